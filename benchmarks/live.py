@@ -2,7 +2,7 @@
 
     python benchmarks/live.py --sources FOLDER [--model FILE.gguf] [--files 8] [--characters 300] [--speeds normal fast slow]
 
-FOLDER holds source distributions of the projects in offline_eval/line_completion/projects.toml,
+FOLDER holds source distributions of the projects in offline_eval/sets/projects.toml,
 which no model of Assay was trained on; nothing is fetched.
 Each file stands in the folder of its project, a workspace folder of its own. Of each the lines of some functions are taken out, and an
 author (benchmarks/typing_trace.py) writes the first of them again. Each file is written with every contender in turn, in another order
@@ -46,7 +46,7 @@ from replay import Contender, Played, play  # noqa: E402
 from typing_trace import SPEEDS, Author, NoSources, Segment, SpeedName, segments  # noqa: E402
 
 from assay.inference.opening import EMBEDDED  # noqa: E402
-from assay.offline_eval.line_completion.projects import ProjectError, measured_projects, own_code, path_in_project  # noqa: E402
+from assay.offline_eval.sets.projects import ProjectError, measured_projects, own_code, path_in_project  # noqa: E402
 
 # initializationOptions of the contender that keeps no answer.
 WITHOUT_CACHE = {"remember": False}

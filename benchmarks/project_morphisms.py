@@ -2,7 +2,7 @@
 
     python benchmarks/project_morphisms.py PROJECTS --environments FOLDER [--only a,b] [--sites 5] [--seed 0] [--python FILE] [--jobs 2]
 
-PROJECTS: a folder with the sources of the projects in offline_eval/line_completion/projects.toml, as `benchmarks/repositories.py run
+PROJECTS: a folder with the sources of the projects in offline_eval/sets/projects.toml, as `benchmarks/repositories.py run
 --out` leaves them in `sources`. Each morphism is applied at so many random places of each project where it can be: on lines that stable
 tests execute and that do not run at import alone. Equivalent morphisms must keep the outcome of every test that touches the place; any that
 does not is printed, with the reason. Not counted, and told: what the tests can give no verdict on.
@@ -31,7 +31,7 @@ from assay.analysis.oracle.oracle import Oracle
 from assay.analysis.python.source_text import UnreadableSource
 from assay.analysis.sandbox.isolation.best_level import best_level
 from assay.analysis.sandbox.isolation.jail import Jail
-from assay.offline_eval.line_completion.projects import measured_projects
+from assay.offline_eval.sets.projects import measured_projects
 
 # Refusals are told without a verdict: a morphism that nearly always refuses is not asked at every place of a large project.
 MAX_ASKED = 200

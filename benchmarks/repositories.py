@@ -8,7 +8,7 @@
 run: for each project, fetch its source distribution, make an environment for its tests (that runs the projects' build code), and do what
 `assay calibrate repo` does, all below FOLDER (sources and environments below --sources, where it is named, for other runs as well); what
 is done is kept. A suite that can't be an oracle is told, with the reason. The projects are those of
-offline_eval/line_completion/projects.toml whose suites serve (WITH_SUITES), or those that are named. table: Markdown from the runs: each
+offline_eval/sets/projects.toml whose suites serve, or those that are named. table: Markdown from the runs: each
 project; both events; calibrators over projects, each judged by one that was fitted without it; and what 25, 50, 100 and 200 samples of a
 project bring to a map of the others. docs/repository.md has it. pool: all samples of a task in one file, FOLDER/samples/TASK.jsonl, of
 which the shipped calibrators are fitted.
@@ -19,9 +19,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import tarfile
 import time
-import zipfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -45,41 +43,16 @@ from assay.calibration.registry import Entry, Registry
 from assay.calibration.samples import Sample, read_samples, write_samples
 from assay.cli.main import main as assay
 from assay.inference.completion.task import Task
-from assay.offline_eval.line_completion.projects import Project, ProjectError, default_cache, fetch, measured_projects
 from assay.offline_eval.repository.answers import PlaceAnswer
-from assay.offline_eval.repository.items import TASKS
 from assay.offline_eval.repository.report import summary_of
 from assay.offline_eval.run import Run
+from assay.offline_eval.sets.projects import Project, ProjectError, default_cache, measured_projects, unpacked
+from assay.offline_eval.sets.regions import TASKS
 
-# Of the others, flask's suite needs an older pytest than the environment gets, rich and sortedcontainers ship none, werkzeug's takes too
-# long for a baseline, and mpmath, networkx, nltk, paramiko, pygments and tornado were not tried.
-WITH_SUITES = (
-    "arrow", "attrs", "beautifulsoup4", "boltons", "bottle", "cachetools", "click", "docutils", "intervaltree", "jinja2", "markdown",
-    "marshmallow", "more-itertools", "pyparsing", "python-dateutil", "requests", "sqlparse", "tabulate", "toolz", "tqdm",
-)  # fmt: skip
 EVENTS = ("tests_pass", "exact_match")
 OWN = (25, 50, 100, 200)
 MIN_LEFT = 25
 RESAMPLES = 400
-
-
-def unpacked(project: Project, folder: Path) -> Path:
-    """The project's sources in `folder`, its name as in the list."""
-    place = folder / project.name
-    if place.is_dir():
-        return place
-    archive = fetch(project.name, project.version, "sdist", default_cache(), project.sha256)
-    temporary = folder / f".{project.name}"
-    temporary.mkdir(parents=True, exist_ok=True)
-    if archive.suffix == ".zip":
-        with zipfile.ZipFile(archive) as z:
-            z.extractall(temporary)
-    else:
-        with tarfile.open(archive) as t:
-            t.extractall(temporary, filter="data")
-    next(iter(temporary.iterdir())).rename(place)
-    temporary.rmdir()
-    return place
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +71,7 @@ def run(out: Path, made: Path, projects: Sequence[Project], asked: Asked) -> Non
         begun = time.monotonic()
         print(f"== {project.name} {project.version}", file=sys.stderr, flush=True)
         try:
-            source = unpacked(project, made / "sources")
+            source = unpacked(project, made / "sources", default_cache())
             interpreter = make_environment(source, made / "environments", python=asked.python)
         except (ProjectError, NoEnvironment) as error:
             print(f"   {error}", file=sys.stderr)
@@ -297,8 +270,8 @@ def main() -> None:
     given = parser.parse_args()
     out = given.out.absolute()
     if given.what == "run":
-        names = set(filter(None, given.projects.split(","))) or set(WITH_SUITES)
-        listed = [project for project in measured_projects() if project.name in names]
+        names = set(filter(None, given.projects.split(",")))
+        listed = [project for project in measured_projects() if (project.name in names if names else project.suite)]
         asked = Asked(given.samples, given.minutes, given.workers, given.python)
         run(out, given.sources.absolute() if given.sources else out, listed, asked)
         return

@@ -33,9 +33,9 @@ from assay.inference.completion.settings import Settings
 from assay.inference.completion.task import task_of
 from assay.inference.model import Model
 from assay.inference.opening import ModelChoice
-from assay.offline_eval.line_completion.items import Place, places_of
-from assay.offline_eval.line_completion.projects import default_cache, measured_projects, own_code, path_in_project
 from assay.offline_eval.memory import StudyMemory
+from assay.offline_eval.sets.lines import Place, places_of
+from assay.offline_eval.sets.projects import default_cache, measured_projects, own_code, path_in_project
 from assay.offline_eval.suggested import FileWithGap
 from assay.server.requests.cache import GenerationCache
 from assay.suggestion.complete import complete_several

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from assay.offline_eval.line_completion.projects import Project, SourceFile, is_fetched, is_test, measured_projects, sources
+from assay.offline_eval.sets.projects import Project, SourceFile, is_fetched, is_test, measured_projects, sources
 
 SpeedName = Literal["slow", "normal", "fast"]
 # Mean milliseconds between two keys: those of Dhakal et al., twice and half of them.
@@ -214,7 +214,7 @@ def trace(author: Author) -> Iterator[Step]:
 
 def segments(folder: Path, files: int, characters: int, seed: int) -> list[Segment]:
     """Segments of so many files, each of another project as far as there are enough; each truth ends with the line that makes it
-    `characters` long. folder: holds archives of the projects in offline_eval/line_completion/projects.toml, of which as many
+    `characters` long. folder: holds archives of the projects in offline_eval/sets/projects.toml, of which as many
     are read as are needed.
 
     Raises NoSources, ProjectError.
@@ -222,7 +222,7 @@ def segments(folder: Path, files: int, characters: int, seed: int) -> list[Segme
     rng = random.Random(f"segments:{seed}")
     projects = [project for project in measured_projects() if is_fetched(project, folder)]
     if not projects:
-        raise NoSources(f"{folder}: holds none of the source distributions that offline_eval/line_completion/projects.toml names")
+        raise NoSources(f"{folder}: holds none of the source distributions that offline_eval/sets/projects.toml names")
     rng.shuffle(projects)
     found: list[Segment] = []
     for round_ in range(files):

@@ -62,8 +62,7 @@ def _known_errors() -> tuple[tuple[type[Exception], ...], tuple[type[Exception],
     from ..calibration.report.plots import PlotError
     from ..calibration.samples import SampleError
     from ..inference import errors
-    from ..offline_eval.errors import StudyError
-    from ..offline_eval.run import RunError
+    from ..offline_eval.errors import RunError, StudyError
 
     not_installed = (errors.RuntimeMissing, errors.ExtraMissing, errors.HttpxMissing, PlotError)
     model_failed = (errors.OutOfMemory, errors.LoadFailed, errors.FolderLoadFailed, errors.DecodeFailed, errors.ForwardFailed)

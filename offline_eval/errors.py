@@ -9,3 +9,7 @@ class UsageError(ValueError):
 
 class StudyError(Exception):
     """The work failed; the message says how, and what to do."""
+
+
+class RunError(Exception):
+    """A run folder that can't be used; the message says which, why, and what to do."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # Its name in run.toml: its folder.
 STUDIES = {
-    "calibration": "line_completion",
+    "calibration": "calibration",
     "repository": "repository",
 }
 
@@ -33,7 +33,7 @@ def commands(group: str) -> Iterator[Command]:
 
 def study_of(run: Run) -> Study:
     """The study that a run is one of. Raises RunError where no study has that name."""
-    from .run import RunError
+    from .errors import RunError
 
     name = run.question()["study"]
     if name not in STUDIES:

@@ -1,11 +1,12 @@
 """A run: one execution of a study, as a folder that can be killed at any point, resumed, and reported on without a model.
 
 run.toml            the question: a run is resumed only by the very same one
-answers.jsonl       one line per finished item, appended as it is finished: what was generated there, with its labels
-lost.json           ids of items that got no answer; they are asked last when the run is resumed
-wanted.json         how many items are to be finished, while the run has not ended
-generations.jsonl   one line per generation, and
-labels.jsonl        {"id", "exact_match", …} of each: both written from answers.jsonl when the run ends
+items.jsonl         what is asked about, where a study freezes it; its hash is part of the question
+STEP.jsonl          the records of a step (answers, labels, …), one line per finished item
+lost.json           by step, the ids of items that have no record; they are asked last when the run is resumed
+wanted.json         by step, how many items are to be finished, while it has not ended
+timings.jsonl       how long what took: all that differs between two runs of the same question
+generations.jsonl   one line per generation, with its labels, written when the run ends
 
 Format in docs/formats.md.
 """
@@ -13,21 +14,20 @@ Format in docs/formats.md.
 from __future__ import annotations
 
 import json
-import os
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, NotRequired, TypedDict
-
-import msgspec
+from typing import Any, Protocol
 
 from ..analysis.sandbox.isolation.tree import entries_below
 from ..calibration.atomic_write import leftovers, write_atomically
+from .errors import RunError
+from .records import Records
 
-RUN, ANSWERS, LOST, WANTED = "run.toml", "answers.jsonl", "lost.json", "wanted.json"
-GENERATIONS, LABELS = "generations.jsonl", "labels.jsonl"
-SCHEMA = "assay/run/2"
+RUN, ITEMS, LOST, WANTED = "run.toml", "items.jsonl", "lost.json", "wanted.json"
+GENERATIONS, TIMINGS = "generations.jsonl", "timings.jsonl"
+SCHEMA = "assay/run/3"
 
 Question = Mapping[str, str | int | Sequence[str]]
 
@@ -35,54 +35,28 @@ _NEEDED = ("study", "model", "model_name", "prompt")  # besides the seed, which 
 # Parts of a question whose values tell people nothing.
 _HASHED = {
     "content": "the project's files, or what is installed for its tests",
+    "items": "what is asked about",
     "prompt": "how the model is asked",
     "prompt_block": "how the model is asked",
 }
 _REASONS = {
-    "assay/run/1": ": its labels judge what the model wrote, and not what the editor would have inserted. Make the run again elsewhere"
+    "assay/run/1": ": its labels judge what the model wrote, and not what the editor would have inserted. Make the run again elsewhere",
+    "assay/run/2": ": it has no steps. Make the run again elsewhere",
 }
 
 
-class Generated(TypedDict):
-    """One generation, as it is kept. text: what the model wrote; inserted: what the editor would insert, None where it would hide it."""
+class Step(Protocol):
+    """A step, as far as its files go."""
 
-    id: str
-    task: Annotated[str, msgspec.Meta(pattern="^[a-z_]{1,40}$")]
-    text: str
-    inserted: str | None
-    truth: str
-    measures: dict[str, float]
-    labels: dict[str, bool | None]
-    stopped_by: str
-    timings: dict[str, float]
-    rank: NotRequired[int]
-    asked: NotRequired[dict[str, str]]
-    fallbacks: NotRequired[list[str]]
-    answers: NotRequired[list[str]]
+    @property
+    def name(self) -> str:
+        """Its name: the records are in NAME.jsonl."""
+        ...
 
-
-class AnsweredItem(TypedDict):
-    """Which item an answer is of."""
-
-    id: str
-    project: str
-    file: str
-    function: str
-    line: int
-
-
-class Answer(AnsweredItem):
-    """What is known of a finished item. A study may have answers, and generations, with more fields."""
-
-    generations: list[Generated]
-
-
-class RunError(Exception):
-    """A run folder that can't be used; the message says which, why, and what to do."""
-
-
-class _Damaged(ValueError):
-    """A line that holds no answer."""
+    @property
+    def record(self) -> type[Any]:
+        """The fields of a record."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,78 +124,61 @@ class Run:
         differ = "; ".join(differences(self.question(), now))
         return RunError(f"{self.folder} holds a run that asked something else ({differ}); name another folder or delete it")
 
-    def keep(self, answer: Mapping[str, Any]) -> None:
-        """Add the answer of a finished item; it is on the disk when this returns."""
-        with (self.folder / ANSWERS).open("ab") as f:
-            f.write(json.dumps(answer).encode() + b"\n")
-            f.flush()
-            os.fsync(f.fileno())
+    def records(self, step: Step) -> Records:
+        """The records of one of its steps."""
+        return Records(self.folder / f"{step.name}.jsonl", step.record)
 
-    def answers(self, kind: type[Any] = Answer) -> list[Any]:
-        """The answers by id, a torn last line left out; `kind` names their fields. Raises RunError for any other damaged line."""
-        found = []
-        for number, line in self._lines():
-            try:
-                found.append(_answer(line, kind))
-            except _Damaged as error:
-                raise RunError(f"{self.folder / ANSWERS}:{number}: {error}; delete the line to have its item asked again") from None
-        return sorted(found, key=lambda answer: str(answer["id"]))
-
-    def drop_damaged(self, kind: type[Any] = Answer) -> list[int]:
-        """Remove the lines that hold no answer, so that their items are asked again: a torn last one, which a kill leaves, and any that a
-        fault of the disk left. Returns the numbers of the latter.
-        """
-        path, whole, damaged = self.folder / ANSWERS, [], []
-        for number, line in self._lines():
-            try:
-                _answer(line, kind)
-                whole.append(line)
-            except _Damaged:
-                damaged.append(number)
-        if path.exists() and path.stat().st_size != sum(map(len, whole)):
-            with write_atomically(path) as f:
-                f.writelines(whole)
-        return damaged
-
-    def lost(self) -> set[str]:
-        """Ids of items that got no answer; empty where lost.json can't be read: they are asked in their usual order then."""
-        try:
-            found = json.loads((self.folder / LOST).read_bytes())
-        except (OSError, ValueError, RecursionError):
-            return set()
+    def lost(self, step: Step) -> set[str]:
+        """Ids of the step's items that have no record; empty where lost.json can't be read: they are asked in their usual order then."""
+        found = self._of_steps(LOST).get(step.name)
         return {name for name in found if isinstance(name, str)} if isinstance(found, list) else set()
 
-    def keep_lost(self, ids: Iterable[str]) -> None:
-        """Write down which items got no answer."""
-        with write_atomically(self.folder / LOST) as out:
-            out.write(json.dumps(sorted(ids)).encode())
+    def keep_lost(self, step: Step, ids: Iterable[str]) -> None:
+        """Write down which items of a step have no record."""
+        self._keep_of_step(LOST, step, sorted(ids))
 
-    def wanted(self) -> int | None:
+    def wanted(self, step: Step) -> int | None:
         """What `keep_wanted` wrote; None where there is nothing or it can't be read."""
-        try:
-            found = json.loads((self.folder / WANTED).read_bytes())
-        except (OSError, ValueError, RecursionError):
-            return None
+        found = self._of_steps(WANTED).get(step.name)
         return found if type(found) is int else None
 
-    def keep_wanted(self, wanted: int | None) -> None:
-        """Write down how many items are to be finished. None: the run has ended, or nobody gave a number."""
-        if wanted is None:
-            (self.folder / WANTED).unlink(missing_ok=True)
-            return
-        with write_atomically(self.folder / WANTED) as out:
-            out.write(json.dumps(wanted).encode())
+    def keep_wanted(self, step: Step, wanted: int | None) -> None:
+        """Write down how many items of a step are to be finished. None: it has ended, or nobody gave a number."""
+        self._keep_of_step(WANTED, step, wanted)
+
+    def keep_items(self, lines: Iterable[bytes]) -> None:
+        """Write what is asked about, unless it is there: the hash in the question says that it is the same."""
+        if not (self.folder / ITEMS).exists():
+            with write_atomically(self.folder / ITEMS) as file:
+                file.writelines(lines)
+
+    def add_timings(self, step: Step, item: str, timings: Mapping[str, float]) -> None:
+        """Note how long the parts of an item took, in milliseconds. A run that is killed may lose the last of them."""
+        with (self.folder / TIMINGS).open("ab") as file:
+            file.write(json.dumps({"step": step.name, "id": item, **timings}).encode() + b"\n")
 
     def write_lines(self, name: str, lines: Iterable[Mapping[str, Any]]) -> None:
         """Write one of the run's files of JSON Lines, whole or not at all."""
         with write_atomically(self.folder / name) as out:
             out.writelines(json.dumps(line).encode() + b"\n" for line in lines)
 
-    def _lines(self) -> Iterator[tuple[int, bytes]]:
-        path = self.folder / ANSWERS
-        if path.exists():
-            with path.open("rb") as f:
-                yield from ((number, line) for number, line in enumerate(f, 1) if line.endswith(b"\n"))
+    def _of_steps(self, name: str) -> dict[str, Any]:
+        try:
+            found = json.loads((self.folder / name).read_bytes())
+        except (OSError, ValueError, RecursionError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def _keep_of_step(self, name: str, step: Step, value: list[str] | int | None) -> None:
+        kept = self._of_steps(name)
+        kept.pop(step.name, None)
+        if value:
+            kept[step.name] = value
+        if kept:
+            with write_atomically(self.folder / name) as out:
+                out.write(json.dumps(kept, sort_keys=True).encode())
+        else:
+            (self.folder / name).unlink(missing_ok=True)
 
 
 def _check_files(folder: Path) -> None:
@@ -236,18 +193,6 @@ def _check_files(folder: Path) -> None:
 def is_free(folder: Path) -> bool:
     """Whether a run can begin in a folder: there is none, or nothing is in it but what a killed start left."""
     return not folder.exists() or set(folder.iterdir()) <= set(leftovers(folder / RUN))
-
-
-def _answer(line: bytes, kind: type[Any]) -> Any:
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise _Damaged(f"not JSON: {error}") from None
-    try:
-        msgspec.convert(record, kind)
-    except msgspec.ValidationError as error:
-        raise _Damaged(f"not the answer of an item: {error}") from None
-    return record
 
 
 def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

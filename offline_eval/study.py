@@ -1,33 +1,35 @@
 """The driver of every study: items → answers → labels → samples → figures → report.
 
-    items     what is asked about: frozen, drawn by a seed, made without a model (each study's `items.py`)
-    answers   what a model makes of an item, by a pool of workers; only this step needs a model (each study's `answers.py`)
-    labels    what became of each generation, kept with the answer; only this step may need a sandbox
+    items     what is asked about: frozen, drawn by a seed, made without a model
+    steps     what workers make of items, one step after another: answers need a model, labels a sandbox or a project's tests
     samples   one file per task, which calibrators are fitted to
-    figures   and report: from the run alone, so that they can be made again at any time (each study's `report.py`)
+    figures   and report: from the run alone, so that they can be made again at any time
 
-A finished item has a line in the run's answers.jsonl and is never asked again. One whose worker died or failed is lost: the next run with
-the same question asks it last. A run that is killed anywhere is resumed by the same command.
+A finished item has a line in its step's file and is never done again. One whose worker died or failed is lost: the next run with the same
+question does it last. A run that is killed anywhere is resumed by the same command, and its files are byte for byte those of a run that was
+not killed, timings.jsonl aside.
 """
 
 from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
 from ..calibration.samples import EVENTS, Sample, write_samples
+from .answers import Answer
 from .errors import StudyError
 from .pool.choice import Pool
 from .pool.interface import PoolError, Start
 from .progress import Progress, counted, tell_if_stopped, to_stderr
-from .run import ANSWERS, GENERATIONS, LABELS, Answer, Run
+from .records import Records
+from .run import GENERATIONS, Run
 
-# So many items in a row without an answer are no accident.
+# So many items in a row without a record are no accident.
 MAX_LOST_IN_A_ROW = 10
 
 
@@ -44,29 +46,52 @@ AnyItem = TypeVar("AnyItem", bound=Item)
 
 
 class Unanswered(StudyError):
-    """Items got no answer that should have had one; the message says what is kept."""
+    """Items got no record that should have had one; the message says what is kept."""
+
+
+def _every(record: Any) -> bool:
+    return bool(record["id"])
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step. name: of its file. unit: what one of its items is, for people. record: the fields of a record.
+
+    counts: whether a record is one of those wanted; others are kept, too, and tell nothing.
+    """
+
+    name: str
+    unit: str
+    record: type[Any]
+    counts: Callable[[Any], bool] = _every
 
 
 @dataclass(frozen=True, slots=True)
 class Work(Generic[AnyItem]):
-    """What there is to answer.
+    """What there is to do in a step.
 
-    items: taken as workers come free. start: makes the function that answers one, in the worker. wanted: how many answers must count
-    (`Study.counts`) until the work is done; None: all. max_s: no item is begun later. max_item_s: as the pool's. none_left: what people
-    are told where there are fewer than wanted.
+    items: taken as workers come free. start: makes the function that does one, in the worker; its record may have the key "timings", which
+    goes into timings.jsonl. wanted: how many records must count (`Step.counts`) until the work is done; None: all. max_s: no item is begun
+    later. max_item_s: as the pool's. none_left: what people are told where there are fewer than wanted.
     """
 
+    step: Step
     items: Iterable[AnyItem]
     start: Start[AnyItem, Any]
+    pool: Pool
     wanted: int | None = None
     max_s: float | None = None
     max_item_s: float | None = None
     none_left: str = "there are no more than {places}"
 
 
+# A step's work, made when its turn comes: labels are of the answers before them.
+Plan = Sequence[Callable[[], Work[Any]]]
+
+
 @dataclass(frozen=True, slots=True)
 class Results:
-    """What a report is made from: the answers by id, the samples by task and where these were written."""
+    """What a report is made from: the answers by id, the samples by file (`samples_of`) and where these were written."""
 
     answers: Sequence[Any]
     samples: Mapping[str, Sequence[Sample]]
@@ -74,10 +99,7 @@ class Results:
 
 
 class Study(Protocol):
-    """A study as the driver sees it.
-
-    name: in run.toml and in the registry. answer: the fields of its answers. needed: as `Run.question`'s.
-    """
+    """A study as the driver sees it. name: in run.toml and in the registry. needed: as `Run.question`'s."""
 
     @property
     def name(self) -> str:
@@ -85,8 +107,8 @@ class Study(Protocol):
         ...
 
     @property
-    def answer(self) -> type[Any]:
-        """The type of its answers."""
+    def steps(self) -> Sequence[Step]:
+        """Its steps, in their order."""
         ...
 
     @property
@@ -94,8 +116,8 @@ class Study(Protocol):
         """The texts of its question that other studies do not have."""
         ...
 
-    def counts(self, answer: Any) -> bool:
-        """Whether an answer is one of those wanted; others are kept, too, and tell nothing."""
+    def answers(self, run: Run) -> list[Any]:
+        """What its samples are made of: answers with their labels. Raises RunError."""
         ...
 
     def report(self, run: Run, results: Results, *, as_json: bool) -> None:
@@ -103,69 +125,83 @@ class Study(Protocol):
         ...
 
 
-def conduct(study: Study, run: Run, work: Work[Any], pool: Pool, *, as_json: bool) -> None:
-    """Answer what the run has not finished, then write samples and report of what it has.
+def conduct(study: Study, run: Run, plan: Plan, *, as_json: bool) -> None:
+    """Do in each step what the run has not finished, then write samples and report of what it has.
 
     Raises RunError, PoolError, Unanswered and OSError, the two in the middle once the report is written.
     """
-    with tell_if_stopped(lambda: stopped(run, count_done(study, run))):
-        failure = answer_all(study, run, work, pool)
+    failure = None
+    with tell_if_stopped(lambda: stopped(study, run)):
+        for work in plan:
+            failure = do(run, work()) or failure
+            if isinstance(failure, PoolError):
+                break
         finish(study, run, as_json=as_json)
     if failure:
         raise failure
 
 
-def answer_all(study: Study, run: Run, work: Work[Any], pool: Pool) -> PoolError | Unanswered | None:
-    """Have the items answered that the run has not finished. Returns why that ended early, where answers are there to report on.
+def do(run: Run, work: Work[Any]) -> PoolError | Unanswered | None:
+    """Do what the run has not finished of a step. Returns why that ended early, where records are there to report on.
 
-    Raises what it would return where the run has no answer at all.
+    Raises what it would return where the step has no record at all.
     """
-    run.keep_wanted(work.wanted)
+    run.keep_wanted(work.step, work.wanted)
+    records = run.records(work.step)
     try:
-        _answer_all(study, run, work, pool)
+        _do(run, work, records)
     except (PoolError, Unanswered) as error:
-        if not run.answers(study.answer):
+        if not records.read():
             raise
         return error
-    run.keep_wanted(None)
+    run.keep_wanted(work.step, None)
     return None
 
 
-def stopped(run: Run, done: int) -> str:
-    """What a user is told who stops a run. done: `count_done`."""
+def stopped(study: Study, run: Run) -> str:
+    """What a user is told who stops a run."""
     return (
-        f"stopped after {counted(done, 'place')}; what is finished is kept in {run.folder}. The same command goes on "
+        f"stopped after {_done(study, run)}; what is finished is kept in {run.folder}. The same command goes on "
         f"from there, and `assay eval report {run.folder}` reports on what there is"
     )
 
 
 def how_far(study: Study, run: Run) -> str:
     """What a user is told who has a run reported on, which may have been killed. Raises RunError for a damaged one."""
-    done, wanted = count_done(study, run), run.wanted()
-    if wanted is None or done >= wanted:
-        return f"{counted(done, 'place')} {'is' if done == 1 else 'are'} done"
-    return f"{done:,} of {counted(wanted, 'place')} {'is' if done == 1 else 'are'} done; the same command as before goes on"
+    for step in study.steps:
+        done, wanted = count_done(run, step), run.wanted(step)
+        if wanted is not None and done < wanted:
+            are = "is" if done == 1 else "are"
+            return f"{done:,} of {counted(wanted, step.unit)} {are} done; the same command as before goes on"
+    text = _done(study, run)
+    return f"{text} {'is' if text.startswith('1 ') and len(study.steps) == 1 else 'are'} done"
 
 
-def count_done(study: Study, run: Run) -> int:
-    """How many answers of a run count. Raises RunError for a damaged one."""
-    return sum(study.counts(answer) for answer in run.answers(study.answer))
+def count_done(run: Run, step: Step) -> int:
+    """How many records of a step count. Raises RunError for a damaged one."""
+    return sum(step.counts(record) for record in run.records(step).read())
 
 
-def _answer_all(study: Study, run: Run, work: Work[Any], pool: Pool) -> None:
-    for number in run.drop_damaged(study.answer):
-        to_stderr(f"note: line {number} of {run.folder / ANSWERS} was damaged; its item is asked again")
-    kept = run.answers(study.answer)
-    finished, done = {answer["id"] for answer in kept}, sum(study.counts(answer) for answer in kept)
+def _done(study: Study, run: Run) -> str:
+    return ", ".join(
+        counted(count_done(run, step), step.unit) for step in study.steps if step is study.steps[0] or run.records(step).path.exists()
+    )
+
+
+def _do(run: Run, work: Work[Any], records: Records) -> None:
+    step, unit = work.step, work.step.unit
+    for number in records.mend():
+        to_stderr(f"note: line {number} of {records.path} was damaged; its item is asked again")
+    kept = records.read()
+    finished, done = {record["id"] for record in kept}, sum(step.counts(record) for record in kept)
     if work.wanted is not None and done >= work.wanted:
-        to_stderr(f"{counted(done, 'place')} done already")
+        records.sort()
+        to_stderr(f"{counted(done, unit)} done already")
         return
     if done:
-        to_stderr(
-            f"{done:,} of {counted(work.wanted, 'place')} are done already" if work.wanted else f"{counted(done, 'place')} done already"
-        )
-    progress = Progress("places", work.wanted, work.max_s, before=done)
-    lost_before, lost, in_a_row = run.lost(), set[str](), 0
+        to_stderr(f"{done:,} of {counted(work.wanted, unit)} are done already" if work.wanted else f"{counted(done, unit)} done already")
+    progress = Progress(f"{unit}s", work.wanted, work.max_s, before=done)
+    lost_before, lost, in_a_row = run.lost(step), set[str](), 0
     begun = time.monotonic()
 
     def left() -> Iterator[Item]:
@@ -176,33 +212,36 @@ def _answer_all(study: Study, run: Run, work: Work[Any], pool: Pool) -> None:
             if item.id not in finished:
                 yield item
 
-    with closing(pool.run(work.start, left(), max_item_s=work.max_item_s)) as answers:
+    with closing(work.pool.run(work.start, left(), max_item_s=work.max_item_s)) as answers:
         for each in answers:
             if each.answer is None:
                 lost.add(each.item.id)
-                run.keep_lost(lost_before | lost)
+                run.keep_lost(step, lost_before | lost)
                 in_a_row += each.item.id not in lost_before
                 progress.say(f"{each.item.id} has no answer: {each.lost}")
                 if in_a_row == MAX_LOST_IN_A_ROW:
                     raise Unanswered(
-                        f"{MAX_LOST_IN_A_ROW} places in a row have no answer; what is finished is kept, and the same command goes on"
+                        f"{MAX_LOST_IN_A_ROW} {unit}s in a row have no answer; what is finished is kept, and the same command goes on"
                     )
                 continue
-            run.keep(each.answer)
+            if timings := each.answer.pop("timings", None):
+                run.add_timings(step, each.item.id, timings)
+            records.add(each.answer)
             finished.add(each.item.id)
             in_a_row = 0
-            counts = study.counts(each.answer)
+            counts = step.counts(each.answer)
             done += counts
             progress.step(int(counts))
     progress.end()
+    records.sort()
     if lost_before or lost:
-        run.keep_lost((lost_before | lost) - finished)
+        run.keep_lost(step, (lost_before | lost) - finished)
     if lost:
-        to_stderr(f"{counted(len(lost), 'place')} without an answer; the same command asks there again, after all others")
+        to_stderr(f"{counted(len(lost), unit)} without an answer; the same command asks there again, after all others")
         if not finished:
-            raise Unanswered("no place has an answer: the reasons are above; see assay doctor for the sandbox")
+            raise Unanswered(f"no {unit} has an answer: the reasons are above; see assay doctor for the sandbox")
     elif work.wanted is not None and done < work.wanted and work.max_s is None:
-        to_stderr(work.none_left.format(places=counted(done, "place")))
+        to_stderr(work.none_left.format(places=counted(done, unit)))
 
 
 def _lost_last(items: Iterable[AnyItem], lost: set[str]) -> Iterator[AnyItem]:
@@ -217,16 +256,14 @@ def _lost_last(items: Iterable[AnyItem], lost: set[str]) -> Iterator[AnyItem]:
 
 
 def finish(study: Study, run: Run, *, as_json: bool) -> None:
-    """Write what comes of a run's answers: generations.jsonl, labels.jsonl, samples and report. Raises RunError and SampleError."""
+    """Write what comes of a run's records: generations.jsonl, samples and report. Raises RunError and SampleError."""
     question = run.question(study.needed)
-    answers = run.answers(study.answer)
-    made = [(answer, generation) for answer in answers for generation in answer["generations"]]
-    run.write_lines(GENERATIONS, (_without(answer, "id", "generations") | _without(one, "labels") for answer, one in made))
-    run.write_lines(LABELS, ({"id": one["id"], **one["labels"]} for _, one in made))
+    answers = study.answers(run)
+    run.write_lines(GENERATIONS, (_without(answer, "id", "generations") | one for answer in answers for one in answer["generations"]))
     samples = samples_of(question, answers)
     paths = []
-    for task, found in sorted(samples.items()):
-        paths.append(run.folder / "samples" / f"{task}.jsonl")
+    for name, found in sorted(samples.items()):
+        paths.append(run.folder / "samples" / f"{name}.jsonl")
         write_samples(paths[-1], found)
     study.report(run, Results(answers, samples, paths), as_json=as_json)
 
@@ -236,13 +273,17 @@ def _without(record: Mapping[str, Any], *names: str) -> dict[str, Any]:
 
 
 def samples_of(question: Mapping[str, Any], answers: Sequence[Answer]) -> dict[str, list[Sample]]:
-    """The samples by task. What the editor would hide makes none: a calibrator answers for what is shown."""
+    """The samples by file: TASK, or TASK-ARM for an arm, whose samples have the ids of those without it, so that they can be paired.
+
+    What the editor would hide makes none: a calibrator answers for what is shown.
+    """
     found: dict[str, list[Sample]] = {}
     for answer in answers:
         for one in answer["generations"]:
             if one["inserted"] is None:
                 continue
-            found.setdefault(one["task"], []).append(
+            file = f"{one['task']}-{one['arm']}" if "arm" in one else one["task"]
+            found.setdefault(file, []).append(
                 Sample(
                     id=one["id"],
                     model=question["model"],

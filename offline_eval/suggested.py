@@ -6,7 +6,7 @@ The same functions as in the language server: what a study judges is what a user
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from ..analysis.python.lines import Gap
@@ -40,7 +40,6 @@ class Suggested:
             "inserted": self.inserted,
             "measures": measures_of(made) | self.drawn.measures,
             "stopped_by": made.stopped_by.value,
-            "timings": asdict(made.timings),
         }
 
 

@@ -7,7 +7,7 @@ import io
 import tarfile
 from pathlib import Path
 
-from assay.offline_eval.line_completion.projects import Project
+from assay.offline_eval.sets.projects import Project
 
 FUNCTION = '''
 def area_{n}(width, height):

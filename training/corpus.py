@@ -5,7 +5,7 @@
 
 One line of the output is one file: {"project", "path", "text"}. Three rules decide what is in it, in this order:
 1. Only permissive licences, by the package's own metadata; only files that a person wrote (no generated code, no data in code).
-2. Nothing of a held-out project (offline_eval/line_completion/projects.toml and the names in held_out.toml), by name and by content: a
+2. Nothing of a held-out project (offline_eval/sets/projects.toml and the names in held_out.toml), by name and by content: a
    file of which more than a tenth of the shingles (windows of five normalised lines) stand in a held-out project is left out, so forks
    and vendored copies go too. The test of that is `tests/training`.
 3. No near copies: a file most of whose shingles were already seen is left out.
@@ -26,7 +26,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from assay.offline_eval.line_completion.projects import (
+from assay.offline_eval.sets.projects import (
     ProjectError,
     SourceFile,
     default_cache,

@@ -31,7 +31,7 @@ from assay.inference.errors import ModelError
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Prompt
 from assay.inference.stopping.stop import NONE
-from assay.offline_eval.line_completion.projects import ProjectError, SourceFile, is_test
+from assay.offline_eval.sets.projects import ProjectError, SourceFile, is_test
 from assay.suggestion.complete import complete
 
 from .corpus import held_out_files

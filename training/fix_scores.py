@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Prompt
 from assay.inference.stopping.stop import LINE
-from assay.offline_eval.line_completion.projects import SourceFile
+from assay.offline_eval.sets.projects import SourceFile
 
 from .fixes import Fix, drawn
 from .mutate import KINDS

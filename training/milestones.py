@@ -17,7 +17,7 @@ from pathlib import Path
 
 from assay.calibration.samples import Sample, read_samples
 from assay.inference.errors import ModelError
-from assay.offline_eval.line_completion.projects import ProjectError
+from assay.offline_eval.sets.projects import ProjectError
 from assay.suggestion.memory.weights import own_weights
 
 from .corpus import held_out_files

@@ -54,7 +54,7 @@ def rate(step: int, progress: float) -> float:
 
 def held_out_texts() -> list[str]:
     """Files of the projects that nothing is trained on, shuffled, to validate the loss on. Exits where they are missing."""
-    from assay.offline_eval.line_completion.projects import ProjectError
+    from assay.offline_eval.sets.projects import ProjectError
 
     from .corpus import held_out_files
 

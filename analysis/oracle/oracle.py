@@ -37,6 +37,15 @@ class NotJudged(ValueError):
     """A request that the oracle can't judge; the message says which and why."""
 
 
+def source_of(folder: Path, file: str) -> str:
+    """The text of a project's file, with \\n for line ends. Raises NotJudged where it can't be read as Python source."""
+    try:
+        data = (folder / file).read_bytes()
+        return data.decode(_encoding(data)).replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
+    except (OSError, SyntaxError, UnicodeDecodeError, LookupError) as error:
+        raise NotJudged(f"{file}: can't be read as Python source: {error}") from None
+
+
 class Oracle(AbstractContextManager["Oracle"]):
     """Judges changed files of a project by its tests.
 
@@ -128,12 +137,7 @@ class Oracle(AbstractContextManager["Oracle"]):
 
     def source(self, file: str) -> str:
         """A file's text in the copy, with \\n for line ends. Raises NotJudged where the file can't be one that is changed."""
-        name = self._named(file)
-        try:
-            data = (self.suite.copied.folder / name).read_bytes()
-            return data.decode(_encoding(data)).replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
-        except (OSError, SyntaxError, UnicodeDecodeError, LookupError) as error:
-            raise NotJudged(f"{file}: can't be read as Python source: {error}") from None
+        return source_of(self.suite.copied.folder, self._named(file))
 
     def verdict(self, file: str, text: str, lines: range | None = None, *, ways: Sequence[Way] = WAYS) -> Verdict:
         """What the tests say of the project with `text` in the place of a file.

@@ -9,8 +9,8 @@ from ...calibration.atomic_write import write_atomically
 from ...inference.opening import ModelChoice
 from ...suggestion.memory.weights import own_weights
 from ..errors import UsageError
-from ..line_completion.items import places_in
 from ..progress import Progress, counted, tell_if_stopped, to_stderr
+from ..sets.lines import places_in
 from .fit import Fitted, check_enough, fitted
 from .projects import code_of, listed_projects
 from .recording import Recorder

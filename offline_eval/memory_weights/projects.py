@@ -15,7 +15,7 @@ from pathlib import Path
 from ...inference.project_memory.project import ProjectTooLarge
 from ...suggestion.memory.folder import as_code, files_in, is_own_code
 from ..errors import StudyError, UsageError
-from ..line_completion.projects import Project, ProjectError, SourceFile, default_cache, fetch, python_files
+from ..sets.projects import Project, ProjectError, SourceFile, default_cache, fetch, python_files
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,8 @@ from ...inference.project_memory.weights import SOURCES, Extent
 from ...inference.stopping.stop import NONE
 from ...suggestion.memory.memories import Memories
 from ..errors import StudyError, UsageError
-from ..line_completion.items import Place
 from ..progress import Progress
+from ..sets.lines import Place
 from ..suggested import FileWithGap
 from .projects import Code
 

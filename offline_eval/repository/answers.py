@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,16 +22,12 @@ from ...analysis.sandbox.isolation.levels import Isolation
 from ...inference.completion.task import Task
 from ...inference.model import Model
 from ...suggestion.memory.folder import files_in
-from ..errors import StudyError
+from ..answers import AnsweredItem, Generated
 from ..memory import StudyMemory
 from ..model import Changed, StudyModel
-from ..run import AnsweredItem, Generated
+from ..sets.regions import Place, gaps_of
+from ..sets.suites import Unjudged
 from ..suggested import FileWithGap
-from .items import Place, gaps_of
-
-
-class Unjudged(StudyError):
-    """The machine failed, not the code: the place is to be asked again."""
 
 
 class PlaceGeneration(Generated):
@@ -41,6 +37,7 @@ class PlaceGeneration(Generated):
     way: str
     tests_run: int
     tests_s: float
+    timings: dict[str, float]
 
 
 class PlaceAnswer(AnsweredItem):
@@ -140,8 +137,8 @@ class Answering:
         (made,) = cursor.suggestions(self.model, memory=memory)
         total_ms = (time.perf_counter() - begun) * 1e3
         exact = cursor.is_exact(made.inserted)
-        record = {"id": f"{place.id}:{task}", "task": task, "truth": cursor.truth, **made.record}
-        record["timings"]["total_ms"] = total_ms
+        timings = {**asdict(made.generation.timings), "total_ms": total_ms}
+        record = {"id": f"{place.id}:{task}", "task": task, "truth": cursor.truth, **made.record, "timings": timings}
         if exact or made.inserted is None:
             why = "it is what is there" if exact else "nothing to insert"
             label, tested = (True if exact else None), {"why": why, "way": "none", "tests_run": 0, "tests_s": 0.0}

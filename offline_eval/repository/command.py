@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def _tasks(text: str) -> list[str]:
-    from .items import TASKS
+    from ..sets.regions import TASKS
 
     return one_of(TASKS, text, "task")
 

@@ -22,7 +22,7 @@ from ..errors import UsageError
 from ..pool.choice import Pool
 from ..progress import counted
 from ..run import is_free
-from .items import TASKS
+from ..sets.regions import TASKS
 
 PLACES = 200
 # How another folder is chosen for the cache.

@@ -23,13 +23,13 @@ from ...analysis.oracle.suite import SuiteLimits
 from ...analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from ...analysis.sandbox.isolation.jail import Jail
 from ...analysis.sandbox.isolation.levels import Isolation
-from ..errors import StudyError, UsageError
+from ..errors import RunError, StudyError, UsageError
 from ..model import StudyModel, model_of
 from ..progress import counted, tell_if_stopped, to_stderr
-from ..run import ANSWERS, Question, Run, RunError, differences
-from ..study import Results, Work, answer_all, count_done, finish, stopped
+from ..run import Question, Run, differences
+from ..sets.regions import TASKS, Place, places_of, regions_of
+from ..study import Results, Step, Work, count_done, do, finish, stopped
 from .answers import Answerer, PlaceAnswer
-from .items import TASKS, Place, places_of, regions_of
 from .plan import ELSEWHERE, Asked, Seen, check, plan, plan_lines, shown_folders
 from .project_copy import changed_since, frozen
 from .report import write_results
@@ -38,18 +38,27 @@ from .suite import measured
 PLAN_SCHEMA = "assay/repository-plan/1"
 
 
+def _is_seen(answer: Any) -> bool:
+    """Places whose tests see that the code is gone: at others nothing is asked."""
+    return bool(answer["deletion"] == "seen")
+
+
+# Asking and judging are one step: a place whose tests see nothing is not asked about.
+ANSWERS = Step("answers", "place", PlaceAnswer, _is_seen)
+
+
 @dataclass(frozen=True, slots=True)
 class Repository:
     """The study, as the driver sees it. project: where calibrators are written; None writes none."""
 
     project: Path | None = None
     name: str = "repository"
-    answer: type[Any] = PlaceAnswer
+    steps: Sequence[Step] = (ANSWERS,)
     needed: Sequence[str] = ("project", "folder", "prompt_block", "interpreter", "isolation")
 
-    def counts(self, answer: Any) -> bool:
-        """Places whose tests see that the code is gone: at others nothing is asked."""
-        return bool(answer["deletion"] == "seen")
+    def answers(self, run: Run) -> list[Any]:
+        """Each place's, with its labels."""
+        return run.records(ANSWERS).read()
 
     def report(self, run: Run, results: Results, *, as_json: bool) -> None:
         """Calibrators and a report."""
@@ -104,15 +113,17 @@ def _run(asked: Asked, model: StudyModel, project: Path, interpreter: Path, isol
         suite.keep(run)
         to_stderr(f"{counted(len(regions), 'region')}; what is done is kept in {run.folder}")
         work: Work[Place] = Work(
+            ANSWERS,
             places_of(oracle, regions, asked.seed),
             Answerer(model, folder, project.name, interpreter, isolation, cache / "oracle", asked.tasks, asked.seed, oracle.content),
+            asked.pool,
             asked.wanted,
             asked.minutes * 60 if asked.minutes else None,
             suite.max_place_s,
             "the project has no more than {places} whose tests see that the code is gone",
         )
         with tell_if_stopped(lambda: _stopped(run)):
-            failure = answer_all(study, run, work, asked.pool)
+            failure = do(run, work)
             changed = changed_since(project, folder)
     if changed:
         were = f"{counted(len(changed), 'file')} {'was' if len(changed) == 1 else 'were'} changed meanwhile"
@@ -124,9 +135,9 @@ def _run(asked: Asked, model: StudyModel, project: Path, interpreter: Path, isol
 
 
 def _stopped(run: Run) -> str:
-    done = count_done(STUDY, run)
+    done = count_done(run, ANSWERS)
     hint = f". With `--samples {done}` the same command makes the calibrators of what is finished" if done else ""
-    return f"{stopped(run, done)}{hint}"
+    return f"{stopped(STUDY, run)}{hint}"
 
 
 def _tell_plan(asked: Asked, found: dict[str, Any]) -> None:
@@ -160,7 +171,7 @@ def _folder_of(asked: Asked, cache: Path, question: Question) -> Path:
 def _begun(asked: Asked, cache: Path, question: Question, project: Path) -> Run:
     """The run of this question, new or resumed."""
     run = Run.begin(_folder_of(asked, cache, question), question)
-    if not asked.out and not (run.folder / ANSWERS).exists() and (earlier := _fullest(run.folder.parent, project)):
+    if not asked.out and not run.records(ANSWERS).path.exists() and (earlier := _fullest(run.folder.parent, project)):
         count, before = earlier
         to_stderr(
             f"begun anew, since what is asked is not what it was ({'; '.join(differences(before.question(), question))}). "
@@ -176,7 +187,7 @@ def _fullest(runs: Path, project: Path) -> tuple[int, Run] | None:
         run = Run(path.parent)
         with contextlib.suppress(RunError, OSError):
             if run.question().get("folder") == str(project):
-                found.append((len(run.answers(PlaceAnswer)), run))
+                found.append((len(run.records(ANSWERS).read()), run))
     most = max(found, key=lambda each: each[0], default=None)
     return most if most and most[0] else None
 
@@ -208,7 +219,7 @@ def _seen(asked: Asked, project: Path, isolation: Isolation, interpreter: Path) 
 
 
 def _done(folder: Path) -> int:
-    return count_done(STUDY, Run(folder))
+    return count_done(Run(folder), ANSWERS)
 
 
 def _cache() -> Path:

@@ -11,9 +11,18 @@ from house.running import assay
 
 from assay.calibration.samples import read_samples
 from assay.cli.main import main
-from assay.offline_eval.run import ANSWERS, SCHEMA, Run
+from assay.offline_eval.calibration.draw import ANSWERS
+from assay.offline_eval.run import SCHEMA, Run
 
-QUESTION = {"schema": SCHEMA, "study": "calibration", "model": "0" * 16, "model_name": "tiny", "prompt": "0" * 16, "seed": 0}
+QUESTION = {
+    "schema": SCHEMA,
+    "study": "calibration",
+    "model": "0" * 16,
+    "model_name": "tiny",
+    "prompt": "0" * 16,
+    "seed": 0,
+    "set": "projects",
+}
 
 REPOSITORY = {"study": "repository", "project": "p", "folder": "/p", "interpreter": "python", "isolation": "none"}
 
@@ -26,7 +35,6 @@ def answer(number: int, *, project: str = "p", exact: bool | None = True, **chan
         "truth": "x",
         "measures": {"total_logprob": -1.0},
         "stopped_by": "line",
-        "timings": {},
     }
     made = {"id": f"{project}:{number}", **base, "labels": {"exact_match": exact}, **changed}
     return {"id": f"{project}:{number}", "project": project, "file": "f.py", "function": "f", "line": number, "generations": [made]}
@@ -45,7 +53,7 @@ def run(tmp_path: Path) -> Run:
     run = Run.begin(tmp_path / "run", QUESTION)
     hidden = {"exact": False, "inserted": None}
     for made in (answer(1), answer(2, exact=False), answer(3, project="q", exact=None), answer(4, **hidden, text=" "), answer(5, **hidden)):
-        run.keep(made)
+        run.records(ANSWERS).add(made)
     return run
 
 
@@ -72,6 +80,8 @@ def test_a_generation_without_a_label_is_unknown_and_not_counted_as_wrong(run: R
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
+        (["--arms", "docstring,other"], 2, "no such arm: other (there are docstring, no_docstring, no_suffix)"),
+        (["--set", "suites", "--projects", "flask"], 2, "no such project in the list: flask. It has: arrow"),
         (["--projects", "flask,no-such,other"], 2, "no such project in the list: no-such, other. It has: arrow, attrs"),
         (["--tasks", "line,word"], 2, "no such task: word (there are line, line_rest, line_middle)"),
         (["--model", "no-such.gguf"], 2, "no-such.gguf"),
@@ -103,7 +113,7 @@ def test_what_a_study_can_not_be_run_with_is_said_in_one_line(
     [
         ("run.toml", b"model = ", "run.toml: not TOML"),
         ("run.toml", b"\xff", "run.toml: not TOML"),
-        ("run.toml", b'schema = "assay/run/9"\n', "the schema is 'assay/run/9', this version of Assay reads 'assay/run/2'"),
+        ("run.toml", b'schema = "assay/run/9"\n', "the schema is 'assay/run/9', this version of Assay reads 'assay/run/3'"),
         ("run.toml", b'schema = "assay/run/1"\nmodel = "x"\n', "its labels judge what the model wrote"),
         ("run.toml", f'schema = "{SCHEMA}"\nmodel = "x"\n'.encode(), "run.toml: missing: study, model_name, prompt, seed"),
         ("run.toml", toml(study="poems"), "run.toml: no such study: 'poems' (there are calibration, repository)"),
@@ -118,17 +128,21 @@ def test_what_a_study_can_not_be_run_with_is_said_in_one_line(
         (
             "run.toml",
             toml(**REPOSITORY, prompt_block="0" * 16),
-            "answers.jsonl:1: not the answer of an item: Object missing required field",
+            "answers.jsonl:1: not the record of an item: Object missing required field",
         ),
-        (ANSWERS, b'{"id": "p:1"}\n', "answers.jsonl:1: not the answer of an item: Object missing required field"),
-        (ANSWERS, b"[1]\n", "answers.jsonl:1: not the answer of an item: Expected `object`, got `array`"),
-        (ANSWERS, b"\xff\n", "answers.jsonl:1: not JSON"),
-        (ANSWERS, b"[" * 100_000 + b"\n", "answers.jsonl:1: not JSON"),
-        (ANSWERS, line(answer(1, measures={"total_logprob": "low"})), "Expected `float`, got `str` - at `$.generations[0].measures"),
-        (ANSWERS, line(answer(1, measures={"total_logprob": float("nan")})), "total_logprob must be a finite number"),
-        (ANSWERS, line(answer(1, asked={"verbalised": "x"})), "asked names 'verbalised', which is none of the sample's measures"),
-        (ANSWERS, line(answer(1, fallbacks=3)), "Expected `array`, got `int` - at `$.generations[0].fallbacks`"),
-        (ANSWERS, line(answer(1, labels={"exact_match": 1})), "Expected `bool | null`, got `int` - at `$.generations[0].labels"),
+        ("answers.jsonl", b'{"id": "p:1"}\n', "answers.jsonl:1: not the record of an item: Object missing required field"),
+        ("answers.jsonl", b"[1]\n", "answers.jsonl:1: not the record of an item: Expected `object`, got `array`"),
+        ("answers.jsonl", b"\xff\n", "answers.jsonl:1: not JSON"),
+        ("answers.jsonl", b"[" * 100_000 + b"\n", "answers.jsonl:1: not JSON"),
+        (
+            "answers.jsonl",
+            line(answer(1, measures={"total_logprob": "low"})),
+            "Expected `float`, got `str` - at `$.generations[0].measures",
+        ),
+        ("answers.jsonl", line(answer(1, measures={"total_logprob": float("nan")})), "total_logprob must be a finite number"),
+        ("answers.jsonl", line(answer(1, asked={"verbalised": "x"})), "asked names 'verbalised', which is none of the sample's measures"),
+        ("answers.jsonl", line(answer(1, fallbacks=3)), "Expected `array`, got `int` - at `$.generations[0].fallbacks`"),
+        ("answers.jsonl", line(answer(1, labels={"exact_match": 1})), "Expected `bool | null`, got `int` - at `$.generations[0].labels"),
     ],
 )
 def test_a_damaged_run_is_refused_with_file_and_reason(
@@ -150,7 +164,7 @@ def test_a_report_says_how_many_places_are_done_and_of_how_many_where_the_run_wa
         (5, "5 places are done\n"),
         (None, "5 places are done\n"),
     ):
-        run.keep_wanted(wanted)
+        run.keep_wanted(ANSWERS, wanted)
         assert main(["eval", "report", str(run.folder)]) == 0
         said = capsys.readouterr()
         assert said.err.endswith(f"\n{far}")

@@ -13,8 +13,7 @@ from assay.calibration.log.event_log import EventLogError, EventLogUnavailable
 from assay.calibration.samples import SampleError
 from assay.cli.exit_codes import DONE, FAILED, INTERRUPTED, USAGE, UsageError, run_to_exit_code
 from assay.inference.errors import ModelClosed, NoSuchModel
-from assay.offline_eval.errors import StudyError
-from assay.offline_eval.run import RunError
+from assay.offline_eval.errors import RunError, StudyError
 
 
 def raising(error: BaseException) -> Callable[[], int]:

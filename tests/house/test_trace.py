@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from source_distribution import FUNCTION, make_sdist
 
-from assay.offline_eval.line_completion.projects import SourceFile
+from assay.offline_eval.sets.projects import SourceFile
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))

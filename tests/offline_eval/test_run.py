@@ -11,7 +11,10 @@ from typing import Any
 
 import pytest
 
-from assay.offline_eval.run import ANSWERS, SCHEMA, Run, RunError
+from assay.offline_eval.answers import Answer
+from assay.offline_eval.errors import RunError
+from assay.offline_eval.run import SCHEMA, Run
+from assay.offline_eval.study import Step
 
 
 @pytest.mark.parametrize("name", ["shop", "a\x7fb", "tab\t\n\x01\x1f", 'quo"te\\', "\x80\x9f", "ünïcödé 𝕏", "\\u007f"])
@@ -49,6 +52,7 @@ def test_a_run_that_asked_something_else_is_refused_with_what_differs(tmp_path: 
         Run.begin(tmp_path / "run", before | now)
 
 
+ANSWERS = Step("answers", "place", Answer)
 QUESTION = {"schema": SCHEMA, "study": "calibration", "model": "0" * 16, "model_name": "tiny", "prompt": "0" * 16, "seed": 0}
 
 
@@ -70,7 +74,7 @@ def test_a_folder_with_another_question_is_refused(tmp_path: Path) -> None:
         Run.begin(tmp_path / "run", {**QUESTION, "seed": 1})
 
 
-@pytest.mark.parametrize("name", [ANSWERS, "lost.json", "samples", "report", "samples/line.jsonl"])
+@pytest.mark.parametrize("name", ["answers.jsonl", "lost.json", "samples", "report", "samples/line.jsonl"])
 def test_a_run_does_not_follow_a_link_in_its_folder(tmp_path: Path, name: str) -> None:
     folder, target = tmp_path / "run", tmp_path / "target"
     Run.begin(folder, QUESTION)
@@ -82,7 +86,7 @@ def test_a_run_does_not_follow_a_link_in_its_folder(tmp_path: Path, name: str) -
             use()
 
 
-@pytest.mark.parametrize("name", [ANSWERS, "report/report.md"])
+@pytest.mark.parametrize("name", ["answers.jsonl", "report/report.md"])
 def test_a_run_reads_and_writes_no_pipe_in_its_folder(tmp_path: Path, name: str) -> None:
     folder = tmp_path / "run"
     Run.begin(folder, QUESTION)
@@ -94,13 +98,13 @@ def test_a_run_reads_and_writes_no_pipe_in_its_folder(tmp_path: Path, name: str)
 
 def test_an_answer_names_no_file_by_its_task(tmp_path: Path) -> None:
     run = Run.begin(tmp_path / "run", QUESTION)
-    generation = {"id": "a:1", "text": "x", "inserted": "x", "truth": "x", "measures": {}, "labels": {}, "stopped_by": "", "timings": {}}
+    generation = {"id": "a:1", "text": "x", "inserted": "x", "truth": "x", "measures": {}, "labels": {}, "stopped_by": ""}
     answer = {"id": "a", "project": "p", "file": "a.py", "function": "f", "line": 1}
-    run.keep({**answer, "generations": [{**generation, "task": "line_rest"}]})
-    assert len(run.answers()) == 1
-    run.keep({**answer, "id": "b", "generations": [{**generation, "task": "../../elsewhere"}]})
-    with pytest.raises(RunError, match="not the answer of an item"):
-        run.answers()
+    run.records(ANSWERS).add({**answer, "generations": [{**generation, "task": "line_rest"}]})
+    assert len(run.records(ANSWERS).read()) == 1
+    run.records(ANSWERS).add({**answer, "id": "b", "generations": [{**generation, "task": "../../elsewhere"}]})
+    with pytest.raises(RunError, match="not the record of an item"):
+        run.records(ANSWERS).read()
 
 
 def test_a_run_toml_without_end_of_its_brackets_is_no_run(tmp_path: Path) -> None:
@@ -153,8 +157,8 @@ def test_a_file_that_only_resembles_a_temporary_one_is_left_alone(tmp_path: Path
 def test_answers_are_read_by_id_in_whatever_order_they_were_finished(tmp_path: Path) -> None:
     run = Run.begin(tmp_path / "run", QUESTION)
     for number in (2, 1):
-        run.keep(answer(number))
-    assert run.answers() == [answer(1), answer(2)]
+        run.records(ANSWERS).add(answer(number))
+    assert run.records(ANSWERS).read() == [answer(1), answer(2)]
 
 
 @pytest.mark.parametrize(
@@ -162,21 +166,21 @@ def test_answers_are_read_by_id_in_whatever_order_they_were_finished(tmp_path: P
     [
         ("not json", "not JSON"),
         ("[" * 100_000, "not JSON"),
-        ("[1]", "not the answer of an item"),
+        ("[1]", "not the record of an item"),
         ('{"id": "p1"}', "missing required field"),
         (json.dumps(answer(1) | {"line": "1"}), "Expected `int`, got `str` - at `$.line`"),
     ],
 )
 def test_a_damaged_line_is_named_and_a_torn_last_one_is_left_out(tmp_path: Path, line: str, said: str) -> None:
     run = Run.begin(tmp_path / "run", QUESTION)
-    run.keep(answer(1))
-    with (run.folder / ANSWERS).open("a") as f:
+    run.records(ANSWERS).add(answer(1))
+    with run.records(ANSWERS).path.open("a") as f:
         f.write(line)
-    assert run.answers() == [answer(1)]
-    with (run.folder / ANSWERS).open("a") as f:
+    assert run.records(ANSWERS).read() == [answer(1)]
+    with run.records(ANSWERS).path.open("a") as f:
         f.write("\n")
     with pytest.raises(RunError, match=r"answers\.jsonl:2: ") as refused:
-        run.answers()
+        run.records(ANSWERS).read()
     assert said in str(refused.value)
-    assert run.drop_damaged() == [2]
-    assert run.answers() == [answer(1)]
+    assert run.records(ANSWERS).mend() == [2]
+    assert run.records(ANSWERS).read() == [answer(1)]

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,10 @@ import pytest
 from pool_work import Places
 
 from assay.calibration.samples import read_samples
+from assay.offline_eval.answers import Answer
 from assay.offline_eval.pool.choice import Pool
-from assay.offline_eval.run import ANSWERS, GENERATIONS, LABELS, SCHEMA, Answer, Run
-from assay.offline_eval.study import MAX_LOST_IN_A_ROW, Results, Unanswered, Work, answer_all, conduct, finish
+from assay.offline_eval.run import GENERATIONS, SCHEMA, Run
+from assay.offline_eval.study import MAX_LOST_IN_A_ROW, Results, Step, Unanswered, Work, conduct, do, finish
 
 QUESTION = {"schema": SCHEMA, "study": "calibration", "model": "0" * 16, "model_name": "tiny", "prompt": "0" * 16, "seed": 0}
 
@@ -28,15 +30,18 @@ class Place:
     id: str
 
 
+ANSWERS = Step("answers", "place", Answer)
+
+
 class Study:
-    """Counts every answer and reports nothing."""
+    """Reports nothing but how many answers there are."""
 
     name = "calibration"
-    answer = Answer
+    steps = (ANSWERS,)
     needed = ()
 
-    def counts(self, answer: Any) -> bool:
-        return bool(answer["id"])
+    def answers(self, run: Run) -> list[Any]:
+        return run.records(ANSWERS).read()
 
     def report(self, run: Run, results: Results, *, as_json: bool) -> None:
         (run.folder / "reported").write_text(f"{len(results.answers)} {as_json}")
@@ -49,7 +54,7 @@ def asked(folder: Path, count: int, fails: set[str], wanted: int | None = 50) ->
     run = Run.begin(folder / "run", QUESTION)
     items = [Place(f"p{i:02}") for i in range(count)]
     try:
-        failure = answer_all(Study(), run, Work(items, Places(log, frozenset(fails)), wanted), Pool())
+        failure = do(run, Work(ANSWERS, items, Places(log, frozenset(fails)), Pool(), wanted))
         if failure:
             raise failure
     finally:
@@ -58,7 +63,7 @@ def asked(folder: Path, count: int, fails: set[str], wanted: int | None = 50) ->
 
 
 def answered(folder: Path) -> list[str]:
-    return [answer["id"] for answer in Run(folder / "run").answers()]
+    return [answer["id"] for answer in Run(folder / "run").records(ANSWERS).read()]
 
 
 def test_a_run_that_lost_every_place_fails_and_does_not_say_that_there_are_no_more(
@@ -74,15 +79,15 @@ def test_a_run_that_lost_every_place_fails_and_does_not_say_that_there_are_no_mo
 def test_a_run_keeps_how_many_places_it_wants_until_it_has_ended(tmp_path: Path) -> None:
     with pytest.raises(Unanswered):
         asked(tmp_path, 3, {"p00", "p01", "p02"})
-    assert Run(tmp_path / "run").wanted() == 50
+    assert Run(tmp_path / "run").wanted(ANSWERS) == 50
     asked(tmp_path, 3, set())
-    assert Run(tmp_path / "run").wanted() is None
+    assert Run(tmp_path / "run").wanted(ANSWERS) is None
 
 
 @pytest.mark.parametrize("content", [b"", b"[" * 100_000, b'"many"', b"true"])
 def test_a_damaged_count_of_wanted_places_is_as_none(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "wanted.json").write_bytes(content)
-    assert Run(tmp_path).wanted() is None
+    assert Run(tmp_path).wanted(ANSWERS) is None
 
 
 def test_that_there_are_no_more_places_is_said_only_where_none_was_lost(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -99,11 +104,11 @@ def test_places_that_were_lost_are_asked_last_by_the_next_run_and_do_not_end_it(
     order = asked(tmp_path, 14, cursed)
     assert order == [*(f"p{i:02}" for i in range(MAX_LOST_IN_A_ROW, 14)), *sorted(cursed)]
     assert answered(tmp_path) == ["p10", "p11", "p12", "p13"]
-    assert Run(tmp_path / "run").lost() == cursed
+    assert Run(tmp_path / "run").lost(ANSWERS) == cursed
     # once the machine is mended they are answered, in their order
     assert asked(tmp_path, 14, set()) == sorted(cursed)
     assert len(answered(tmp_path)) == 14
-    assert Run(tmp_path / "run").lost() == set()
+    assert Run(tmp_path / "run").lost(ANSWERS) == set()
 
 
 @pytest.mark.parametrize("damaged", ["", "[", "{}", "7", '[["p00"]]', "\x00"])
@@ -127,7 +132,7 @@ def test_a_resumed_run_says_how_many_places_are_done_and_counts_from_there(tmp_p
 
 def test_only_what_a_kill_or_the_disk_damaged_is_asked_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     asked(tmp_path, 4, set())
-    path = tmp_path / "run" / ANSWERS
+    path = tmp_path / "run" / "answers.jsonl"
     first, second, third, fourth = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(first + b"\x00" * 20 + b"\n" + third + fourth[:-9])
     capsys.readouterr()
@@ -139,9 +144,9 @@ def test_only_what_a_kill_or_the_disk_damaged_is_asked_again(tmp_path: Path, cap
 def test_a_report_is_made_of_what_there_is_where_the_work_ends_early(tmp_path: Path) -> None:
     cursed = frozenset(f"p{i:02}" for i in range(1, MAX_LOST_IN_A_ROW + 1))
     run = Run.begin(tmp_path / "run", QUESTION)
-    work = Work([Place(f"p{i:02}") for i in range(20)], Places(tmp_path / "asked", cursed), 20)
+    work = Work(ANSWERS, [Place(f"p{i:02}") for i in range(20)], Places(tmp_path / "asked", cursed), Pool(), 20)
     with pytest.raises(Unanswered, match="10 places in a row"):
-        conduct(Study(), run, work, Pool(), as_json=True)
+        conduct(Study(), run, [lambda: work], as_json=True)
     assert (run.folder / "reported").read_text() == "1 True"
 
 
@@ -155,8 +160,9 @@ class StoppedInReport(Study):
 
 def test_who_stops_the_report_is_told_what_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = Run.begin(tmp_path / "run", QUESTION)
+    work = Work(ANSWERS, [Place("p1"), Place("p2")], Places(tmp_path / "asked", frozenset()), Pool())
     with pytest.raises(KeyboardInterrupt):
-        conduct(StoppedInReport(), run, Work([Place("p1"), Place("p2")], Places(tmp_path / "asked", frozenset())), Pool(), as_json=False)
+        conduct(StoppedInReport(), run, [lambda: work], as_json=False)
     assert f"stopped after 2 places; what is finished is kept in {run.folder}. The same command goes on" in capsys.readouterr().err
 
 
@@ -169,22 +175,25 @@ def generation(number: int, **changed: Any) -> dict[str, Any]:
         "measures": {"total_logprob": -1.0},
         "labels": {"exact_match": True},
     }
-    return {"id": f"p:{number}", **base, "stopped_by": "line", "timings": {}, **changed}
+    return {"id": f"p:{number}", **base, "stopped_by": "line", **changed}
 
 
-def test_samples_are_of_what_the_editor_inserts_and_labels_have_a_file_of_their_own(tmp_path: Path) -> None:
+def test_samples_are_of_what_the_editor_inserts_and_an_arm_has_a_file_of_its_own(tmp_path: Path) -> None:
     run = Run.begin(tmp_path / "run", QUESTION)
-    made = [generation(1), generation(2, inserted=None, labels={"exact_match": False}), generation(3, task="line_rest", labels={})]
-    run.keep({"id": "p", "project": "q", "file": "f.py", "function": "f", "line": 3, "generations": made})
+    hidden = generation(2, inserted=None, labels={"exact_match": False})
+    made = [generation(1), hidden, generation(3, task="line_rest", labels={}), generation(1, arm="no_suffix", inserted="y")]
+    run.records(ANSWERS).add({"id": "p", "project": "q", "file": "f.py", "function": "f", "line": 3, "generations": made})
     finish(Study(), run, as_json=False)
     (line,) = read_samples(run.folder / "samples" / "line.jsonl")
     assert (line.id, line.project, line.file, line.labels) == ("p:1", "q", "f.py", {"exact_match": True, "tests_pass": None, "kept": None})
     (unlabelled,) = read_samples(run.folder / "samples" / "line_rest.jsonl")
     assert set(unlabelled.labels.values()) == {None}
-    lines = {name: [json.loads(text) for text in (run.folder / name).read_text().splitlines()] for name in (GENERATIONS, LABELS)}
-    assert [one["id"] for one in lines[GENERATIONS]] == ["p:1", "p:2", "p:3"]
-    assert all(one["project"] == "q" and one["line"] == 3 and "labels" not in one for one in lines[GENERATIONS])
-    assert lines[LABELS] == [{"id": "p:1", "exact_match": True}, {"id": "p:2", "exact_match": False}, {"id": "p:3"}]
+    (arm,) = read_samples(run.folder / "samples" / "line-no_suffix.jsonl")
+    assert (arm.id, arm.task, arm.text_sha256 == line.text_sha256) == ("p:1", "line", False)
+    lines = [json.loads(text) for text in (run.folder / GENERATIONS).read_text().splitlines()]
+    assert [one["id"] for one in lines] == ["p:1", "p:2", "p:3", "p:1"]
+    assert all(one["project"] == "q" and one["line"] == 3 for one in lines)
+    assert lines[1]["labels"] == {"exact_match": False}
 
 
 @pytest.mark.parametrize("kill", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
@@ -195,16 +204,16 @@ import sys
 sys.path[:0] = {[str(Path(__file__).parent), str(Path(__file__).parents[1])]!r}
 from pathlib import Path
 from pool_work import Places
-from test_study import Place, QUESTION, Study
+from test_study import ANSWERS, Place, QUESTION, Study
 from assay.offline_eval.pool.choice import Pool
 from assay.offline_eval.run import Run
 from assay.offline_eval.study import Work, conduct
 if __name__ == "__main__":
     start = Places(Path({str(tmp_path / "asked")!r}), frozenset(), pause_s=0.05)
-    work = Work([Place(f"p{{i:03}}") for i in range(60)], start, 60)
-    conduct(Study(), Run.begin(Path({str(tmp_path / "run")!r}), QUESTION), work, Pool(2), as_json=False)
+    work = Work(ANSWERS, [Place(f"p{{i:03}}") for i in range(60)], start, Pool(2), 60)
+    conduct(Study(), Run.begin(Path({str(tmp_path / "run")!r}), QUESTION), [lambda: work], as_json=False)
 """)
-    path = tmp_path / "run" / ANSWERS
+    path = tmp_path / "run" / "answers.jsonl"
     child = subprocess.Popen([sys.executable, str(program)], stderr=subprocess.PIPE, text=True, start_new_session=True)
     until = time.monotonic() + 120
     while not (path.exists() and path.stat().st_size) and child.poll() is None and time.monotonic() < until:
@@ -223,5 +232,7 @@ if __name__ == "__main__":
     assert before
     subprocess.run([sys.executable, str(program)], check=True, capture_output=True)
     after = path.read_bytes()
-    assert after.startswith(before)
-    assert sorted(json.loads(line)["id"] for line in after.splitlines()) == [f"p{i:03}" for i in range(60)]
+    assert set(before.splitlines()) <= set(after.splitlines())
+    assert [json.loads(line)["id"] for line in after.splitlines()] == [f"p{i:03}" for i in range(60)]
+    asked_for = Counter((tmp_path / "asked").read_text().split())
+    assert all(asked_for[json.loads(line)["id"]] == 1 for line in before.splitlines())

@@ -3,7 +3,7 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
-from assay.offline_eval.line_completion.projects import SourceFile, measured_projects
+from assay.offline_eval.sets.projects import SourceFile, measured_projects
 from training.corpus import held_out_names, is_written_by_a_person, select, shingles
 
 ROOT = Path(__file__).parents[2]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from assay.inference.llamacpp.model import LlamaModel
-from assay.offline_eval.line_completion.projects import SourceFile
+from assay.offline_eval.sets.projects import SourceFile
 from training.data import Rows
 from training.evaluate import in_turn, language_figures, line_figures, quantisation_figures, span_figures, table
 from training.export import write_gguf

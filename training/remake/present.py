@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.model import model_of
-from assay.offline_eval.repository.items import TASKS
+from assay.offline_eval.sets.regions import TASKS
 
 _NAMED = re.compile(r"model (\w+), prompt (\w+(?: \w+)*)")
 

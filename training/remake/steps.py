@@ -9,7 +9,7 @@ TASKS = ("line", "line_rest", "line_middle")
 # Code that decides a result beside the model and the prompt, whose fingerprints stand for the rest: files, and folders with all in them.
 _ASKED = ("offline_eval/memory.py", "offline_eval/suggested.py", "analysis/python", "calibration/measures", "inference/project_memory",
           "suggestion/memory")  # fmt: skip
-_PLACES = ("offline_eval/line_completion", *_ASKED)
+_PLACES = ("offline_eval/calibration", "offline_eval/sets", *_ASKED)
 _REMAINDER = ("suggestion/remainder.py", "suggestion/remaining_between.py")
 _FITS = ("calibration/fitting", "calibration/maps", "calibration/measures", "calibration/metrics", "calibration/evidence.py",
          "calibration/guards.py", "calibration/monitoring/dial.py")  # fmt: skip
@@ -216,7 +216,7 @@ STEPS = (
             ),
             "python benchmarks/repositories.py pool --out {self}",
         ),
-        code=("offline_eval/repository", "analysis/oracle", *_ASKED, "benchmarks/repositories.py"),
+        code=("offline_eval/repository", "offline_eval/sets", "analysis/oracle", *_ASKED, "benchmarks/repositories.py"),
         minutes=120, because="3,100 places at two seconds by the median, and the suites' own runs", programs=("python312",),
     ),
     Step(

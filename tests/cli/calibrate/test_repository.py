@@ -29,9 +29,8 @@ from assay.offline_eval.model import StudyModel, model_of
 from assay.offline_eval.pool.choice import Pool
 from assay.offline_eval.pool.interface import PoolError
 from assay.offline_eval.repository.answers import Answerer
-from assay.offline_eval.repository.items import TASKS, places_of, regions_of
 from assay.offline_eval.repository.study import Repository
-from assay.offline_eval.run import ANSWERS
+from assay.offline_eval.sets.regions import TASKS, places_of, regions_of
 
 pytest.importorskip("libcst", reason="libcst is not installed")
 
@@ -119,7 +118,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def records(run: Path) -> list[dict[str, object]]:
     """The answers that are on the disk, but for a line that is being written."""
-    path = run / ANSWERS
+    path = run / "answers.jsonl"
     lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
     return [json.loads(line) for line in lines if line.endswith(b"\n")]
 
@@ -148,9 +147,9 @@ def test_a_project_gets_samples_calibrators_and_a_report_and_nothing_else_is_wri
     assert said["deletion"]["seen"] == sum(r["deletion"] == "seen" for r in found)
 
     # the same command does nothing twice, and more samples add to what is there
-    answers = (run / ANSWERS).read_bytes()
+    answers = (run / "answers.jsonl").read_bytes()
     assert main(command(project, "--samples", "6")) == 0
-    assert (run / ANSWERS).read_bytes() == answers
+    assert (run / "answers.jsonl").read_bytes() == answers
     assert main(["eval", "report", str(run)]) == 0
 
 
@@ -187,9 +186,9 @@ def test_what_a_killed_run_had_finished_is_kept(project: Path, monkeypatch: pyte
     said = capsys.readouterr().err
     assert f"stopped after {done} place" in said
     assert f"With `--samples {done}` the same command makes the calibrators of what is finished" in said
-    answers = (run / ANSWERS).read_bytes()
+    answers = (run / "answers.jsonl").read_bytes()
     assert main(command(project, "--samples", str(done))) == 0
-    assert (run / ANSWERS).read_bytes() == answers
+    assert (run / "answers.jsonl").read_bytes() == answers
     assert capsys.readouterr().out.splitlines()
 
 
@@ -393,7 +392,7 @@ def test_a_run_that_asked_something_else_is_refused_and_a_damaged_place_is_asked
     (project / "shop" / "sums.py").write_text(SOURCE.replace("start=0", "start=1 - 1"))
     assert main(command(project, "--samples", "1")) == 2
     (project / "shop" / "sums.py").write_text(SOURCE)
-    path = run / ANSWERS
+    path = run / "answers.jsonl"
     first, *others = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(first[:20] + b"\n" + b"".join(others))
     assert main(["eval", "report", str(run)]) == 2

@@ -118,7 +118,7 @@ def test_a_dry_run_names_the_runs_folder_and_whether_it_goes_on(project: Path, c
     Path(found[1]).mkdir(parents=True)
     # the question is that of no run with this seed
     (Path(found[1]) / "run.toml").write_text(
-        'schema = "assay/run/2"\nstudy = "repository"\nmodel = "m"\nmodel_name = ""\nprompt = "p"\nseed = 7\n'
+        'schema = "assay/run/3"\nstudy = "repository"\nmodel = "m"\nmodel_name = ""\nprompt = "p"\nseed = 7\n'
     )
     assert main(asked) == 2
     assert "seed: 7 -> 0" in capsys.readouterr().err

@@ -115,8 +115,8 @@ def test_how_often_what_is_written_is_not_shown(tmp_path: Path) -> None:
         {"id": "5", "task": "line", "text": " ", "inserted": None},
         {"id": "6", "task": "line_rest", "text": "e", "inserted": "e"},
     ]
-    (tmp_path / "generations.jsonl").write_text("".join(json.dumps(one) + "\n" for one in made))
-    (tmp_path / "labels.jsonl").write_text("".join(json.dumps({"id": one["id"], "exact_match": one["id"] == "4"}) + "\n" for one in made))
+    labelled = [one | {"labels": {"exact_match": one["id"] == "4"}} for one in made]
+    (tmp_path / "generations.jsonl").write_text("".join(json.dumps(one) + "\n" for one in labelled))
     _, line, rest, middle = rows_of(exact_match.hidden(tmp_path))
     assert line[:2] == ["`line`", "4"]
     assert line[2].startswith("1, 25.0% (")

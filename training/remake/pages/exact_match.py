@@ -15,7 +15,7 @@ from typing import Any
 from assay.calibration.fitting.model_selection import RIDGES
 from assay.calibration.metrics.bins import wilson
 from assay.calibration.samples import read_samples
-from assay.offline_eval.line_completion.report import rate
+from assay.offline_eval.calibration.report import rate
 
 from ..evidence import REPORTS, fill
 from ..present import present
@@ -134,14 +134,13 @@ def between_projects(reports: Reports) -> str:
 def hidden(run: Path) -> str:
     """How often what the model wrote is not shown, or shown otherwise."""
     rows = []
-    labels = {one["id"]: one["exact_match"] for one in _lines(run / "labels.jsonl")}
     made = [one for one in _lines(run / "generations.jsonl") if one["text"].strip()]
     for task in TASKS:
         of_task = [one for one in made if one["task"] == task]
         out = [one for one in of_task if one["inserted"] is None]
         shown = [one for one in of_task if one["inserted"] is not None]
         cut = sum(one["inserted"].rstrip() != one["text"].rstrip() for one in shown)
-        exact = sum(bool(labels.get(one["id"])) for one in out)
+        exact = sum(bool(one["labels"]["exact_match"]) for one in out)
         rows.append((code(task), f"{len(of_task):,}", _share(len(out), len(of_task)), exact, _share(cut, len(shown))))
     return table(("task", "with text", "not shown", "of these exact", "shown, but cut"), "lrrrr", rows)
 

@@ -1,4 +1,4 @@
-"""The places that the study of line completion asks about: lines taken out of real functions, drawn by a seed.
+"""Lines taken out of real functions, drawn by a seed.
 
 Of each project, from files that are not tests, a random set of functions; of each function one random line (`analysis.python.lines`), in up
 to three ways:
@@ -10,10 +10,12 @@ to three ways:
 
 from __future__ import annotations
 
+import hashlib
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ...analysis.python.lines import Gap, Line, UnreadableSource, middle, rest, sample_lines, whole
 from ...inference.completion.task import Task
@@ -24,7 +26,10 @@ TASKS: tuple[Task, ...] = ("line", "line_rest", "line_middle")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A line of a file, with the gap to fill for each task. line is its number, from 1; text is the whole file."""
+    """A line of a file, with the gap to fill for each task.
+
+    line is its number, from 1; text is the whole file. judged: the lines, from first to last, whose tests judge what is put there.
+    """
 
     project: str
     path: str
@@ -32,11 +37,25 @@ class Place:
     function: str
     line: int
     gaps: tuple[tuple[Task, Gap], ...]
+    judged: tuple[int, int] | None = None
 
     @property
     def id(self) -> str:
         """PROJECT:FILE:LINE."""
         return f"{self.project}:{self.path}:{self.line}"
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """Its line of items.jsonl, from which and the project's files it can be made again."""
+        return {
+            "id": self.id,
+            "project": self.project,
+            "file": self.path,
+            "function": self.function,
+            "line": self.line,
+            "gaps": {task: [gap.start, gap.end] for task, gap in self.gaps},
+            "sha256": hashlib.sha256(self.text.encode(errors="surrogatepass")).hexdigest(),
+        } | ({"judged": list(self.judged)} if self.judged else {})
 
 
 def places_of(project: Project, cache: Path, per_project: int, seed: int, tasks: Sequence[Task] = TASKS) -> list[Place]:

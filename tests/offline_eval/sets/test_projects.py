@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from source_distribution import make_sdist
 
-from assay.offline_eval.line_completion.projects import Project, ProjectError, fetch, is_test, measured_projects, sources
+from assay.offline_eval.sets.projects import Project, ProjectError, fetch, is_test, measured_projects, sources
 
 
 def test_an_archive_with_another_hash_is_refused(tmp_path: Path) -> None:

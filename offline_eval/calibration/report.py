@@ -15,7 +15,7 @@ from ...calibration.samples import Sample
 from ..progress import counted, to_stderr
 from ..run import Run
 from ..study import Results
-from .answers import EVENT
+from .draw import EVENT
 
 RESAMPLES = 2000
 

@@ -5,7 +5,7 @@ from msgspec import structs
 
 from assay.calibration.metrics.bins import wilson
 from assay.calibration.samples import Sample
-from assay.offline_eval.line_completion.report import rate
+from assay.offline_eval.calibration.report import rate
 
 
 def sample(project: str, exact: bool) -> Sample:

@@ -1,4 +1,4 @@
-"""The places that a run on a repository asks about: regions of its code that its tests execute, drawn by a seed.
+"""Regions of a project's code that its tests execute, drawn by a seed.
 
 Regions (`analysis.python.regions`, the sampler of round-trip correctness) are drawn from the whole project in one seeded order, so that any
 number of the first of them is a fair sample. At each the model is asked in up to four ways:

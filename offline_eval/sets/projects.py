@@ -17,7 +17,7 @@ import tarfile
 import tempfile
 import tomllib
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -25,7 +25,7 @@ from typing import Literal
 import platformdirs
 
 from ...suggestion.memory.folder import as_code, is_own_code
-from ..errors import StudyError
+from ..errors import StudyError, UsageError
 
 
 class ProjectError(StudyError):
@@ -34,11 +34,12 @@ class ProjectError(StudyError):
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """One release of a project; sha256 is of its source distribution."""
+    """One release of a project; sha256 is of its source distribution. suite: its tests can judge a change."""
 
     name: str
     version: str
     sha256: str
+    suite: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class SourceFile:
 def measured_projects() -> list[Project]:
     """The list in projects.toml."""
     listed = tomllib.loads((Path(__file__).parent / "projects.toml").read_text())["project"]
-    return [Project(p["name"], p["version"], p["sha256"]) for p in listed]
+    return [Project(p["name"], p["version"], p["sha256"], p.get("suite", False)) for p in listed]
 
 
 def default_cache() -> Path:
@@ -143,6 +144,32 @@ def _members(archive: Path) -> Iterator[tuple[str, bytes]]:
 def path_in_project(path: str) -> str:
     """The path of a file of a source distribution as its project's folder has it: an archive has one folder at its top."""
     return path.partition("/")[2] or path
+
+
+def unpacked(project: Project, folder: Path, cache: Path) -> Path:
+    """The project's sources below a folder, where they get the project's name. Raises ProjectError."""
+    place = folder / project.name
+    if place.is_dir():
+        return place
+    archive = fetch(project.name, project.version, "sdist", cache, project.sha256)
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder) as temporary:
+        if archive.suffix == ".zip":
+            with zipfile.ZipFile(archive) as z:
+                z.extractall(temporary)
+        else:
+            with tarfile.open(archive) as t:
+                t.extractall(temporary, filter="data")
+        next(iter(Path(temporary).iterdir())).rename(place)
+    return place
+
+
+def named(names: Sequence[str], *, suite: bool = False) -> list[Project]:
+    """The listed projects with these names, all where there are none. suite: of those with a suite alone. Raises UsageError."""
+    listed = {project.name: project for project in measured_projects() if project.suite or not suite}
+    if unknown := sorted(set(names) - listed.keys()):
+        raise UsageError(f"no such project in the list: {', '.join(unknown)}. It has: {', '.join(sorted(listed))}")
+    return [listed[name] for name in sorted(set(names) or listed)]
 
 
 def own_code(project: Project, cache: Path) -> Iterator[tuple[str, str]]:

@@ -5,7 +5,7 @@ from pathlib import Path
 from source_distribution import make_sdist
 
 from assay.inference.completion.task import task_of
-from assay.offline_eval.line_completion.items import places_of
+from assay.offline_eval.sets.lines import places_of
 
 
 def test_gaps_come_from_code_that_is_not_a_test_and_put_back_give_the_file(tmp_path: Path) -> None:

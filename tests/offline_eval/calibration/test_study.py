@@ -15,10 +15,12 @@ from tiny_gguf import TinyModel, write_tiny_gguf
 from assay.calibration.registry import Registry
 from assay.calibration.samples import Sample, read_samples
 from assay.inference.opening import ModelChoice, open_model
-from assay.offline_eval.errors import UsageError
-from assay.offline_eval.line_completion.items import TASKS, places_of
-from assay.offline_eval.line_completion.study import Asked, run_study
-from assay.offline_eval.run import ANSWERS, GENERATIONS, Generated, Run, RunError
+from assay.offline_eval.answers import Generated
+from assay.offline_eval.calibration.draw import ANSWERS
+from assay.offline_eval.calibration.study import Asked, run_study
+from assay.offline_eval.errors import RunError, UsageError
+from assay.offline_eval.run import GENERATIONS, TIMINGS, Run
+from assay.offline_eval.sets.lines import TASKS, places_of
 from assay.suggestion.suggest import suggest_at
 
 from ...inference.completion_server import Speech, serving
@@ -29,12 +31,19 @@ DOCS = Path(__file__).parents[3] / "docs" / "formats.md"
 def asked(folder: Path, model: Path, functions: int = 6, **options: object) -> Asked:
     """A study of one project with so many functions, asked for at each of them."""
     projects = [make_sdist(folder / "cache", functions=functions)]
-    default = Asked(folder / "run", ModelChoice(str(model)), projects, functions, ("line", "line_rest"), cache=folder / "cache")
+    default = Asked(
+        folder / "run",
+        ModelChoice(str(model)),
+        projects=projects,
+        per_project=functions,
+        tasks=("line", "line_rest"),
+        cache=folder / "cache",
+    )
     return replace(default, **options)  # type: ignore[arg-type]
 
 
 def generations(run: Run) -> list[Generated]:
-    return [one for answer in run.answers() for one in answer["generations"]]
+    return [one for answer in run.records(ANSWERS).read() for one in answer["generations"]]
 
 
 @pytest.fixture
@@ -50,8 +59,8 @@ def test_every_generation_is_made_once_and_a_run_asked_again_makes_none(tmp_path
     for _ in range(2):
         run = run_study(two)
         assert len(generations(run)) == 8
-        assert before in (None, (run.folder / ANSWERS).read_bytes())
-        before = (run.folder / ANSWERS).read_bytes()
+        assert before in (None, run.records(ANSWERS).path.read_bytes())
+        before = run.records(ANSWERS).path.read_bytes()
     assert run.question()["projects"] == ["one 1.0", "two 1.0"]
     with pytest.raises(RunError, match="asked something else"):
         run_study(replace(two, projects=projects[:1]))
@@ -90,25 +99,23 @@ def test_the_documented_fields_of_a_run_are_the_ones_that_are_written(
     tmp_path: Path, roomy_gguf: Path, reflective: bool, alternatives: int
 ) -> None:
     run = run_study(asked(tmp_path, roomy_gguf, tasks=("line",), reflective=reflective, alternatives=alternatives))
-    answers = run.answers()
+    answers = run.records(ANSWERS).read()
     made = max((one for answer in answers for one in answer["generations"]), key=len)
-    left_out = [
-        f"only with `{option}`" for option, given in (("--reflective", reflective), ("--alternatives", alternatives > 1)) if not given
-    ]
+    given = {"--reflective": reflective, "--alternatives": alternatives > 1, "--arms": False, "--set suites": False, "--limit": False}
+    left_out = [f"only with `{option}`" for option in given if not given[option]]
     text = DOCS.read_text(encoding="utf-8")
     lines = [json.loads(line) for line in (run.folder / GENERATIONS).read_text().splitlines()]
     for file, fields in (
         ("run.toml", run.question().keys()),
-        (ANSWERS, answers[0].keys()),
+        ("answers.jsonl", answers[0].keys()),
         ("generations", made.keys()),
-        (GENERATIONS, max(lines, key=len).keys() - answers[0].keys() | {"labels"} | {"id"}),
+        (GENERATIONS, max(lines, key=len).keys() - answers[0].keys() | {"id"}),
     ):
         table = text.split(f"| field of `{file if file != GENERATIONS else 'generations'}` |")[1].split("\n\n")[0].splitlines()[2:]
         rows = [row.split("|") for row in table if not any(words in row for words in left_out)]
         assert {name for row in rows for name in re.findall(r"`(\w+)`", row[1])} == set(fields)
-    (timings,) = (line for line in text.splitlines() if line.startswith("| `timings` |"))
-    assert set(re.findall(r"`(\w+)`", timings)[1:]) == set(made["timings"]) | {"questions_ms"}
-    assert ("questions_ms" in made["timings"]) == reflective
+    timings = json.loads((run.folder / TIMINGS).read_text().splitlines()[0])
+    assert timings.keys() == {"step", "id", "model_ms", "total_ms"}
 
 
 def test_what_the_model_says_of_its_own_is_in_the_samples_and_asked_once(
@@ -116,15 +123,15 @@ def test_what_the_model_says_of_its_own_is_in_the_samples_and_asked_once(
 ) -> None:
     given = asked(tmp_path, roomy_gguf, 3, reflective=True)
     run = run_study(given)
-    before = (run.folder / ANSWERS).read_bytes()
+    before = run.records(ANSWERS).path.read_bytes()
     # A kill: all but one answer are lost, and only they are made again.
     first = before[: before.index(b"\n") + 1]
-    (run.folder / ANSWERS).write_bytes(first)
+    run.records(ANSWERS).path.write_bytes(first)
     capsys.readouterr()
     run_study(given)
-    after = (run.folder / ANSWERS).read_bytes()
-    assert after.startswith(first)
-    assert len(after.splitlines()) == len(before.splitlines()) == 3
+    after = run.records(ANSWERS).path.read_bytes()
+    assert after == before
+    assert len(after.splitlines()) == 3
     questions = dict(question.split() for question in run.question()["questions"])
     assert questions.keys() == {"ask_true", "ask_true_normalised", "verbalised"}
     found = read_samples(sorted((run.folder / "samples").iterdir()))
@@ -176,12 +183,11 @@ def test_alternatives_are_recorded_with_their_rank_and_their_agreement(tmp_path:
 def test_a_run_with_alternatives_is_resumed_where_any_place_is_lost_and_is_not_one_without(tmp_path: Path, tiny_gguf: Path) -> None:
     given = asked(tmp_path, tiny_gguf, 5, tasks=("line_rest",), alternatives=3)
     run = run_study(given)
-    made = (run.folder / ANSWERS).read_bytes().splitlines(keepends=True)
-    text_and_id = sorted((one["id"], one["text"]) for one in generations(run))
+    made = run.records(ANSWERS).path.read_bytes().splitlines(keepends=True)
     for lost in (0, 2, len(made) - 1):
-        (run.folder / ANSWERS).write_bytes(b"".join(made[:lost] + made[lost + 1 :]))
+        run.records(ANSWERS).path.write_bytes(b"".join(made[:lost] + made[lost + 1 :]))
         run_study(given)
-        assert sorted((one["id"], one["text"]) for one in generations(run)) == text_and_id
+        assert run.records(ANSWERS).path.read_bytes() == b"".join(made)
     with pytest.raises(RunError, match="asked something else"):
         run_study(replace(given, alternatives=1))
 

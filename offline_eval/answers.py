@@ -1,0 +1,41 @@
+"""The records of the step "answers": what a model made of an item."""
+
+from __future__ import annotations
+
+from typing import Annotated, NotRequired, TypedDict
+
+import msgspec
+
+
+class Generated(TypedDict):
+    """One generation, as it is kept. text: what the model wrote; inserted: what the editor would insert, None where it would hide it."""
+
+    id: str
+    task: Annotated[str, msgspec.Meta(pattern="^[a-z_]{1,40}$")]
+    text: str
+    inserted: str | None
+    truth: str
+    measures: dict[str, float]
+    labels: dict[str, bool | None]
+    stopped_by: str
+    arm: NotRequired[Annotated[str, msgspec.Meta(pattern="^[a-z_]{1,40}$")]]
+    rank: NotRequired[int]
+    asked: NotRequired[dict[str, str]]
+    fallbacks: NotRequired[list[str]]
+    answers: NotRequired[list[str]]
+
+
+class AnsweredItem(TypedDict):
+    """Which item an answer is of."""
+
+    id: str
+    project: str
+    file: str
+    function: str
+    line: int
+
+
+class Answer(AnsweredItem):
+    """What is known of a finished item. A study may have answers, and generations, with more fields."""
+
+    generations: list[Generated]

@@ -1,0 +1,234 @@
+"""The calibration study (Spiess et al., arXiv 2402.02047): how well measures, and calibrators of them, say whether a suggestion is right.
+
+Real lines are taken out of real functions and completed as in the editor, in up to three arms (`sets.arms`); the model may be asked what it
+thinks of each of its generations (reflective measures). Two sets:
+
+    projects   30 projects. Event: exact_match, of the file as it is once the suggestion is accepted. None of their code is run.
+    suites     20 of them, at places whose loss their tests notice. Also: tests_pass, each test that touches the place ends as before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import platformdirs
+
+from ...analysis.sandbox.isolation.best_level import best_level
+from ...inference.completion.task import Task
+from ...inference.opening import ModelChoice
+from ...suggestion.memory.scope import DEFAULT_SCOPE, Scope
+from ..errors import StudyError
+from ..model import StudyModel, model_of
+from ..pool.choice import Pool
+from ..progress import Progress, counted, to_stderr
+from ..run import Run
+from ..sets import suites
+from ..sets.arms import PLAIN, Arm
+from ..sets.lines import TASKS, Place, places_of
+from ..sets.projects import Project, default_cache, is_fetched, named
+from ..sets.suites import Finding, Found, Judged, Judging, Label, Suite, prepared
+from ..study import Plan, Results, Step, Work, conduct
+from .draw import ANSWERS, EVENT, Drawing, label_id
+from .report import write_report
+
+Set = Literal["projects", "suites"]
+SETS: tuple[Set, ...] = ("projects", "suites")
+# At most so many places of a project, where nobody says how many.
+PER_PROJECT: Mapping[Set, int] = {"projects": 150, "suites": 60}
+LABELS = Step("labels", "text", Label)
+STEPS = (ANSWERS, LABELS)
+# A worker may take so long for the places of a project, and for one text: a suite is run several times before it can judge.
+_MAX_PROJECT_S, _MAX_TEXT_S = 4 * 3600.0, 1800.0
+
+
+class CalibrationStudy:
+    """The study, as the driver sees it."""
+
+    name = "calibration"
+    steps = STEPS
+    needed = ("set",)
+
+    def answers(self, run: Run) -> list[Any]:
+        """Each place's generations. Those of a project with a suite have what its tests said; exact ones pass without being run."""
+        answers = run.records(ANSWERS).read()
+        if run.question()["set"] != "suites":
+            return answers
+        said = {label["id"]: label["tests_pass"] for label in run.records(LABELS).read()}
+        for answer in answers:
+            for one in answer["generations"]:
+                inserted = one["inserted"]
+                passes = None if inserted is None else said.get(label_id(answer["id"], one["task"], inserted))
+                one["labels"]["tests_pass"] = True if one["labels"][EVENT] else passes
+        return answers
+
+    def report(self, run: Run, results: Results, *, as_json: bool) -> None:
+        """A summary on stderr."""
+        write_report(run, results, as_json=as_json)
+
+
+STUDY = CalibrationStudy()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the user wants.
+
+    projects: where none is named, all that are listed. per_project: at most so many places of each; limit: of all. cache: where their
+    archives are kept. memory: what is read beside the model. python: makes the environments of the projects' tests. steps: those to do.
+    """
+
+    out: Path
+    choice: ModelChoice = field(default_factory=ModelChoice)
+    set: Set = "projects"
+    projects: Sequence[Project] = ()
+    per_project: int | None = None
+    limit: int | None = None
+    tasks: Sequence[Task] = TASKS
+    arms: tuple[Arm, ...] = (PLAIN,)
+    seed: int = 0
+    pool: Pool = field(default_factory=Pool)
+    cache: Path | None = None
+    python: Path | None = None
+    reflective: bool = False
+    alternatives: int = 1
+    memory: Scope = DEFAULT_SCOPE
+    steps: Sequence[str] = ()
+    as_json: bool = False
+
+    @property
+    def archives(self) -> Path:
+        """Where the projects' distributions are."""
+        return self.cache or default_cache()
+
+    @property
+    def most(self) -> int:
+        """At most so many places of a project."""
+        return self.per_project or PER_PROJECT[self.set]
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """What is asked about. suites: by project, those whose tests judge; contents: their `Oracle.content`."""
+
+    places: Sequence[Place]
+    suites: Mapping[str, Suite] = field(default_factory=dict)
+    contents: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def lines(self) -> list[bytes]:
+        """items.jsonl."""
+        return [json.dumps(place.record).encode() + b"\n" for place in self.places]
+
+
+def run_study(asked: Asked) -> Run:
+    """Run, or resume, the study. Raises UsageError, RunError, StudyError, NoIsolation, ModelError and OSError."""
+    projects = asked.projects or named((), suite=asked.set == "suites")
+    model = model_of(asked.choice, TASKS, reflective=asked.reflective, memory=asked.memory)
+    items = items_of(asked, projects)
+    run = Run.begin(asked.out, question_of(asked, projects, model, items))
+    run.keep_items(items.lines)
+    files = len({(place.project, place.path) for place in items.places})
+    to_stderr(f"{counted(len(items.places), 'place')} in {counted(files, 'file')} of {counted(len(projects), 'project')}")
+    conduct(STUDY, run, _plan(asked, run, model, projects, items), as_json=asked.as_json)
+    return run
+
+
+def question_of(asked: Asked, projects: Sequence[Project], model: StudyModel, items: Items) -> dict[str, str | int | Sequence[str]]:
+    """All that makes a run another one."""
+    question: dict[str, str | int | Sequence[str]] = {
+        **model.question(STUDY.name),
+        "set": asked.set,
+        "seed": asked.seed,
+        "per_project": asked.most,
+        "tasks": list(asked.tasks),
+        "arms": list(asked.arms),
+        "projects": [f"{project.name} {project.version}" for project in projects],
+        "items": hashlib.sha256(b"".join(items.lines)).hexdigest(),
+    }
+    if asked.limit:
+        question["limit"] = asked.limit
+    if model.questions:
+        question["questions"] = [f"{measure} {one.fingerprint}" for measure, one in model.questions.items()]
+    if asked.alternatives > 1:
+        question["alternatives"] = asked.alternatives
+    if items.contents:
+        question["content"] = hashlib.sha256(json.dumps(dict(sorted(items.contents.items()))).encode()).hexdigest()
+    return question
+
+
+def items_of(asked: Asked, projects: Sequence[Project]) -> Items:
+    """The places, which take no model to find, but for those of suites a run of their tests. Raises StudyError and NoIsolation."""
+    if asked.set == "projects":
+        places, found = [], Items(())
+        for number, project in enumerate(projects, 1):
+            if not is_fetched(project, asked.archives):
+                to_stderr(f"fetching {project.name} {project.version} ({number} of {len(projects)})")
+            places += places_of(project, asked.archives, asked.most, asked.seed, asked.tasks)
+    else:
+        found = _watched(asked, projects)
+        places = list(found.places)
+    if asked.limit is not None and asked.limit < len(places):
+        drawn = random.Random(f"{asked.seed}:limit").sample(range(len(places)), asked.limit)
+        places = [places[index] for index in sorted(drawn)]
+    return Items(places, found.suites, found.contents)
+
+
+def _watched(asked: Asked, projects: Sequence[Project]) -> Items:
+    """The places of suites. A project whose tests can't judge is told and left out."""
+    cache, isolation = platformdirs.user_cache_path("assay"), best_level()
+    ready = []
+    for number, project in enumerate(projects, 1):
+        to_stderr(f"{project.name} {project.version}: sources and an environment for its tests ({number} of {len(projects)})")
+        try:
+            ready.append(prepared(project, asked.archives, cache, isolation, asked.python))
+        except StudyError as error:
+            to_stderr(f"left out: {error}")
+    found: dict[str, Found] = {}
+    progress = Progress("projects with their places", len(ready), None)
+    for each in asked.pool.run(Finding(asked.most, asked.seed), ready, max_item_s=_MAX_PROJECT_S):
+        if each.answer is None:
+            progress.say(f"left out: {each.item.project}: {each.lost}")
+            continue
+        found[each.item.project] = each.answer
+        progress.step()
+    progress.end()
+    if not found:
+        raise StudyError("no project has tests that can judge: the reasons are above; see assay doctor for the sandbox")
+    by_name = {suite.project: suite for suite in ready if suite.project in found}
+    places = [place for name, suite in by_name.items() for place in suites.places_of(suite, found[name], asked.tasks, asked.seed)]
+    return Items(places, by_name, {name: found[name]["content"] for name in by_name})
+
+
+def _plan(asked: Asked, run: Run, model: StudyModel, projects: Sequence[Project], items: Items) -> Plan:
+    drawing = Drawing(model, {project.name: project for project in projects}, asked.archives, asked.arms, asked.alternatives)
+    plan: dict[str, Callable[[], Work[Any]]] = {
+        "answers": lambda: Work(ANSWERS, items.places, drawing, asked.pool, wanted=len(items.places))
+    }
+    if items.suites:
+        plan["labels"] = lambda: Work(
+            LABELS, _judged(run, items), Judging(items.contents), asked.pool, sum(1 for _ in _judged(run, items)), max_item_s=_MAX_TEXT_S
+        )
+    return [work for name, work in plan.items() if not asked.steps or name in asked.steps]
+
+
+def _judged(run: Run, items: Items) -> Iterator[Judged]:
+    """Each distinct text that a place was given, unless it is what stood there."""
+    places, known = {place.id: place for place in items.places}, set[str]()
+    for answer in run.records(ANSWERS).read():
+        place = places[answer["id"]]
+        gaps = dict(place.gaps)
+        for one in answer["generations"]:
+            if one["inserted"] is None or one["labels"][EVENT]:
+                continue
+            name = label_id(place.id, one["task"], one["inserted"])
+            if name not in known:
+                known.add(name)
+                text = place.text[: gaps[one["task"]].start] + one["inserted"] + place.text[gaps[one["task"]].end :]
+                assert place.judged, "places of suites are judged"
+                yield Judged(name, items.suites[place.project], place.path.partition("/")[2], text, place.judged)

@@ -1,0 +1,230 @@
+"""Places of projects whose tests judge what is put there: regions that tests execute, and whose loss they notice.
+
+Finding them needs no model: each region is taken out once, and the tests that touch it are run. What they said is kept in a cache, by the
+project's content and the seed, so that no study and no resumed run asks again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypedDict
+
+from ...analysis.oracle.environment import NoEnvironment, make_environment
+from ...analysis.oracle.oracle import Oracle, source_of
+from ...analysis.oracle.report import Verdict
+from ...analysis.python.lines import Line
+from ...analysis.python.regions import Region, deleted
+from ...analysis.sandbox.isolation.jail import Jail
+from ...analysis.sandbox.isolation.levels import Isolation
+from ...inference.completion.task import Task
+from ..errors import StudyError
+from ..model import Changed
+from ..records import Records
+from . import lines, regions
+from .projects import Project, unpacked
+
+# Of each project so many regions are tried for each place that is wanted: tests notice the loss of most.
+TRIES = 4
+
+
+class Unjudged(StudyError):
+    """The machine failed, not the code: the item is to be asked again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """A project whose tests can be run. folder: its sources. cache: where the oracle, and the places found, are kept."""
+
+    project: str
+    folder: Path
+    interpreter: Path
+    isolation: Isolation
+    cache: Path
+
+    @property
+    def id(self) -> str:
+        """The project's name."""
+        return self.project
+
+    def oracle(self) -> Oracle:
+        """Judges its code. Raises NotCopied and UnusableInterpreter."""
+        return Oracle(self.folder, self.interpreter, Jail(self.isolation), cache=self.cache / "oracle")
+
+
+def prepared(project: Project, archives: Path, cache: Path, isolation: Isolation, python: Path | None) -> Suite:
+    """Fetch a project and make the environment that its tests need: that runs its build code, with a network.
+
+    Raises ProjectError and StudyError.
+    """
+    folder = unpacked(project, cache / "suites" / "sources", archives)
+    try:
+        interpreter = make_environment(folder, cache / "suites" / "environments", python=python)
+    except NoEnvironment as error:
+        raise StudyError(f"{project.name}: no environment for its tests could be made: {error}") from None
+    return Suite(project.name, folder, interpreter, isolation, cache)
+
+
+class FoundPlace(TypedDict):
+    """A region, and whether the tests notice that it is gone: "seen", "unseen", "unknown". line: start and end of the one asked for."""
+
+    id: str
+    file: str
+    function: str
+    line: list[int] | None
+    first_line: int
+    last_line: int
+    start: int
+    end: int
+    statement: str
+    tests: int
+    deletion: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Makes the worker's function that finds the places of a project. places: how many whose loss the tests notice, at most."""
+
+    places: int
+    seed: int
+
+    def __call__(self) -> Callable[[Suite], Found]:
+        """The function."""
+        return self.find
+
+    def find(self, suite: Suite) -> Found:
+        """Find the places of a project. Raises Unjudged where the machine failed."""
+        with suite.oracle() as oracle:
+            if trouble := oracle.baseline().trouble or oracle.coverage().trouble:
+                raise Unjudged(f"{suite.project}: its tests can't judge: {trouble}")
+            found = Records(suite.cache / "suites" / "places" / f"{oracle.content}-{self.seed}.jsonl", FoundPlace)
+            found.path.parent.mkdir(parents=True, exist_ok=True)
+            found.mend()
+            known = {place["id"]: place for place in found.read()}
+            order: list[FoundPlace] = []
+            for place in regions.places_of(oracle, regions.regions_of(oracle, self.seed), self.seed):
+                if sum(each["deletion"] == "seen" for each in order) == self.places or len(order) == TRIES * self.places:
+                    break
+                if place.id not in known:
+                    known[place.id] = _tried(oracle, place)
+                    found.add(known[place.id])
+                order.append(known[place.id])
+            return {"id": suite.project, "content": oracle.content, "places": order}
+
+
+class Found(TypedDict):
+    """The places of a project, in the order in which they were drawn. content: `Oracle.content`."""
+
+    id: str
+    content: str
+    places: list[FoundPlace]
+
+
+def _tried(oracle: Oracle, place: regions.Place) -> FoundPlace:
+    region, line = place.region, place.line
+    said = _verdict(oracle, place.file, deleted(oracle.source(place.file), region), (region.first_line, region.last_line))
+    return {
+        "id": place.id,
+        "file": place.file,
+        "function": region.function,
+        "line": [line.start, line.end] if line else None,
+        "first_line": region.first_line,
+        "last_line": region.last_line,
+        "start": region.start,
+        "end": region.end,
+        "statement": region.statement,
+        "tests": place.tests,
+        # a test that says the same without the code does not test it
+        "deletion": {None: "unknown", True: "unseen", False: "seen"}[said.label],
+    }
+
+
+def places_of(suite: Suite, found: Found, tasks: Sequence[Task], seed: int) -> Iterator[lines.Place]:
+    """The places whose loss the tests notice, with the gaps that can be asked for."""
+    for each in found["places"]:
+        if each["deletion"] != "seen":
+            continue
+        region = Region(each["function"], each["start"], each["end"], each["first_line"], each["last_line"], each["statement"])
+        line = Line(each["function"], *each["line"]) if each["line"] else None
+        text = source_of(suite.folder, each["file"])
+        gaps = regions.gaps_of(text, regions.Place(each["id"], each["file"], region, line, each["tests"]), tasks, seed)
+        if gaps:
+            start = line.start if line else region.start
+            number = text.count("\n", 0, start) + 1
+            # the path has a folder of the project's name before it, as in a distribution
+            yield lines.Place(
+                suite.project, f"{suite.project}/{each['file']}", text, each["function"], number, tuple(gaps.items()),
+                (region.first_line, region.last_line),
+            )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A file of a project with a text in the place of what stands there. lines: those whose tests judge it, from first to last."""
+
+    id: str
+    suite: Suite
+    file: str
+    text: str
+    lines: tuple[int, int]
+
+
+class Label(TypedDict):
+    """What the tests said. tests: how many were run. way: how."""
+
+    id: str
+    tests_pass: bool | None
+    why: str
+    tests: int
+    way: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """Makes the worker's function that judges texts. contents: `Oracle.content` of each project when its places were found."""
+
+    contents: Mapping[str, str]
+
+    def __call__(self) -> Judge:
+        """The function."""
+        return Judge(self.contents)
+
+
+class Judge:
+    """Judges texts; holds the oracle of the project that was asked about last."""
+
+    def __init__(self, contents: Mapping[str, str]) -> None:
+        self._contents = contents
+        self._last: tuple[Suite, Oracle] | None = None
+
+    def __call__(self, judged: Judged) -> dict[str, Any]:
+        """The label of a text. Raises Unjudged where the machine failed, and Changed where the project is another than it was."""
+        begun = time.perf_counter()
+        said = _verdict(self._oracle(judged.suite), judged.file, judged.text, judged.lines)
+        label: Label = {"id": judged.id, "tests_pass": said.label, "why": said.reason, "tests": said.tests, "way": said.way}
+        return {**label, "timings": {"tests_ms": (time.perf_counter() - begun) * 1e3}}
+
+    def close(self) -> None:
+        """Put the oracle away."""
+        if self._last is not None:
+            self._last[1].close()
+            self._last = None
+
+    def _oracle(self, suite: Suite) -> Oracle:
+        if self._last is None or self._last[0] != suite:
+            self.close()
+            oracle = suite.oracle()
+            if oracle.content != self._contents[suite.project]:
+                oracle.close()
+                raise Changed(f"{suite.folder} is not what it was when the run began: delete that folder, and begin anew elsewhere")
+            self._last = suite, oracle
+        return self._last[1]
+
+
+def _verdict(oracle: Oracle, file: str, text: str, lines: tuple[int, int]) -> Verdict:
+    found = oracle.verdict(file, text, range(lines[0], lines[1] + 1))
+    if found.infrastructure:
+        raise Unjudged(found.reason)
+    return found
