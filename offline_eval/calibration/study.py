@@ -13,7 +13,7 @@ import hashlib
 import json
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,16 +23,14 @@ from ...analysis.sandbox.isolation.best_level import best_level
 from ...inference.completion.task import Task
 from ...inference.opening import ModelChoice
 from ...suggestion.memory.scope import DEFAULT_SCOPE, Scope
-from ..errors import StudyError
 from ..model import StudyModel, model_of
 from ..pool.choice import Pool
 from ..progress import Progress, counted, to_stderr
 from ..run import Run
-from ..sets import suites
 from ..sets.arms import PLAIN, Arm
 from ..sets.lines import TASKS, Place, places_of
 from ..sets.projects import Project, default_cache, is_fetched, named
-from ..sets.suites import Finding, Found, Judged, Judging, Label, Suite, prepared
+from ..sets.suites import Items, Judged, Judging, Label, prepared, watched
 from ..study import Plan, Results, Step, Work, conduct
 from .draw import ANSWERS, EVENT, Drawing, label_id
 from .report import write_report
@@ -43,8 +41,8 @@ SETS: tuple[Set, ...] = ("projects", "suites")
 PER_PROJECT: Mapping[Set, int] = {"projects": 150, "suites": 60}
 LABELS = Step("labels", "text", Label)
 STEPS = (ANSWERS, LABELS)
-# A worker may take so long for the places of a project, and for one text: a suite is run several times before it can judge.
-_MAX_PROJECT_S, _MAX_TEXT_S = 4 * 3600.0, 1800.0
+# A worker may take so long for one text: a suite is run several times before it can judge.
+_MAX_TEXT_S = 1800.0
 
 
 class CalibrationStudy:
@@ -112,35 +110,27 @@ class Asked:
         return self.per_project or PER_PROJECT[self.set]
 
 
-@dataclass(frozen=True, slots=True)
-class Items:
-    """What is asked about. suites: by project, those whose tests judge; contents: their `Oracle.content`."""
-
-    places: Sequence[Place]
-    suites: Mapping[str, Suite] = field(default_factory=dict)
-    contents: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def lines(self) -> list[bytes]:
-        """items.jsonl."""
-        return [json.dumps(place.record).encode() + b"\n" for place in self.places]
-
-
 def run_study(asked: Asked) -> Run:
     """Run, or resume, the study. Raises UsageError, RunError, StudyError, NoIsolation, ModelError and OSError."""
     projects = asked.projects or named((), suite=asked.set == "suites")
-    model = model_of(asked.choice, TASKS, reflective=asked.reflective, memory=asked.memory)
-    items = items_of(asked, projects)
-    run = Run.begin(asked.out, question_of(asked, projects, model, items))
-    run.keep_items(items.lines)
+    return ask(asked, projects, model_of(asked.choice, TASKS, reflective=asked.reflective, memory=asked.memory), items_of(asked, projects))
+
+
+def ask(asked: Asked, projects: Sequence[Project], model: StudyModel, items: Items) -> Run:
+    """Run, or resume, the study about these items. Raises as `run_study`."""
+    lines = [json.dumps(place.record).encode() + b"\n" for place in items.places]
+    run = Run.begin(asked.out, question_of(asked, projects, model, items, hashlib.sha256(b"".join(lines)).hexdigest()))
+    run.keep_items(lines)
     files = len({(place.project, place.path) for place in items.places})
     to_stderr(f"{counted(len(items.places), 'place')} in {counted(files, 'file')} of {counted(len(projects), 'project')}")
     conduct(STUDY, run, _plan(asked, run, model, projects, items), as_json=asked.as_json)
     return run
 
 
-def question_of(asked: Asked, projects: Sequence[Project], model: StudyModel, items: Items) -> dict[str, str | int | Sequence[str]]:
-    """All that makes a run another one."""
+def question_of(
+    asked: Asked, projects: Sequence[Project], model: StudyModel, items: Items, digest: str
+) -> dict[str, str | int | Sequence[str]]:
+    """All that makes a run another one. digest: of items.jsonl."""
     question: dict[str, str | int | Sequence[str]] = {
         **model.question(STUDY.name),
         "set": asked.set,
@@ -149,7 +139,7 @@ def question_of(asked: Asked, projects: Sequence[Project], model: StudyModel, it
         "tasks": list(asked.tasks),
         "arms": list(asked.arms),
         "projects": [f"{project.name} {project.version}" for project in projects],
-        "items": hashlib.sha256(b"".join(items.lines)).hexdigest(),
+        "items": digest,
     }
     if asked.limit:
         question["limit"] = asked.limit
@@ -164,45 +154,26 @@ def question_of(asked: Asked, projects: Sequence[Project], model: StudyModel, it
 
 def items_of(asked: Asked, projects: Sequence[Project]) -> Items:
     """The places, which take no model to find, but for those of suites a run of their tests. Raises StudyError and NoIsolation."""
-    if asked.set == "projects":
-        places, found = [], Items(())
-        for number, project in enumerate(projects, 1):
-            if not is_fetched(project, asked.archives):
-                to_stderr(f"fetching {project.name} {project.version} ({number} of {len(projects)})")
-            places += places_of(project, asked.archives, asked.most, asked.seed, asked.tasks)
+    if asked.set == "suites":
+        ready = prepared(projects, asked.archives, platformdirs.user_cache_path("assay"), best_level(), asked.python)
+        found = watched(ready, asked.pool, asked.most, asked.tasks, asked.seed)
     else:
-        found = _watched(asked, projects)
-        places = list(found.places)
-    if asked.limit is not None and asked.limit < len(places):
-        drawn = random.Random(f"{asked.seed}:limit").sample(range(len(places)), asked.limit)
-        places = [places[index] for index in sorted(drawn)]
-    return Items(places, found.suites, found.contents)
+        found = Items(_lines(asked, projects))
+    if asked.limit is None or asked.limit >= len(found.places):
+        return found
+    drawn = random.Random(f"{asked.seed}:limit").sample(range(len(found.places)), asked.limit)
+    return replace(found, places=[found.places[index] for index in sorted(drawn)])
 
 
-def _watched(asked: Asked, projects: Sequence[Project]) -> Items:
-    """The places of suites. A project whose tests can't judge is told and left out."""
-    cache, isolation = platformdirs.user_cache_path("assay"), best_level()
-    ready = []
-    for number, project in enumerate(projects, 1):
-        to_stderr(f"{project.name} {project.version}: sources and an environment for its tests ({number} of {len(projects)})")
-        try:
-            ready.append(prepared(project, asked.archives, cache, isolation, asked.python))
-        except StudyError as error:
-            to_stderr(f"left out: {error}")
-    found: dict[str, Found] = {}
-    progress = Progress("projects with their places", len(ready), None)
-    for each in asked.pool.run(Finding(asked.most, asked.seed), ready, max_item_s=_MAX_PROJECT_S):
-        if each.answer is None:
-            progress.say(f"left out: {each.item.project}: {each.lost}")
-            continue
-        found[each.item.project] = each.answer
+def _lines(asked: Asked, projects: Sequence[Project]) -> list[Place]:
+    progress, places = Progress("projects read", len(projects), None), list[Place]()
+    for project in projects:
+        if not is_fetched(project, asked.archives):
+            progress.say(f"fetching {project.name} {project.version}")
+        places += places_of(project, asked.archives, asked.most, asked.seed, asked.tasks)
         progress.step()
     progress.end()
-    if not found:
-        raise StudyError("no project has tests that can judge: the reasons are above; see assay doctor for the sandbox")
-    by_name = {suite.project: suite for suite in ready if suite.project in found}
-    places = [place for name, suite in by_name.items() for place in suites.places_of(suite, found[name], asked.tasks, asked.seed)]
-    return Items(places, by_name, {name: found[name]["content"] for name in by_name})
+    return places
 
 
 def _plan(asked: Asked, run: Run, model: StudyModel, projects: Sequence[Project], items: Items) -> Plan:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -22,12 +22,16 @@ from ...analysis.sandbox.isolation.levels import Isolation
 from ...inference.completion.task import Task
 from ..errors import StudyError
 from ..model import Changed
+from ..pool.choice import Pool
+from ..progress import Progress
 from ..records import Records
 from . import lines, regions
 from .projects import Project, unpacked
 
 # Of each project so many regions are tried for each place that is wanted: tests notice the loss of most.
 TRIES = 4
+# A worker may take so long for the places of a project: its suite is run several times before it can judge.
+_MAX_PROJECT_S = 4 * 3600.0
 
 
 class Unjudged(StudyError):
@@ -54,17 +58,50 @@ class Suite:
         return Oracle(self.folder, self.interpreter, Jail(self.isolation), cache=self.cache / "oracle")
 
 
-def prepared(project: Project, archives: Path, cache: Path, isolation: Isolation, python: Path | None) -> Suite:
-    """Fetch a project and make the environment that its tests need: that runs its build code, with a network.
+@dataclass(frozen=True, slots=True)
+class Items:
+    """What is asked about. suites: by project, those whose tests judge the places; contents: their `Oracle.content`."""
 
-    Raises ProjectError and StudyError.
+    places: Sequence[lines.Place]
+    suites: Mapping[str, Suite] = field(default_factory=dict)
+    contents: Mapping[str, str] = field(default_factory=dict)
+
+
+def prepared(projects: Sequence[Project], archives: Path, cache: Path, isolation: Isolation, python: Path | None) -> list[Suite]:
+    """Fetch projects and make the environments that their tests need: that runs their build code, with a network.
+
+    A project that can't have one is told and left out. Raises ProjectError.
     """
-    folder = unpacked(project, cache / "suites" / "sources", archives)
-    try:
-        interpreter = make_environment(folder, cache / "suites" / "environments", python=python)
-    except NoEnvironment as error:
-        raise StudyError(f"{project.name}: no environment for its tests could be made: {error}") from None
-    return Suite(project.name, folder, interpreter, isolation, cache)
+    ready, progress = [], Progress("projects with an environment", len(projects), None)
+    for project in projects:
+        folder = unpacked(project, cache / "suites" / "sources", archives)
+        try:
+            interpreter = make_environment(folder, cache / "suites" / "environments", python=python)
+        except NoEnvironment as error:
+            progress.say(f"left out: {project.name}: no environment for its tests could be made: {error}")
+            continue
+        ready.append(Suite(project.name, folder, interpreter, isolation, cache))
+        progress.step()
+    progress.end()
+    return ready
+
+
+def watched(suites: Sequence[Suite], pool: Pool, most: int, tasks: Sequence[Task], seed: int) -> Items:
+    """At most so many places of each suite. One whose tests can't judge is told and left out. Raises StudyError where none can."""
+    found: dict[str, Found] = {}
+    progress = Progress("projects with their places", len(suites), None)
+    for each in pool.run(Finding(most, seed), suites, max_item_s=_MAX_PROJECT_S):
+        if each.answer is None:
+            progress.say(f"left out: {each.item.project}: {each.lost}")
+            continue
+        found[each.item.project] = each.answer
+        progress.step()
+    progress.end()
+    if not found:
+        raise StudyError("no project has tests that can judge: the reasons are above; see assay doctor for the sandbox")
+    by_name = {suite.project: suite for suite in suites if suite.project in found}
+    places = [place for name, suite in by_name.items() for place in _places_of(suite, found[name], tasks, seed)]
+    return Items(places, by_name, {name: found[name]["content"] for name in by_name})
 
 
 class FoundPlace(TypedDict):
@@ -141,7 +178,7 @@ def _tried(oracle: Oracle, place: regions.Place) -> FoundPlace:
     }
 
 
-def places_of(suite: Suite, found: Found, tasks: Sequence[Task], seed: int) -> Iterator[lines.Place]:
+def _places_of(suite: Suite, found: Found, tasks: Sequence[Task], seed: int) -> Iterator[lines.Place]:
     """The places whose loss the tests notice, with the gaps that can be asked for."""
     for each in found["places"]:
         if each["deletion"] != "seen":

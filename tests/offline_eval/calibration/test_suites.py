@@ -1,0 +1,176 @@
+"""The calibration study on a project whose own tests judge: real code, real tests, in a real jail, with the embedded model."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from source_distribution import make_sdist
+
+from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
+from assay.calibration.samples import read_samples
+from assay.offline_eval.calibration.draw import ANSWERS
+from assay.offline_eval.calibration.study import LABELS, Asked, ask
+from assay.offline_eval.model import model_of
+from assay.offline_eval.pool.choice import Pool
+from assay.offline_eval.run import TIMINGS, Run
+from assay.offline_eval.sets.lines import TASKS
+from assay.offline_eval.sets.suites import Items, Suite, watched
+
+pytest.importorskip("libcst", reason="libcst is not installed")
+
+SOURCE = '''
+"""Sums and words."""
+
+
+def total(numbers, start=0):
+    """Add up."""
+    result = start
+    for number in numbers:
+        result = result + number
+    return result
+
+
+def words(text, least=1):
+    """The words of a text that have at least so many letters."""
+    found = []
+    for word in text.split():
+        if len(word) >= least:
+            found.append(word.lower())
+    return found
+
+
+def unseen(text):
+    """What no test looks at, though one runs it."""
+    message = "read " + str(len(text)) + " letters"
+    return None
+'''
+TESTS = """
+from shop.sums import total, unseen, words
+
+
+def test_total():
+    assert total([1, 2, 3]) == 6
+    assert total([], start=4) == 4
+
+
+def test_words():
+    assert words("One two THREE") == ["one", "two", "three"]
+    assert words("a bcd", least=2) == ["bcd"]
+
+
+def test_unseen():
+    unseen("abc")
+"""
+FILES = {
+    "pyproject.toml": '[tool.pytest.ini_options]\naddopts = "-p no:asyncio -p no:cacheprovider"\n',
+    "shop/__init__.py": "",
+    "shop/sums.py": SOURCE,
+    "tests/test_sums.py": TESTS,
+}
+
+
+def suite_in(folder: Path) -> Suite:
+    for name, text in FILES.items():
+        (folder / "shop" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "shop" / name).write_text(text)
+    return Suite("shop", folder / "shop", Path(sys.executable), best_level(), folder / "cache")
+
+
+def run_in(folder: Path, out: str = "run", workers: int = 1) -> Run:
+    """The study about the places of the shop, as a program of its own does it, too."""
+    project = replace(make_sdist(folder / "archives", functions=1), name="shop")
+    asked = Asked(
+        folder / out, set="suites", arms=("docstring", "no_docstring"), pool=Pool(workers), cache=folder / "archives", memory="file"
+    )
+    items = watched([suite_in(folder)], asked.pool, 4, TASKS, 0)
+    return ask(asked, [project], model_of(asked.choice, TASKS, memory="file"), items)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def isolation() -> None:
+    try:
+        best_level()
+    except NoIsolation as error:
+        pytest.skip(f"nothing isolates programs here: {error}")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return run_in(tmp_path_factory.mktemp("whole"))
+
+
+def files_of(run: Run) -> dict[str, bytes]:
+    """All that a run has, but what may differ between two of them."""
+    return {
+        str(path.relative_to(run.folder)): path.read_bytes() for path in run.folder.rglob("*") if path.is_file() and path.name != TIMINGS
+    }
+
+
+@pytest.mark.slow
+def test_places_are_where_tests_notice_the_loss_and_each_text_is_judged_once(whole: Run) -> None:
+    items = [json.loads(line) for line in (whole.folder / "items.jsonl").read_text().splitlines()]
+    assert items
+    assert {item["function"] for item in items} <= {"total", "words"}
+    labels = whole.records(LABELS).read()
+    assert len({label["id"] for label in labels}) == len(labels)
+    assert {label["tests_pass"] for label in labels} <= {True, False}
+    answers = whole.records(ANSWERS).read()
+    made = [one for answer in answers for one in answer["generations"]]
+    assert {one.get("arm") for one in made} == {None, "no_docstring"}
+
+
+@pytest.mark.slow
+def test_an_exact_match_passes_and_every_shown_sample_has_both_labels(whole: Run) -> None:
+    found = read_samples([whole.folder / "samples" / f"{task}.jsonl" for task in ("line", "line_rest")])
+    assert found
+    for sample in found:
+        assert sample.labels["exact_match"] in (True, False)
+        if sample.labels["exact_match"]:
+            assert sample.labels["tests_pass"] is True
+    assert any(sample.labels["tests_pass"] is False for sample in found)
+
+
+@pytest.mark.slow
+def test_arms_of_a_place_have_the_same_id(whole: Run) -> None:
+    ids = {path.name: {sample.id for sample in read_samples(path)} for path in (whole.folder / "samples").iterdir()}
+    assert ids["line-no_docstring.jsonl"] & ids["line.jsonl"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("after", ["places", "answers.jsonl", "labels.jsonl"])
+def test_a_run_that_is_killed_in_any_step_is_resumed_to_the_same_bytes(whole: Run, tmp_path: Path, after: str) -> None:
+    program = (
+        "import sys; from pathlib import Path\n"
+        f"sys.path[:0] = {[str(Path(__file__).parent), str(Path(__file__).parents[2])]!r}\n"
+        "from test_suites import run_in\n"
+        f"if __name__ == '__main__': run_in(Path({str(tmp_path)!r}), workers=2)\n"
+    )
+    (tmp_path / "program.py").write_text(program)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3] / ".typing")}
+    child = subprocess.Popen([sys.executable, str(tmp_path / "program.py")], env=environment, start_new_session=True)
+    until = time.monotonic() + 240
+    while child.poll() is None and time.monotonic() < until:
+        begun = list(tmp_path.glob("cache/suites/places/*.jsonl")) if after == "places" else list(tmp_path.glob(f"run/{after}"))
+        if any(path.stat().st_size for path in begun):
+            break
+        time.sleep(0.01)
+    os.killpg(child.pid, signal.SIGKILL)
+    assert child.wait() == -signal.SIGKILL, "it was killed before it had ended"
+    assert files_of(run_in(tmp_path)) == files_of(whole)
+
+
+def test_a_suite_that_can_not_judge_is_left_out_and_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    good, bad = suite_in(tmp_path), suite_in(tmp_path / "bad")
+    (bad.folder / "tests" / "test_sums.py").unlink()
+    found: Items = watched([good, replace(bad, project="bad")], Pool(), 1, ("line",), 0)
+    assert set(found.suites) == {"shop"}
+    assert {place.project for place in found.places} == {"shop"}
+    assert "left out: bad: " in capsys.readouterr().err
