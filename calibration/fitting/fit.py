@@ -15,7 +15,7 @@ from operator import attrgetter
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Floats, sigmoid
+from ..arrays import Floats, bounded, sigmoid
 from ..calibrator import Calibrator, FittedOn, Parent
 from ..evidence import evidence_of
 from ..guards import are_too_few, guards_of, status_of
@@ -138,7 +138,7 @@ def fit(
     if problem := next(problems_of(fitted.map, len(used)), None):
         named = f"{fitted.selection.kind} map of {', '.join(used)}"
         raise FitError(f"no {named} can be kept, which differs too little or too much ({': '.join(problem)})")
-    p = _bounded(sigmoid(fitted.map.log_odds(entered)), len(y) + data.parent_n)
+    p = bounded(sigmoid(fitted.map.log_odds(entered)), len(y) + data.parent_n)
     ranges = _ranges(raw[: len(used)], adapt_from)
     guards = guards_of(used, ranges, entered, y, fitted.map, p, evidence, len(y) + data.parent_n)
     may_have_skill = evidence.skill is None or evidence.skill.high > 0
@@ -224,10 +224,6 @@ def _notes(samples: Sequence[Sample], known: Sequence[Sample], event: str, used:
         yield f"{unknown} of {len(samples)} samples have no known label for {event} and were left out"
 
 
-def _bounded(p: Floats, n: int) -> Floats:
-    return np.clip(p, 1 / (n + 2), 1 - 1 / (n + 2))
-
-
 def _those(paths: list[tuple[str, ...]], which: NDArray[np.bool_]) -> list[tuple[str, ...]]:
     return [paths[i] for i in np.flatnonzero(which)]
 
@@ -293,7 +289,7 @@ def _cross_fitted(data: _Data, fold: NDArray[np.intp]) -> Floats:
         fitted = _fit_map(data.only(~out))
         entered = data.x[out, : fitted.selection.features]
         z = log_odds_of(fitted.tree, entered, _those(data.paths, out)) if fitted.tree else fitted.map.log_odds(entered)
-        p[out] = _bounded(sigmoid(z), int((~out).sum()) + data.parent_n)
+        p[out] = bounded(sigmoid(z), int((~out).sum()) + data.parent_n)
     return p
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Floats, sigmoid
+from ..arrays import Floats, bounded, sigmoid
 from ..guards import are_too_few
 from ..maps.registry import MAPS, FitInput, Map
 from ..measures.registry import MEASURES
@@ -117,7 +117,7 @@ def mean_and_standard_error(values: Floats, groups: NDArray[np.intp]) -> tuple[f
 
 def log_losses(log_odds: Floats, y: NDArray[np.bool_], n: int) -> Floats:
     """-log of the probability given to what happened (n,), in nats. Probabilities are bounded as those of a map fitted on n samples."""
-    p = np.clip(sigmoid(log_odds), 1 / (n + 2), 1 - 1 / (n + 2))
+    p = bounded(sigmoid(log_odds), n)
     return -np.log(np.where(y, p, 1 - p))
 
 
