@@ -260,27 +260,28 @@ def _sandbox() -> Iterator[Check]:
 _EXTRAS = (
     ("hf", ("torch", "transformers")),
     ("remote", ("httpx",)),
-    ("studies", ("libcst", "matplotlib", "tree_sitter", "tree_sitter_java", "tree_sitter_javascript")),
+    ("studies", ("libcst", "matplotlib", "scikit-learn", "tree-sitter", "tree-sitter-java", "tree-sitter-javascript")),
     ("ray", ("ray",)),
 )
 
 
 def _extras() -> Iterator[Check]:
-    for name, modules in _EXTRAS:
-        lacking = [module for module in modules if importlib.util.find_spec(module) is None]
+    for name, distributions in _EXTRAS:
+        versions = {distribution: _version(distribution) for distribution in distributions}
+        lacking = [distribution for distribution, version in versions.items() if version is None]
         if lacking:
             yield Check(f"extra {name}", "note", f"not installed: {', '.join(lacking)}", f"{_PIP} {' '.join(lacking)}")
         else:
-            yield Check(f"extra {name}", "ok", ", ".join(f"{module} {_version(module)}" for module in modules))
+            yield Check(f"extra {name}", "ok", ", ".join(f"{distribution} {version}" for distribution, version in versions.items()))
 
 
-def _version(distribution: str) -> str:
+def _version(distribution: str) -> str | None:
     from importlib import metadata
 
     try:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:
-        return "of unknown version"
+        return None
 
 
 def _first_line(command: list[str]) -> str | None:

@@ -63,7 +63,7 @@ def select_map(
 
     Parameters:
         x (n, k): features as they enter a map. y (n,): labels. groups (n,), from 0: what is held out together.
-        names: the k measures.
+        names: the k measures. A feature of another name is not taken for log odds.
         wanted: "auto", or the kind of map to take. "platt" with several measures takes all of them, with the ridge that
             cross-validates best.
         seed: of the folds, and of the part that a choice among very many samples is made on.
@@ -79,7 +79,7 @@ def select_map(
     fold = folds_of(groups, seed)
     richer: list[tuple[str, int, float]] = []
     if wanted == "auto":
-        is_log_odds = MEASURES[names[0]].is_log_odds
+        is_log_odds = names[0] in MEASURES and MEASURES[names[0]].is_log_odds
         richer = [(kind.name, 1, 0.0) for kind in MAPS.values() if kind.candidate and (is_log_odds or not kind.needs_log_odds)]
     if k > 1:
         richer += [("platt", k, ridge) for ridge in RIDGES]

@@ -55,8 +55,9 @@ class Map(Protocol):
 class FitInput:
     """What a map is fitted to.
 
-    x (n, k): features as they enter the map. y (n,): labels. names: of the k features. groups (n,), from 0: the samples that are
-    independent only as groups; None where each sample is. ridge: the penalty on all slopes but the first.
+    x (n, k): features as they enter the map. y (n,): labels. names: of the k features; of one that is no measure nothing is known.
+    groups (n,), from 0: the samples that are independent only as groups; None where each sample is. ridge: the penalty on all slopes but
+    the first.
     """
 
     x: Floats
@@ -68,7 +69,7 @@ class FitInput:
     @cached_property
     def rising(self) -> bool:
         """Whether a higher value of the first measure speaks for the event: as the measure says, or else as a line through the samples."""
-        direction = MEASURES[self.names[0]].direction
+        direction = MEASURES[self.names[0]].direction if self.names[0] in MEASURES else 0
         return direction > 0 if direction else fit_platt(self.x[:, :1], self.y).slopes[0] >= 0
 
 

@@ -1,0 +1,258 @@
+"""The maps as scikit-learn's estimators: its own checks, and the same maps as `fitting.fit`."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+from synthetic_samples import sample, world
+
+from assay.calibration.arrays import Floats, bounded, sigmoid
+from assay.calibration.estimators.map_classifier import LADDER, MapClassifier
+from assay.calibration.estimators.matrix import matrix_of
+from assay.calibration.fitting.fit import fit
+from assay.calibration.maps.registry import MAPS
+from assay.calibration.measures.registry import enter
+
+BOTH = ("total_logprob", "length")
+
+
+@pytest.mark.parametrize("kind", [LADDER, *MAPS])
+def test_it_passes_scikit_learns_own_checks(kind: str) -> None:
+    results = check_estimator(MapClassifier(kind), on_skip=None)
+    assert len(results) > 50
+    # It asks for arrays of other libraries, which no tag of ours claims, and only where SCIPY_ARRAY_API is set.
+    assert {each["check_name"] for each in results if each["status"] != "passed"} <= {"check_array_api_input"}
+
+
+@pytest.mark.parametrize("kind", [LADDER, *MAPS])
+@pytest.mark.parametrize("between", [0.0, 0.8])
+def test_it_fits_the_map_that_a_calibrator_has(kind: str, between: float) -> None:
+    samples, _ = world(400, between=between)
+    measures = ("total_logprob",) if kind not in (LADDER, "platt") else BOTH
+    fitted = fit(samples, "exact_match", measures, kind="auto" if kind == LADDER else kind, resamples=2)
+    X, y, groups = matrix_of(samples, measures, "exact_match")
+    made = MapClassifier(kind, measures).fit(X, y, groups)
+    assert made.map_ == fitted.calibrator.map
+    assert made.selection_.tried == fitted.calibrator.tried
+    entered = np.column_stack([enter(name, X[:, i].copy()) for i, name in enumerate(fitted.calibrator.features)])
+    assert (made.predict_proba(X)[:, 1] == bounded(sigmoid(fitted.calibrator.map.log_odds(entered)), len(y))).all()
+
+
+def test_groups_change_what_is_fitted() -> None:
+    X, y, groups = matrix_of(world(400, between=0.8)[0], ["total_logprob"], "exact_match")
+    alone, together = (MapClassifier("platt", ["total_logprob"]).fit(X, y, of).map_ for of in (None, groups))
+    assert alone.intercept == together.intercept
+    assert alone.covariance != together.covariance
+
+
+def test_a_single_group_is_none() -> None:
+    X, y, groups = matrix_of(world(200, projects=1)[0], ["total_logprob"], "exact_match")
+    assert MapClassifier().fit(X, y, groups).map_ == MapClassifier().fit(X, y).map_
+
+
+@pytest.mark.parametrize("kind", [LADDER, *MAPS])
+def test_a_row_has_the_same_probability_alone_and_among_others(kind: str) -> None:
+    X, y, _ = matrix_of(world(300)[0], ["total_logprob"], "exact_match")
+    made = MapClassifier(kind, ["total_logprob"]).fit(X, y)
+    for same in (
+        np.vstack([made.predict_proba(row[None]) for row in X]),
+        made.predict_proba(np.asfortranarray(X)),
+        made.predict_proba(X[::-1])[::-1],
+    ):
+        np.testing.assert_allclose(same, made.predict_proba(X), rtol=1e-12)
+
+
+@given(st.lists(st.floats(-1e9, 0), min_size=1, max_size=30))
+def test_probabilities_are_two_that_add_up_to_one_and_never_certain(values: list[float]) -> None:
+    X, y, _ = matrix_of(world(50)[0], ["total_logprob"], "exact_match")
+    p = MapClassifier(measures=["total_logprob"]).fit(X, y).predict_proba(np.array(values)[:, None])
+    assert p.shape == (len(values), 2)
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+    assert (p >= 1 / 52 - 1e-15).all()
+
+
+def test_columns_without_names_enter_as_they_are() -> None:
+    X, y, _ = matrix_of(world(400)[0], ["total_logprob"], "exact_match")
+    named = MapClassifier("beta", ["total_logprob"]).fit(X, y)
+    entered = enter("total_logprob", X[:, 0].copy())[:, None]
+    plain = MapClassifier("beta").fit(entered, y)
+    assert plain.map_ == named.map_
+    assert (plain.predict_proba(entered) == named.predict_proba(X)).all()
+
+
+def test_the_ladder_takes_a_column_without_a_name_for_no_log_odds() -> None:
+    X, y, _ = matrix_of(world(400)[0], ["total_logprob"], "exact_match")
+    assert "beta" in {tried.kind for tried in MapClassifier(measures=["total_logprob"]).fit(X, y).selection_.tried}
+    assert "beta" not in {tried.kind for tried in MapClassifier().fit(X, y).selection_.tried}
+
+
+def test_a_falling_column_without_a_name_is_found_out() -> None:
+    X, y, _ = matrix_of(world(400)[0], ["total_logprob"], "exact_match")
+    for kind in ("isotonic", "venn_abers"):
+        up, down = MapClassifier(kind).fit(X, y), MapClassifier(kind).fit(-X, y)
+        np.testing.assert_allclose(up.predict_proba(X), down.predict_proba(-X))
+
+
+def test_the_second_class_is_the_event_whatever_labels_are_called() -> None:
+    X, y, _ = matrix_of(world(300)[0], ["total_logprob"], "exact_match")
+    by_truth = MapClassifier(measures=["total_logprob"]).fit(X, y)
+    by_name = MapClassifier(measures=["total_logprob"]).fit(X, np.where(y, "right", "no"))
+    assert list(by_name.classes_) == ["no", "right"]
+    assert (by_name.predict_proba(X) == by_truth.predict_proba(X)).all()
+    assert ((by_name.predict(X) == "right") == by_truth.predict(X)).all()
+
+
+def test_copies_and_pickles_are_the_same() -> None:
+    X, y, groups = matrix_of(world(300)[0], BOTH, "exact_match")
+    made = MapClassifier("platt", BOTH, random_state=3).fit(X, y, groups)
+    assert made.get_params() == {"kind": "platt", "measures": BOTH, "random_state": 3}
+    assert clone(made).get_params() == made.get_params()
+    with pytest.raises(NotFittedError):
+        clone(made).predict(X)
+    assert (pickle.loads(pickle.dumps(made)).predict_proba(X) == made.predict_proba(X)).all()
+    assert made.set_params(kind="ladder").fit(X, y).selection_.tried[1].kind == "beta"
+
+
+def test_the_random_state_decides_the_folds() -> None:
+    X, y, _ = matrix_of(world(300)[0], BOTH, "exact_match")
+    losses = [MapClassifier(measures=BOTH, random_state=seed).fit(X, y).selection_.tried[0].log_loss for seed in (0, 0, 1)]
+    assert losses[0] == losses[1] != losses[2]
+    assert len({MapClassifier(random_state=np.random.RandomState(0)).fit(X, y).selection_.tried for _ in range(2)}) == 1
+
+
+class Noted(MapClassifier):
+    """Notes the groups of each `fit` in a list that copies share."""
+
+    fits: ClassVar[list[set[str]]] = []
+
+    def fit(self, X: Any, y: Any, groups: Any = None) -> Noted:
+        assert groups is not None
+        Noted.fits.append(set(groups))
+        return super().fit(X, y, groups)
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_cross_validation_brings_each_fold_its_groups_and_parts_none(wrapped: bool) -> None:
+    X, y, groups = matrix_of(world(400)[0], ["total_logprob"], "exact_match")
+    estimator = make_pipeline(StandardScaler(), Noted()) if wrapped else Noted(measures=["total_logprob"])
+    Noted.fits = []
+    with config_context(enable_metadata_routing=True):
+        cross_val_predict(estimator, X, y, cv=GroupKFold(4), method="predict_proba", params={"groups": groups})
+    held_out = [set(groups) - fitted for fitted in Noted.fits]
+    assert sorted(name for names in held_out for name in names) == sorted(set(groups))
+    assert len(held_out) == 4
+
+
+def test_without_routing_the_folds_alone_have_the_groups() -> None:
+    X, y, groups = matrix_of(world(400)[0], ["total_logprob"], "exact_match")
+    estimator = MapClassifier(measures=["total_logprob"])
+    plain = cross_val_predict(estimator, X, y, groups=groups, cv=GroupKFold(4), method="predict_proba")
+    handed = cross_val_predict(estimator, X, y, groups=groups, cv=GroupKFold(4), method="predict_proba", params={"groups": groups})
+    with config_context(enable_metadata_routing=True):
+        routed = cross_val_predict(estimator, X, y, cv=GroupKFold(4), method="predict_proba", params={"groups": groups})
+    assert plain.shape == (400, 2)
+    assert (handed == routed).all()
+
+
+def test_a_search_over_kinds_holds_groups_out() -> None:
+    X, y, groups = matrix_of(world(400)[0], ["total_logprob"], "exact_match")
+    search = GridSearchCV(
+        MapClassifier(measures=["total_logprob"]), {"kind": ["base_rate", "platt"]}, scoring="neg_log_loss", cv=GroupKFold(4)
+    )
+    with config_context(enable_metadata_routing=True):
+        assert search.fit(X, y, groups=groups).best_params_ == {"kind": "platt"}
+
+
+def test_a_frame_has_the_measures_in_their_order() -> None:
+    pandas = pytest.importorskip("pandas")
+    X, y, _ = matrix_of(world(100)[0], BOTH, "exact_match")
+    frame = pandas.DataFrame(X, columns=BOTH)
+    made = MapClassifier(measures=BOTH).fit(frame, y)
+    assert (made.predict_proba(frame) == MapClassifier(measures=BOTH).fit(X, y).predict_proba(X)).all()
+    with pytest.raises(ValueError, match="the columns of X are length, total_logprob, and measures names total_logprob, length"):
+        MapClassifier(measures=BOTH).fit(frame[["length", "total_logprob"]], y)
+
+
+X2 = np.column_stack([-np.arange(1.0, 41), np.arange(40.0)])
+Y2 = np.arange(40) % 3 == 0
+
+
+@pytest.mark.parametrize(
+    ("parameters", "X", "y", "message"),
+    [
+        ({"kind": "plat"}, X2, Y2, r"unknown kind of map 'plat', known are ladder, base_rate, platt"),
+        ({"kind": ["platt"]}, X2, Y2, r"unknown kind of map \['platt'\]"),
+        ({"measures": "total_logprob"}, X2, Y2, r"measures is 'total_logprob'; it is a sequence of names, such as \['total_logprob'\]"),
+        ({"measures": 3}, X2, Y2, "measures is 3; it is a sequence of names"),
+        ({"measures": ["total_logprob", "size"]}, X2, Y2, "unknown measure size, known are total_logprob"),
+        ({"measures": ["total_logprob", ["length"]]}, X2, Y2, r"unknown measure \['length'\]"),
+        ({"measures": []}, X2, Y2, "name at least one measure"),
+        ({"measures": ["length", "length"]}, X2, Y2, "each only once"),
+        ({"measures": ["total_logprob"]}, X2, Y2, r"1 measures \(total_logprob\) are named for the 2 columns of X"),
+        ({"kind": "beta", "measures": BOTH}, X2, Y2, "a map of kind beta takes one measure, not 2; platt and ladder take several"),
+        ({"kind": "beta", "measures": ["length"]}, X2[:, 1:], Y2, "a map of kind beta takes a probability, and length is none"),
+        ({"measures": BOTH}, -X2, Y2, "total_logprob holds a positive log-probability"),
+        ({"random_state": "x"}, X2, Y2, "cannot be used to seed"),
+        ({}, X2 * 1e12, Y2, "no map takes a value above 1e"),
+        ({}, X2, np.ones(40), "y has 1 class, .*two classes"),
+        ({}, X2, np.arange(40) % 3, "Only binary classification is supported. The type of the target is multiclass"),
+        ({}, X2, np.linspace(0, 1, 40), "Unknown label type"),
+        ({}, X2, Y2[:-1], "inconsistent numbers of samples"),
+    ],
+)
+def test_what_can_not_be_fitted_is_a_value_error_that_says_why(
+    parameters: dict[str, Any], X: Floats, y: Sequence[Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        MapClassifier(**parameters).fit(X, y)
+
+
+def test_groups_of_another_number_of_samples_are_refused() -> None:
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        MapClassifier().fit(X2, Y2, groups=["a", "b"])
+
+
+def test_a_value_that_no_generation_has_is_refused_later_too() -> None:
+    X, y, _ = matrix_of(world(50)[0], ["total_logprob"], "exact_match")
+    with pytest.raises(ValueError, match="total_logprob holds a positive log-probability"):
+        MapClassifier(measures=["total_logprob"]).fit(X, y).predict_proba([[0.5]])
+
+
+def test_a_matrix_has_raw_measures_and_leaves_unknown_labels_out() -> None:
+    samples = [
+        sample(0, total_logprob=-1.0, length=3.0),
+        sample(1, label=None),
+        sample(2, label=False, project="p1", total_logprob=-2.0, length=5.0),
+    ]
+    X, y, groups = matrix_of(samples, ("length", "total_logprob"), "exact_match")
+    assert X.tolist() == [[3.0, -1.0], [5.0, -2.0]]
+    assert y.tolist() == [True, False]
+    assert groups.tolist() == ["p0", "p1"]
+
+
+@pytest.mark.parametrize(
+    ("measures", "event", "message"),
+    [
+        ("total_logprob", "exact_match", "measures is 'total_logprob'"),
+        (["total"], "exact_match", "unknown measure total"),
+        (["total_logprob"], "right", "unknown event 'right', known are exact_match"),
+        (["total_logprob"], "tests_pass", "0 of 20 samples have a label for tests_pass"),
+        (["mean_margin"], "exact_match", "20 of 20 samples have no measure mean_margin"),
+    ],
+)
+def test_samples_that_make_no_matrix_are_refused(measures: Sequence[str], event: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        matrix_of(world(20)[0], measures, event)
