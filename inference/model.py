@@ -283,6 +283,10 @@ class Model(Protocol):
         """
         ...
 
+    def left_to_right(self, text: str) -> Prompt:
+        """The prompt that asks for what follows a text, without a layout and with nothing held back."""
+        ...
+
     def generate(
         self,
         prompt: Prompt,

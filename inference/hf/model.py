@@ -140,6 +140,11 @@ class HFModel:
         self._open()
         return self._tokenizer.fim(prefix, suffix, extra, path)
 
+    def left_to_right(self, text: str) -> Prompt:
+        """The prompt that asks for what follows a text, without a layout and with nothing held back."""
+        self._open()
+        return self._tokenizer.left_to_right(text)
+
     def prompt_text(self, prompt: Prompt) -> str:
         """A prompt as text, its control tokens spelled."""
         return self._tokenizer.spelled(prompt.tokens)

@@ -80,12 +80,16 @@ class TextTokenizer:
         front = in_front(self.family, self._ids.get, extra, path)
         prefix = front.text + prefix
         if self.family is None:
-            tokens = [*self._beginning, *self._encode(self._as_text, prefix)]
-            return Prompt(tuple(tokens or [self._separator]), "left_to_right", held=held)
+            return self.left_to_right(prefix, held)
         start = self._as_text if self.family.dummy_space else self._mid_text
         others = front_tokens(front, self.family, self._ids.get, self.tokenize)
         laid = lay_out(self.family, self._ids.get, self._encode(start, prefix), self.tokenize(suffix), others)
         return Prompt(laid, self.family.layout, held=held)
+
+    def left_to_right(self, text: str, held: str = "") -> Prompt:
+        """The prompt that a text alone makes; it has at least one token."""
+        tokens = [*self._beginning, *self._encode(self._as_text, text)]
+        return Prompt(tuple(tokens or [self._separator]), "left_to_right", held=held)
 
     def spelled(self, tokens: Sequence[int]) -> str:
         """Tokens as text, control tokens by their spelling."""

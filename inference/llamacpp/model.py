@@ -215,6 +215,12 @@ class LlamaModel:
         tokens += vocabulary.tokenize(prefix)
         return Prompt(tuple(tokens or [vocabulary.separator]), "left_to_right", held=held)
 
+    def left_to_right(self, text: str) -> Prompt:
+        """The prompt that asks for what follows a text, without a layout and with nothing held back."""
+        self._open()
+        vocabulary = self._vocabulary
+        return Prompt((*vocabulary.beginning, *vocabulary.tokenize(text)) or (vocabulary.separator,), "left_to_right")
+
     def prompt_text(self, prompt: Prompt) -> str:
         """A prompt as text, its control tokens spelled."""
         self._open()

@@ -22,6 +22,8 @@ Holding = Literal["grammar", "structured_outputs", "guided_regex"]
 _ID = "token_id:"
 # Servers write this or less for a probability of 0, because JSON has no infinity: vLLM -9999, llama-server the lowest float.
 _NO_LOGPROB = -9999.0
+# Log-probabilities that differ by less are those of one distribution, computed in another batch.
+_SAME = 0.1
 # A log-probability is at most 0, except for rounding.
 _ROUNDING = 1e-3
 # Added to a logit: nothing else is sampled then, at any temperature.
@@ -279,6 +281,13 @@ def echoed_logprobs(answer: Mapping[str, Any], length: int, last: int) -> list[f
     if not isinstance(values, list) or not length <= len(values) <= length + 1:
         return None
     return _all_of([_logprob(value) for value in values[length - last : length]])
+
+
+def same_distribution(one: ServedToken, other: ServedToken) -> bool:
+    """Whether two answers at one place have the same distribution, by the tokens that are in both."""
+    first, second = ({(c.id, c.text): c.logprob for c in heard.top} for heard in (one, other))
+    both = first.keys() & second.keys()
+    return bool(both) and all(abs(first[key] - second[key]) < _SAME for key in both)
 
 
 def _all_of(values: Sequence[float | None]) -> list[float] | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -33,8 +31,9 @@ from .beginning import TOP, Beginning, Beginnings
 from .formats import Sampling
 from .healing import ServerHealing
 from .http import Connection, Interrupted, Timeouts
-from .probe import Served, probe, score_given
+from .probe import probe, score_given
 from .requests import Requests
+from .served import Served
 from .streamed_generation import StreamedGeneration
 from .tokenizer import ServerTokenizer, estimated_tokens, spelled_control
 
@@ -116,19 +115,8 @@ class RemoteModel:
 
     @property
     def fingerprint(self) -> Fingerprint:
-        """What the server says of the model. Instead of hashes of weights and tokenizer it has "served:" and a hash of that."""
-        served = self.served
-        said = json.dumps({"kind": served.kind, "model": served.model, **served.metadata}, sort_keys=True, default=str)
-        digest = hashlib.sha256(said.encode()).hexdigest()
-        return Fingerprint(
-            name=served.model,
-            architecture="unknown",
-            parameters=served.parameters,
-            quantisation=served.quantisation,
-            weights=f"served:{digest}",
-            tokenizer=f"served:{digest}",
-            runtime=served.runtime,
-        )
+        """What the server says of the model (`Served.fingerprint`)."""
+        return self.served.fingerprint
 
     @property
     def capabilities(self) -> Capabilities:
@@ -177,21 +165,26 @@ class RemoteModel:
         suffix = "" if self._layout == "left_to_right" else suffix
         if tokenizer is None or not self.served.ids:
             if spelling := spelled_control(prefix) or spelled_control(suffix):
-                raise self._unavailable(
-                    f'way to say that the "{spelling}" in a text is no control token', "Use a server that takes token ids as a prompt."
-                )
+                raise self._no_control(spelling)
             plain = tuple(piece for piece in extra if not any(map(spelled_control, piece)))
             return Prompt((), self._layout, (prefix, suffix), plain, "" if spelled_control(path) else path, held)
         front = in_front(family, tokenizer.control, extra, path)
         prefix = front.text + prefix
         if family is None:
-            tokens = (*tokenizer.beginning, *tokenizer.encode(prefix))
-            return Prompt(tokens or (tokenizer.separator,), "left_to_right", held=held)
+            return self._continuing(tokenizer, prefix, held)
         behind = tokenizer.encode_behind(suffix) if family.dummy_space else tokenizer.encode(suffix)
         beginning = () if family.first else tuple(tokenizer.beginning)
         others = front_tokens(front, family, tokenizer.control, tokenizer.encode)
         laid = lay_out(family, tokenizer.control, tokenizer.encode(prefix), behind, others)
         return Prompt((*beginning, *laid), self._layout, held=held)
+
+    def left_to_right(self, text: str) -> Prompt:
+        """The prompt that asks for what follows a text, without a layout and with nothing held back. Raises what `fim` raises."""
+        if self._tokenizer is not None and self.served.ids:
+            return self._continuing(self._tokenizer, text)
+        if spelling := spelled_control(text):
+            raise self._no_control(spelling)
+        return Prompt((), "left_to_right", (text, ""))
 
     def generate(
         self,
@@ -361,6 +354,13 @@ class RemoteModel:
                 len(prompt.tokens) + wanted, self._context_length, f"a prompt of {len(prompt.tokens):,} tokens and {wanted:,} more"
             )
         return room
+
+    def _continuing(self, tokenizer: ServerTokenizer, text: str, held: str = "") -> Prompt:
+        return Prompt((*tokenizer.beginning, *tokenizer.encode(text)) or (tokenizer.separator,), "left_to_right", held=held)
+
+    def _no_control(self, spelling: str) -> Unavailable:
+        what = f'way to say that the "{spelling}" in a text is no control token'
+        return self._unavailable(what, "Use a server that takes token ids as a prompt.")
 
     def _unavailable(self, what: str, advice: str) -> Unavailable:
         return Unavailable(what, self.where, advice)

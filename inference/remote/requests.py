@@ -12,7 +12,8 @@ from ..model import Prompt, StopReason
 from ..stopping.cancel_or_timeout import StopCheck, never_stop
 from .formats import Candidate, Sampling, ServedToken, llama_request, llama_token, llama_tokens, openai_request, openai_tokens, server_end
 from .http import Connection
-from .probe import Served, score_given
+from .probe import score_given
+from .served import Served
 from .tokenizer import ServerTokenizer
 
 # Log-probabilities that are asked for first. Where a token is not among them, all of the vocabulary are asked for.
