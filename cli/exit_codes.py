@@ -66,11 +66,10 @@ def _known_errors() -> tuple[tuple[type[Exception], ...], tuple[type[Exception],
 
     not_installed = (errors.RuntimeMissing, errors.ExtraMissing, errors.HttpxMissing, PlotError)
     model_failed = (errors.OutOfMemory, errors.LoadFailed, errors.FolderLoadFailed, errors.DecodeFailed, errors.ForwardFailed)
-    server_failed = (errors.ServerUnreachable, errors.ServerTimedOut, errors.ServerBusy, errors.RequestRefused)
-    bad_answer = (errors.BadAnswer, errors.AnswerCutOff)
+    server_failed = (*errors.SERVER_FAILURES, errors.NoServerAnswers, errors.RequestRefused)
     closed = (errors.ModelClosed, errors.RemoteClosed)
     study_failed = (StudyError, NoIsolation, NoEnvironment, UnusableInterpreter)
-    failures = (*not_installed, *model_failed, *server_failed, *bad_answer, *closed, *study_failed, EventLogUnavailable)
+    failures = (*not_installed, *model_failed, *server_failed, *closed, *study_failed, EventLogUnavailable)
     return failures, (errors.ModelError, CalibratorError, FitError, SampleError, EventLogError, RunError, NotCopied)
 
 

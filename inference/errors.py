@@ -164,9 +164,13 @@ class ServerTimedOut(ModelError):
 
 
 class ServerBusy(ModelError):
-    """The server asked to come back later, at every retry."""
+    """The server asked to come back later, at every retry.
 
-    def __init__(self, where: str, status: int, message: str) -> None:
+    after: in how many seconds, 0 where it did not say.
+    """
+
+    def __init__(self, where: str, status: int, message: str, after: float = 0.0) -> None:
+        self.after = after
         super().__init__(
             f"{where}: busy or still loading (HTTP {status}: {message}). Try again later, or let the server take more requests at once."
         )
@@ -213,6 +217,10 @@ class RequestRefused(ModelError):
         super().__init__(f"{where}: {path} answered HTTP {status}: {message}. The server's log may say more.")
 
 
+class ServerFailed(RequestRefused):
+    """The server failed on the request (HTTP 500 and above), which says nothing of whether the request was right."""
+
+
 class BadAnswer(ModelError):
     """The server's answer is not what its interface promises."""
 
@@ -225,6 +233,41 @@ class AnswerCutOff(ModelError):
 
     def __init__(self, where: str, path: str, reason: str) -> None:
         super().__init__(f"{where}: the answer of {path} was cut off ({reason}). The server may have stopped or restarted: ask again.")
+
+
+# What keeps a server from answering although nothing is wrong with what it was asked.
+SERVER_FAILURES = (ServerUnreachable, ServerTimedOut, ServerBusy, ServerFailed, BadAnswer, AnswerCutOff)
+
+
+class NoServerAnswers(ModelError):
+    """None of several servers could be opened. reasons: one for each, which names it."""
+
+    def __init__(self, reasons: Iterable[ModelError]) -> None:
+        super().__init__("no server answers:" + "".join(f"\n- {reason}" for reason in reasons))
+
+
+class OtherModelServed(ModelError):
+    """Servers that are to share the calls serve different models."""
+
+    def __init__(self, where: str, found: str, first: str, expected: str) -> None:
+        super().__init__(
+            f"{where}: serves {found}, and {first} serves {expected}. Servers that share the calls need the same model, "
+            "under the same name and started alike."
+        )
+
+
+class NoChat(ModelError):
+    """The model can't be asked by chat messages."""
+
+    def __init__(self, where: str, reason: str) -> None:
+        super().__init__(f"{where}: can't be asked in chat ({reason}). Serve a model that has a chat template, or ask in plain text.")
+
+
+class BadPromptFile(ModelError):
+    """A file of a prompt can't be read as one."""
+
+    def __init__(self, path: Path, line: int, what: str) -> None:
+        super().__init__(f"{path}:{line}: {what}. A prompt file begins with assay/prompt/1 and version: N, then come its messages.")
 
 
 class RemoteClosed(ModelError):

@@ -29,6 +29,7 @@ from ..errors import (
     RemoteClosed,
     RequestRefused,
     ServerBusy,
+    ServerFailed,
     ServerTimedOut,
     ServerUnreachable,
 )
@@ -44,6 +45,8 @@ except ImportError as missing:
     raise HttpxMissing(str(missing)) from missing
 
 POLL_S = 0.005
+# Of a wait that nothing but its answer ends.
+_SLOW_POLL_S = 1.0
 _FIRST_RETRY_PAUSE_S = 0.1
 _MAX_RETRY_PAUSE_S = 5.0
 # Larger than any real answer: the log-probabilities of a vocabulary of 300,000 tokens take 40 MB.
@@ -86,9 +89,9 @@ class Connection:
     the loopback. Every failure is a ModelError.
     """
 
-    def __init__(self, address: str, key: str | None, timeouts: Timeouts) -> None:
+    def __init__(self, address: str, key: str | None, timeouts: Timeouts, max_answer_bytes: int = _MAX_ANSWER_BYTES) -> None:
         self.where = server_address(address)
-        self.timeouts = timeouts
+        self.timeouts, self._max_answer_bytes = timeouts, max_answer_bytes
         # The key is in no attribute, so that nothing that prints attributes can print it.
         self._without_key: Callable[[str], str] = (lambda text: text.replace(key, "…")) if key else str
         self._has_key = key is not None
@@ -162,8 +165,9 @@ class Connection:
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
     def _wait(self, future: Future[T], stop_check: StopCheck) -> T:
+        pause = _SLOW_POLL_S if stop_check is never_stop else POLL_S
         try:
-            while not concurrent.futures.wait([future], timeout=POLL_S).done:
+            while not concurrent.futures.wait([future], timeout=pause).done:
                 if stopped := stop_check():
                     raise Interrupted(stopped)
             return future.result()
@@ -248,7 +252,7 @@ class Connection:
                 failure = await self._refusal(response, path)
                 if not isinstance(failure, ServerBusy):
                     raise failure
-                wanted = _retry_after(response)
+                wanted = failure.after
             wait = max(pause * random.uniform(0.5, 1.5), wanted)
             if loop.time() + wait - began > allowed:
                 raise failure from None
@@ -265,14 +269,14 @@ class Connection:
         if status in (401, 403):
             return AccessRefused(self.where, status, self._has_key)
         if status in (429, 502, 503, 504):  # 502 and 504 come from a proxy that can't reach its server
-            return ServerBusy(self.where, status, message)
+            return ServerBusy(self.where, status, message, _retry_after(response))
         if _is_html(response, text):
             return NotACompletionServer(self.where, f"{path} answered HTTP {status} with a web page")
         if status in (404, 405):
             return NoSuchEndpoint(self.where, path, f"HTTP {status}: {message}")
         if status < 400:
             return NotACompletionServer(self.where, f"it redirects to {self.quoted(response.headers.get('location', 'nowhere'))}")
-        return RequestRefused(self.where, path, status, message)
+        return (ServerFailed if status >= 500 else RequestRefused)(self.where, path, status, message)
 
     async def _read(self, response: httpx.Response, path: str) -> bytes:
         data = bytearray()
@@ -283,8 +287,8 @@ class Connection:
         return bytes(data)
 
     def _bounded(self, path: str, size: int) -> int:
-        if size > _MAX_ANSWER_BYTES:
-            raise BadAnswer(self.where, path, f"more than {_MAX_ANSWER_BYTES:,} bytes")
+        if size > self._max_answer_bytes:
+            raise BadAnswer(self.where, path, f"more than {self._max_answer_bytes:,} bytes")
         return size
 
     @contextlib.contextmanager
