@@ -1,15 +1,33 @@
-"""Opening a model by what names it: a GGUF file, a folder for transformers, the address of a server, or nothing for the embedded one."""
+"""Opening a model by what names it: a GGUF file, a folder for transformers, addresses of servers, or nothing for the embedded one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, TypedDict, Unpack
+from typing import Literal, TypedDict, TypeVar, Unpack
 
-from .backends import Backend, backend_of
-from .errors import NoSuchModel, OptionDoesNotApply
+from .asking.asker import Asker, Form
+from .asking.text import TextAsker
+from .backends import SERVER, Backend, backend_of
+from .errors import (
+    BadServerAddress,
+    ModelError,
+    NoChat,
+    NoServerAnswers,
+    NoSuchModel,
+    OptionDoesNotApply,
+    OtherModelServed,
+    ServerBusy,
+    ServerTimedOut,
+    ServerUnreachable,
+)
 from .model import KVType, Model
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 EMBEDDED = Path(__file__).parent / "embedded" / "assay.gguf"
 
@@ -64,7 +82,10 @@ FLAGS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
-    """A model that is not open yet: where it is (None: the embedded one) and how it is to be run."""
+    """A model that is not open yet: where it is (None: the embedded one) and how it is to be run.
+
+    Several servers of one model are their addresses with commas between them.
+    """
 
     where: str | None = None
     options: ModelOptions = field(default_factory=ModelOptions)
@@ -73,6 +94,15 @@ class ModelChoice:
     def backend(self) -> Backend:
         """What runs it."""
         return backend_of(_located(self.where))
+
+    @property
+    def servers(self) -> tuple[str, ...]:
+        """The addresses of the servers that share the calls, each once; none for a model of this machine. Raises BadServerAddress."""
+        return _servers(self.where)
+
+    def at(self, server: str) -> ModelChoice:
+        """The same model at one of its servers."""
+        return replace(self, where=server)
 
     def open(self) -> Model:
         """Open it. Raises what `open_model` raises."""
@@ -84,11 +114,12 @@ class ModelChoice:
 
 
 def open_model(where: str | Path | None = None, **options: Unpack[ModelOptions]) -> Model:
-    """The model that `where` names, opened; the embedded one where nothing is named.
+    """The model that `where` names, opened; the embedded one where nothing is named, and of several servers the first that answers.
 
     Raises
         OptionDoesNotApply: the model's backend does not take one of the options.
         NoSuchModel: nothing is there.
+        NoServerAnswers: none of several servers is there.
         ModelError: what else `LlamaModel`, `HFModel` and `RemoteModel` raise on opening.
     """
     located = _located(where)
@@ -99,7 +130,79 @@ def open_model(where: str | Path | None = None, **options: Unpack[ModelOptions])
         raise NoSuchModel(
             EMBEDDED, "The package was installed without its embedded model: name a model of your own, or install Assay again."
         )
+    if servers := _servers(where):
+        return _first_that_answers(servers, lambda server: backend.open(server, options))
     return backend.open(located, options)
+
+
+def open_asker(choice: ModelChoice, form: Form | None = None) -> Asker:
+    """Open a model to ask it in words; of several servers the first that answers.
+
+    form: "chat" or "text". None is chat for a server that has the endpoint and a model with a chat template, and else text. (A
+    llama-server stands a template in for a model that has none. Such a one is asked in text unless form says "chat".)
+
+    Raises what `ModelChoice.open` raises; NoChat where form is "chat" and the model can't be asked so; OptionDoesNotApply for a context
+    length, which a chat has from its server.
+    """
+    if servers := choice.servers:
+        return _first_that_answers(servers, lambda server: _server_asker(choice.at(server), server, form))
+    if form == "chat":
+        raise NoChat(choice.where or "the embedded model", "it is run here, and chat is a server's")
+    return TextAsker(choice.open())
+
+
+def require_same_model(asker: Asker, where: str, first: Asker, first_where: str) -> None:
+    """Refuse a server that is to share calls with another and serves another model, or the same in another form.
+
+    Raises OtherModelServed.
+    """
+    found, expected = (f"{one.name} ({one.fingerprint.id}, in {one.form})" for one in (asker, first))
+    if found != expected:
+        raise OtherModelServed(where, found, first_where, expected)
+
+
+def _server_asker(choice: ModelChoice, server: str, form: Form | None) -> Asker:
+    if form == "text":
+        return TextAsker(choice.open())
+    from .asking.chat import ChatAsker
+
+    try:
+        asker = ChatAsker(server, model=choice.options.get("server_model"), key_file=choice.options.get("key_file"))
+    except NoChat:
+        if form == "chat":
+            raise
+        return TextAsker(choice.open())
+    if form is None and not asker.has_template:
+        asker.close()
+        return TextAsker(choice.open())
+    if "n_ctx" in choice.options:
+        asker.close()
+        raise OptionDoesNotApply(FLAGS["n_ctx"], server, "a server's chat", [FLAGS["server_model"], FLAGS["key_file"]])
+    for warning in asker.warnings:
+        logger.warning("assay: %s", warning)
+    return asker
+
+
+def _servers(where: str | Path | None) -> tuple[str, ...]:
+    if backend_of(_located(where)) is not SERVER:
+        return ()
+    from .remote.address import server_address
+
+    parts = [part.strip() for part in str(where).split(",")]
+    if not all(parts):
+        raise BadServerAddress(str(where), "an address is missing beside a comma")
+    return tuple(dict.fromkeys(server_address(part) for part in parts))
+
+
+def _first_that_answers(servers: tuple[str, ...], open_one: Callable[[str], T]) -> T:
+    """What the first server that is there gives. Raises NoServerAnswers for several that aren't, and at once whatever else is wrong."""
+    failed: list[ModelError] = []
+    for server in servers:
+        try:
+            return open_one(server)
+        except (ServerUnreachable, ServerTimedOut, ServerBusy) as error:
+            failed.append(error)
+    raise failed[0] if len(failed) == 1 else NoServerAnswers(failed)
 
 
 def _located(where: str | Path | None) -> str | Path:

@@ -185,9 +185,9 @@ def llama_token(entry: Mapping[str, Any], ends: frozenset[int] = frozenset()) ->
     top = tuple(
         Candidate(int(other["id"]), bytes(list(other["bytes"])), logprob)
         for other in entry.get("top_logprobs", ())
-        if (logprob := _logprob(other.get("logprob"))) is not None
+        if (logprob := told_logprob(other.get("logprob"))) is not None
     )
-    return ServedToken(token, text, _logprob(entry.get("logprob")), top, not text or token in ends)
+    return ServedToken(token, text, told_logprob(entry.get("logprob")), top, not text or token in ends)
 
 
 def server_end(event: Mapping[str, Any]) -> StopReason | None:
@@ -248,9 +248,9 @@ def openai_tokens(event: Mapping[str, Any]) -> list[ServedToken]:
         top = tuple(
             Candidate(id_of(other), None if id_of(other) is not None else other.encode("utf-8", "replace"), logprob)
             for other, value in sorted(((tops or [None])[0] or {}).items(), key=lambda item: -item[1])
-            if (logprob := _logprob(value)) is not None
+            if (logprob := told_logprob(value)) is not None
         )
-        logprob = _logprob(told["token_logprobs"][index])
+        logprob = told_logprob(told["token_logprobs"][index])
         last = ended and index == len(names) - 1 and not texts[index]
         heard.append(ServedToken(id_of(name), texts[index].encode("utf-8", "replace"), logprob, top, last))
     return heard
@@ -270,7 +270,7 @@ def prompt_logprobs(answer: Mapping[str, Any], tokens: Sequence[int], last: int)
     places = (answer.get("choices") or [{}])[0].get("prompt_logprobs")
     if not isinstance(places, list) or len(places) != len(tokens):
         return None
-    found = [_logprob(((place or {}).get(str(token)) or {}).get("logprob")) for place, token in zip(places, tokens, strict=True)]
+    found = [told_logprob(((place or {}).get(str(token)) or {}).get("logprob")) for place, token in zip(places, tokens, strict=True)]
     return _all_of(found[len(found) - last :])
 
 
@@ -280,7 +280,7 @@ def echoed_logprobs(answer: Mapping[str, Any], length: int, last: int) -> list[f
     values = told.get("token_logprobs") if isinstance(told, dict) else None
     if not isinstance(values, list) or not length <= len(values) <= length + 1:
         return None
-    return _all_of([_logprob(value) for value in values[length - last : length]])
+    return _all_of([told_logprob(value) for value in values[length - last : length]])
 
 
 def same_distribution(one: ServedToken, other: ServedToken) -> bool:
@@ -295,7 +295,8 @@ def _all_of(values: Sequence[float | None]) -> list[float] | None:
     return known if len(known) == len(values) else None
 
 
-def _logprob(value: object) -> float | None:
+def told_logprob(value: object) -> float | None:
+    """A log-probability as a server writes it; None for what is none, or stands for a probability of 0."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not _NO_LOGPROB < value <= _ROUNDING:
         return None
     return min(float(value), 0.0)

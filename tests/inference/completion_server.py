@@ -117,7 +117,7 @@ class Handler(BaseHTTPRequestHandler):
         if speech.key and self.headers.get("Authorization") != f"Bearer {speech.key}":
             self.send_json({"error": {"message": f"wrong key {self.headers.get('Authorization')}"}}, 401)
             return
-        known = {"/v1/models": self.models, "/v1/completions": self.completions}
+        known = self.paths()
         if speech.kind == "vllm":
             known |= {"/tokenize": self.tokenize, "/detokenize": self.detokenize, "/version": lambda _: {"version": "0.11.0"}}
         if speech.kind == "tgi":
@@ -131,6 +131,9 @@ class Handler(BaseHTTPRequestHandler):
             return
         if (answer := known[self.path](body)) is not None:
             self.send_json(speech.garble(answer) if speech.garble else answer)
+
+    def paths(self) -> dict[str, Callable[[dict[str, Any]], Any]]:
+        return {"/v1/models": self.models, "/v1/completions": self.completions}
 
     def send(self, status: int, data: bytes, **headers: str) -> None:
         self.send_response(status)
@@ -257,9 +260,9 @@ class Server(ThreadingHTTPServer):
 
 
 @contextmanager
-def serving(speech: Speech, port: int = 0) -> Iterator[str]:
+def serving(speech: Speech, port: int = 0, handler: type[Handler] = Handler) -> Iterator[str]:
     """The server, in a thread; its address."""
-    server = Server(("127.0.0.1", port), type("Speaking", (Handler,), {"speech": speech}))
+    server = Server(("127.0.0.1", port), type("Speaking", (handler,), {"speech": speech}))
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:

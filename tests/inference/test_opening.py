@@ -6,8 +6,30 @@ from pathlib import Path
 
 import pytest
 
-from assay.inference.errors import ModelError, NoSuchModel, OptionDoesNotApply
-from assay.inference.opening import EMBEDDED, ModelChoice, open_model
+from assay.inference.asking.asker import Message
+from assay.inference.errors import (
+    AccessRefused,
+    BadServerAddress,
+    ModelError,
+    NoChat,
+    NoServerAnswers,
+    NoSuchModel,
+    OptionDoesNotApply,
+    OtherModelServed,
+    ServerUnreachable,
+)
+from assay.inference.opening import EMBEDDED, ModelChoice, open_asker, open_model, require_same_model
+
+from .chat_server import ChatSpeech, chatting
+from .completion_server import Speech, serving
+
+NOBODY = "http://127.0.0.1:9"
+HELLO = [Message("user", "x=")]
+
+
+@pytest.fixture(autouse=True)
+def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ASSAY_API_KEY", raising=False)
 
 
 def test_an_option_of_another_backend_is_refused_by_name(tmp_path: Path) -> None:
@@ -43,3 +65,78 @@ def test_opening_the_embedded_model_imports_neither_torch_nor_an_http_client() -
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert not {"torch", "transformers", "httpx"} & set(ran.stdout.split())
     assert EMBEDDED.is_file()
+
+
+def test_several_servers_are_named_with_commas_and_each_counts_once() -> None:
+    choice = ModelChoice("http://a:1/v1, https://b/,http://a:1", {"key_file": "key"})
+    assert choice.servers == ("http://a:1", "https://b")
+    assert choice.at("https://b") == ModelChoice("https://b", {"key_file": "key"})
+    assert ModelChoice("http://a:1/v1").servers == ("http://a:1",)
+    assert ModelChoice().servers == ModelChoice("model.gguf").servers == ()
+
+
+@pytest.mark.parametrize("where", ["http://a:1,b:2", "http://a:1,", "http://a:1,,http://b", "http://a:1,ftp://b", "http://a:1,model.gguf"])
+def test_what_is_no_address_among_several_is_refused(where: str) -> None:
+    with pytest.raises(BadServerAddress):
+        _ = ModelChoice(where).servers
+    with pytest.raises(BadServerAddress):
+        open_model(where)
+
+
+def test_the_first_server_that_answers_is_opened() -> None:
+    with serving(Speech(kind="openai", token_names=False)) as address, ModelChoice(f"{NOBODY},{address}").open() as model:
+        assert model.fingerprint.name == "acme/Qwen2.5-Coder-tiny"
+
+
+def test_servers_of_which_none_answers_are_all_named() -> None:
+    with pytest.raises(NoServerAnswers) as error:
+        ModelChoice(f"{NOBODY},http://127.0.0.1:7").open()
+    assert "\n- http://127.0.0.1:9: can't be reached" in str(error.value)
+    assert "\n- http://127.0.0.1:7: can't be reached" in str(error.value)
+    with pytest.raises(ServerUnreachable):
+        open_asker(ModelChoice(NOBODY))
+
+
+def test_a_server_that_wants_another_key_is_not_passed_over() -> None:
+    with chatting(ChatSpeech(key="secret")) as closed, chatting(ChatSpeech()) as open_, pytest.raises(AccessRefused):
+        open_asker(ModelChoice(f"{closed},{open_}"))
+
+
+def test_a_server_with_chat_is_asked_in_chat_and_one_without_in_text() -> None:
+    with chatting(ChatSpeech()) as address, open_asker(ModelChoice(address)) as asker:
+        assert (asker.form, asker.say(HELLO)[0].text) == ("chat", "Hello there")
+    with serving(Speech(kind="openai", token_names=False)) as address:
+        with open_asker(ModelChoice(address)) as asker:
+            # Plain text ends with a blank line, behind which this model writes "a", "b", "c", …
+            assert (asker.form, asker.say(HELLO, stop=["\n"])[0].text) == ("text", "abc")
+        with pytest.raises(NoChat, match="can't be asked in chat"):
+            open_asker(ModelChoice(address), "chat")
+
+
+def test_a_model_of_this_machine_is_asked_in_text() -> None:
+    with open_asker(ModelChoice(None, {"threads": 1})) as asker:
+        assert asker.form == "text"
+        assert asker.say([Message("user", "def add(a, b):")], max_tokens=4)[0].logprobs
+    with pytest.raises(NoChat, match=r"the embedded model: can't be asked in chat \(it is run here"):
+        open_asker(ModelChoice(), "chat")
+
+
+def test_a_context_length_does_not_apply_to_a_chat() -> None:
+    with chatting(ChatSpeech()) as address, pytest.raises(OptionDoesNotApply, match="--context does not apply"):
+        open_asker(ModelChoice(address, {"n_ctx": 512}))
+    with serving(Speech(kind="openai", token_names=False)) as address:
+        open_asker(ModelChoice(address, {"n_ctx": 512})).close()
+
+
+def test_servers_that_share_calls_serve_one_model() -> None:
+    with (
+        chatting(ChatSpeech()) as one,
+        chatting(ChatSpeech()) as two,
+        chatting(ChatSpeech(models=("acme/other",))) as three,
+        open_asker(ModelChoice(one)) as first,
+        open_asker(ModelChoice(two)) as same,
+        open_asker(ModelChoice(three)) as other,
+    ):
+        require_same_model(same, two, first, one)
+        with pytest.raises(OtherModelServed, match=f"{three}: serves acme/other .*, and {one} serves acme/chat-tiny"):
+            require_same_model(other, three, first, one)

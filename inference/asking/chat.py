@@ -1,0 +1,200 @@
+"""A model that is asked by the chat messages of an OpenAI-compatible server."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import contextlib
+import functools
+import itertools
+import math
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from ..errors import BadAnswer, NoChat, NoSuchEndpoint, NotACompletionServer, RemoteClosed, RequestRefused, ServerFailed
+from ..model import Fingerprint, StopReason
+from ..remote.address import find_key
+from ..remote.chat_format import PATH, STAND_IN_TEMPLATE, ChatAnswer, chat_answer, chat_request
+from ..remote.formats import Sampling, ServedToken, same_distribution
+from ..remote.http import Connection, Timeouts
+from ..remote.served import identify
+from .asker import Alternative, Form, Message, Said, SaidToken, check_asked
+from .reading import closed, tokens_of, whole_characters
+from .retry import PATIENCE_S, retried
+
+# A whole answer comes at once, so a server is silent for as long as it writes.
+TIMEOUTS = Timeouts(silence=900.0, total=1800.0)
+AT_ONCE = 32
+# While nothing is written yet that would take time.
+_SILENCE_S = 60.0
+# Larger than any real answer: 32,000 tokens with 20 alternatives each take 60 MB.
+_MAX_ANSWER_BYTES = 1 << 26
+_HELLOS = ((("user", "Say one word."),), (("user", "Write a Python function that adds two numbers."),))
+# Asked for at another temperature, where the first token may be only a part of a character.
+_DRAWS = 16
+# OpenAI's limit of alternatives, which is vLLM's and Ollama's too, and one that older servers have.
+_TOPS = (20, 5)
+_NO_CHAT = (NoSuchEndpoint, RequestRefused, BadAnswer, NotACompletionServer)
+
+
+class ChatAsker:
+    """The `Asker` protocol over `/v1/chat/completions`.
+
+    Each answer is a request of its own, whose seed is its own: some servers refuse several answers of one request, others ignore their
+    number. The answers of one call are asked one after another, so that the server finds the prompt in its cache; what is asked at once
+    are the calls of several threads. Of these at most `at_once` requests are on their way, and further ones wait. So one asker may be
+    shared by any number of threads.
+
+    Log-probabilities are told only where they are the model's own at every temperature. A beginning of the answer is not sent, because not
+    every server continues one: the model writes it itself.
+
+    Parameters
+        url: http(s)://HOST[:PORT], with or without /v1.
+        model: which of the server's models; None for its only one.
+        key_file: as for `RemoteModel`.
+        patience_s: for how long a request that the server failed at is retried.
+
+    Attributes
+        served: what the server says of the model.
+        told: how many alternatives are told at each place, 0 for no log-probabilities.
+        has_template: False where the server is known to stand a template in for a model that has none.
+
+    Raises on opening what `RemoteModel` raises; NoChat where the model can't be asked so.
+    """
+
+    form: Form = "chat"
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        model: str | None = None,
+        key_file: str | Path | None = None,
+        timeouts: Timeouts = TIMEOUTS,
+        patience_s: float = PATIENCE_S,
+        at_once: int = AT_ONCE,
+    ) -> None:
+        key = find_key(None, key_file)
+        with contextlib.closing(Connection(url, key, replace(timeouts, silence=min(timeouts.silence, _SILENCE_S)))) as opening:
+            self.served, props = identify(opening, model)
+        self.has_template = props.get("chat_template") != STAND_IN_TEMPLATE
+        self._connection = Connection(url, key, timeouts, _MAX_ANSWER_BYTES)
+        self._patience_s, self._closed, self._free = patience_s, threading.Event(), threading.BoundedSemaphore(at_once)
+        try:
+            self.told = self._find_told()
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    @property
+    def where(self) -> str:
+        """The server's address."""
+        return self._connection.where
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the user must be told about the connection."""
+        return self._connection.warnings
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self.served.model
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        """What the server says of the model, as for its completions."""
+        return self.served.fingerprint
+
+    def say(
+        self,
+        messages: Sequence[Message],
+        *,
+        n: int = 1,
+        temperature: float = 0.0,
+        top_p: float = 1.0,
+        max_tokens: int = 512,
+        stop: Sequence[str] = (),
+        seed: int = 0,
+        top_logprobs: int = 0,
+    ) -> list[Said]:
+        """n answers, as `Asker.say` says."""
+        check_asked(messages, n, max_tokens, temperature, top_p, stop)
+        sent = [(message.role, message.text) for message in messages]
+        if sent[-1][0] == "assistant":
+            sent.pop()
+        top = max(1, min(top_logprobs, self.told)) if self.told else None
+        said = []
+        for number in range(n if temperature > 0 else 1):
+            how = Sampling(temperature, top_p, seed + number)
+            body = chat_request(self.served, sent, max_tokens=max_tokens, sampling=how, stop=stop, top=top)
+            with self._free:
+                heard = retried(functools.partial(self._post, body), self._patience_s, self._closed)
+            said.append(_said(heard, stop, top_logprobs))
+        return said * (n // len(said))
+
+    def close(self) -> None:
+        """Close the connections; calls that still wait end with an error. A second time does nothing."""
+        self._closed.set()
+        self._connection.close()
+
+    def _post(self, body: dict[str, Any]) -> ChatAnswer:
+        try:
+            answer = self._connection.post(PATH, body)
+        except concurrent.futures.CancelledError:
+            raise RemoteClosed(self.where) from None
+        with self._connection.expecting(PATH):
+            return chat_answer(answer)
+
+    def _find_told(self) -> int:
+        """How many alternatives are told beside the model's own log-probabilities, 0 for none. Raises NoChat."""
+        for top, hello in itertools.product(_TOPS, _HELLOS):
+            if cold := self._first_token(hello, top, 0.0):
+                others = [self._first_token(hello, top, temperature) for temperature in (1.0, 2.0)]
+                return top if all(other and same_distribution(cold, other) for other in others) else 0
+        try:
+            self._post(chat_request(self.served, _HELLOS[0], max_tokens=1, sampling=Sampling()))
+        except ServerFailed:
+            raise
+        except _NO_CHAT as refused:
+            raise NoChat(self.where, str(refused).removeprefix(f"{self.where}: ").rstrip(".")) from None
+        return 0
+
+    def _first_token(self, hello: Sequence[tuple[str, str]], top: int, temperature: float) -> ServedToken | None:
+        """The first token of an answer, if its log-probability is told. llama-server tells none of a part of a character."""
+        for seed in range(_DRAWS if temperature > 0 else 1):
+            body = chat_request(self.served, hello, max_tokens=1, sampling=Sampling(temperature, seed=seed), top=top)
+            try:
+                heard = self._post(body)
+            except _NO_CHAT:
+                return None
+            if heard.tokens and heard.tokens[0].logprob is not None:
+                return heard.tokens[0]
+            if heard.text and "\ufffd" not in heard.text:
+                return None
+        return None
+
+
+def _said(heard: ChatAnswer, stop: Sequence[str], top: int) -> Said:
+    generated = [token for token in heard.tokens if token.text]
+    texts = whole_characters([token.text for token in generated])
+    tokens = [
+        SaidToken(
+            text,
+            math.nan if token.logprob is None else token.logprob,
+            tuple(Alternative((other.text or b"").decode("utf-8", "replace"), other.logprob) for other in token.top[:top]),
+        )
+        for text, token in zip(texts, generated, strict=True)
+    ]
+    text = closed(heard.text, stop) if heard.stopped_by is StopReason.END else heard.text
+    told, complete = tokens_of(heard.text, tokens, thought=heard.thought)
+    return Said(text, heard.stopped_by, told, complete=complete)
