@@ -72,7 +72,7 @@ class Work(Generic[AnyItem]):
 
     items: taken as workers come free. start: makes the function that does one, in the worker; its record may have the key "timings", which
     goes into timings.jsonl. wanted: how many records must count (`Step.counts`) until the work is done; None: all. max_s: no item is begun
-    later. max_item_s: as the pool's. none_left: what people are told where there are fewer than wanted.
+    later. max_item_s: as the pool's. none_left: what people are told where there are fewer than wanted. waits: it waits for a server.
     """
 
     step: Step
@@ -83,6 +83,7 @@ class Work(Generic[AnyItem]):
     max_s: float | None = None
     max_item_s: float | None = None
     none_left: str = "there are no more than {places}"
+    waits: bool = False
 
 
 # A step's work, made when its turn comes: labels are of the answers before them.
@@ -212,7 +213,7 @@ def _do(run: Run, work: Work[Any], records: Records) -> None:
             if item.id not in finished:
                 yield item
 
-    with closing(work.pool.run(work.start, left(), max_item_s=work.max_item_s)) as answers:
+    with closing(work.pool.run(work.start, left(), max_item_s=work.max_item_s, waits=work.waits)) as answers:
         for each in answers:
             if each.answer is None:
                 lost.add(each.item.id)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,11 @@ from ...analysis.python.lines import Gap
 from ...calibration.measures.reflective import reflect
 from ...inference.completion.task import Task
 from ...inference.model import Model
+from ...inference.opening import ModelChoice
 from ..answers import Answer
 from ..memory import StudyMemory
 from ..model import StudyModel
+from ..servers import OnServers
 from ..sets.arms import PLAIN, Arm, in_arm
 from ..sets.lines import Place
 from ..sets.projects import Project, own_code, path_in_project
@@ -45,9 +47,13 @@ class Drawing:
     arms: tuple[Arm, ...] = (PLAIN,)
     alternatives: int = 1
 
-    def __call__(self) -> Drawer:
+    def __call__(self) -> Callable[[Place], dict[str, Any]]:
         """The function, with the model open. Raises Changed, and what `ModelChoice.open` raises."""
-        model = self.model.open_in_worker()
+        return OnServers(self.model.choice, self.at)()
+
+    def at(self, choice: ModelChoice) -> Drawer:
+        """The function, with the model of a choice. Raises as above."""
+        model = replace(self.model, choice=choice).open_in_worker()
         memory = StudyMemory(model, self.model.memory, lambda name: own_code(self.projects[name], self.archives))
         return Drawer(self, model, memory)
 

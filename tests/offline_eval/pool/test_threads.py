@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import pytest
+
+from assay.offline_eval.pool.interface import PoolError
+from assay.offline_eval.pool.threads import run
+
+
+@dataclass
+class Waits:
+    """Squares numbers after a pause; counts how many are under way."""
+
+    pause_s: float = 0.0
+    fails: frozenset[int] = frozenset()
+    under_way: int = 0
+    most: int = 0
+    begun: list[int] = field(default_factory=list)
+    closed: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __call__(self) -> Callable[[int], int]:
+        return Work(self)
+
+
+@dataclass
+class Work:
+    of: Waits
+
+    def __call__(self, number: int) -> int:
+        with self.of.lock:
+            self.of.begun.append(number)
+            self.of.under_way += 1
+            self.of.most = max(self.of.most, self.of.under_way)
+        time.sleep(self.of.pause_s)
+        with self.of.lock:
+            self.of.under_way -= 1
+        if number in self.of.fails:
+            raise ValueError(f"{number} is not liked")
+        return number * number
+
+    def close(self) -> None:
+        with self.of.lock:
+            self.of.closed += 1
+
+
+def test_every_item_is_answered_once_and_no_more_are_under_way_than_there_are_threads() -> None:
+    start = Waits(pause_s=0.01)
+    found = {each.item: each.answer for each in run(start, range(20), 3)}
+    assert found == {n: n * n for n in range(20)}
+    assert sorted(start.begun) == list(range(20))
+    assert start.most == 3
+    assert start.closed == 3
+
+
+def test_an_exception_loses_its_item_alone() -> None:
+    found = {each.item: each for each in run(Waits(fails=frozenset({2})), range(4), 2)}
+    assert found[2].lost == "ValueError: 2 is not liked"
+    assert [found[n].answer for n in (0, 1, 3)] == [0, 1, 9]
+
+
+def test_items_are_taken_as_threads_come_free_and_none_after_the_iterator_is_closed() -> None:
+    start = Waits(pause_s=0.02)
+    answers = run(start, iter(range(1000)), 2)
+    next(answers)
+    answers.close()
+    time.sleep(0.1)
+    assert len(start.begun) <= 5
+
+
+def test_that_no_thread_can_start_is_said() -> None:
+    def start() -> Callable[[int], int]:
+        raise OSError("there is no server")
+
+    with pytest.raises(PoolError, match="no worker can start: there is no server"):
+        list(run(start, range(3), 2))

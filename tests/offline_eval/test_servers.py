@@ -1,0 +1,98 @@
+"""A study whose calls several real HTTP servers share, one of which dies."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from source_distribution import make_sdist
+
+from assay.inference.errors import ServerUnreachable
+from assay.inference.opening import ModelChoice
+from assay.offline_eval.calibration.draw import ANSWERS
+from assay.offline_eval.calibration.study import Asked, run_study
+from assay.offline_eval.pool.choice import Pool
+from assay.offline_eval.servers import OnServers
+
+from ..inference.completion_server import Speech, serving
+
+
+def completions(speech: Speech) -> int:
+    return sum(path == "/v1/completions" for _, path, _ in speech.asked)
+
+
+def asked(folder: Path, where: str, out: str = "run", functions: int = 8) -> Asked:
+    projects = [make_sdist(folder / "cache", functions=functions)]
+    return Asked(
+        folder / out, ModelChoice(where), projects=projects, per_project=functions, tasks=("line",), cache=folder / "cache", memory="off"
+    )
+
+
+def test_servers_share_the_calls_and_the_answers_are_those_of_one(tmp_path: Path) -> None:
+    one, other = Speech(), Speech()
+    with serving(one) as first, serving(other) as second:
+        both = run_study(asked(tmp_path, f"{first},{second}"))
+        counts = completions(one), completions(other)
+        alone = run_study(asked(tmp_path, first, "alone"))
+    assert min(counts) > 0
+    assert [answer["generations"] for answer in both.records(ANSWERS).read()] == [
+        answer["generations"] for answer in alone.records(ANSWERS).read()
+    ]
+
+
+def test_where_a_server_dies_the_others_go_on_and_nothing_is_lost(tmp_path: Path) -> None:
+    one, other = Speech(pause_s=0.02), Speech(pause_s=0.02)
+    with ExitStack() as dies, serving(other) as second:
+        first = dies.enter_context(serving(one))
+
+        def kill() -> None:
+            until = time.monotonic() + 30
+            while completions(one) < 2 and time.monotonic() < until:
+                time.sleep(0.005)
+            dies.close()
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        run = run_study(asked(tmp_path, f"{first},{second}", functions=12))
+        killer.join()
+    assert len(run.records(ANSWERS).read()) == 12
+    assert run.lost(ANSWERS) == set()
+
+
+class Work:
+    """Answers with the server's name; fails at those that are down."""
+
+    def __init__(self, choice: ModelChoice, down: set[str]) -> None:
+        self.name, self.down = str(choice.where), down
+
+    def __call__(self, _: Any) -> str:
+        if self.name in self.down:
+            raise ServerUnreachable(self.name, "gone")
+        return self.name
+
+
+def test_a_server_that_failed_rests_and_each_item_is_tried_at_all_before_it_is_lost() -> None:
+    down: set[str] = set()
+    start: Callable[[ModelChoice], Work] = lambda choice: Work(choice, down)  # noqa: E731
+    work = OnServers(ModelChoice("http://a,http://b"), start)()
+    assert {work(n) for n in range(4)} == {"http://a", "http://b"}
+    down.add("http://a")
+    assert {work(n) for n in range(4)} == {"http://b"}
+    down.add("http://b")
+    with pytest.raises(ServerUnreachable):
+        work(0)
+    down.clear()
+    assert work(0) in ("http://a", "http://b")
+
+
+def test_one_worker_for_each_server_is_no_more_than_the_pool_has(tmp_path: Path) -> None:
+    speech = Speech()
+    with serving(speech) as only:
+        given = asked(tmp_path, only)
+        run = run_study(Asked(**{name: getattr(given, name) for name in Asked.__slots__} | {"pool": Pool(2)}))
+    assert len(run.records(ANSWERS).read()) == 8
