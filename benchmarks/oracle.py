@@ -9,6 +9,8 @@ code).
 Mutants are small changes of one expression or statement on random covered lines that do not run at import. Each is judged three times: by
 the tests that touch it in a warm process, by those in a fresh one, and by the whole suite in a fresh one. Seconds are medians, each until
 the first difference, without the controls that are run once per place. Labels that a way does not give are counted apart, not compared.
+"Profile": all tests that touch it (40 at most) in a warm process, without stopping; its cost is the sum of its seconds over that of the
+warm verdicts.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from assay.analysis.oracle.copying import NotCopied
 from assay.analysis.oracle.environment import NoEnvironment, make_environment
 from assay.analysis.oracle.interpreter import UnusableInterpreter, interpreter_of
 from assay.analysis.oracle.oracle import NotJudged, Oracle
+from assay.analysis.oracle.profile import Profile
 from assay.analysis.oracle.report import Verdict, Way
 from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.analysis.sandbox.isolation.jail import Jail
@@ -36,7 +39,7 @@ from assay.analysis.sandbox.isolation.levels import Isolation
 
 HEAD = (
     "project | outcomes | left out | tests | suite, s | lines | at import | tests of a line | warm, s | process, s | whole, s "
-    "| warm = whole | process = whole | wrong | not warm"
+    "| warm = whole | process = whole | wrong | not warm | profile, s | profile / warm | profile = warm | crash | wrong alone | counterfeit"
 )
 COMPARED = {ast.Lt: ">=", ast.GtE: "<", ast.Gt: "<=", ast.LtE: ">", ast.Eq: "!=", ast.NotEq: "==", ast.In: "not in", ast.NotIn: "in"}
 
@@ -98,9 +101,11 @@ def row(name: str, oracle: Oracle, count: int, seed: int) -> str:
         return f"{name} | unknown: {trouble}"
     by_line = [tests for file in coverage.tests for tests in coverage.tests[file].values()]
     judged: dict[Way, list[Verdict]] = {"warm": [], "process": [], "whole": []}
+    profiles: list[Profile] = []
     for mutant in sampled(oracle, count, seed):
         for way, verdicts in judged.items():
             verdicts.append(oracle.verdict(mutant.file, mutant.text, mutant.lines, ways=(way,)))
+        profiles.append(oracle.profile(mutant.file, mutant.text, mutant.lines, ways=("warm",)))
         last = {way: verdicts[-1] for way, verdicts in judged.items()}
         if len({verdict.label for verdict in last.values()}) > 1:
             told = "; ".join(f"{way}: {verdict.label} ({verdict.reason})" for way, verdict in last.items())
@@ -121,6 +126,7 @@ def row(name: str, oracle: Oracle, count: int, seed: int) -> str:
         agreement(judged["process"], whole),
         sum(verdict.label is False for verdict in whole),
         sum(verdict.label is None for verdict in judged["warm"]),
+        *profile_cells(profiles, judged["warm"]),
     ]
     return " | ".join(map(str, cells))
 
@@ -133,6 +139,20 @@ def seconds(verdicts: list[Verdict]) -> str:
 def agreement(some: list[Verdict], whole: list[Verdict]) -> str:
     both = [(a.label, b.label) for a, b in zip(some, whole, strict=True) if a.label is not None and b.label is not None]
     return f"{sum(a == b for a, b in both)}/{len(both)}"
+
+
+def profile_cells(profiles: list[Profile], verdicts: list[Verdict]) -> list[str | int]:
+    both = [(p, v) for p, v in zip(profiles, verdicts, strict=True) if p.way == v.way == "warm"]
+    spent = sum(v.seconds for _, v in both)
+    known = [(p.tests_pass, v.label) for p, v in both if p.tests_pass is not None and v.label is not None]
+    return [
+        f"{statistics.median(p.seconds for p, _ in both):.3f}" if both else "–",
+        f"{sum(p.seconds for p, _ in both) / spent:.1f}" if spent else "–",
+        f"{sum(a == b for a, b in known)}/{len(known)}",
+        sum(p.error == "crash" for p in profiles),
+        sum(p.error == "wrong" for p in profiles),
+        sum(p.is_counterfeit is True for p in profiles),
+    ]
 
 
 def unpacked(project: Path, folder: Path) -> Path:

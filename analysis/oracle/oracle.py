@@ -8,12 +8,12 @@ import sys
 import time
 import tokenize
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from types import TracebackType
-from typing import Literal
+from typing import TypeVar
 
 from ..sandbox.isolation.jail import Jail
 from . import cache as kept
@@ -24,13 +24,16 @@ from .changes import changed_lines, only_within, with_statements
 from .copying import copy_project
 from .interpreter import probe
 from .jailed.assay_oracle.files import is_test_file
-from .report import ProcessEnd, Report, Verdict, Way, difference
+from .profile import Control, Profile, chosen_tests, profile_of, run_to_the_end, summed_up
+from .report import NOT_STEADY, ProcessEnd, Report, Verdict, Way, difference
 from .scratch_folder import ScratchFolder
 from .suite import Suite, SuiteLimits, compile_sources, install_plugin
 from .warm import NoWarmSuite, WarmSuite
 
 WAYS: tuple[Way, ...] = ("warm", "process", "whole")
+MAX_PROFILED = 40
 _RESTARTS = 5
+_T = TypeVar("_T")
 
 
 class NotJudged(ValueError):
@@ -44,6 +47,22 @@ def source_of(folder: Path, file: str) -> str:
         return data.decode(_encoding(data)).replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
     except (OSError, SyntaxError, UnicodeDecodeError, LookupError) as error:
         raise NotJudged(f"{file}: can't be read as Python source: {error}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A changed text and the tests to run.
+
+    tests: in the order of the suite. tiers: first those that touch the very lines, then those that may; the others come last. ways: the
+    ways to run them, in order.
+    """
+
+    file: str
+    old: str
+    text: str
+    tests: list[str]
+    tiers: tuple[Collection[str], ...]
+    ways: Sequence[Way]
 
 
 class Oracle(AbstractContextManager["Oracle"]):
@@ -149,6 +168,44 @@ class Oracle(AbstractContextManager["Oracle"]):
 
         Raises: NotJudged for a test file, for a file that is no Python file of the project, and where other lines differ, too.
         """
+        asked = self._asked(file, text, lines, ways)
+        if isinstance(asked, Verdict):
+            return asked
+        everything = list(self.baseline().outcomes)
+        return self._by_first_way(
+            asked.ways, asked.tests, lambda way: self._judge_by(way, asked, everything if way == "whole" else asked.tests)
+        )
+
+    def profile(
+        self, file: str, text: str, lines: range | None = None, *, most: int = MAX_PROFILED, seed: int = 0, ways: Sequence[Way] = WAYS
+    ) -> Profile:
+        """What each test that touches the changed lines says of the project with `text` in the place of a file, with its kind of error.
+
+        Parameters (the others as in `verdict`):
+            most: run no more tests than this. Where more touch the lines, which of them are run is the same for every text that differs in
+                the same lines.
+            seed: of that choice.
+
+        It agrees with the verdict of the same text, where both are known. Raises NotJudged.
+        """
+        if most < 1:
+            raise ValueError(f"a profile of {most} tests says nothing: at least 1 is needed")
+        asked = self._asked(file, text, lines, ways)
+        if isinstance(asked, Verdict):
+            return profile_of(asked)
+        tests = chosen_tests(asked.tests, asked.tiers, most, seed)
+        found = self._by_first_way(asked.ways, tests, lambda way: self._profile_by(way, asked, tests))
+        return profile_of(found) if isinstance(found, Verdict) else found
+
+    def filtered_by_deletion(self, file: str, without: str, lines: range | None = None) -> bool | None:
+        """Whether a region has to be left out of a study because deleting it changes no test's outcome.
+
+        without: the file without the region. None where the tests can't tell. Raises NotJudged.
+        """
+        return self.verdict(file, without, lines).label
+
+    def _asked(self, file: str, text: str, lines: range | None, ways: Sequence[Way]) -> _Asked | Verdict:
+        """What to run for a changed text, or the verdict that needs no run. Raises NotJudged."""
         file = self._named(file)
         old = self.source(file)
         if lines is not None and not only_within(old, text, lines):
@@ -164,20 +221,13 @@ class Oracle(AbstractContextManager["Oracle"]):
         self._named(file)  # again: which files hold tests is known only now
         region = lines if lines is not None else changed_lines(old, text)
         asked, further = with_statements(old, region), affected_lines(old, text, region)
+        tiers = coverage.touching(file, asked), coverage.fresh
         if not coverage.imported.get(file, frozenset()).isdisjoint({*asked, *further}):
-            return self._judge(file, old, text, list(baseline.outcomes), WAYS[-1:])
-        if not coverage.touching(file, asked):
+            return _Asked(file, old, text, list(baseline.outcomes), tiers, WAYS[-1:])
+        if not tiers[0]:
             return Verdict(None, f"no stable test touches lines {asked.start} to {asked.stop - 1} of {file}", 0, 0.0, "none")
-        touching = coverage.touching(file, {*asked, *further})
-        tests = [test for test in baseline.outcomes if test in touching or test in coverage.fresh]
-        return self._judge(file, old, text, tests, ways)
-
-    def filtered_by_deletion(self, file: str, without: str, lines: range | None = None) -> bool | None:
-        """Whether a region has to be left out of a study because deleting it changes no test's outcome.
-
-        without: the file without the region. None where the tests can't tell. Raises NotJudged.
-        """
-        return self.verdict(file, without, lines).label
+        touching = coverage.touching(file, {*asked, *further}) | coverage.fresh
+        return _Asked(file, old, text, [test for test in baseline.outcomes if test in touching], tiers, ways)
 
     def _named(self, file: str) -> str:
         path = PurePosixPath(file)
@@ -203,16 +253,15 @@ class Oracle(AbstractContextManager["Oracle"]):
             return "" if not same and self.suite.compiles(text) else str(error)
         return ""
 
-    def _judge(self, file: str, old: str, text: str, tests: list[str], ways: Sequence[Way]) -> Verdict:
-        """Judge by the first way whose control run (the same tests without the change) has the baseline's outcomes."""
+    def _by_first_way(self, ways: Sequence[Way], tests: Sequence[str], judge: Callable[[Way], _T]) -> _T | Verdict:
+        """What the first way says whose control run (the same tests without the change) has the baseline's outcomes."""
         reason, failed = "the unchanged program does not have its outcomes again when its tests are run", False
         for way in ways:
-            asked = list(self.baseline().outcomes) if way == "whole" else tests
             try:
                 # the whole suite's control run is expensive: it is made only before a False
-                control = "steady" if way == "whole" else self._control(way, asked)
+                control = "steady" if way == "whole" else self._control(way, tests)
                 if control == "steady":
-                    return self._judge_by(way, file, old, text, asked)
+                    return judge(way)
                 failed |= control == "failed"
             except NoWarmSuite as refusal:
                 reason, failed = str(refusal), failed or refusal.infrastructure
@@ -220,16 +269,13 @@ class Oracle(AbstractContextManager["Oracle"]):
                 return Verdict(None, f"the machine failed: {error}", 0, 0.0, way, infrastructure=True)
         return Verdict(None, reason, 0, 0.0, "none", failed)
 
-    def _judge_by(self, way: Way, file: str, old: str, text: str, tests: list[str], *, again: bool = False) -> Verdict:
+    def _judge_by(self, way: Way, asked: _Asked, tests: list[str], *, again: bool = False) -> Verdict:
         """Judge one way.
 
         A failure that the machine may have caused is tried once more (`again`) after a new control run. Raises NoWarmSuite.
         """
-        if way == "warm":
-            self._warmed()  # started while the present text is on disk, since it imports that
         begun = time.monotonic()
-        with self._changed(file, text):
-            report, ended = self._run(way, tests, (str(self.suite.copied.folder / file), old, text))
+        report, ended = self._run_changed(way, asked, tests)
         told = len(report.tests), time.monotonic() - begun, way
         if ended.infrastructure:
             return Verdict(None, ended.why, *told, infrastructure=True)
@@ -238,13 +284,30 @@ class Oracle(AbstractContextManager["Oracle"]):
             return Verdict(True, "each test has its outcome", *told)
         control = self._control(way, tests, anew=ended.doubtful)
         if control != "steady":
-            reason = f"{found}; but without the change, too, the tests do not have their outcomes again"
-            return Verdict(None, reason, *told, infrastructure=control == "failed")
+            return Verdict(None, f"{found}; {NOT_STEADY}", *told, infrastructure=control == "failed")
         if ended.doubtful and not again:
-            return self._judge_by(way, file, old, text, tests, again=True)
+            return self._judge_by(way, asked, tests, again=True)
         return Verdict(False, found, *told)
 
-    def _control(self, way: Way, tests: Sequence[str], *, anew: bool = False) -> Literal["steady", "unsteady", "failed"]:
+    def _profile_by(self, way: Way, asked: _Asked, tests: list[str]) -> Profile | Verdict:
+        """The profile one way; a verdict where nothing is known. Raises NoWarmSuite."""
+        seconds = 0.0
+
+        def run(some: Sequence[str]) -> tuple[Report, ProcessEnd]:
+            nonlocal seconds
+            begun = time.monotonic()
+            report, ended = self._run_changed(way, asked, some, to_the_end=True)
+            seconds += time.monotonic() - begun
+            return report, ended
+
+        outcomes = self.baseline().outcomes
+        found, failed = run_to_the_end(tests, outcomes, run, lambda: self._control(way, tests, anew=True))
+        profile = summed_up(found, len(asked.tests) - len(tests), seconds, way, infrastructure=failed)
+        if profile.tests_pass is False and (control := self._control(way, tests)) != "steady":
+            return Verdict(None, f"{profile.reason}; {NOT_STEADY}", len(tests), seconds, way, infrastructure=control == "failed")
+        return profile
+
+    def _control(self, way: Way, tests: Sequence[str], *, anew: bool = False) -> Control:
         """Run the tests in this way without a change: "steady" where they have the baseline's outcomes.
 
         "failed" where the machine may have caused the difference. The other results are kept for the next request; anew: run again all the
@@ -259,8 +322,18 @@ class Oracle(AbstractContextManager["Oracle"]):
             self._controls[key] = steady
         return "steady" if self._controls[key] else "unsteady"
 
-    def _run(self, way: Way, tests: Sequence[str], change: tuple[str, str, str] | None) -> tuple[Report, ProcessEnd]:
-        expected = {test: self.baseline().outcomes[test] for test in tests}
+    def _run_changed(self, way: Way, asked: _Asked, tests: Sequence[str], *, to_the_end: bool = False) -> tuple[Report, ProcessEnd]:
+        """Run tests with the changed text. Raises NoWarmSuite, and OSError where it can't be written."""
+        if way == "warm":
+            self._warmed()  # started while the present text is on disk, since it imports that
+        with self._changed(asked.file, asked.text):
+            return self._run(way, tests, (str(self.suite.copied.folder / asked.file), asked.old, asked.text), to_the_end=to_the_end)
+
+    def _run(
+        self, way: Way, tests: Sequence[str], change: tuple[str, str, str] | None, *, to_the_end: bool = False
+    ) -> tuple[Report, ProcessEnd]:
+        """Run tests, up to the first whose outcome is not the baseline's, or to the end."""
+        expected = {} if to_the_end else {test: self.baseline().outcomes[test] for test in tests}
         if way == "warm":
             return self._warmed().run(tests, expected, change)
         report, ended, _ = self.suite.run(select=tests, expected=expected, times=times_of(self.baseline()), whole=way == "whole")

@@ -35,6 +35,7 @@ class Test(_Record):
     lines: _Lines = {}
     fresh: bool = False
     why: str = ""
+    crashed: bool = False
 
 
 class Canary(_Record):

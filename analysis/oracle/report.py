@@ -11,6 +11,7 @@ from .records import TestOutcome as TestOutcome
 from .records import parse_record
 
 Way = Literal["none", "warm", "process", "whole"]
+NOT_STEADY = "but without the change, too, the tests do not have their outcomes again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,7 @@ class ObservedTest:
     """One test's run.
 
     lines: those that it ran, by file. fresh: it may have run more; see jailed/assay_oracle/plugin.py. why: the error, where it failed.
+    crashed: whether that came out of the project's code.
     """
 
     outcome: TestOutcome
@@ -26,6 +28,7 @@ class ObservedTest:
     lines: dict[str, list[int]] = field(default_factory=dict)
     fresh: bool = False
     why: str = ""
+    crashed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,7 @@ class Report:
                 record.get("lines", {}),
                 record.get("fresh", False),
                 record.get("why", ""),
+                record.get("crashed", False),
             )
             self.running = None
         elif kind == "canary":
@@ -124,8 +128,8 @@ class ProcessEnd:
 
 def difference(report: Report, ended: ProcessEnd, expected: Mapping[str, str], tests: Sequence[str]) -> str | None:
     """The first difference of a run from the baseline, in one line; None where each of `tests` has its expected outcome."""
-    if any(outcome in ("passed", "skipped", "xfailed", "xpassed") for outcome in report.canaries):
-        return "a test that must fail did not: the run was tampered with"
+    if tampering := tampering_in(report):
+        return tampering
     for test, run in report.tests.items():
         if run.outcome != expected.get(test, run.outcome):
             return f"{test}: {run.outcome}, was {expected[test]}"
@@ -136,7 +140,14 @@ def difference(report: Report, ended: ProcessEnd, expected: Mapping[str, str], t
         return f"{missing[0]}: not run ({why})" + (f", and {len(missing) - 1} more" if missing[1:] else "")
     if not report.ended:
         return ended.why or "the run did not come to its end"
-    if len(report.canaries) != 2:
+    return tampering_in(report, whole=True)
+
+
+def tampering_in(report: Report, *, whole: bool = False) -> str | None:
+    """What says that a run was tampered with, or None. whole: it came to its end."""
+    if any(outcome in ("passed", "skipped", "xfailed", "xpassed") for outcome in report.canaries):
+        return "a test that must fail did not: the run was tampered with"
+    if whole and len(report.canaries) != 2:
         return "the tests that must fail were not all run: the run was tampered with"
     return None
 

@@ -6,15 +6,16 @@ Its first request (see channel.py):
     root         the project's folder
     select       ids of the tests to run, all when null; without: ids of those that are not run all the same
     seed         an order at random, the collected one when null
-    expected     outcome by test id: stop at the first that differs
+    expected     outcome by test id: stop at the first that differs; a test that is not named never does
     allowance    CPU seconds by test id: the process is killed at a test that takes more
     watch        record which lines each test touches
     clear        folders to clear after each answer, besides the temporary one (serve.py)
     serve        run nothing: collect, then answer requests (serve.py)
 
 Records: `collected` (ids, files that have test functions, errors), `begun` and `test` for each test, `touched` for each fixture that
-several tests share, `stopped` at a difference, `ended`. A watched test or fixture is `fresh` where some of the lines that it runs may not
-have been seen: it started a process, imported a file of the project again, or traced lines itself.
+several tests share, `stopped` at a difference, `ended`. A failed test says `why`, and whether it `crashed` (crash.py). A watched test or
+fixture is `fresh` where some of the lines that it runs may not have been seen: it started a process, imported a file of the project again,
+or traced lines itself.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ import pytest
 
 from . import canary
 from .channel import Channel
+from .crash import is_crash
 from .limit import allow, cpu_used
 from .line_watch import Lines, LineWatch
 from .serve import serve
@@ -92,6 +94,9 @@ class OraclePlugin:
         self._running: str | None = None
         self._unseen = False
         self._why = ""
+        self._crashed = False
+        self._root: str = request["root"]
+        self._modules: list[str] = []
         self._stopped = False
         sys.addaudithook(self._audit)
 
@@ -110,8 +115,8 @@ class OraclePlugin:
         """Select and order the tests, after all other plugins."""
         yield
         by_id = {item.nodeid: item for item in items}
-        modules = sorted({item.nodeid.split("::")[0] for item in items if isinstance(item, pytest.Function)})
-        self._channel.send("collected", ids=list(by_id), modules=modules, errors=self._errors)
+        self._modules = sorted({item.nodeid.split("::")[0] for item in items if isinstance(item, pytest.Function)})
+        self._channel.send("collected", ids=list(by_id), modules=self._modules, errors=self._errors)
         wanted = set(by_id if self._select is None else self._select) - self._without
         by_id = {test: item for test, item in by_id.items() if test in wanted}
         ids = list(by_id) if self._seed is None else shuffled(list(by_id), self._seed)
@@ -147,7 +152,7 @@ class OraclePlugin:
         """Run one test and record it."""
         test = self._running = item.nodeid
         self._channel.send("begun", id=test)
-        self._unseen, self._why = False, ""
+        self._unseen, self._why, self._crashed = False, "", False
         lines: Lines = {}
         if self._watch:
             self._watch.again = False
@@ -163,7 +168,7 @@ class OraclePlugin:
         outcome = self._outcomes.get(test, "missing")
         told: dict[str, Any] = {"id": test, "outcome": outcome, "cpu_s": round(cpu, 4), "wall_s": round(wall, 4)}
         if self._why:
-            told["why"] = self._why
+            told |= {"why": self._why, "crashed": self._crashed}
         if item in self._canaries:
             self._channel.send("canary", **told)
             return
@@ -175,6 +180,13 @@ class OraclePlugin:
             self._stopped = True
             item.session.shouldstop = "an outcome differs"
             self._channel.send("stopped", id=test)
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, None]:
+        """See where the error of a phase came from. Unittest's own are put into the call while its report is made."""
+        done = yield
+        if item.nodeid == self._running and call.excinfo is not None and done.excinfo is None and done.get_result().failed:
+            self._crashed = self._crashed or is_crash(call.excinfo.value, self._root, self._modules)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

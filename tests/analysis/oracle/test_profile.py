@@ -1,0 +1,328 @@
+"""What each test says of a changed text, and that this agrees with the verdict."""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from shop_project import SHOP, TESTS, changed, isolated, name_of, write
+
+from assay.analysis.oracle.oracle import NotJudged, Oracle
+from assay.analysis.oracle.profile import MAX_ENDS, Control, Profile, ProfiledTest, chosen_tests, run_to_the_end, summed_up
+from assay.analysis.oracle.report import ObservedTest, ProcessEnd, Report, Way
+
+
+@pytest.fixture(scope="module")
+def oracle(python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Oracle]:
+    project = write(tmp_path_factory.mktemp("shop"), {"shop.py": SHOP, "tests/test_shop.py": TESTS})
+    with Oracle(project, python, isolated(), cache=tmp_path_factory.mktemp("cache")) as made:
+        yield made
+
+
+def errors(profile: Profile) -> dict[str, str | None]:
+    return {name_of(test.test): test.error for test in profile.tests}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "error"),
+    [
+        ("amount += price", "amount = amount + price", "passed"),
+        ("amount += price", "amount -= price", "wrong"),
+        ("amount += price", "amount += prise", "crash"),
+        ("amount += price", "amount += (", "unparsed"),
+        ("amount += price", "assert amount", "crash"),
+        ("unit = 5", "unit = 5 if count > 1 else 6", "wrong"),
+        ("unit = 5", "unit = 5 if count > 1 else None", "crash"),
+        ("return unit * count", "yield unit * count", "crash"),
+        ("RATE = 0.2", "RATE = 0.3", "wrong"),
+        ("RATE = 0.2", "RATE = 1 / 5", "passed"),
+        ("RATE = 0.2", "RATE = 1 / 0", "crash"),
+        ("return x\n\n\ndef also", "return 2\n\n\ndef also", "wrong"),
+        ('        return "none"', '        import functools; return "none"', "crash"),
+        ('code = "ok"', 'code = "not ok"', "wrong"),
+        ("def unused(x):\n    return x", "def unused(x):\n    return 0", None),
+    ],
+)
+def test_the_class_of_a_text_is_that_of_its_gravest_test_and_agrees_with_the_verdict(
+    oracle: Oracle, old: str, new: str, error: str | None
+) -> None:
+    text = changed(old, new)
+    profile, verdict = oracle.profile("shop.py", text), oracle.verdict("shop.py", text)
+    assert (profile.error, profile.left_out, profile.infrastructure) == (error, 0, False)
+    assert profile.tests_pass is verdict.label
+    if profile.tests:
+        assert verdict.label is all(test.change == "as_before" for test in profile.tests)
+        assert profile.way == verdict.way
+    assert profile.is_counterfeit is (None if verdict.label is None else not verdict.label and (profile.share_kept or 0) >= 0.1)
+
+
+@pytest.mark.parametrize("way", ["warm", "process", "whole"])
+def test_each_touching_test_is_told_and_none_hides_those_after_it(oracle: Oracle, way: Way) -> None:
+    text = changed("unit = 5", "unit = 6 if count > 1 else [][0]")
+    profile = oracle.profile("shop.py", text, ways=(way,))
+    assert errors(profile) == {"test_price[1]": "crash", "test_price[2]": "wrong", "test_in_a_process_of_its_own": "passed"}
+    assert [test.change for test in profile.tests] == ["changed", "changed", "as_before"]
+    assert "IndexError" in profile.tests[0].why
+    assert (profile.way, profile.share_kept, profile.is_counterfeit) == (way, 1 / 3, True)
+
+
+@pytest.mark.parametrize("way", ["warm", "process"])
+def test_a_test_in_which_the_process_ends_does_not_hide_those_after_it(oracle: Oracle, way: Way) -> None:
+    text = changed("unit = 5", "unit = 5 if count > 1 else __import__('os')._exit(0)")
+    profile = oracle.profile("shop.py", text, ways=(way,))
+    assert errors(profile) == {"test_price[1]": "crash", "test_price[2]": "passed", "test_in_a_process_of_its_own": "passed"}
+    assert profile.tests[0].why == "the process ended in the middle of it"
+    assert oracle.verdict("shop.py", text).label is profile.tests_pass is False
+
+
+@pytest.mark.slow
+def test_a_test_that_hangs_is_a_crash(oracle: Oracle) -> None:
+    profile = oracle.profile("shop.py", changed("unit = 5", "unit = 5\n    while count == 1: pass"))
+    assert errors(profile) == {"test_price[1]": "crash", "test_price[2]": "passed", "test_in_a_process_of_its_own": "passed"}
+    assert profile.tests[0].why == "took too much CPU time"
+
+
+def test_tests_that_are_no_longer_collected_are_crashes(oracle: Oracle) -> None:
+    profile = oracle.profile("shop.py", changed("START = at_import(1)", "START = at_importt(1)"))
+    assert {test.error for test in profile.tests} == {"crash"}
+    assert len(profile.tests) == len(oracle.baseline().outcomes)
+    assert "NameError" in profile.tests[0].why
+    assert (profile.way, profile.share_kept, profile.is_counterfeit) == ("whole", 0.0, False)
+
+
+def test_a_program_that_makes_every_test_pass_keeps_none(oracle: Oracle) -> None:
+    forges = "import _pytest.runner as r; m = r.CallInfo.from_call; r.CallInfo.from_call = lambda f, **more: m(int, **more)"
+    profile = oracle.profile("shop.py", changed("amount = 0", f"amount = 0; {forges}"))
+    assert (profile.tests_pass, profile.error, profile.share_kept) == (False, "crash", 0.0)
+    assert "tampered" in profile.reason
+
+
+def test_where_more_tests_touch_a_place_the_same_are_run_for_each_text_and_the_rest_decides_nothing(oracle: Oracle) -> None:
+    line = SHOP.split("\n").index("    unit = 5") + 1
+    texts = [changed("unit = 5", f"unit = {unit}") for unit in ("6", "10 // 2", "None", "(5)")]
+    for seed in range(3):
+        profiles = [oracle.profile("shop.py", text, range(line, line + 1), most=1, seed=seed) for text in texts]
+        (ran,) = {tuple(test.test for test in profile.tests) for profile in profiles}
+        assert {name_of(test) for test in ran} < {"test_price[1]", "test_price[2]"}
+        assert [profile.left_out for profile in profiles] == [2] * 4
+        assert [profile.error for profile in profiles] == ["wrong", None, "crash", None]
+        assert [profile.tests_pass for profile in profiles] == [False, None, False, None]
+    with pytest.raises(ValueError, match="at least 1"):
+        oracle.profile("shop.py", texts[0], most=0)
+
+
+def test_a_failure_of_the_machine_is_unknown_and_told(oracle: Oracle) -> None:
+    oracle.coverage()
+    bounds = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, bounds[1]))
+    try:
+        profile = oracle.profile("shop.py", changed("amount += price", "amount -= price"))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, bounds)
+    assert (profile.tests_pass, profile.error, profile.share_kept, profile.is_counterfeit) == (None, None, None, None)
+    assert profile.infrastructure
+    assert "the machine failed" in profile.reason
+
+
+def test_what_no_verdict_is_given_of_has_no_profile_either(oracle: Oracle) -> None:
+    with pytest.raises(NotJudged, match="can't be what its own suite judges"):
+        oracle.profile("tests/test_shop.py", "")
+
+
+STATES = """
+import pytest
+
+import calc
+
+
+def check(value):
+    assert value == 1
+
+
+def test_assertion_of_a_helper():
+    check(calc.one("helper"))
+
+
+def test_expects_an_error():
+    with pytest.raises(KeyError):
+        calc.one("no error")
+
+
+def test_expects_another_error():
+    with pytest.raises(KeyError):
+        calc.one("another error")
+
+
+def test_trips_over_what_it_gets():
+    calc.one("nothing")["x"]
+
+
+def test_asserted_by_the_program():
+    calc.one("asserted")
+
+
+def test_asserts_in_a_callback():
+    calc.one(check)
+
+
+def test_fails_in_a_callback():
+    calc.one(lambda value: {}[value])
+
+
+def test_in_a_library_that_the_program_calls():
+    calc.one("library")
+
+
+@pytest.fixture
+def made():
+    return calc.one("fixture")
+
+
+def test_with_a_fixture(made):
+    assert made
+
+
+def test_skips_itself():
+    if calc.one("skip") is None:
+        pytest.skip()
+"""
+CALC = '''import json
+
+
+def one(what):
+    """One.
+
+    >>> one("doctest that fails")
+    1
+    """
+    return found(what)
+
+
+def found(what):
+    if what == "no error":
+        raise KeyError(what)
+    if what == "another error":
+        raise KeyError(what)
+    return {"x": 1} if what == "nothing" else 1
+'''
+CHANGED = """
+    if what == "another error": return 1 // 0
+    if what == "asserted": assert False
+    if what == "library": json.loads("")
+    if what == "fixture": raise ValueError
+    if callable(what): return what(2)
+    if what == "doctest that fails": return [][0]
+    if what in ("nothing", "skip"): return None
+    return 2
+"""
+
+
+def test_an_error_that_comes_out_of_the_project_is_a_crash_and_what_a_test_itself_says_is_not(tmp_path: Path, python: Path) -> None:
+    files = {"calc.py": CALC, "tests/test_calc.py": STATES, "pytest.ini": "[pytest]\naddopts = --doctest-modules\n"}
+    text = CALC[: CALC.index('    if what == "no')] + CHANGED
+    with Oracle(write(tmp_path, files), python, isolated(), runs=2) as made:
+        assert set(made.baseline().outcomes.values()) == {"passed"}
+        profile = made.profile("calc.py", text)
+    assert errors(profile) == {
+        "calc.one": "crash",
+        "test_assertion_of_a_helper": "wrong",
+        "test_expects_an_error": "wrong",
+        "test_expects_another_error": "crash",
+        "test_trips_over_what_it_gets": "wrong",
+        "test_asserted_by_the_program": "crash",
+        "test_asserts_in_a_callback": "wrong",
+        "test_fails_in_a_callback": "crash",
+        "test_in_a_library_that_the_program_calls": "crash",
+        "test_with_a_fixture": "crash",
+        "test_skips_itself": "wrong",
+    }
+
+
+@given(st.sets(st.text("abc", min_size=1), min_size=1), st.integers(1, 12), st.integers(0, 5), st.data())
+def test_the_choice_keeps_the_order_takes_first_tiers_first_and_does_not_depend_on_the_rest(
+    names: set[str], most: int, seed: int, data: st.DataObject
+) -> None:
+    tests = data.draw(st.permutations(sorted(names)))
+    first = data.draw(st.sets(st.sampled_from(tests)))
+    chosen = chosen_tests(tests, (first,), most, seed)
+    assert len(chosen) == min(most, len(tests))
+    assert chosen == [test for test in tests if test in chosen]
+    assert len(first.intersection(chosen)) == min(most, len(first))
+    inside = [test for test in tests if test in first]
+    assert chosen_tests(inside, (first,), most, seed) == [test for test in chosen if test in first]
+
+
+class Suite:
+    """Runs whose process ends in some tests, each time or once."""
+
+    def __init__(self, lethal: set[str], end: ProcessEnd, once: bool = False) -> None:
+        self.lethal, self.end, self.once = set(lethal), end, once
+        self.runs = self.controls = 0
+
+    def run(self, tests: Sequence[str]) -> tuple[Report, ProcessEnd]:
+        self.runs += 1
+        report = Report(canaries=["failed"])
+        for test in tests:
+            if test in self.lethal:
+                self.lethal -= {test} if self.once else set()
+                report.running = test
+                return report, self.end
+            report.tests[test] = ObservedTest("passed", 0.0, 0.0)
+        report.canaries.append("failed")
+        report.ended = True
+        return report, ProcessEnd(True)
+
+    def control(self) -> Control:
+        self.controls += 1
+        return "steady"
+
+    def profile(self, tests: Sequence[str]) -> Profile:
+        found, failed = run_to_the_end(tests, dict.fromkeys(tests, "passed"), self.run, self.control)
+        return summed_up(found, 0, 0.0, "warm", infrastructure=failed)
+
+
+NAMES = [f"t{i}" for i in range(12)]
+KILLED = ProcessEnd(False, "killed", doubtful=True)
+
+
+@given(st.sets(st.sampled_from(NAMES)))
+def test_every_test_up_to_some_endings_of_the_process_is_known(lethal: set[str]) -> None:
+    suite = Suite(lethal, ProcessEnd(False, "crashed"))
+    profile = suite.profile(NAMES)
+    counted = sorted(lethal, key=NAMES.index)[:MAX_ENDS]
+    after = NAMES.index(counted[-1]) + 1 if len(lethal) >= MAX_ENDS else len(NAMES)
+    assert [test.error for test in profile.tests] == [
+        "crash" if name in counted else "passed" if i < after else None for i, name in enumerate(NAMES)
+    ]
+    assert [test.test for test in profile.tests] == NAMES
+    assert (suite.runs <= MAX_ENDS, suite.controls) == (True, 0)
+
+
+def test_an_end_that_the_machine_may_have_caused_counts_only_if_it_comes_again_after_a_control() -> None:
+    for once, error in ((True, "passed"), (False, "crash")):
+        suite = Suite({"t3"}, KILLED, once)
+        profile = suite.profile(NAMES)
+        assert profile.error == error
+        assert suite.controls == 1
+        assert [test.error for test in profile.tests if test.test != "t3"] == ["passed"] * 11
+
+
+@pytest.mark.parametrize(("control", "infrastructure"), [("failed", True), ("unsteady", False)])
+def test_where_the_control_does_not_hold_the_rest_is_unknown(control: Control, infrastructure: bool) -> None:
+    suite = Suite({"t3"}, KILLED)
+    suite.control = lambda: control  # type: ignore[method-assign]
+    profile = suite.profile(NAMES)
+    assert [test.change for test in profile.tests] == ["as_before"] * 3 + ["unknown"] * 9
+    assert (profile.error, profile.tests_pass, profile.share_kept, profile.infrastructure) == (None, None, 1.0, infrastructure)
+
+
+def test_a_change_that_is_known_makes_the_text_wrong_whatever_is_unknown() -> None:
+    known = ProfiledTest("a", "changed", "wrong", "failed, was passed")
+    profile = summed_up([known, ProfiledTest("b", "unknown", None, "not run")], 0, 0.0, "warm", infrastructure=True)
+    assert (profile.error, profile.tests_pass, profile.reason) == (None, False, "a: failed, was passed")
+    assert summed_up([replace(known, error="crash")], 3, 0.0, "warm", infrastructure=False).error == "crash"
