@@ -31,13 +31,14 @@ from .measures.registry import MEASURES, enter
 from .metrics.intervals import student_t
 from .monitoring.dial import DialRow
 from .samples import EVENTS
-from .strict_json import DECODER, build
+from .strict_json import DECODER, Variants, build, reading, without_schema
 
 SCHEMA = "assay/calibrator/2"
 # A hundred times what a calibrator has. The file may come from anywhere.
 MAX_FILE_BYTES = 2 * 2**20
+MAP_OF_KIND: Variants = {Map: {name: kind.type for name, kind in MAPS.items()}}
 
-_HEX16 = re.compile(r"[0-9a-f]{16}").fullmatch
+HEX16 = re.compile(r"[0-9a-f]{16}").fullmatch
 _HEX64 = re.compile(r"[0-9a-f]{64}").fullmatch
 
 
@@ -132,8 +133,8 @@ class Calibrator:
             *((f"evidence.{field}", True, reason) for field, reason in self.evidence.problems()),
             *((field, True, reason) for row in self.dial for field, reason in _wrong_row(row)),
             ("dial", any(row.threshold is not None and not 0 <= row.threshold <= 1 for row in self.dial), "a threshold is outside [0, 1]"),
-            ("fitted_on.model", not _HEX16(self.fitted_on.model), "not 16 lower-case hex digits"),
-            ("fitted_on.prompt", not _HEX16(self.fitted_on.prompt), "not 16 lower-case hex digits"),
+            ("fitted_on.model", not HEX16(self.fitted_on.model), "not 16 lower-case hex digits"),
+            ("fitted_on.prompt", not HEX16(self.fitted_on.prompt), "not 16 lower-case hex digits"),
             ("fitted_on.samples_sha256", not _HEX64(self.fitted_on.samples_sha256), "not 64 lower-case hex digits"),
             ("fitted_on.n", not 0 <= self.fitted_on.positives <= self.fitted_on.n > 0, "not 0 <= positives <= n > 0"),
             ("fitted_on.groups", not 2 <= self.fitted_on.groups <= self.fitted_on.n, "not 2 <= groups <= n"),
@@ -146,7 +147,7 @@ class Calibrator:
             *((f"projects.{field}", True, reason) for field, reason in _wrong_projects(self.projects)),
             (
                 "moved_from",
-                self.moved_from is not None and not (_HEX16(self.moved_from.calibrator) and self.moved_from.n > 0),
+                self.moved_from is not None and not (HEX16(self.moved_from.calibrator) and self.moved_from.n > 0),
                 "not the id of a calibrator and its n > 0",
             ),
             ("fitted_on.date", not _is_moment(self.fitted_on.date), "not an ISO 8601 date and time with a time zone"),
@@ -188,27 +189,10 @@ def load(path: Path, *, follow: bool = True) -> Calibrator:
     Raises CalibratorError, with file, field and reason, for what `save` would not have written, and for what is no file or larger than
     `MAX_FILE_BYTES`.
     """
-    try:
-        fields = DECODER.decode(read_regular_file(path, MAX_FILE_BYTES, follow=follow).decode("utf-8-sig"))
-        if not isinstance(fields, dict):
-            raise ValueError("a calibrator is a JSON object")
-        if (schema := fields.pop("schema", None)) != SCHEMA:
-            of_ours = str(schema).startswith("assay/calibrator/")
-            advice = "; another version wrote it: fit it again with `assay calibrate fit`" if of_ours else ""
-            raise ValueError(f"schema: {schema!r}, this version of Assay reads {SCHEMA!r}{advice}")
-        return build(Calibrator, fields, {Map: {name: kind.type for name, kind in MAPS.items()}})
-    except OSError as error:
-        raise CalibratorError(f"{path}: can't be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise CalibratorError(f"{path}: not UTF-8") from None
-    except json.JSONDecodeError as error:
-        several = error.msg == "Extra data" and error.lineno > 1
-        found = "more than one JSON document, as in a file of samples; a calibrator is one" if several else f"not JSON: {error.msg}"
-        raise CalibratorError(f"{path}:{error.lineno}: {found}") from None
-    except RecursionError:
-        raise CalibratorError(f"{path}: not a calibrator: nested too deep") from None
-    except ValueError as error:
-        raise CalibratorError(f"{path}: {error}") from None
+    with reading(path, CalibratorError, "a calibrator"):
+        document = DECODER.decode(read_regular_file(path, MAX_FILE_BYTES, follow=follow).decode("utf-8-sig"))
+        fields = without_schema(document, SCHEMA, "a calibrator", "fit it again with `assay calibrate fit`")
+        return build(Calibrator, fields, MAP_OF_KIND)
 
 
 def as_json(calibrator: Calibrator) -> dict[str, Any]:

@@ -10,8 +10,10 @@ import dataclasses
 import json
 import math
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from typing import Any, Literal, NoReturn, TypeVar, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
@@ -25,6 +27,36 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
+
+
+@contextmanager
+def reading(path: Path, error: Callable[[str], Exception], what: str) -> Iterator[None]:
+    """Raise what is wrong with a file as an `error` that says file, line or field, and reason. what: the file shall be: "a calibrator"."""
+    try:
+        yield
+    except OSError as fault:
+        raise error(f"{path}: can't be read: {fault.strerror}") from None
+    except UnicodeDecodeError:
+        raise error(f"{path}: not UTF-8") from None
+    except json.JSONDecodeError as fault:
+        several = fault.msg == "Extra data" and fault.lineno > 1
+        found = f"more than one JSON document, as in a file of samples; {what} is one" if several else f"not JSON: {fault.msg}"
+        raise error(f"{path}:{fault.lineno}: {found}") from None
+    except RecursionError:
+        raise error(f"{path}: not {what}: nested too deep") from None
+    except ValueError as fault:
+        raise error(f"{path}: {fault}") from None
+
+
+def without_schema(document: object, schema: str, what: str, advice: str) -> dict[str, Any]:
+    """The fields of a document besides its schema. advice: what to do about one of another version. Raises ValueError."""
+    if not isinstance(document, dict):
+        raise ValueError(f"{what} is a JSON object")
+    if (found := document.pop("schema", None)) != schema:
+        of_ours = str(found).startswith(schema.rpartition("/")[0] + "/")
+        told = f"; another version wrote it: {advice}" if of_ours else ""
+        raise ValueError(f"schema: {found!r}, this version of Assay reads {schema!r}{told}")
+    return document
 
 
 # Beyond it a float does not hold each whole number, and far beyond it none.

@@ -58,6 +58,7 @@ def _known_errors() -> tuple[tuple[type[Exception], ...], tuple[type[Exception],
     from ..analysis.sandbox.isolation.best_level import NoIsolation
     from ..calibration.calibrator import CalibratorError
     from ..calibration.fitting.checks import FitError
+    from ..calibration.held_out import FoldsError
     from ..calibration.log.event_log import EventLogError, EventLogUnavailable
     from ..calibration.report.plots import PlotError
     from ..calibration.samples import SampleError
@@ -70,7 +71,7 @@ def _known_errors() -> tuple[tuple[type[Exception], ...], tuple[type[Exception],
     closed = (errors.ModelClosed, errors.RemoteClosed)
     study_failed = (StudyError, NoIsolation, NoEnvironment, UnusableInterpreter)
     failures = (*not_installed, *model_failed, *server_failed, *closed, *study_failed, EventLogUnavailable)
-    return failures, (errors.ModelError, CalibratorError, FitError, SampleError, EventLogError, RunError, NotCopied)
+    return failures, (errors.ModelError, CalibratorError, FitError, FoldsError, SampleError, EventLogError, RunError, NotCopied)
 
 
 def _os_message(error: OSError) -> str:

@@ -19,6 +19,7 @@ from ..arrays import Floats, bounded, sigmoid
 from ..calibrator import Calibrator, FittedOn, Parent
 from ..evidence import evidence_of
 from ..guards import are_too_few, guards_of, status_of
+from ..held_out import FoldMap, Folds, Group, path_of
 from ..maps.platt import PlattMap, fit_platt
 from ..maps.registry import Map, problems_of
 from ..measures.registry import MEASURES
@@ -61,6 +62,7 @@ class Fit:
     samples: the n samples with a known label.
     held_out (n,): probabilities, each from a map that was fitted without the sample's fold.
     labels (n,), groups (n,), fold (n,): groups are what was held out together; groups and folds are numbered from 0.
+    measures, levels: those that were asked for. fold_maps: the map that was fitted without each fold.
     unknown: the number of samples without a label.
     notes: what people must know of groups, levels and left-out samples.
     """
@@ -71,10 +73,28 @@ class Fit:
     labels: NDArray[np.bool_]
     groups: NDArray[np.intp]
     fold: NDArray[np.intp]
+    measures: tuple[str, ...]
+    levels: tuple[Level, ...]
+    fold_maps: tuple[FoldMap, ...]
     by_project: tuple[GroupRow, ...]
     by_language: tuple[GroupRow, ...]
     unknown: int
     notes: tuple[str, ...]
+
+    def kept_folds(self) -> Folds:
+        """For each project the map that did not see it. Raises FitError where something else than projects was held out together."""
+        if (by := self.calibrator.fitted_on.grouped_by) != "project":
+            raise FitError(
+                f"folds can't be kept: held out by {by}, each map has seen something of every project; samples of {MIN_GROUPS} projects or "
+                "more are needed"
+            )
+        fold_of = {sample.project: int(fold) for sample, fold in zip(self.samples, self.fold, strict=True)}
+        ranges = _ranges([column_of(name, self.samples) for name in self.measures], None)
+        groups = tuple(Group(name, fold) for name, fold in sorted(fold_of.items()))
+        try:
+            return Folds(self.calibrator.id, self.measures, ranges, self.levels, groups, self.fold_maps)
+        except ValueError as error:
+            raise FitError(f"folds can't be kept, for the samples of one differ too little or too much ({error})") from None
 
 
 def fit(
@@ -130,7 +150,8 @@ def fit(
     grouped_by, index, notes = grouped(known, groups, MIN_GROUPS if adapt_from else max(MIN_GROUPS, len(features) + 2))
     fold = folds_of(index, seed)
     data = _Data(x, y, index, tuple(features), "platt" if levels else kind, seed, *_paths_and_files(known, levels), adapt_from)
-    fitted, held_out = _fit_map(data), _cross_fitted(data, fold)
+    fitted = _fit_map(data)
+    held_out, fold_maps = _cross_fitted(data, fold)
     evidence = evidence_of(held_out, y, index, resamples, seed)
     if levels:
         notes = (*notes, f"levels{'' if fitted.tree else ' are left out'}: {fitted.about_levels}")
@@ -173,6 +194,9 @@ def fit(
         labels=y,
         groups=index,
         fold=fold,
+        measures=tuple(features),
+        levels=tuple(levels),
+        fold_maps=fold_maps,
         by_project=_rows(list(map(attrgetter("project"), known)), held_out, y),
         by_language=_rows(list(map(attrgetter("language"), known)), held_out, y),
         unknown=len(samples) - len(known),
@@ -281,16 +305,18 @@ def _fit_map(data: _Data) -> _Fitted:
     return _Fitted(selection, fitted, tree, about_levels)
 
 
-def _cross_fitted(data: _Data, fold: NDArray[np.intp]) -> Floats:
-    """Probabilities (n,), each from the procedure without the sample's fold (n,)."""
-    p = np.empty(len(data.y))
+def _cross_fitted(data: _Data, fold: NDArray[np.intp]) -> tuple[Floats, tuple[FoldMap, ...]]:
+    """Probabilities (n,), each from the procedure without the sample's fold (n,), and the map of each fold."""
+    p, maps = np.empty(len(data.y)), []
     for f in range(int(fold.max()) + 1):
         out = fold == f
         fitted = _fit_map(data.only(~out))
-        entered = data.x[out, : fitted.selection.features]
-        z = log_odds_of(fitted.tree, entered, _those(data.paths, out)) if fitted.tree else fitted.map.log_odds(entered)
-        p[out] = bounded(sigmoid(z), int((~out).sum()) + data.parent_n)
-    return p
+        features, children = fitted.selection.features, fitted.tree.children if fitted.tree else ()
+        made = FoldMap(int((~out).sum()) + data.parent_n, features, fitted.map, children)
+        paths = _those(data.paths, out) if data.paths else [()] * int(out.sum())
+        p[out] = made.probabilities(data.x[out, :features], paths)
+        maps.append(made)
+    return p, tuple(maps)
 
 
 def _tree(data: _Data, selection: Selection) -> tuple[Tree | None, str]:
@@ -331,7 +357,7 @@ def _tree(data: _Data, selection: Selection) -> tuple[Tree | None, str]:
 def _paths_and_files(samples: Sequence[Sample], levels: Sequence[Level]) -> tuple[list[tuple[str, ...]], NDArray[np.intp]]:
     if not levels:
         return [], np.zeros(0, dtype=np.intp)
-    return [tuple(getattr(sample, level) for level in levels) for sample in samples], grouped(samples, "file")[1]
+    return [path_of(sample, levels) for sample in samples], grouped(samples, "file")[1]
 
 
 def _rows(names: Sequence[str], p: Floats, y: NDArray[np.bool_]) -> tuple[GroupRow, ...]:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from ..arrays import Floats, sigmoid
 from ..maps.linear import residuals
 from ..maps.platt import PlattMap, fit_platt
+from ..maps.registry import Map
 from .folds import numbered
 
 Level = Literal["language", "project", "user"]
@@ -119,16 +120,21 @@ def fit_tree(x: Floats, y: NDArray[np.bool_], paths: Sequence[tuple[str, ...]], 
 
 def log_odds_of(tree: Tree, x: Floats, paths: Sequence[tuple[str, ...]]) -> Floats:
     """Log odds (n,) of features x (n, k), each by the map of the deepest known group on its path."""
-    known = {child.path: child for child in tree.children}
+    return deepest_log_odds(tree.root, tree.children, x, paths)
+
+
+def deepest_log_odds(root: Map, children: Sequence[Child], x: Floats, paths: Sequence[tuple[str, ...]]) -> Floats:
+    """`log_odds_of` the maps of a tree: the root's and the children's."""
+    known = {child.path: child for child in children}
     index = numbered(paths)
     made = np.empty(len(paths))
     for number, path in enumerate(dict.fromkeys(paths)):
         inside = index == number
-        made[inside] = deepest(known, path, tree.root).log_odds(x[inside])
+        made[inside] = deepest(known, path, root).log_odds(x[inside])
     return made
 
 
-def deepest(known: dict[tuple[str, ...], Child], path: tuple[str, ...], root: PlattMap) -> PlattMap:
+def deepest(known: dict[tuple[str, ...], Child], path: tuple[str, ...], root: Map) -> Map:
     """The map of the deepest known group on a path, or the root's."""
     for depth in range(len(path), 0, -1):
         if path[:depth] in known:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..arrays import Floats
 from ..measures.registry import raw_formula
 from .checks import check_linear
-from .linear import Linear, fit_linear, standard_errors, total_loss
+from .linear import Linear, fit_linear, linear_predictor, standard_errors, total_loss
 
 # Standard deviation of log p or log(1 - p), in nats. Below it, a slope that changes any probability is in the thousands.
 _MIN_SPREAD = 1e-4
@@ -35,8 +35,7 @@ class BetaMap:
 
     def log_odds(self, x: Floats) -> Floats:
         """Features (n, k) to log odds (n,)."""
-        log_odds: Floats = self.c + logs_of(x) @ np.array([self.a, self.b])
-        return log_odds
+        return linear_predictor(self.c, (self.a, self.b), logs_of(x))
 
     def standard_error(self, x: Floats) -> Floats:
         """Features (n, k) to the standard errors of their log odds (n,)."""

@@ -54,6 +54,17 @@ def equation(intercept: float, slopes: Sequence[float], features: Sequence[str])
     return f"log odds = {intercept:.4g}{terms}"
 
 
+def linear_predictor(intercept: float, slopes: Sequence[float], x: Floats) -> Floats:
+    """intercept + Σ slope · feature (n,) of features x (n, k).
+
+    A matrix product would round a row by how many there are beside it; here it is the same alone and among others.
+    """
+    z = np.full(len(x), intercept)
+    for slope, column in zip(slopes, x.T, strict=True):
+        z = z + slope * column
+    return z
+
+
 def targets_of(positives: int, n: int) -> tuple[float, float]:
     """Platt's targets (t+, t-): (N+ + 1) / (N+ + 2) for a positive sample, 1 / (N- + 2) for a negative one."""
     return (positives + 1) / (positives + 2), 1 / (n - positives + 2)

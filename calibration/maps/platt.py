@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Floats
 from .checks import check_linear, check_not_negative
-from .linear import equation, fit_linear, standard_errors
+from .linear import equation, fit_linear, linear_predictor, standard_errors
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,7 @@ class PlattMap:
 
     def log_odds(self, x: Floats) -> Floats:
         """Features (n, k) to log odds (n,)."""
-        log_odds: Floats = self.intercept + x @ np.array(self.slopes)
-        return log_odds
+        return linear_predictor(self.intercept, self.slopes, x)
 
     def standard_error(self, x: Floats) -> Floats:
         """Features (n, k) to the standard errors of their log odds (n,)."""

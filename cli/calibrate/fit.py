@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ..exit_codes import DONE, UsageError
 from ..options import EVENTS, add_json_option, add_map_option, command_parser, names
 from ..terminal import print_json, say
-from .inputs import DEFAULT_FEATURES, fitted, samples_of
+from .inputs import DEFAULT_FEATURES, fitted, kept_folds, samples_of
 
 if TYPE_CHECKING:
     from ...calibration.calibrator import Calibrator
@@ -41,6 +41,10 @@ def register(actions: Subparsers) -> None:
         help="adapt this calibrator, which was fitted to other projects, to the samples of one project; it brings its measures",
     )  # fmt: skip
     parser.add_argument("--out", metavar="FILE", type=Path, required=True, help="the calibrator's file (JSON)")
+    parser.add_argument(
+        "--keep-folds", action="store_true",
+        help="keep, for each project, the map that did not see it, in folds/ID.json beside FILE, to judge more samples of it as held out",
+    )  # fmt: skip
     add_json_option(parser)
     parser.set_defaults(run=run)
 
@@ -48,7 +52,8 @@ def register(actions: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Fit a calibrator and write it. Raises UsageError, SampleError, CalibratorError and OSError."""
     from ...calibration.calibrator import as_json, load, save
-    from ...calibration.project_folder import project_with
+    from ...calibration.held_out import FOLDER, folds_path, remove_folds, save_folds
+    from ...calibration.project_folder import check_unlinked, project_with
     from ...calibration.registry import why_left_out
     from ...calibration.report.report import summary
     from ...calibration.save_for_project import save_for_project
@@ -67,16 +72,23 @@ def run(arguments: argparse.Namespace) -> int:
         adapt_from=load(arguments.toward) if arguments.toward else None,
     )
     calibrator = found.calibrator
+    folds = kept_folds(found) if arguments.keep_folds else None
     project = project_with(out.absolute())
+    if project is not None:
+        for path in (out.absolute(), out.absolute().parent / FOLDER):
+            check_unlinked(path)
+    remove_folds(out)
     if project is None:
         save(calibrator, out)
     else:
         save_for_project(calibrator, out)
+    if folds is not None:
+        save_folds(folds, folds_path(calibrator, out), follow=project is None)
     for note in found.notes:
         say(f"note: {note}")
     say(summary(calibrator))
     say(f"because: {calibrator.reason}")
-    say(f"written: {out}")
+    say(f"written: {out}" + (f" and {folds_path(calibrator, out)}" if folds else ""))
     if project is not None and (reason := why_left_out(project)[0]):
         say(f"note: {reason}")
     if calibrator.status == "uninformative" and _is_used(calibrator, out):
@@ -85,7 +97,8 @@ def run(arguments: argparse.Namespace) -> int:
             "will have no number"
         )
     if arguments.json:
-        print_json({"id": calibrator.id, "file": str(out), "notes": list(found.notes), "calibrator": as_json(calibrator)})
+        kept = {"folds": str(folds_path(calibrator, out))} if folds else {}
+        print_json({"id": calibrator.id, "file": str(out), **kept, "notes": list(found.notes), "calibrator": as_json(calibrator)})
     return DONE
 
 

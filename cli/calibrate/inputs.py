@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ...calibration.calibrator import Calibrator
     from ...calibration.fitting.fit import Fit
     from ...calibration.fitting.shrinkage import Level
+    from ...calibration.held_out import Folds
     from ...calibration.samples import Sample
 
 DEFAULT_FEATURES = ("total_logprob",)
@@ -48,6 +49,16 @@ def fitted(
     except FitError as error:
         place = place_of(error.sample, paths) if error.sample else None
         raise UsageError(f"{place}: {error}" if place else str(error)) from error
+
+
+def kept_folds(found: Fit) -> Folds:
+    """The maps that did not see each project. Raises UsageError where there are none."""
+    from ...calibration.fitting.checks import FitError
+
+    try:
+        return found.kept_folds()
+    except FitError as error:
+        raise UsageError(f"--keep-folds: {error}") from error
 
 
 def _named(features: Sequence[str], samples: Sequence[Sample]) -> Sequence[str]:

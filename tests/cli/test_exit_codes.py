@@ -9,6 +9,7 @@ import pytest
 from assay.analysis.oracle.environment import NoEnvironment
 from assay.calibration.calibrator import CalibratorError
 from assay.calibration.fitting.checks import FitError
+from assay.calibration.held_out import FoldsError
 from assay.calibration.log.event_log import EventLogError, EventLogUnavailable
 from assay.calibration.samples import SampleError
 from assay.cli.exit_codes import DONE, FAILED, INTERRUPTED, USAGE, UsageError, run_to_exit_code
@@ -30,6 +31,7 @@ def raising(error: BaseException) -> Callable[[], int]:
         (SampleError("s.jsonl:1: not JSON"), USAGE, "s.jsonl:1: not JSON"),
         (CalibratorError("c.json: not UTF-8"), USAGE, "c.json: not UTF-8"),
         (FitError("too few"), USAGE, "too few"),
+        (FoldsError("f.json: not UTF-8"), USAGE, "f.json: not UTF-8"),
         (EventLogError("log: not a file"), USAGE, "log: not a file"),
         (EventLogUnavailable("log: locked"), FAILED, "log: locked"),
         (RunError("run.toml: missing"), USAGE, "run.toml: missing"),

@@ -77,6 +77,7 @@ def test_the_wheel_holds_the_data_and_none_of_the_workshop(wheel: Path) -> None:
         ("examples", "*.toml"),
         ("inference/embedded", "*"),
         ("calibration/shipped", "*.json"),
+        ("calibration/shipped", "folds/*.json"),
         ("offline_eval/sets", "*.toml"),
         ("analysis/sandbox/judging", "jvm/*.java"),
         ("analysis/sandbox/judging", "node/*.js"),

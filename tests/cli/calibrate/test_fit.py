@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,9 @@ from msgspec import structs
 from synthetic_samples import sample, world
 
 from assay.calibration.calibrator import load
-from assay.calibration.samples import write_samples
+from assay.calibration.fitting.fit import fit as fit_samples
+from assay.calibration.held_out import held_out, load_folds
+from assay.calibration.samples import Sample, read_samples, write_samples
 from assay.calibration.trust import remembered
 from assay.cli.main import main
 
@@ -59,7 +62,7 @@ def test_fit_says_that_an_uninformative_calibrator_takes_precedence_where_server
     assert (note in capsys.readouterr().err) == told
 
 
-@pytest.mark.parametrize("linked", [".assay", ".assay/calibrators", ".assay/calibrators/c.json"])
+@pytest.mark.parametrize("linked", [".assay", ".assay/calibrators", ".assay/calibrators/c.json", ".assay/calibrators/folds"])
 def test_fit_does_not_follow_a_link_out_of_a_project(
     samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], linked: str
 ) -> None:
@@ -68,8 +71,9 @@ def test_fit_does_not_follow_a_link_out_of_a_project(
     (elsewhere / "c.json").write_text("mine")
     (project / linked).parent.mkdir(parents=True)
     targets = {".assay": elsewhere, ".assay/calibrators": elsewhere / "calibrators", ".assay/calibrators/c.json": elsewhere / "c.json"}
+    targets[".assay/calibrators/folds"] = elsewhere / "calibrators"
     (project / linked).symlink_to(targets[linked])
-    assert fit(samples, project / ".assay" / "calibrators" / "c.json") in (1, 2)
+    assert fit(samples, project / ".assay" / "calibrators" / "c.json", "--keep-folds") in (1, 2)
     said = capsys.readouterr().err
     assert str(project / linked) in said
     assert "symbolic link" in said or "not a calibrator" in said
@@ -97,6 +101,34 @@ def test_fit_prints_one_json_document_and_nothing_else_on_stdout(samples: Path, 
     document = json.loads(capsys.readouterr().out)
     assert document["id"] == load(tmp_path / "c.json").id
     assert document["calibrator"] == json.loads((tmp_path / "c.json").read_text())
+
+
+def test_fit_keeps_the_maps_that_did_not_see_each_project_and_replaces_them_with_the_calibrator(
+    samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, folder = tmp_path / "c.json", tmp_path / "folds"
+    for _ in range(2):
+        assert fit(samples, out, "--keep-folds", "--map", "platt", "--json") == 0
+        document = json.loads(capsys.readouterr().out)
+        (path,) = folder.iterdir()
+        assert (document["folds"], path.stem) == (str(path), document["id"])
+        probability = held_out(load(out), load_folds(path))
+        assert [probability(one) for one in read_samples([samples])] == made(read_samples([samples]), kind="platt")
+    assert fit(samples, out, "--map", "beta") == 0
+    assert list(folder.iterdir()) == []
+
+
+def made(samples: Sequence[Sample], kind: str) -> list[float]:
+    """The probabilities that the evidence of a calibrator of these samples is computed from."""
+    probabilities: list[float] = fit_samples(samples, "exact_match", kind=kind, resamples=20).held_out.tolist()
+    return probabilities
+
+
+def test_keep_folds_is_refused_where_each_map_has_seen_every_project(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_samples(tmp_path / "s.jsonl", world(200, projects=2)[0])
+    assert fit(tmp_path / "s.jsonl", tmp_path / "c.json", "--keep-folds") == 2
+    assert "--keep-folds: folds can't be kept: held out by file" in capsys.readouterr().err
+    assert not (tmp_path / "c.json").exists()
 
 
 def test_unreadable_samples_end_with_2_and_the_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

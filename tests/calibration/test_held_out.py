@@ -1,0 +1,239 @@
+"""The maps that did not see a project: exactly those of the evidence, and a file that is read strictly."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import structs
+from synthetic_samples import sample, world
+
+from assay.calibration.arrays import sigmoid
+from assay.calibration.calibrator import save
+from assay.calibration.confidence import confidence
+from assay.calibration.fitting.fit import Fit, FitError, fit
+from assay.calibration.fitting.shrinkage import Child
+from assay.calibration.held_out import (
+    FOLDER,
+    FoldMap,
+    Folds,
+    FoldsError,
+    Group,
+    folds_path,
+    held_out,
+    load_folds,
+    remove_folds,
+    save_folds,
+)
+from assay.calibration.maps.platt import PlattMap
+from assay.calibration.registry import read_registry
+from assay.calibration.samples import Sample
+from assay.calibration.watch import look
+
+
+def worlds(n: int = 240) -> list[Sample]:
+    """Samples with three measures, and of one language of two all as they should be."""
+    return [
+        structs.replace(
+            one,
+            language=("python", "java")[number % 2],
+            labels={"exact_match": one.labels["exact_match"] or number % 2 == 0},
+            measures={**one.measures, "min_logprob": 0.4 * one.measures["total_logprob"] - 0.01 * (number % 17)},
+        )
+        for number, one in enumerate(world(n, between=0.5)[0])
+    ]
+
+
+@pytest.fixture(scope="module")
+def made() -> Fit:
+    return fit(worlds(), "exact_match", ["total_logprob", "min_logprob", "length"], resamples=20)
+
+
+@pytest.mark.parametrize(
+    ("kind", "features", "levels"),
+    [
+        ("auto", ["total_logprob", "min_logprob", "length"], ()),
+        ("platt", ["total_logprob"], ("language",)),
+        ("beta", ["total_logprob"], ()),
+        ("temperature", ["total_logprob"], ()),
+        ("isotonic", ["total_logprob"], ()),
+        ("histogram", ["total_logprob"], ()),
+        ("venn_abers", ["total_logprob"], ()),
+        ("base_rate", ["total_logprob"], ()),
+    ],
+)
+def test_a_sample_of_the_fit_has_exactly_the_probability_that_the_evidence_was_computed_from(
+    tmp_path: Path, kind: str, features: list[str], levels: Sequence[Any]
+) -> None:
+    found = fit(worlds(), "exact_match", features, kind=kind, levels=levels, resamples=20)
+    save_folds(found.kept_folds(), tmp_path / "f.json")
+    probability = held_out(found.calibrator, load_folds(tmp_path / "f.json"))
+    assert [probability(one) for one in found.samples] == found.held_out.tolist()
+    assert all(bool(fold.children) == bool(levels) for fold in found.fold_maps)
+
+
+def test_more_samples_of_a_project_are_judged_by_a_map_that_its_own_labels_do_not_change() -> None:
+    def said(samples: list[Sample]) -> list[float | None]:
+        found = fit(samples, "exact_match", kind="platt", resamples=20)
+        probability = held_out(found.calibrator, found.kept_folds())
+        return [probability(structs.replace(one, id=f"more-{one.id}")) for one in worlds(80) if one.project == "p3"]
+
+    flipped = [structs.replace(s, labels={"exact_match": not s.labels["exact_match"]}) if s.project == "p3" else s for s in worlds()]
+    assert said(flipped) == said(worlds()) != []
+    assert None not in said(worlds())
+
+
+def test_of_a_project_that_was_not_seen_the_calibrator_itself_speaks(made: Fit) -> None:
+    probability = held_out(made.calibrator, made.kept_folds())
+    for one in worlds(40):
+        new = structs.replace(one, project="new")
+        shown = confidence(replace(made.calibrator, status="informative"), new.measures, {"language": new.language})
+        assert probability(new) == pytest.approx(shown.probability, abs=1e-12)
+
+
+@pytest.mark.parametrize("project", ["p1", "new"])
+def test_what_no_map_was_fitted_on_has_no_probability(made: Fit, project: str) -> None:
+    probability = held_out(made.calibrator, made.kept_folds())
+    without = sample(1, project=project, length=3.0)
+    outside = sample(1, project=project, total_logprob=-1e6, min_logprob=-1.0, length=3.0)
+    assert probability(without) is probability(outside) is None
+
+
+def test_folds_of_another_calibrator_are_refused(made: Fit) -> None:
+    other = replace(made.calibrator, reason="another")
+    with pytest.raises(FoldsError, match=rf"folds are of calibrator {made.calibrator.id}, not of {other.id}: fit it again .*--keep-folds"):
+        held_out(other, made.kept_folds())
+
+
+def test_no_folds_are_kept_where_each_map_has_seen_something_of_every_project() -> None:
+    found = fit(world(300, projects=3)[0], "exact_match", resamples=20)
+    with pytest.raises(FitError, match="held out by file, each map has seen something of every project; samples of 5 projects"):
+        found.kept_folds()
+
+
+numbers = st.floats(-1e6, 1e6)
+
+
+@st.composite
+def some_folds(draw: st.DrawFn) -> Folds:
+    count, k = draw(st.integers(1, 5)), draw(st.integers(1, 2))
+    levels = draw(st.sampled_from([(), ("language",), ("language", "user")]))
+    names = draw(st.lists(st.text(), min_size=count, max_size=8, unique=True))
+
+    def fold() -> FoldMap:
+        features = draw(st.integers(1, k))
+        flat = tuple((0.0,) * (features + 1) for _ in range(features + 1))
+        slopes = tuple(draw(numbers) for _ in range(features))
+        paths = draw(st.lists(st.text(), max_size=2, unique=True)) if levels else []
+        children = tuple(Child((path,), 3, 1, draw(numbers), slopes, flat) for path in paths)
+        return FoldMap(draw(st.integers(1, 10**6)), features, PlattMap("platt", draw(numbers), slopes, flat, 0.0), children)
+
+    return Folds(
+        draw(st.text("0123456789abcdef", min_size=16, max_size=16)),
+        ("total_logprob", "length")[:k],
+        ((-50.0, -0.5), (1.0, 80.0))[:k],
+        levels,
+        tuple(Group(name, number % count) for number, name in enumerate(names)),
+        tuple(fold() for _ in range(count)),
+    )
+
+
+@given(some_folds())
+def test_folds_are_read_as_they_were_written(tmp_path_factory: pytest.TempPathFactory, folds: Folds) -> None:
+    path = tmp_path_factory.mktemp("folds") / "f.json"
+    save_folds(folds, path)
+    assert load_folds(path) == folds
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (
+            {"schema": "assay/folds/2"},
+            "schema: 'assay/folds/2', this version of Assay reads 'assay/folds/1'; another version wrote it: fit",
+        ),
+        ({"schema": "assay/calibrator/2"}, "this version of Assay reads 'assay/folds/1'$"),
+        ({"calibrator": "F" * 16}, "calibrator: not 16 lower-case hex digits"),
+        ({"more": 1}, "unknown field: more"),
+        ({"measures": ["total_logprob", "min_logprob", "luck"]}, "measures: unknown measure in total_logprob, min_logprob, luck"),
+        ({"measures": ["total_logprob"]}, "ranges: 3 for 1 measures"),
+        ({"levels": ["user", "language"]}, "levels: not of language, project, user in this order"),
+        ({"groups": [{"name": "p1", "fold": 0}]}, "groups: not each of 5 folds has one"),
+        ({"groups": [{"name": "p1", "fold": "0"}]}, r"groups\[0\].fold: must be a whole number, not '0'"),
+        ({"groups": [{"name": "p1", "fold": i} for i in range(5)]}, "groups: a name is there twice"),
+        ({"ranges": [[-50, 1], [-50, 0], [0, 50]]}, "ranges: "),
+    ],
+)
+def test_what_does_not_fit_is_refused_with_file_field_and_reason(made: Fit, tmp_path: Path, change: dict[str, Any], reason: str) -> None:
+    path = tmp_path / "f.json"
+    save_folds(made.kept_folds(), path)
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    with pytest.raises(FoldsError, match=f"^{path}: .*{reason}"):
+        load_folds(path)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "reason"),
+    [
+        ("features", 4, r"folds\[1\].features: not 1 to 3"),
+        ("n", 0, r"folds\[1\].n: less than 1"),
+        ("map", {"kind": "magic"}, r"folds\[1\].map.kind: must be 'base_rate' or"),
+        (
+            "children",
+            [{"path": ["x"], "n": 1, "positives": 0, "intercept": 0, "slopes": [1], "covariance": [[0, 0], [0, 0]]}],
+            r"folds\[1\].children: a path does not fit the levels",
+        ),
+    ],
+)
+def test_a_map_that_does_not_fit_is_refused_with_its_fold(made: Fit, tmp_path: Path, field: str, value: object, reason: str) -> None:
+    path = tmp_path / "f.json"
+    save_folds(made.kept_folds(), path)
+    document = json.loads(path.read_text())
+    document["folds"][1][field] = value
+    path.write_text(json.dumps(document))
+    with pytest.raises(FoldsError, match=reason):
+        load_folds(path)
+
+
+def test_a_damaged_file_is_refused_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "f.json").write_text('{"schema":\n')
+    with pytest.raises(FoldsError, match=r"f\.json:2: not JSON"):
+        load_folds(tmp_path / "f.json")
+    with pytest.raises(FoldsError, match=r"none\.json: can't be read: No such file"):
+        load_folds(tmp_path / "none.json")
+
+
+def test_registry_and_watch_read_calibrators_and_no_folds_beside_them(made: Fit, tmp_path: Path) -> None:
+    save(made.calibrator, tmp_path / "c.json")
+    path = folds_path(made.calibrator, tmp_path / "c.json")
+    save_folds(made.kept_folds(), path)
+    assert path == tmp_path / FOLDER / f"{made.calibrator.id}.json"
+    registry = read_registry([("user", tmp_path)])
+    assert [entry.path for entry in registry.entries] == [tmp_path / "c.json"]
+    assert registry.skipped == ()
+    assert list(look([("user", tmp_path)], {}, threading.Event())) == [tmp_path / "c.json"]
+
+
+def test_folds_go_with_their_calibrator_and_nothing_else_does(made: Fit, tmp_path: Path) -> None:
+    other = replace(made.calibrator, reason="another")
+    save(made.calibrator, tmp_path / "c.json")
+    for one in (made.calibrator, other):
+        save_folds(replace(made.kept_folds(), calibrator=one.id), folds_path(one, tmp_path / "c.json"))
+    remove_folds(tmp_path / "c.json")
+    assert [path.stem for path in (tmp_path / FOLDER).iterdir()] == [other.id]
+    remove_folds(tmp_path / "none.json")
+
+
+def test_a_probability_is_bounded_by_what_the_map_was_fitted_on(made: Fit) -> None:
+    fold = FoldMap(98, 1, PlattMap("platt", 90.0, (1.0,), ((0.0, 0.0), (0.0, 0.0)), 0.0))
+
+    assert fold.probabilities(np.array([[3.0]]), [()]).tolist() == [0.99]
+    assert sigmoid(np.array([93.0])).tolist() == [1.0]
