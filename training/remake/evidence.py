@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from assay.calibration.atomic_write import write_atomically
 from assay.calibration.calibrator import load
+from assay.calibration.held_out import FOLDER, folds_path
 
 from .blocks import NOT_MEASURED, Block, BlockError, blocks_of, filled, withdrawn
 from .present import Present
@@ -79,14 +80,29 @@ def withdraw(tree: Path, now: Present) -> list[Stale]:
             shutil.rmtree(tree / page)
         else:
             (tree / page).unlink()
+    if (folds := tree / SHIPPED / FOLDER).is_dir() and not any(folds.iterdir()):
+        folds.rmdir()
     return found
 
 
+def folds_of(tree: Path, calibrators: Iterable[str]) -> list[Path]:
+    """The files of folds that some calibrators have, each named by its path in the tree."""
+    files = [tree / name for name in calibrators if (tree / name).is_file()]
+    return [path for file in files if (path := folds_path(load(file), file)).is_file()]
+
+
 def _stale_calibrators(tree: Path, now: Present) -> Iterator[Stale]:
+    """Those of other fingerprints, and the folds that belong to none of the others."""
+    current = set()
     for path in sorted((tree / SHIPPED).glob("*.json")):
         made = load(path)
         if (made.fitted_on.model, made.fitted_on.prompt) != (now.model, now.prompts.get(made.task)):
             yield Stale(str(SHIPPED / path.name), f"model {made.fitted_on.model}, prompt {made.fitted_on.prompt}")
+        else:
+            current.add(made.id)
+    for path in sorted((tree / SHIPPED / FOLDER).glob("*.json")):
+        if path.stem not in current:
+            yield Stale(str(SHIPPED / FOLDER / path.name), f"calibrator {path.stem}, which is stale or not shipped")
 
 
 def _stale_reports(tree: Path, now: Present) -> Iterator[Stale]:

@@ -12,22 +12,26 @@ import sys
 from pathlib import Path
 
 from assay.calibration.atomic_write import write_atomically
+from assay.calibration.calibrator import load
+from assay.calibration.held_out import folds_path, remove_folds
 
-from .evidence import SHIPPED
+from .evidence import SHIPPED, folds_of
 
 ALTERNATIVES = "-alternatives"
 
 
 def ship(tree: Path, fitted: Path, unshipped: dict[str, str]) -> None:
-    """Copy the calibrators, and remove those that an earlier call shipped and that may no longer be."""
+    """Copy the calibrators with their folds, and remove those that an earlier call shipped and that may no longer be."""
     for path in sorted(fitted.glob("*.json")):
+        remove_folds(tree / SHIPPED / path.name)
         to, task = tree / SHIPPED / path.name, path.stem.removesuffix(ALTERNATIVES).partition("-")[2]
         if path.stem.endswith(ALTERNATIVES) and unshipped[task]:
             print(f"{path.name} is not shipped: {unshipped[task]}")
             to.unlink(missing_ok=True)
             continue
-        with write_atomically(to) as file:
-            file.write(path.read_bytes())
+        for source, target in ((path, to), *((folds, folds_path(load(path), to)) for folds in folds_of(fitted, [path.name]))):
+            with write_atomically(target) as file:
+                file.write(source.read_bytes())
         print(f"{path.name} is shipped")
 
 

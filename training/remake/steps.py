@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 TASKS = ("line", "line_rest", "line_middle")
+# Of several steps, each of which makes the folds of its own calibrators there.
+FOLDS = "calibration/shipped/folds"
 
 # Code that decides a result beside the model and the prompt, whose fingerprints stand for the rest: files, and folders with all in them.
 _ASKED = ("offline_eval/memory.py", "offline_eval/suggested.py", "analysis/python", "calibration/measures", "inference/project_memory",
@@ -12,7 +14,7 @@ _ASKED = ("offline_eval/memory.py", "offline_eval/suggested.py", "analysis/pytho
 _PLACES = ("offline_eval/calibration", "offline_eval/sets", *_ASKED)
 _REMAINDER = ("suggestion/remainder.py", "suggestion/remaining_between.py")
 _FITS = ("calibration/fitting", "calibration/maps", "calibration/measures", "calibration/metrics", "calibration/evidence.py",
-         "calibration/guards.py", "calibration/monitoring/dial.py")  # fmt: skip
+         "calibration/guards.py", "calibration/held_out.py", "calibration/monitoring/dial.py")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,7 @@ class Step:
         commands: as in a shell, where `assay` and `python` are those of this environment and `> FILE` at the end keeps what is printed.
             {self} is the step's own folder, {GROUP/STEP} that of another; {tree} is where evidence is written: the repository.
             {workers}, {python312}, {f16} and {exported} are found on the machine; other names in braces are sizes.
-        makes: what it writes into the tree: files, folders, and blocks as PAGE#BLOCK.
+        makes: what it writes into the tree: files, folders, and blocks as PAGE#BLOCK. Of FOLDS only those of calibrators that it makes.
         minutes: how long it takes on two quiet cores, and `because`, how that is known.
         programs: what must be on the machine, of PROGRAMS.
     """
@@ -86,12 +88,12 @@ STEPS = (
         (
             *(
                 f"assay calibrate fit {{exact_match/complete}}/run/samples/{task}.jsonl --event exact_match --features free "
-                f"--out {{self}}/calibrators/exact_match-{task}.json"
+                f"--keep-folds --out {{self}}/calibrators/exact_match-{task}.json"
                 for task in TASKS
             ),
             *(
                 f"assay calibrate fit {{exact_match/complete_several}}/run/samples/{task}.jsonl --event exact_match --features free "
-                f"--out {{self}}/calibrators/exact_match-{task}-alternatives.json"
+                f"--keep-folds --out {{self}}/calibrators/exact_match-{task}-alternatives.json"
                 for task in TASKS
             ),
             "python benchmarks/alternatives.py --calibrators {self}/calibrators --json {self}/unshipped.json "
@@ -101,7 +103,7 @@ STEPS = (
         ),
         needs=("exact_match/complete", "exact_match/complete_several"),
         code=(*_FITS, "benchmarks/alternatives.py", "training/remake/ship.py"),
-        makes=tuple(f"calibration/shipped/exact_match-{task}{of}.json" for task in TASKS for of in ("", "-alternatives")),
+        makes=(*(f"calibration/shipped/exact_match-{task}{of}.json" for task in TASKS for of in ("", "-alternatives")), FOLDS),
         minutes=1, because="fits of one to three seconds",
     ),
     Step(
@@ -224,7 +226,7 @@ STEPS = (
         (
             # A map that can be moved toward a project's own samples, which is what these maps are for.
             *(
-                f"assay calibrate fit {{tests_pass/run}}/samples/{task}.jsonl --event tests_pass --features free --map platt "
+                f"assay calibrate fit {{tests_pass/run}}/samples/{task}.jsonl --event tests_pass --features free --map platt --keep-folds "
                 f"--out {{tree}}/calibration/shipped/tests_pass-{task}.json"
                 for task in TASKS
             ),
@@ -232,7 +234,7 @@ STEPS = (
         ),
         needs=("tests_pass/run",),
         code=(*_FITS, *_pages("tests_pass")),
-        makes=(*(f"calibration/shipped/tests_pass-{task}.json" for task in TASKS), "docs/calibration.md#tests-pass"),
+        makes=(*(f"calibration/shipped/tests_pass-{task}.json" for task in TASKS), FOLDS, "docs/calibration.md#tests-pass"),
         minutes=0.5, because="three fits of a second",
     ),
     Step(

@@ -14,9 +14,9 @@ from typing import Any
 from assay.calibration.atomic_write import write_atomically
 
 from .blocks import BlockError
-from .evidence import blocks_in
+from .evidence import blocks_in, folds_of
 from .present import Present
-from .steps import Step
+from .steps import FOLDS, Step
 
 ROOT = Path(__file__).parents[2]
 RECORD = "made.json"
@@ -103,7 +103,7 @@ class Workplace:
 
     def outputs(self, step: Step) -> dict[str, str | None]:
         """A hash of each thing that a step makes, as it is in the tree; None for what is not there."""
-        return {what: self._output(what) for what in step.makes}
+        return {what: self._folds(step) if what == FOLDS else self._output(what) for what in step.makes}
 
     def is_done(self, step: Step) -> bool:
         """Whether the step was finished with what it is made of now, and so were those it needs, and what it made is in the tree."""
@@ -121,6 +121,11 @@ class Workplace:
             argv = list(_arguments(command, values))
             printed = Path(argv.pop()) if ">" in argv else None
             yield Command(_started(argv[:-1] if printed else argv), printed)
+
+    def _folds(self, step: Step) -> str | None:
+        """A hash of the folds of the step's own calibrators: others may be made beside them later."""
+        files = folds_of(self.tree, [what for what in step.makes if what.endswith(".json")])
+        return _hash(b"".join(path.name.encode() + path.read_bytes() for path in files)) if files else None
 
     def _output(self, what: str) -> str | None:
         page, _, name = what.partition("#")

@@ -9,10 +9,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from synthetic_samples import world
 
+from assay.calibration.calibrator import Calibrator, load, save
+from assay.calibration.fitting.fit import fit
+from assay.calibration.held_out import FOLDER, folds_path
 from training.remake.evidence import PAGES, SHIPPED, blocks_in, fill, not_measured, stale, withdraw
 from training.remake.present import Present, present
-from training.remake.steps import STEPS
+from training.remake.ship import ship
+from training.remake.steps import FOLDS, FULL, STEPS
+from training.remake.workplace import Workplace
 
 ROOT = Path(__file__).parents[3]
 
@@ -65,7 +71,66 @@ def test_evidence_of_another_prompt_is_withdrawn_and_nothing_else(tree: Path, no
     assert withdraw(tree, now) == []
 
 
-def test_with_another_model_all_is_withdrawn(tree: Path, now: Present) -> None:
+@pytest.fixture(scope="module")
+def fitted(now: Present) -> Calibrator:
+    """A calibrator of the present fingerprints."""
+    made = fit(world(120)[0], "exact_match", kind="platt", resamples=5).calibrator
+    return replace(made, fitted_on=replace(made.fitted_on, model=now.model, prompt=now.prompts["line"]))
+
+
+def put(calibrator: Calibrator, file: Path) -> Path:
+    """Save a calibrator with folds, whose content is not looked at; the file of the folds."""
+    save(calibrator, file)
+    path = folds_path(calibrator, file)
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("{}")
+    return path
+
+
+def test_folds_are_withdrawn_with_their_calibrator_and_so_are_those_that_belong_to_none(
+    tree: Path, now: Present, fitted: Calibrator
+) -> None:
+    kept, old = tree / SHIPPED / "exact_match-line.json", tree / SHIPPED / "exact_match-line_rest.json"
+    of_kept = put(fitted, kept)
+    of_old = put(replace(fitted, fitted_on=replace(fitted.fitted_on, prompt="f" * 16)), old)
+    orphan = of_old.with_name(f"{'0' * 16}.json")
+    orphan.write_text("{}")
+    assert {tree / one.what for one in withdraw(tree, now)} == {old, of_old, orphan}
+    assert list((tree / SHIPPED / FOLDER).iterdir()) == [of_kept]
+    kept.unlink()
+    withdraw(tree, now)
+    assert not (tree / SHIPPED / FOLDER).exists()
+
+
+def test_a_calibrator_is_shipped_with_its_folds_in_the_place_of_the_one_before(tree: Path, tmp_path: Path, fitted: Calibrator) -> None:
+    shipped, made = tree / SHIPPED / "exact_match-line-alternatives.json", tmp_path / "made"
+    before = put(fitted, shipped)
+    new = put(replace(fitted, reason="fitted again"), made / shipped.name)
+    ship(tree, made, {"line": ""})
+    assert load(shipped).reason == "fitted again"
+    assert [path.name for path in before.parent.iterdir()] == [new.name]
+    ship(tree, made, {"line": "refuted"})
+    assert not shipped.exists()
+    assert list(before.parent.iterdir()) == []
+
+
+def test_a_step_makes_only_the_folds_of_its_own_calibrators(tree: Path, now: Present, tmp_path: Path, fitted: Calibrator) -> None:
+    steps = {step.name: step for step in STEPS}
+    place = Workplace(tmp_path / "work", tree, now, steps, FULL)
+    one, other = steps["exact_match/fit"], steps["tests_pass/fit"]
+    assert place.outputs(one)[FOLDS] is place.outputs(other)[FOLDS] is None
+    path = put(fitted, tree / SHIPPED / "exact_match-line.json")
+    made = place.outputs(one)
+    assert made[FOLDS]
+    put(replace(fitted, reason="another"), tree / SHIPPED / "tests_pass-line.json")
+    assert place.outputs(one) == made
+    assert place.outputs(other)[FOLDS] not in (None, made[FOLDS])
+    path.unlink()
+    assert place.outputs(one)[FOLDS] is None
+
+
+def test_with_another_model_all_is_withdrawn(tree: Path, now: Present, fitted: Calibrator) -> None:
+    put(fitted, tree / SHIPPED / "exact_match-line.json")
     other = replace(now, model="0123456789abcdef")
     withdraw(tree, other)
     assert not list((tree / SHIPPED).iterdir())

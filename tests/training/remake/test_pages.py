@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from msgspec import structs
 from synthetic_samples import world
 
-from assay.calibration.calibrator import as_json
+from assay.calibration.calibrator import as_json, load, save
 from assay.calibration.fitting.fit import Fit, fit
 from assay.calibration.report.report import report
 from training.remake.pages import exact_match, measures, memory, tests_pass
@@ -163,16 +164,15 @@ def test_what_a_benchmark_prints_is_taken_apart_by_its_titles() -> None:
     assert sections("noise\n### One\n\n| a |\n\n### Two and more\n\ntext\n") == {"One": "| a |", "Two and more": "text"}
 
 
-def test_a_calibrator_of_alternatives_that_may_not_be_shipped_is_not_and_an_older_one_goes(tmp_path: Path) -> None:
+def test_a_calibrator_of_alternatives_that_may_not_be_shipped_is_not_and_an_older_one_goes(tmp_path: Path, made: Fit) -> None:
     fitted, shipped = tmp_path / "fitted", tmp_path / "tree" / "calibration" / "shipped"
     names = [f"exact_match-{task}{of}.json" for task in ("line", "line_rest") for of in ("", "-alternatives")]
-    for folder, text in ((fitted, "new"), (shipped, "old")):
-        folder.mkdir(parents=True)
+    for folder, reason in ((fitted, "new"), (shipped, "old")):
         for name in (*names, "tests_pass-line.json"):
-            (folder / name).write_text(text)
+            save(replace(made.calibrator, reason=reason), folder / name)
     (fitted / "tests_pass-line.json").unlink()
     ship(tmp_path / "tree", fitted, {"line": "", "line_rest": "no skill is shown"})
-    found = {path.name: path.read_text() for path in shipped.iterdir()}
+    found = {path.name: load(path).reason for path in shipped.iterdir()}
     assert found == {
         **dict.fromkeys([name for name in names if name != "exact_match-line_rest-alternatives.json"], "new"),
         "tests_pass-line.json": "old",
