@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..offline_eval.command import Command
 from ..offline_eval.registry import commands
-from .exit_codes import DONE
+from .exit_codes import DONE, UsageError
 from .options import add_json_option, add_model_option, command_parser, group_parser, model_choice, positive
 from .terminal import say
 
@@ -23,10 +23,13 @@ def register(commands: Subparsers) -> None:
     parser = command_parser(
         actions,
         "report",
-        "make what comes of a run's answers again, without a model",
-        "These are the samples files and, of a run of assay calibrate repo alone, its folder report/. Of other runs it prints a summary.",
+        "make what comes of a run's answers again, without a model; or compare two runs",
+        "Of one run: its samples files and its folder report/. Of two runs of the same items: their differences place by place, with "
+        "intervals, as a page in the folder compared/ of the first.",
     )
     parser.add_argument("folder", metavar="RUN", type=Path, help="folder of the run")
+    parser.add_argument("other", metavar="RUN2", type=Path, nargs="?", help="folder of a run of another model on the same items")
+    parser.add_argument("--out", metavar="DIR", type=Path, help="with RUN2: where report/ is written (default: RUN/compared/NAME-OF-RUN2)")
     add_json_option(parser)
     parser.set_defaults(run=report)
 
@@ -42,7 +45,18 @@ def studies_of(group: str) -> Register:
 
 
 def report(arguments: argparse.Namespace) -> int:
-    """Write a run's samples files and report again. Raises RunError, SampleError, PlotError and OSError."""
+    """Write a run's samples files and report again, or compare it with another run.
+
+    Raises RunError, SampleError, StudyError, PlotError and OSError.
+    """
+    if arguments.other is not None:
+        from ..offline_eval.pairing.report import report_pair
+
+        out = arguments.out or arguments.folder / "compared" / arguments.other.resolve().name
+        report_pair(arguments.folder, arguments.other, out, as_json=arguments.json)
+        return DONE
+    if arguments.out is not None:
+        raise UsageError("--out is for the comparison of two runs: name a second one, or leave --out out")
     from ..offline_eval.registry import study_of
     from ..offline_eval.run import Run
     from ..offline_eval.study import finish, how_far

@@ -26,6 +26,8 @@ from .scores import checked
 RESAMPLES = 1000
 BLOCKS = 500
 _CHUNK = 2_000_000
+# The multiplications of a product that one thread does in less time than it takes to wake another.
+_ALONE = 200_000
 # In closed form: the expansion in `student_t` is good from 3 degrees of freedom on.
 _T_OF_FEW_DEGREES = {1: 12.706204736432095, 2: 4.302652729911275}
 
@@ -90,17 +92,21 @@ def intervals(p: ArrayLike, y: ArrayLike, groups: NDArray[np.integer], resamples
     )
 
 
-def paired(p: ArrayLike, q: ArrayLike, y: ArrayLike, groups: NDArray[np.integer]) -> PairedIntervals:
+def paired(p: ArrayLike, q: ArrayLike, y: ArrayLike, groups: NDArray[np.integer], y_of_q: ArrayLike | None = None) -> PairedIntervals:
     """The metrics of probabilities q (n,) minus those of p (n,), for the same labels y (n,) in the same groups (n,).
+
+    y_of_q (n,): the labels of q where they are others, as of a second model at the same places, or of another event.
 
     The intervals are narrower than those of p and q suggest, because a sample that is hard for one forecaster is hard for the other. It
     compares before and after calibration, or two maps on held-out samples. Raises what `intervals` raises.
     """
     p, y = checked(p, y)
-    q, y = checked(q, y)
+    q, z = checked(q, y if y_of_q is None else y_of_q)
+    if len(q) != len(p):
+        raise ValueError(f"{len(p)} and {len(q)} forecasts are not pairs")
     groups = _checked_groups(groups, p)
     whole, without = _metrics(p, y, groups)
-    whole_of_q, without_of_q = _metrics(q, y, groups)
+    whole_of_q, without_of_q = _metrics(q, z, groups)
     half = _half_widths(without_of_q - without)
     brier, skill, log_loss, auc, _ = zip((whole_of_q - whole).tolist(), half.tolist(), strict=True)
     return PairedIntervals(
@@ -109,6 +115,18 @@ def paired(p: ArrayLike, q: ArrayLike, y: ArrayLike, groups: NDArray[np.integer]
         log_loss=_around(*log_loss),
         auc=_around(*auc) if not math.isnan(auc[1]) else None,
     )
+
+
+def mean_interval(values: ArrayLike, groups: NDArray[np.integer]) -> Interval:
+    """The mean of values (n,), such as differences of pairs, with its 95 % interval from the jackknife over groups (n,).
+
+    Raises ValueError for what `intervals` refuses of groups.
+    """
+    v = np.asarray(values, dtype=np.float64)
+    groups = _checked_groups(groups, v)
+    total, size = np.bincount(groups, v), np.bincount(groups)
+    without = (total.sum() - total) / (len(v) - size)
+    return _around(float(v.mean()), float(_half_widths(without[None, :])[0]))
 
 
 def rate_interval(y: ArrayLike, groups: NDArray[np.integer], weights: ArrayLike | None = None) -> Interval | None:
@@ -284,10 +302,8 @@ def _calibration_error(p: Floats, y: NDArray[np.bool_], groups: NDArray[np.intp]
     if count > BLOCKS:
         cells, count = _Cells.of(y - p, index, (rng.permutation(count) % BLOCKS)[groups]), BLOCKS
     of_groups = cells.by_group_and_bin()
-    resampled = [
-        _debiased_square((weights @ of_groups.reshape(count, -1)).reshape(-1, *of_bins.shape))
-        for weights in _weights(count, resamples, rng)
-    ]
+    flat = of_groups.reshape(count, -1)
+    resampled = [_debiased_square(_product(weights, flat).reshape(-1, *of_bins.shape)) for weights in _weights(count, resamples, rng)]
     return _centred_root(float(_debiased_square(of_bins)), np.concatenate(resampled), tail(count))
 
 
@@ -342,6 +358,12 @@ def _weights(groups: int, resamples: int, rng: np.random.Generator) -> Iterator[
         rows = min(chunk, resamples - start)
         drawn = rng.integers(groups, size=(rows, groups)) + groups * np.arange(rows)[:, None]
         yield np.bincount(drawn.ravel(), minlength=rows * groups).reshape(rows, groups).astype(np.float64)
+
+
+def _product(weights: Floats, flat: Floats) -> Floats:
+    """weights @ flat, by rows so few that BLAS does not share them out among threads: on busy processors these mostly wait."""
+    rows = max(1, _ALONE // flat.size)
+    return np.concatenate([weights[start : start + rows] @ flat for start in range(0, len(weights), rows)])
 
 
 def _centred_root(square: float, resampled: Floats, share: float) -> Interval:

@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Floats
 
+_MIN_PROBABILITY, _MAX_PROBABILITY = 5e-324, 1 - 2**-53
+
 
 def checked(p: ArrayLike, y: ArrayLike) -> tuple[Floats, NDArray[np.bool_]]:
     """p as float64 and y as bool. Raises ValueError that says what is wrong with them."""
@@ -20,6 +22,11 @@ def checked(p: ArrayLike, y: ArrayLike) -> tuple[Floats, NDArray[np.bool_]]:
     if labels.dtype != np.bool_ and not ((labels == 0) | (labels == 1)).all():
         raise ValueError("a label is neither 0 nor 1; leave samples with an unknown label out")
     return probabilities, labels.astype(np.bool_)
+
+
+def inside(p: Floats) -> Floats:
+    """0 and 1 moved to the next float inside: the log loss becomes finite, and nothing else changes, not even the order."""
+    return np.clip(p, _MIN_PROBABILITY, _MAX_PROBABILITY)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from ..metrics.bins import Bin, ece, ece_noise_floor, equal_mass, equal_width, r
 from ..metrics.corp import Band, Decomposition, Recalibrated, consistency_band, decompose, miscalibration_noise_floor, recalibrated
 from ..metrics.intervals import PairedIntervals, paired
 from ..metrics.null_tests import NullTest, kuiper_by_group, spiegelhalter_by_group
-from ..metrics.scores import skill
+from ..metrics.scores import inside, skill
 from ..metrics.selective import Curve, augrc, excess_aurc, risk_coverage, roc, thinned
 
 HISTOGRAM_BINS = 40
@@ -30,7 +30,6 @@ QUANTILES = 5
 _COLUMNS = 350
 # The wild bootstrap of Kuiper's test costs by the number of groups, and its size is known for up to so many.
 _BLOCKS = 100
-_MIN_PROBABILITY, _MAX_PROBABILITY = 5e-324, 1 - 2**-53
 
 _T = TypeVar("_T")
 
@@ -103,7 +102,7 @@ def measured(fitted: Fit) -> Measured:
     with ThreadPoolExecutor(2) as pool:
         before = pool.submit(_forecast, "before", raw, y, groups, projects) if raw is not None else None
         after = pool.submit(_forecast, "after", fitted.held_out, y, groups, projects, calibrator.evidence)
-        difference = pool.submit(paired, _inside(raw), fitted.held_out, y, groups) if raw is not None else None
+        difference = pool.submit(paired, inside(raw), fitted.held_out, y, groups) if raw is not None else None
     return Measured(
         calibrator,
         after.result(),
@@ -125,7 +124,7 @@ def _forecast(
     dealt = _dealt(groups)
     return Forecast(
         name=name,
-        evidence=known or evidence_of(_inside(p), y, groups),
+        evidence=known or evidence_of(inside(p), y, groups),
         infinite_log_loss=bool((np.where(y, p, 1 - p) == 0).any()),
         skill_within_projects=_if_defined(lambda: skill(p, y, projects)),
         ece_equal_mass=WithFloor(ece(p, y, by=equal_mass), ece_noise_floor(p, by=equal_mass)),
@@ -144,11 +143,6 @@ def _forecast(
         risk_coverage=thinned(curve, _COLUMNS),
         histogram=tuple(np.bincount(equal_width(p, HISTOGRAM_BINS), minlength=HISTOGRAM_BINS).tolist()),
     )
-
-
-def _inside(p: Floats) -> Floats:
-    """0 and 1 moved to the next float inside: the log loss becomes finite, and nothing else changes, not even the order."""
-    return np.clip(p, _MIN_PROBABILITY, _MAX_PROBABILITY)
 
 
 def _dealt(groups: NDArray[np.intp]) -> NDArray[np.intp]:

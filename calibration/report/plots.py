@@ -106,7 +106,7 @@ def of_rates(name: str, title: str, event: str, rates: Sequence[Rate]) -> Pictur
     height = 0.27 * len(rates)
 
     def draw(figure: Figure) -> None:
-        axes = _panel(figure, 1.6, 0.4, 5.0, height)
+        axes = panel(figure, 1.6, 0.4, 5.0, height)
         places = np.arange(len(rates))
         seen = np.array([rate.positives / rate.n for rate in rates])
         error = np.array([seen - [low for low, _ in bounds], [high for _, high in bounds] - seen]).clip(min=0)
@@ -120,7 +120,7 @@ def of_rates(name: str, title: str, event: str, rates: Sequence[Rate]) -> Pictur
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.48 / height), ncols=2)
 
     alt = "; ".join(f"{rate.word} {rate.positives} of {rate.n}" for rate in rates)
-    return Picture(name, title, f"{title}: {alt}.", _svg(draw, (7.0, height + 1.35)))
+    return Picture(name, title, f"{title}: {alt}.", svg(draw, (7.0, height + 1.35)))
 
 
 def _reliability(measured: Measured) -> Picture:
@@ -132,10 +132,10 @@ def _reliability(measured: Measured) -> Picture:
             colour, top = _COLOURS[forecast.name], k * _BLOCK
             (corp, bins), (histogram, counts) = _row(figure, top + 0.3, 3.4), _row(figure, top + 4.85, 0.6)
             _corp(corp, forecast)
-            _whiskers(bins, forecast.equal_width, "o", colour, "bins of equal width")
-            _whiskers(bins, forecast.quantiles, "D", INK, _quantiles(forecast.quantiles))
+            whiskers(bins, forecast.equal_width, "o", colour, "bins of equal width")
+            whiskers(bins, forecast.quantiles, "D", INK, _quantiles(forecast.quantiles))
             for axes, what in ((corp, "CORP curve"), (bins, "in bins, 95 % Wilson")):
-                _diagram(axes, event, f"{forecast.name}: {what}, n = {n:,}")
+                diagram(axes, event, f"{forecast.name}: {what}, n = {n:,}")
             _histogram(histogram, forecast)
             _counts(counts, forecast)
 
@@ -145,7 +145,7 @@ def _reliability(measured: Measured) -> Picture:
         f"where a perfect forecaster would get {forecast.miscalibration.noise_floor:.4f}"
         for forecast in forecasts
     )
-    return Picture(f"reliability-{event}", title, f"{title}: {alt}.", _svg(draw, (_WIDTH, _BLOCK * len(forecasts))))
+    return Picture(f"reliability-{event}", title, f"{title}: {alt}.", svg(draw, (_WIDTH, _BLOCK * len(forecasts))))
 
 
 def _ranking(measured: Measured) -> Picture:
@@ -179,7 +179,7 @@ def _ranking(measured: Measured) -> Picture:
         risk.set_title(f"Risk and coverage, n = {n:,}")
         for axes in (roc, risk):
             axes.set(xlim=_ENDS, xticks=_TICKS)
-            _legend(axes)
+            legend(axes)
 
     title = f"Ranking by P({EVENT_WORDS[event]}), n = {n:,}"
     alt = "; ".join(
@@ -187,26 +187,26 @@ def _ranking(measured: Measured) -> Picture:
         f"the area under the risk-coverage curve {forecast.aurc:.3f}"
         for forecast in forecasts
     )
-    return Picture(f"ranking-{event}", title, f"{title}: {alt}.", _svg(draw, (_WIDTH, 4.65)))
+    return Picture(f"ranking-{event}", title, f"{title}: {alt}.", svg(draw, (_WIDTH, 4.65)))
 
 
 def _of_bins(calibrator: Calibrator) -> Picture:
     bins, event, n = calibrator.evidence.reliability, calibrator.event, calibrator.evidence.n
 
     def draw(figure: Figure) -> None:
-        axes = _panel(figure, 0.6, 0.3, 3.6, 3.4)
-        _whiskers(axes, bins, "o", LIKELY.colour, _quantiles(bins))
-        _diagram(axes, event, f"held out, in bins, 95 % Wilson, n = {n:,}")
+        axes = panel(figure, 0.6, 0.3, 3.6, 3.4)
+        whiskers(axes, bins, "o", LIKELY.colour, _quantiles(bins))
+        diagram(axes, event, f"held out, in bins, 95 % Wilson, n = {n:,}")
 
     title = f"Reliability of P({EVENT_WORDS[event]}), n = {n:,}"
-    return Picture(f"reliability-{event}", title, f"{title}: the observed rate was {_rates(bins)}.", _svg(draw, (4.3, 4.65)))
+    return Picture(f"reliability-{event}", title, f"{title}: the observed rate was {_rates(bins)}.", svg(draw, (4.3, 4.65)))
 
 
 def _row(figure: Figure, top: float, height: float) -> tuple[Axes, Axes]:
-    return _panel(figure, 0.6, top, 3.6, height), _panel(figure, 4.9, top, 3.6, height)
+    return panel(figure, 0.6, top, 3.6, height), panel(figure, 4.9, top, 3.6, height)
 
 
-def _panel(figure: Figure, left: float, top: float, width: float, height: float) -> Axes:
+def panel(figure: Figure, left: float, top: float, width: float, height: float) -> Axes:
     """Axes at a place in inches, from the left and from the top."""
     w, h = figure.get_size_inches()
     return figure.add_axes((left / w, 1 - (top + height) / h, width / w, height / h))
@@ -239,7 +239,7 @@ def _corp(axes: Axes, forecast: Forecast) -> None:
     axes.axhline(base_rate, color=_REFERENCE, linewidth=1, linestyle=_DOTS, label=f"base rate {base_rate:.3f}")
 
 
-def _whiskers(axes: Axes, bins: Sequence[Bin], marker: str, colour: str, label: str) -> None:
+def whiskers(axes: Axes, bins: Sequence[Bin], marker: str, colour: str, label: str) -> None:
     """The observed rate of each bin with its Wilson interval."""
     rate = np.array([b.rate for b in bins])
     error = np.array([rate - [b.rate_low for b in bins], [b.rate_high for b in bins] - rate]).clip(min=0)
@@ -250,14 +250,15 @@ def _whiskers(axes: Axes, bins: Sequence[Bin], marker: str, colour: str, label: 
     )  # fmt: skip
 
 
-def _diagram(axes: Axes, event: str, title: str) -> None:
+def diagram(axes: Axes, event: str, title: str) -> None:
+    """Make axes that have something on them a reliability diagram of P(event)."""
     axes.plot([0, 1], [0, 1], color=_REFERENCE, linewidth=1, linestyle=_DASHES, label="perfect")
     axes.set(xlim=_ENDS, ylim=_ENDS, xticks=_TICKS, yticks=_TICKS, title=title)
     axes.set(xlabel=f"predicted P({EVENT_WORDS[event]})", ylabel=f"observed rate of {_NOUNS[event]}")
-    _legend(axes)
+    legend(axes)
 
 
-def _legend(axes: Axes) -> None:
+def legend(axes: Axes) -> None:
     """Below the axes, where no curve can be."""
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2, columnspacing=1.2, handlelength=2.2)
 
@@ -293,7 +294,8 @@ def _short(n: int) -> str:
     return str(n)
 
 
-def _svg(draw: Callable[[Figure], None], inches: tuple[float, float]) -> str:
+def svg(draw: Callable[[Figure], None], inches: tuple[float, float]) -> str:
+    """The picture that `draw` makes on a figure of this width and height. Raises PlotError without matplotlib."""
     # where it keeps its font cache is no news to a reader of reports
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     try:
@@ -311,8 +313,8 @@ def _svg(draw: Callable[[Figure], None], inches: tuple[float, float]) -> str:
         draw(figure)
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     written = out.getvalue().decode()
-    svg = small_svg(written[written.index("<svg") :])
-    return re.sub(r"(<svg[^>]*>)", rf"\1\n <style>{_dark_style()}</style>", svg, count=1)
+    small = small_svg(written[written.index("<svg") :])
+    return re.sub(r"(<svg[^>]*>)", rf"\1\n <style>{_dark_style()}</style>", small, count=1)
 
 
 def _dark_style() -> str:

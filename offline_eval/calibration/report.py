@@ -1,9 +1,10 @@
-"""What a run of line completion says at its end: how often suggestions are right, and how many there were."""
+"""The report of a run of lines: how often suggestions are right, and the page with the paper's tables beside ours."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,11 @@ import numpy as np
 from ...calibration.fitting.folds import MIN_GROUPS
 from ...calibration.metrics.bins import wilson
 from ...calibration.metrics.intervals import tail
+from ...calibration.report.plots import PlotError
+from ...calibration.report.study_report import write_study_report
 from ...calibration.samples import Sample
+from ..paper_tables.columns import setting_of
+from ..paper_tables.report import About, calibration_content
 from ..progress import counted, to_stderr
 from ..run import Run
 from ..study import Results
@@ -20,8 +25,13 @@ from .draw import EVENT
 RESAMPLES = 2000
 
 
-def write_report(run: Run, results: Results, *, as_json: bool) -> None:
-    """Rates by task on stderr; on stdout the paths of the samples files, or one JSON document."""
+def write_report(run: Run, results: Results, lost: int, *, as_json: bool) -> None:
+    """Write report/. Rates by task on stderr; on stdout the paths of samples and report, or one JSON document.
+
+    lost: how many items have no answer.
+
+    Raises StudyError and SampleError.
+    """
     rates = {task: rate(found) for task, found in sorted(results.samples.items())}
     for task, row in rates.items():
         to_stderr(f"{task:12s} {row['n']:6d} labelled suggestions of {counted(row['projects'], 'project')}, exact match {_rate_text(row)}")
@@ -34,11 +44,37 @@ def write_report(run: Run, results: Results, *, as_json: bool) -> None:
         to_stderr(f"{unknown} have no label")
     for line in _reflective(samples):
         to_stderr(line)
+    report = _page(run, results, lost, hidden, blank)
     if as_json:
-        print(json.dumps({"run": str(run.folder), "samples": [str(path) for path in results.paths], "exact_match": rates}))
+        document = {"run": str(run.folder), "samples": [str(path) for path in results.paths], "exact_match": rates}
+        print(json.dumps(document | {"report": [str(path) for path in report]}))
     else:
-        for path in results.paths:
+        for path in (*results.paths, *report):
             print(path)
+
+
+def _page(run: Run, results: Results, lost: int, hidden: int, blank: int) -> Sequence[Path]:
+    """The files of the page; none, and a line for people, where no plot can be drawn."""
+    question = run.question()
+    asked = ("set", "memory", "tasks", "arms", "projects", "per_project", "limit", "alternatives", "seed")
+    facts = (
+        f"prompt fingerprint {question['prompt']}, model fingerprint {question['model']}",
+        *(f"{name.replace('_', ' ')}: {_words(question[name])}" for name in asked if question.get(name)),
+    )
+    about = About(question["model_name"], f"assay eval report {run.folder}", facts, lost, hidden, blank)
+    found = {setting_of(name): samples for name, samples in results.samples.items()}
+    try:
+        content = calibration_content(found, about, question["seed"])
+    except PlotError as error:
+        to_stderr(f"no report was written: {error}")
+        return ()
+    for sentence in content.summary:
+        to_stderr(sentence)
+    return write_study_report(run.folder, content)
+
+
+def _words(value: Any) -> str:
+    return ", ".join(value) if isinstance(value, list) else str(value)
 
 
 def _reflective(samples: Sequence[Sample]) -> Iterator[str]:

@@ -66,8 +66,8 @@ class CalibrationStudy:
         return answers
 
     def report(self, run: Run, results: Results, *, as_json: bool) -> None:
-        """A summary on stderr."""
-        write_report(run, results, as_json=as_json)
+        """A page, and a summary on stderr."""
+        write_report(run, results, sum(len(run.lost(step)) for step in self.steps), as_json=as_json)
 
 
 STUDY = CalibrationStudy()

@@ -14,7 +14,7 @@ from scipy.stats import t as student
 
 from assay.calibration.arrays import Floats, sigmoid
 from assay.calibration.metrics.bins import ece, equal_mass
-from assay.calibration.metrics.intervals import BLOCKS, Interval, Intervals, intervals, paired, student_t, tail
+from assay.calibration.metrics.intervals import BLOCKS, Interval, Intervals, intervals, mean_interval, paired, student_t, tail
 from assay.calibration.metrics.scores import auc, brier, log_loss, skill
 from assay.calibration.metrics.selective import augrc
 
@@ -323,3 +323,27 @@ def test_three_hundred_samples_take_a_few_milliseconds() -> None:
     began = time.process_time()
     intervals(p, y, group)
     assert time.process_time() - began < 0.05
+
+
+@given(st.integers(3, 12), st.integers(0, 10_000))
+def test_a_mean_has_the_interval_of_the_jackknife_over_groups(groups: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    group = np.concatenate([np.arange(groups), rng.integers(0, groups, 40)])
+    values = rng.normal(size=len(group))
+    found = mean_interval(values, group)
+    half = half_width([float(values[group != g].mean()) for g in range(groups)])
+    assert found.value == pytest.approx(float(values.mean()))
+    assert found.high - found.value == pytest.approx(half)
+    assert found.value - found.low == pytest.approx(half)
+
+
+def test_pairs_may_have_labels_of_their_own() -> None:
+    p, y, groups = forecast(600, 12, 1)
+    q, z, _ = forecast(600, 12, 2)
+    found = paired(p, q, y, groups, z)
+    assert defined(found.skill).value == pytest.approx(skill(q, z) - skill(p, y))
+    half = half_width([skill(q[groups != g], z[groups != g]) - skill(p[groups != g], y[groups != g]) for g in range(12)])
+    assert defined(found.skill).high - defined(found.skill).value == pytest.approx(half)
+    assert paired(p, q, y, groups, y) == paired(p, q, y, groups)
+    with pytest.raises(ValueError, match="600 and 599 forecasts are not pairs"):
+        paired(p, q[1:], y, groups, z[1:])

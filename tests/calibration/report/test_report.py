@@ -137,7 +137,7 @@ def test_many_groups_are_dealt_into_blocks_and_every_sample_stays(tmp_path: Path
 
 def test_plots_read_no_settings_of_the_current_folder(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "matplotlibrc")  # whoever reads it waits for ever
-    drawn = "from assay.calibration.report.plots import _svg; print(_svg(lambda figure: None, (1, 1))[:5])"
+    drawn = "from assay.calibration.report.plots import svg; print(svg(lambda figure: None, (1, 1))[:5])"
     ran = subprocess.run([sys.executable, "-P", "-c", drawn], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True)
     assert ran.stdout == "<svg \n"
 

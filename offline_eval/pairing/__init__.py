@@ -1,0 +1,1 @@
+"""Two runs on the same items, compared pair by pair."""

@@ -1,0 +1,142 @@
+"""The report on two runs of the same items: differences, a table by project and a picture."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...calibration.bands import LIKELY, NO_EVIDENCE
+from ...calibration.report.blocks import Block
+from ...calibration.report.cells import Cell, CellTable, json_of, text_of
+from ...calibration.report.plots import Picture, panel, svg
+from ...calibration.report.study_report import Section, StudyContent, write_study_report
+from ..paper_tables.columns import samples_by_setting
+from ..progress import counted, to_stderr
+from ..run import RUN, Run, differences
+from .paired import PairingError, Pairs, paired_runs
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# What two questions may differ in, and still be about the same items.
+_OF_MODELS = {"model", "model_name", "prompt", "prompt_block", "judge"}
+
+
+def report_pair(run_a: Path, run_b: Path, out: Path, *, as_json: bool) -> None:
+    """Compare two runs and write report/ into `out`; on stdout the files, or one JSON document with all figures.
+
+    Raises RunError for what is no run, SampleError for damaged samples, PairingError for runs of other items, PlotError without matplotlib.
+    """
+    questions = [Run.opened(folder).question() for folder in (run_a, run_b)]
+    same_items = _check_questions((run_a, run_b), questions)
+    samples = [samples_by_setting(folder) for folder in (run_a, run_b)]
+    names = _names(questions)
+    pairs = paired_runs(samples[0], samples[1], same_items=same_items, names=names, seed=int(questions[0]["seed"]))
+    content = pair_content(pairs, names, f"assay eval report {run_a} {run_b}")
+    for sentence in content.summary:
+        to_stderr(sentence)
+    written = write_study_report(out, content)
+    if as_json:
+        figures = [json_of(cell) for table in pairs.tables for cell in table.cells()]
+        print(json.dumps({"runs": [str(run_a), str(run_b)], "report": [str(path) for path in written], "figures": figures}))
+    else:
+        for path in written:
+            print(path)
+
+
+def pair_content(pairs: Pairs, names: tuple[str, str], command: str) -> StudyContent:
+    """The page on two runs."""
+    summary, *by_group = pairs.tables
+    drawn: tuple[Block, ...] = tuple(_picture(summary, names))
+    return StudyContent(
+        title=f"{names[0]} and {names[1]} on the same items",
+        summary=_sentences(summary, names),
+        facts=("Differences are paired: a place that is hard for one is hard for the other. 95 % intervals: jackknife over projects.",),
+        sections=(Section("Differences", (*drawn, summary)), *((Section("By project", tuple(by_group)),) if by_group else ())),
+        left_out=pairs.left_out,
+        command=command,
+    )
+
+
+def _check_questions(folders: Sequence[Path], questions: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the items are known to be the same. Raises PairingError where they are known to be others."""
+    a, b = questions
+    hashes = a.get("items"), b.get("items")
+    if a["study"] == b["study"] and (None in hashes or hashes[0] == hashes[1]):
+        return None not in hashes
+    apart = [{name: value for name, value in question.items() if name not in _OF_MODELS} for question in questions]
+    raise PairingError(
+        f"{folders[0]} and {folders[1]} are not of the same items ({'; '.join(differences(*apart))}): runs are compared that differ "
+        f"only in their model. Make one again with the options of the other, which are in its {RUN}"
+    )
+
+
+def _names(questions: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
+    a, b = (str(question["model_name"] or question["model"]) for question in questions)
+    return (a, b) if a != b else (f"{a} (first)", f"{b} (second)")
+
+
+def _sentences(summary: CellTable, names: tuple[str, str]) -> tuple[str, str, str]:
+    """Three sentences from the numbers: how often each is right, what its number is worth, and of how much that is known."""
+    cells = {cell.id: cell for cell in summary.cells()}
+    rates = [cell for cell in cells.values() if cell.id.endswith("/rate") and cell.value is not None]
+    skills = [cell for cell in cells.values() if cell.id.endswith("total_logprob/project/skill") and cell.value is not None]
+    told = [row.names for row in summary.rows if row.cells[-1] in rates]
+    if not rates:
+        return (
+            f"{names[0]} and {names[1]} were asked the same.",
+            "Nothing can be compared yet: no sample of both has a label.",
+            "More items, or their tests, would tell.",
+        )
+    first, (task, event, _) = rates[0], told[0]
+    a, b = (100 * (cells[f"{first.id}/{side}"].value or 0.0) for side in "ab")
+    worth = f"its skill score is {text_of(skills[0])} against the first's" if skills else "what it is worth can't be compared"
+    return (
+        f"On {first.n:,} places ({task}, {event}) {names[0]} was right {a:.1f} % of the time and {names[1]} {b:.1f} %, a difference of "
+        f"{text_of(first)}: {_better(first, names)}.",
+        f"Of the probability that goes with it, p_tot scaled by project, {worth}.",
+        f"Of {counted(len(rates), 'rate')} that {'was' if len(rates) == 1 else 'were'} compared, "
+        f"{sum(map(_decided, rates))} {'differs' if sum(map(_decided, rates)) == 1 else 'differ'} beyond chance.",
+    )
+
+
+def _decided(cell: Cell) -> bool:
+    return cell.low is not None and cell.high is not None and not cell.low <= 0 <= cell.high
+
+
+def _better(cell: Cell, names: tuple[str, str]) -> str:
+    if not _decided(cell):
+        return "no more than chance would give"
+    return f"{names[1] if (cell.value or 0) > 0 else names[0]} is better, beyond chance"
+
+
+def _picture(summary: CellTable, names: tuple[str, str]) -> Iterator[Picture]:
+    """The differences with their intervals, one below the other. No name that a user chose is in it."""
+    wanted = ("rate", "skill of p_tot, scaled by project", "AUC of p_tot, raw")
+    rows = [row for row in summary.rows if row.names[2] in wanted and row.cells[-1].value is not None]
+    if not rows:
+        return
+    labels = [f"{row.names[0]}, {row.names[1]}: {row.names[2]}" for row in rows]
+    cells = [row.cells[-1] for row in rows]
+    height = 0.27 * len(rows)
+
+    def draw(figure: Figure) -> None:
+        axes = panel(figure, 3.7, 0.3, 4.0, height)
+        value = np.array([cell.value for cell in cells], dtype=np.float64)
+        low, high = (np.array([end if end is not None else mid for end, mid in zip(ends, value, strict=True)]) for ends in _ends(cells))
+        axes.axvline(0, color=NO_EVIDENCE.colour, linewidth=1, linestyle="dotted")
+        axes.errorbar(value, np.arange(len(rows)), xerr=np.stack([value - low, high - value]), fmt="o", color=LIKELY.colour, capsize=3)
+        axes.set_yticks(np.arange(len(rows)), labels)
+        axes.set(ylim=(len(rows) - 0.5, -0.5), xlabel="second minus first, 95 %")
+
+    title = f"Differences, {names[1]} minus {names[0]}"
+    alt = "; ".join(f"{label} {text_of(cell)}" for label, cell in zip(labels, cells, strict=True))
+    yield Picture("differences", title, f"{title}: {alt}.", svg(draw, (8.0, height + 0.9)))
+
+
+def _ends(cells: Sequence[Cell]) -> tuple[list[float | None], list[float | None]]:
+    return [cell.low for cell in cells], [cell.high for cell in cells]

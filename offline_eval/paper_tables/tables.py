@@ -1,0 +1,288 @@
+"""Tables 2 to 8 of the paper, of any samples by task and arm, beside the paper's own. What a run lacks is "not run"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...calibration.bands import EVENT_WORDS
+from ...calibration.fitting.folds import renumbered
+from ...calibration.metrics.intervals import Interval, mean_interval, rate_interval
+from ...calibration.report.cells import NOT_RUN, Cell, CellTable, PaperValue, Row, with_interval
+from ...calibration.samples import Event, Sample
+from .columns import BASE_ARM, Columns, Setting, columns_of, first_choices, pairs_of
+from .differences import difference_table, spread_table
+from .forecasts import ALL, SCALED, Forecast, Forecasts, Missing, Way, forecasts_of, measures_wanted
+from .paper import DATA_OF, Paper, paper
+
+STUDIED: tuple[Event, ...] = ("tests_pass", "exact_match")
+# The paper calls a skill score of 0.05 good, and prints no ECE below it.
+GOOD_SKILL = 0.05
+_LABELS = {"p_tot": "p_tot", "p_avg": "p_avg", "ask": "Ask T/F", "ask_n": "Ask T/F N", "verbalised": "verbalised", "length": "length"}
+_WAYS = {"raw": "raw", "random": "random folds", "project": "by project", "order": "raw"}
+_OUTCOMES = (("other", "fail"), ("other", "pass"), ("exact", "fail"), ("exact", "pass"))
+
+Found = Mapping[tuple[Setting, Event, str], Forecasts | Missing]
+
+
+@dataclass(frozen=True, slots=True)
+class StudyTables:
+    """What all tables, plots and claims are made from.
+
+    columns: by setting. found: the forecasts of each setting, event and measure. tables: in order. cells: by id.
+    """
+
+    columns: Mapping[Setting, Columns]
+    found: Found
+    tables: tuple[CellTable, ...]
+    cells: Mapping[str, Cell]
+
+    def forecast(self, setting: Setting, event: Event, measure: str, way: Way) -> Forecast | None:
+        """One forecast, if there is one."""
+        forecasts = self.found.get((setting, event, measure), Missing(NOT_RUN))
+        return None if isinstance(forecasts, Missing) else forecasts.get(way)
+
+
+def study_tables(samples: Mapping[Setting, Sequence[Sample]], seed: int = 0) -> StudyTables:
+    """The tables of first choices by setting. seed: of the folds. Raises StudyError for a value that a measure can't have."""
+    columns = {setting: columns_of(setting, of_setting) for setting, of_setting in first_choices(samples).items()}
+    found: dict[tuple[Setting, Event, str], Forecasts | Missing] = {
+        (setting, event, measure): forecasts_of(each, event, measure, seed)
+        for setting, each in columns.items()
+        for event in STUDIED
+        for measure in measures_wanted()
+    }
+    tables = (
+        _rates(columns),
+        _docstrings(columns),
+        _cross(columns),
+        *(_raw(columns, found, event) for event in STUDIED),
+        *(_scaled(columns, found, event) for event in STUDIED),
+        *(_ranking(columns, found, event) for event in STUDIED),
+        difference_table(columns, found),
+        spread_table(columns, found),
+    )
+    return StudyTables(columns, found, tables, {cell.id: cell for table in tables for cell in table.cells()})
+
+
+def label_of(measure: str) -> str:
+    """A measure as tables call it: by the paper's name, or ours."""
+    theirs = {ours: name for name, ours in paper().measures.items()}
+    return "all of ours" if measure == ALL else _LABELS[theirs[measure]] if measure in theirs else measure
+
+
+def _rates(columns: Mapping[Setting, Columns]) -> CellTable:
+    rows = []
+    for setting, each in columns.items():
+        cells = []
+        for event in STUDIED:
+            printed = (
+                paper().values("T2", DATA_OF[setting.task], event) if setting.task in DATA_OF and setting.arm != "no_docstring" else ()
+            )
+            known = each.known(event)
+            cells.append(_rate(f"T2/{setting.path}/{event}", each.labels[event] == 1, known, each, printed))
+        rows.append(Row((str(setting),), tuple(cells)))
+    return CellTable("T2", f"Table 2. {paper().titles['T2']}", ("task",), tuple(EVENT_WORDS[event] for event in STUDIED), tuple(rows))
+
+
+def _rate(cell_id: str, happened: NDArray[np.bool_], among: NDArray[np.bool_], of: Columns, printed: Sequence[PaperValue] = ()) -> Cell:
+    """The share of `happened` (n,) `among` (n,) those samples."""
+    more = {"paper": tuple(printed), "percent": True}
+    if not among.any():
+        return Cell(cell_id, why=NOT_RUN, **more)  # type: ignore[arg-type]
+    groups = renumbered(of.groups[among])
+    y, count = happened[among], int(groups.max()) + 1
+    found = rate_interval(y, groups)
+    if found is None:
+        return Cell(cell_id, float(y.mean()), n=len(y), groups=count, grouped_by=of.grouped_by, **more)  # type: ignore[arg-type]
+    return with_interval(cell_id, found, len(y), count, of.grouped_by, **more)
+
+
+def _docstrings(columns: Mapping[Setting, Columns]) -> CellTable:
+    """Table 3: both arms at the same places, and their paired difference."""
+    rows = []
+    for setting, plain in columns.items():
+        without = columns.get(Setting(setting.task, "no_docstring"))
+        if setting.arm != BASE_ARM:
+            continue
+        for event in STUDIED:
+            place = f"T3/{setting.task}/{event}"
+            data = DATA_OF.get(setting.task) or "–"
+            printed = [paper().values("T3", data, arm, event) for arm in (BASE_ARM, "no_docstring")]
+            if without is None:
+                cells = tuple(
+                    Cell(f"{place}/{name}", paper=of_paper, percent=True)
+                    for name, of_paper in zip((BASE_ARM, "no_docstring", "difference"), (*printed, ()), strict=True)
+                )
+            else:
+                cells = _paired_rates(place, plain, without, event, printed)
+            rows.append(Row((setting.task, EVENT_WORDS[event]), cells))
+    columns_ = ("with docstring", "without", "with minus without")
+    return CellTable(
+        "T3", f"Table 3. With and without docstrings, the same places ({paper().titles['T3']})", ("task", "event"), columns_, tuple(rows)
+    )
+
+
+def _paired_rates(place: str, plain: Columns, without: Columns, event: Event, printed: Sequence[Sequence[PaperValue]]) -> tuple[Cell, ...]:
+    a, b = pairs_of(plain, without)
+    both = (plain.labels[event][a] >= 0) & (without.labels[event][b] >= 0)
+    a, b = a[both], b[both]
+    among = np.zeros((2, max(len(plain.ids), len(without.ids))), dtype=np.bool_)
+    among[0, a], among[1, b] = True, True
+    rates = tuple(
+        _rate(f"{place}/{of.setting.arm}", of.labels[event] == 1, those[: len(of.ids)], of, of_paper)
+        for of, those, of_paper in zip((plain, without), among, printed, strict=True)
+    )
+    groups = renumbered(plain.groups[a]) if len(a) else np.zeros(0, dtype=np.intp)
+    count = int(groups.max(initial=-1)) + 1
+    difference: Interval | None = None
+    if count >= 2:
+        difference = mean_interval(plain.labels[event][a].astype(np.float64) - without.labels[event][b], groups)
+    why = f"one {plain.grouped_by}" if count == 1 else NOT_RUN
+    return (
+        *rates,
+        with_interval(
+            f"{place}/difference",
+            difference,
+            len(a),
+            count,
+            plain.grouped_by,
+            percent=True,
+            sign=True,
+            why=why if difference is None else "",
+        ),
+    )
+
+
+def _cross(columns: Mapping[Setting, Columns]) -> CellTable:
+    """Table 4: exact match against tests, as shares of the samples that have both labels."""
+    rows = []
+    for setting, each in columns.items():
+        both = each.known("exact_match") & each.known("tests_pass")
+        exact, passed = each.labels["exact_match"] == 1, each.labels["tests_pass"] == 1
+        data = DATA_OF.get(setting.task) or "–"
+        printed = {pair: paper().values("T4", data, *pair) if setting.arm != "no_docstring" else () for pair in _OUTCOMES}
+        cells = [
+            _rate(
+                f"T4/{setting.path}/{match}/{outcome}",
+                (exact == (match == "exact")) & (passed == (outcome == "pass")),
+                both,
+                each,
+                printed[match, outcome],
+            )
+            for match, outcome in _OUTCOMES
+        ]
+        cells.append(_rate(f"T4/{setting.path}/exact_that_fail", ~passed, both & exact, each))
+        rows.append(Row((str(setting),), tuple(cells)))
+    names = ("other, fails", "other, passes", "exact, fails", "exact, passes", "exact matches that fail")
+    notes = ("Ours takes an exact match for passing without a run, and leaves tests out that are not steady on the original.",)
+    return CellTable("T4", f"Table 4. {paper().titles['T4']}", ("task",), names, tuple(rows), notes)
+
+
+def _raw(columns: Mapping[Setting, Columns], found: Found, event: Event) -> CellTable:
+    """Table 5."""
+    rows = tuple(_rows(columns, found, event, "T5", ("raw",), "T5" if event == "tests_pass" else ""))
+    title = f"Table 5. Raw measures as probabilities: {EVENT_WORDS[event]}"
+    return CellTable(f"T5-{event}", title, ("task", "measure"), _score_names(("raw",)), rows, tuple(_stand_ins(columns)))
+
+
+def _scaled(columns: Mapping[Setting, Columns], found: Found, event: Event) -> CellTable:
+    """Tables 6 and 7. The paper's numbers stand beside ours of random folds, which are made as the paper's are."""
+    table = "T6" if event == "tests_pass" else "T7"
+    rows = tuple(_rows(columns, found, event, table, SCALED, table))
+    title = f"Table {table[1]}. Platt-scaled: {EVENT_WORDS[event]}"
+    notes = (f"As in the paper, no ECE is printed where the skill score is below {GOOD_SKILL}.",)
+    return CellTable(f"{table}-{event}", title, ("task", "measure"), _score_names(SCALED), rows, notes)
+
+
+def _score_names(ways: Sequence[Way]) -> tuple[str, ...]:
+    names = ("Brier", "skill", "ECE", "calibration error")
+    return tuple(name if way == "raw" else f"{name}, {_WAYS[way]}" for way in ways for name in names)
+
+
+def _rows(
+    columns: Mapping[Setting, Columns], found: Found, event: Event, table: str, ways: Sequence[Way], printed_in: str
+) -> Iterator[Row]:
+    for setting in columns:
+        for measure in measures_wanted():
+            forecasts = found[setting, event, measure]
+            if not isinstance(forecasts, Missing) and not set(ways) & set(forecasts):
+                continue  # a measure that is no probability by itself
+            cells: list[Cell] = []
+            for way in ways:
+                of_paper = printed_in if way == ways[0] else ""
+                forecast = forecasts if isinstance(forecasts, Missing) else forecasts[way]
+                cells += _scores(f"{table}/{event}/{setting.path}/{measure}/{way}", forecast, way, _printed(of_paper, setting, measure))
+            yield Row((str(setting), label_of(measure)), tuple(cells))
+
+
+def _printed(table: str, setting: Setting, measure: str) -> dict[str, tuple[PaperValue, ...]]:
+    """The paper's numbers of a measure, by score."""
+    theirs = {ours: name for name, ours in paper().measures.items()}
+    data = DATA_OF.get(setting.task)
+    if not table or not data or measure not in theirs or setting.arm == "no_docstring":
+        return {}
+    book: Paper = paper()
+    return {score: book.values(table, theirs[measure], data, score) for score in ("brier", "skill", "ece", "auc")}
+
+
+def _scores(place: str, forecast: Forecast | Missing, way: Way, printed: Mapping[str, tuple[PaperValue, ...]]) -> Iterator[Cell]:
+    """Brier score, skill, ECE and the calibration error without noise."""
+    if isinstance(forecast, Missing):
+        yield from (
+            Cell(f"{place}/{score}", why=forecast.why, paper=printed.get(score, ())) for score in ("brier", "skill", "ece", "error")
+        )
+        return
+    scores, counts = forecast.scores, (forecast.n, forecast.groups, forecast.grouped_by)
+    yield with_interval(f"{place}/brier", scores.brier, *counts, paper=printed.get("brier", ()))
+    yield with_interval(f"{place}/skill", scores.skill, *counts, paper=printed.get("skill", ()))
+    hidden = way != "raw" and (forecast.skill is None or forecast.skill < GOOD_SKILL)
+    yield Cell(
+        f"{place}/ece",
+        None if hidden else forecast.ece,
+        n=forecast.n, groups=forecast.groups, grouped_by=forecast.grouped_by,
+        noise_floor=None if hidden else forecast.noise_floor,
+        paper=printed.get("ece", ()),
+        why=f"skill < {GOOD_SKILL}" if hidden else "",
+    )  # fmt: skip
+    yield with_interval(f"{place}/error", scores.calibration_error, *counts)
+
+
+def _ranking(columns: Mapping[Setting, Columns], found: Found, event: Event) -> CellTable:
+    """Table 8, of the raw order and of scaled probabilities."""
+    ways: tuple[Way, ...] = ("order", *SCALED)
+    rows = []
+    for setting in columns:
+        for measure in measures_wanted():
+            forecasts = found[setting, event, measure]
+            printed = _printed("T8" if event == "tests_pass" else "", setting, measure).get("auc", ())
+            cells = []
+            for way in ways:
+                cell_id, of_paper = f"T8/{event}/{setting.path}/{measure}/{way}/auc", printed if way == "order" else ()
+                if isinstance(forecasts, Missing) or way not in forecasts:
+                    why = forecasts.why if isinstance(forecasts, Missing) else "not defined"
+                    cells.append(Cell(cell_id, why=why, paper=of_paper))
+                else:
+                    one = forecasts[way]
+                    cells.append(with_interval(cell_id, one.auc, one.n, one.groups, one.grouped_by, paper=of_paper))
+            rows.append(Row((str(setting), label_of(measure)), tuple(cells)))
+    notes = ("Raw: in the order of the measure, a longer text taken for the likelier one. An AUC of ½ is a toss.",)
+    return CellTable(
+        f"T8-{event}",
+        f"Table 8. AUC: {EVENT_WORDS[event]}",
+        ("task", "measure"),
+        tuple(f"AUC, {_WAYS[way]}" for way in ways),
+        tuple(rows),
+        notes,
+    )
+
+
+def _stand_ins(columns: Mapping[Setting, Columns]) -> Iterator[str]:
+    for setting, each in columns.items():
+        for measure, count in sorted(each.stand_ins.items()):
+            yield f"{setting}: in {count:,} of {len(each.ids):,} samples {measure} only stands in for a value that could not be had."
+        for note in each.notes:
+            yield f"{setting}: {note}."

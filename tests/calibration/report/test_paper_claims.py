@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import pytest
+
+from assay.calibration.report.cells import Cell
+from assay.calibration.report.paper_claims import MAX_SHOWN, Rule, Verdict, claim_of
+
+POSITIVE = Rule("above 0", above=0.0)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"), [(0.01, 0.2, "confirmed"), (-0.2, -0.01, "refuted"), (-0.1, 0.1, "undecided"), (0.0, 0.1, "undecided")]
+)
+def test_a_rule_holds_only_for_the_whole_interval(low: float, high: float, verdict: Verdict) -> None:
+    assert POSITIVE.verdict(Cell("a", (low + high) / 2, low, high)) == verdict
+
+
+def test_a_range_is_refuted_on_either_side_and_a_number_without_an_interval_is_its_own() -> None:
+    within = Rule("within", above=-0.05, below=0.05)
+    assert within.verdict(Cell("a", 0.1, 0.06, 0.2)) == within.verdict(Cell("a", -0.1, -0.2, -0.06)) == "refuted"
+    assert within.verdict(Cell("a", 0.01)) == "confirmed"
+    assert within.verdict(Cell("a", 0.05)) == "refuted"
+    assert within.verdict(Cell("a")) == "not run"
+
+
+def test_few_groups_decide_nothing() -> None:
+    assert POSITIVE.verdict(Cell("a", 0.2, 0.1, 0.3, n=900, groups=4)) == "undecided"
+    assert POSITIVE.verdict(Cell("a", 0.2, 0.1, 0.3, n=900, groups=5)) == "confirmed"
+
+
+def claimed(**cells: tuple[float, float]) -> tuple[Verdict, str]:
+    found = {name: Cell(name, sum(ends) / 2, *ends) for name, ends in cells.items()}
+    claim = claim_of("C", "a claim", "paper", POSITIVE, [(name, name) for name in (*found, "absent")], found)
+    assert claim.cells == tuple(found)
+    return claim.verdict, claim.ours
+
+
+def test_a_claim_about_several_numbers_is_refuted_by_one_and_confirmed_by_all() -> None:
+    good, bad, open_ = (0.1, 0.3), (-0.3, -0.1), (-0.1, 0.1)
+    assert claimed() == ("not run", "")
+    assert claimed(a=good, b=good) == ("confirmed", "a 0.200 (0.100 to 0.300); b 0.200 (0.100 to 0.300)")
+    assert claimed(a=good, b=open_) == ("undecided", "b 0.000 (-0.100 to 0.100); undecided in 1 of 2")
+    assert claimed(a=good, b=open_, c=bad) == ("refuted", "c -0.200 (-0.300 to -0.100); refuted in 1 of 3")
+
+
+def test_of_many_numbers_the_first_are_shown_and_all_are_counted() -> None:
+    verdict, ours = claimed(**{f"a{k}": (0.1, 0.3) for k in range(20)})
+    assert verdict == "confirmed"
+    assert ours.count("(") == MAX_SHOWN
+    assert ours.endswith("confirmed in 20 of 20")

@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import numpy as np
+import pytest
+from msgspec import structs
+from synthetic_study import studied
+
+from assay.calibration.samples import Sample, write_samples
+from assay.offline_eval.pairing.paired import PairingError, Pairs, paired_runs
+from assay.offline_eval.pairing.report import report_pair
+from assay.offline_eval.paper_tables.columns import Setting, samples_by_setting
+from assay.offline_eval.run import SCHEMA, RunError
+
+LINE = Setting("line")
+
+
+def samples(bonus: float = 0.0, n: int = 300) -> dict[Setting, list[Sample]]:
+    return {LINE: studied(n, bonus=bonus)}
+
+
+def cells(pairs: Pairs) -> dict[str, float | None]:
+    return {cell.id: cell.value for table in pairs.tables for cell in table.cells()}
+
+
+def write_run(folder: Path, name: str, found: dict[Setting, list[Sample]], **question: str) -> Path:
+    asked = {"schema": SCHEMA, "study": "calibration", "model": f"m{name}", "model_name": name, "prompt": "p", "items": "abc", **question}
+    folder.mkdir(parents=True)
+    (folder / "run.toml").write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in asked.items()) + "seed = 0\n")
+    for setting, of_setting in found.items():
+        arm = "" if setting.arm == "docstring" else f"-{setting.arm}"
+        write_samples(folder / "samples" / f"{setting.task}{arm}.jsonl", of_setting)
+    return folder
+
+
+def test_a_better_model_is_better_by_the_mean_of_the_differences_and_the_other_way_round_by_minus_that() -> None:
+    a, b = samples(), samples(bonus=0.8)
+    there, back = cells(paired_runs(a, b)), cells(paired_runs(b, a))
+    rates = [np.mean([bool(s.labels["exact_match"]) for s in each[LINE]]) for each in (a, b)]
+    assert there["P/exact_match/line/docstring/rate"] == pytest.approx(rates[1] - rates[0])
+    place = "P/exact_match/line/docstring/total_logprob/{}/{}"
+    for way in ("raw", "project"):
+        for score in ("brier", "skill", "auc"):
+            name = place.format(way, score)
+            assert there[name] == pytest.approx((there[f"{name}/b"] or 0) - (there[f"{name}/a"] or 0))
+            assert there[name] == pytest.approx(-(back[name] or 0))
+
+
+def test_a_run_beside_itself_differs_by_nothing() -> None:
+    found = paired_runs(samples(), samples())
+    differences = [row.cells[-1] for row in found.tables[0].rows]
+    assert all(cell.value == pytest.approx(0) and cell.low == pytest.approx(0) and cell.high == pytest.approx(0) for cell in differences)
+
+
+def test_a_paired_difference_is_narrower_than_its_two_rates_suggest() -> None:
+    found = {cell.id: cell for cell in paired_runs(samples(n=600), samples(bonus=0.4, n=600)).tables[0].cells()}
+    place = "P/exact_match/line/docstring/rate"
+    widths = {side: (found[f"{place}{side}"].high or 0) - (found[f"{place}{side}"].low or 0) for side in ("", "/a", "/b")}
+    assert widths[""] < np.hypot(widths["/a"], widths["/b"])
+
+
+def test_each_project_has_its_row_and_they_add_up() -> None:
+    a, b = samples(), samples(bonus=0.8)
+    table = next(table for table in paired_runs(a, b).tables if table.id == "P-exact_match-line/docstring")
+    assert [row.names[0] for row in table.rows] == sorted({sample.project for sample in a[LINE]})
+    for row in table.rows:
+        rate_a, rate_b, only_a, only_b = (cell.value or 0 for cell in row.cells)
+        assert rate_b - rate_a == pytest.approx(only_b - only_a)
+
+
+def test_other_samples_are_refused_with_what_differs_unless_the_items_are_known_to_be_the_same() -> None:
+    a = samples()
+    b = {LINE: [*a[LINE][:290], *(structs.replace(s, id=f"other-{s.id}") for s in a[LINE][290:])]}
+    with pytest.raises(
+        PairingError, match=r"of the task line, 290 samples are in both, and 10 only in A \(such as s290, s291, s292\); 10 only in B"
+    ):
+        paired_runs(a, b)
+    found = paired_runs(a, b, same_items=True)
+    assert found.left_out == ("line: 10 suggestions that only A would show", "line: 10 suggestions that only B would show")
+    assert found.tables[0].rows[0].cells[-1].n == 290
+    none = {LINE: [structs.replace(s, id=f"other-{s.id}") for s in a[LINE]]}
+    with pytest.raises(PairingError, match="0 samples are in both"):
+        paired_runs(a, none, same_items=True)
+
+
+def test_runs_of_other_tasks_are_refused() -> None:
+    with pytest.raises(PairingError, match="no task in common: A has line; B has line, no suffix"):
+        paired_runs(samples(), {Setting("line", "no_suffix"): studied(20)})
+    found = paired_runs(samples() | {Setting("line_rest"): studied(20)}, samples())
+    assert found.left_out == ("line_rest: only A has samples of it",)
+
+
+def test_samples_without_labels_or_measures_are_no_error() -> None:
+    bare = {LINE: [structs.replace(s, labels={"exact_match": None}, measures={}) for s in studied(30)]}
+    found = cells(paired_runs(samples(n=30), bare))
+    assert set(found.values()) == {None}
+    unmeasured = {LINE: [structs.replace(s, measures={}) for s in studied(30)]}
+    found = cells(paired_runs(samples(n=30), unmeasured))
+    assert found["P/exact_match/line/docstring/rate"] == 0
+    assert found["P/exact_match/line/docstring/total_logprob/raw/skill"] is None
+
+
+def test_two_runs_are_reported_as_a_page_with_a_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    a, b = write_run(tmp_path / "a", "small", samples()), write_run(tmp_path / "b", "large", samples(bonus=0.8))
+    report_pair(a, b, tmp_path / "out", as_json=False)
+    printed = capsys.readouterr()
+    written = [Path(line) for line in printed.out.splitlines()]
+    assert sorted(path.name for path in written) == ["differences.svg", "figures.json", "report.html", "report.json", "report.md"]
+    text = (tmp_path / "out" / "report" / "report.md").read_text()
+    assert "large is better, beyond chance" in text
+    assert "| p11 |" in text
+    svg = (tmp_path / "out" / "report" / "differences.svg").read_bytes()
+    assert len(svg) < 60_000
+    ET.fromstring(svg)
+    report_pair(a, b, tmp_path / "out", as_json=True)
+    document = json.loads(capsys.readouterr().out)
+    assert {"id", "value", "low", "high", "n", "groups"} <= set(document["figures"][0])
+
+
+def test_the_arms_of_a_run_are_read_from_the_names_of_its_files(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "a", "m", samples(n=5) | {Setting("line_rest", "no_suffix"): studied(5)})
+    assert list(samples_by_setting(folder)) == [LINE, Setting("line_rest", "no_suffix")]
+
+
+def test_runs_of_other_items_or_studies_are_refused_with_what_differs(tmp_path: Path) -> None:
+    a = write_run(tmp_path / "a", "small", samples(n=20))
+    for number, question in enumerate(({"items": "def"}, {"items": "def", "projects": "x"}, {"study": "repository"})):
+        b = write_run(tmp_path / f"b{number}", "large", samples(n=20), **question)
+        with pytest.raises(PairingError, match="not of the same items") as refused:
+            report_pair(a, b, tmp_path / "out", as_json=False)
+        for name, value in question.items():
+            said = "what is asked about" if name == "items" else f"{name}: "
+            assert said in str(refused.value)
+            assert name == "items" or value in str(refused.value)
+        assert "model" not in str(refused.value).split("(", 1)[1].split(")")[0]
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match=r"it has no run\.toml"):
+        report_pair(tmp_path, tmp_path, tmp_path / "out", as_json=False)
