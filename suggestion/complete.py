@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from ..inference.completion.prompt import Surroundings, new_tokens, prompt_at
+from ..inference.completion.sampling import GREEDY, Sampling
 from ..inference.completion.settings import Settings
 from ..inference.completion.task import Kind
-from ..inference.model import Cancel, Generation, Model, OnToken, Token
+from ..inference.model import Cancel, Generation, Model, OnToken, Prompt, Token
 from ..inference.project_memory.memory import Memory
 from .cursor import Cursor
 from .cut.steps import cut_after_writing
@@ -69,22 +70,40 @@ def complete_several(
     cancel: Cancel | None = None,
     on_text: OnText | None = None,
     count: int = 1,
+    sampling: Sampling = GREEDY,
 ) -> tuple[Generation, ...]:
-    """`count` generations as `complete` makes them: number i begins with the i-th most likely token. Several may have one text."""
+    """`count` generations as `complete` makes them, of one reading of the prompt. Several may have one text.
+
+    Greedily, number i begins with the i-th most likely token. At another temperature each is drawn, number i with the seed
+    `sampling.seed` + i: the same seed gives the same text. A calibrator holds for these only with `Settings.fingerprint(…, sampling=…)`.
+    """
     settings = settings or Settings()
     cursor = Cursor(prefix, suffix, kind)
-    prompt = prompt_at(model, prefix, suffix, kind=kind, settings=settings, surroundings=surroundings)
-    if memory is not None:
-        prompt = replace(prompt, memory=memory)
-    stop, max_tokens = stop_at(cursor), new_tokens(model, settings, kind)
+    prompt = prompt_for(model, prefix, suffix, kind=kind, settings=settings, surroundings=surroundings, memory=memory)
     tell = None if on_text is None else _told(on_text)
+    stop, max_tokens, how = stop_at(cursor), new_tokens(model, settings, kind), asdict(sampling)
     if count == 1:
-        made = [model.generate(prompt, stop=stop, max_tokens=max_tokens, max_ms=max_ms, cancel=cancel, on_token=tell)]
+        made = [model.generate(prompt, stop=stop, max_tokens=max_tokens, max_ms=max_ms, cancel=cancel, on_token=tell, **how)]
     else:
         first = None if tell is None else lambda number, token, text: number == 0 and tell(token, text)
-        made = model.alternatives(prompt, count, stop=stop, max_tokens=max_tokens, max_ms=max_ms, cancel=cancel, on_token=first)
+        made = model.alternatives(prompt, count, stop=stop, max_tokens=max_tokens, max_ms=max_ms, cancel=cancel, on_token=first, **how)
     mixed = "" if memory is None else memory.fingerprint
     return tuple(replace(cut_after_writing(generation, cursor), memory=mixed) for generation in made)
+
+
+def prompt_for(
+    model: Model,
+    prefix: str,
+    suffix: str,
+    *,
+    kind: Kind = "line",
+    settings: Settings | None = None,
+    surroundings: Surroundings | None = None,
+    memory: Memory | None = None,
+) -> Prompt:
+    """The prompt that a completion at this cursor continues, with its memory."""
+    prompt = prompt_at(model, prefix, suffix, kind=kind, settings=settings, surroundings=surroundings)
+    return prompt if memory is None else replace(prompt, memory=memory)
 
 
 def _told(on_text: OnText) -> OnToken:

@@ -14,11 +14,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from ..completion.sampling import Sampling
 from ..errors import BadAnswer, NoChat, NoSuchEndpoint, NotACompletionServer, RemoteClosed, RequestRefused, ServerFailed
 from ..model import Fingerprint, StopReason
 from ..remote.address import find_key
 from ..remote.chat_format import PATH, STAND_IN_TEMPLATE, ChatAnswer, chat_answer, chat_request
-from ..remote.formats import Sampling, ServedToken, same_distribution
+from ..remote.formats import ServedToken, same_distribution
 from ..remote.http import Connection, Timeouts
 from ..remote.served import identify
 from .asker import Alternative, Form, Message, Said, SaidToken, check_asked

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 
 from ..model import Layout
+from .sampling import GREEDY, Sampling
 from .task import Kind
 
 # Part of every fingerprint. Raise a kind's number whenever the prompt changes, or how a text of this kind is cut. Hiding some texts is no
@@ -19,7 +20,7 @@ CONTROL_TOKENS = 4
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Token budgets of the prompt and of the generated text. Decoding is greedy.
+    """Token budgets of the prompt and of the generated text.
 
     For a model with a smaller context all parts of the prompt are cut in proportion.
 
@@ -51,25 +52,37 @@ class Settings:
             new = max(new, self.function_tokens)
         return context_length >= self.shown_tokens + new + CONTROL_TOKENS
 
-    def fingerprint(self, layout: Layout, context_length: int, kind: Kind = "line", *, heals: bool = True, memory: str = "") -> str:
-        """16 hex digits over all that decides the prompt and the cut of the text. A calibrator holds for one fingerprint.
+    def fingerprint(
+        self,
+        layout: Layout,
+        context_length: int,
+        kind: Kind = "line",
+        *,
+        heals: bool = True,
+        memory: str = "",
+        sampling: Sampling = GREEDY,
+    ) -> str:
+        """16 hex digits over all that decides the prompt, the decoding and the cut of the text. A calibrator holds for one fingerprint.
 
         The context's length counts only where the budgets don't fit into it, function_tokens only for functions.
 
         heals: whether the model is held to what stands before the cursor (`Capabilities.heals`).
         memory: the fingerprint of the project memory that is mixed in (`Generation.memory`); empty for none.
+        sampling: how the tokens are chosen; its seed does not count.
         """
-        return _fingerprint(self, layout, context_length, kind, heals, memory)
+        return _fingerprint(self, layout, context_length, kind, heals, memory, sampling.decoding)
 
 
 # Asked for at each keystroke.
 @lru_cache
-def _fingerprint(settings: Settings, layout: Layout, context_length: int, kind: Kind, heals: bool, memory: str) -> str:
+def _fingerprint(settings: Settings, layout: Layout, context_length: int, kind: Kind, heals: bool, memory: str, decoding: str) -> str:
     # A budget of 0 is left out, so that calibrators from before the option existed still hold.
     budgets = {name: tokens for name, tokens in asdict(settings).items() if tokens or name not in ("head_tokens", "extra_tokens")}
     if kind != "function":
         del budgets["function_tokens"]
-    decides = {**budgets, "layout": layout, "decoding": "greedy" if heals else "unhealed", "version": VERSIONS[kind]}
+    if not heals:  # greedy decoding is not named then, so that calibrators from before sampling still hold
+        decoding = "unhealed" if decoding == GREEDY.decoding else f"unhealed {decoding}"
+    decides = {**budgets, "layout": layout, "decoding": decoding, "version": VERSIONS[kind]}
     if memory:
         decides["memory"] = memory
     if not settings.fits(context_length, kind):

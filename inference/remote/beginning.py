@@ -7,11 +7,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ..completion.sampling import Sampling
 from ..errors import ContextTooLong, Unavailable
 from ..model import Prompt, Token
 from ..stopping.cancel_or_timeout import StopCheck
 from ..stopping.continuation import Continuation
-from .formats import Candidate, Sampling, ServedToken
+from .formats import Candidate, ServedToken
 from .healing import ServerHealing
 from .http import Interrupted
 from .requests import Requests

@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..completion.sampling import Sampling
 from ..model import StopReason
-from .formats import Candidate, Sampling, ServedToken, told_logprob
+from .formats import Candidate, ServedToken, told_logprob
 from .served import Served
 
 PATH = "/v1/chat/completions"

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from ..completion.sampling import Sampling
 from ..model import StopReason
 
 # How a server is held to a text: llama-server by a grammar, vLLM by a field of its structured outputs.
@@ -72,15 +73,6 @@ class ServedToken:
             return None  # all broken characters have the same text, so another token can't be told from this one
         others = [c.logprob for c in self.top if (c.id != self.id if self.id is not None else c.text != self.text)]
         return max(others) if others else None
-
-
-@dataclass(frozen=True, slots=True)
-class Sampling:
-    """How the next token is chosen: at temperature 0 the most likely one, else drawn from top_p of the distribution at that temperature."""
-
-    temperature: float = 0.0
-    top_p: float = 1.0
-    seed: int = 0
 
 
 def llama_request(prompt: Mapping[str, Any], *, max_tokens: int, top: int, sampling: Sampling, stream: bool) -> dict[str, Any]:

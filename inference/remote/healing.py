@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..completion.sampling import Sampling
 from ..errors import BadAnswer, Unavailable
 from ..healing.pre_tokens import last_pre_token, without_last_space
 from ..stopping.cancel_or_timeout import StopCheck
-from .formats import Sampling, ServedToken, agree, held_fields, openai_request, openai_tokens
+from .formats import ServedToken, agree, held_fields, openai_request, openai_tokens
 from .held_llama import HeldLlama
 from .requests import Requests
 from .tokenizer import ServerTokenizer

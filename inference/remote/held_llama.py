@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from ..completion.sampling import Sampling
 from ..errors import Unavailable
 from ..stopping.cancel_or_timeout import StopCheck
-from .formats import Candidate, Sampling, ServedToken, agree, llama_allowed_request, llama_held, llama_held_request
+from .formats import Candidate, ServedToken, agree, llama_allowed_request, llama_held, llama_held_request
 from .requests import Requests
 from .tokenizer import ServerTokenizer
 

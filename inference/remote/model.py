@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from ..completion.fim_families import Family, end_tokens, family_named, family_of, front_tokens, in_front, lay_out
+from ..completion.sampling import Sampling
 from ..errors import ContextTooLong, Unavailable
 from ..model import (
     Cancel,
@@ -28,7 +29,6 @@ from ..stopping.continuation import Continuation
 from ..stopping.stop import Stop
 from .address import find_key
 from .beginning import TOP, Beginning, Beginnings
-from .formats import Sampling
 from .healing import ServerHealing
 from .http import Connection, Interrupted, Timeouts
 from .probe import probe, score_given

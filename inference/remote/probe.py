@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from ..completion.fim_families import FAMILIES
+from ..completion.sampling import Sampling
 from ..errors import BadAnswer, NoSuchEndpoint, NotACompletionServer, RequestRefused
 from .formats import (
     Holding,
-    Sampling,
     ServedToken,
     agree,
     echoed_logprobs,

@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from ..completion.fim_families import Family, in_front
+from ..completion.sampling import Sampling
 from ..errors import NoSuchEndpoint, RequestRefused, Unavailable
 from ..model import Prompt, StopReason
 from ..stopping.cancel_or_timeout import StopCheck, never_stop
-from .formats import Candidate, Sampling, ServedToken, llama_request, llama_token, llama_tokens, openai_request, openai_tokens, server_end
+from .formats import Candidate, ServedToken, llama_request, llama_token, llama_tokens, openai_request, openai_tokens, server_end
 from .http import Connection
 from .probe import score_given
 from .served import Served

@@ -7,12 +7,13 @@ import time
 from dataclasses import replace
 from typing import Any
 
+from ..completion.sampling import Sampling
 from ..errors import AnswerCutOff, BadAnswer, Unavailable
 from ..model import Generation, StopReason, Timings, Token
 from ..stopping.cancel_or_timeout import StopCheck
 from ..stopping.continuation import Continuation
 from .beginning import Beginning
-from .formats import Sampling, ServedToken
+from .formats import ServedToken
 from .requests import Requests
 
 

@@ -1,0 +1,83 @@
+"""Completions that are drawn: reproducible, held to what stands before the cursor, from one reading of the prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from tiny_hf import write_tiny_hf
+
+from assay.inference.completion.sampling import GREEDY, Sampling
+from assay.inference.hf.model import HFModel
+from assay.inference.llamacpp.model import LlamaModel
+from assay.inference.model import Generation
+from assay.inference.opening import EMBEDDED
+from assay.suggestion.complete import complete, complete_several
+
+PREFIX, SUFFIX = "def average(values):\n    total = sum(values)\n    retu", "\n\n\nprint(average([1, 2]))\n"
+
+
+@pytest.fixture(scope="module")
+def embedded() -> Iterator[LlamaModel]:
+    with LlamaModel(EMBEDDED, threads=1) as model:
+        yield model
+
+
+@pytest.fixture(scope="module")
+def tiny_hf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HFModel]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    with HFModel(write_tiny_hf(tmp_path_factory.mktemp("hf") / "model"), device="cpu") as model:
+        yield model
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(params=["embedded", "tiny_hf"])
+def model(request: pytest.FixtureRequest) -> LlamaModel | HFModel:
+    chosen: LlamaModel | HFModel = request.getfixturevalue(request.param)
+    return chosen
+
+
+def written(generation: Generation) -> bytes:
+    return b"".join(token.text for token in generation.tokens)
+
+
+def test_the_same_seed_draws_the_same_texts(model: LlamaModel | HFModel) -> None:
+    hot = Sampling(0.9, 0.95, seed=4)
+    first, second = (complete_several(model, PREFIX, SUFFIX, count=4, sampling=hot) for _ in range(2))
+    assert [each.text for each in first] == [each.text for each in second]
+    others = complete_several(model, PREFIX, SUFFIX, count=4, sampling=Sampling(0.9, 0.95, seed=90))
+    assert [written(each) for each in others] != [written(each) for each in first]
+
+
+def test_a_draw_is_the_one_that_is_drawn_alone_with_its_seed(model: LlamaModel | HFModel) -> None:
+    together = complete_several(model, PREFIX, SUFFIX, count=3, sampling=Sampling(0.8, 0.9, seed=10))
+    alone = [complete_several(model, PREFIX, SUFFIX, sampling=Sampling(0.8, 0.9, seed=10 + number))[0] for number in range(3)]
+    assert [written(each) for each in together] == [written(each) for each in alone]
+
+
+def test_the_prompt_is_read_once_for_all_draws(embedded: LlamaModel) -> None:
+    embedded.forget()
+    drawn = complete_several(embedded, PREFIX, SUFFIX, count=5, sampling=Sampling(1.0))
+    assert {each.timings.prompt_ms for each in drawn} == {drawn[0].timings.prompt_ms}
+    assert drawn[0].timings.reused_tokens == 0
+
+
+@given(st.integers(0, 10_000), st.floats(0.05, 1.5))
+def test_every_draw_goes_on_with_the_word_at_the_cursor(embedded: LlamaModel, seed: int, temperature: float) -> None:
+    drawn = complete_several(embedded, PREFIX, SUFFIX, sampling=Sampling(temperature, 0.95, seed))[0]
+    first = drawn.tokens[0]
+    piece = embedded.token_bytes(first.id)
+    assert piece.endswith(first.text)
+    assert PREFIX.encode().endswith(piece.removesuffix(first.text))
+    assert all(token.logprob <= 0 for token in drawn.tokens)
+
+
+def test_a_cold_draw_from_a_narrow_nucleus_is_the_greedy_text(embedded: LlamaModel) -> None:
+    drawn = complete_several(embedded, PREFIX, SUFFIX, count=2, sampling=Sampling(0.5, 1e-6, seed=3))
+    greedy = complete(embedded, PREFIX, SUFFIX)
+    assert {each.text for each in drawn} == {greedy.text}
+    assert complete_several(embedded, PREFIX, SUFFIX, sampling=GREEDY)[0].text == greedy.text
