@@ -80,6 +80,14 @@ class ContextTooLong(ModelError):
         )
 
 
+class NotReplayable(ModelError):
+    """A given text that the model could not have written where it is asked about."""
+
+    def __init__(self, text: str, reason: str) -> None:
+        shown = text if len(text) <= 60 else f"{text[:57]}..."
+        super().__init__(f"the text {shown!r} can't be replayed: {reason}. Leave it out, or ask about it with another kind of text.")
+
+
 class OutOfMemory(ModelError):
     """The weights or the cache do not fit into memory."""
 

@@ -193,6 +193,7 @@ class Capabilities:
         fim: it uses the text behind the cursor.
         heals: it can be held to what stands before the cursor (token healing).
         memory: it takes tokens from distributions that a memory is mixed into (`Prompt.memory`).
+        replay: the method `replay`.
     """
 
     logprobs: bool = True
@@ -204,6 +205,7 @@ class Capabilities:
     fim: bool = True
     heals: bool = True
     memory: bool = True
+    replay: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,6 +328,26 @@ class Model(Protocol):
         At temperature 0 number i begins with the i-th most likely token and continues greedily, so that no two are alike; there are fewer
         than `count` where the vocabulary has fewer tokens. At another temperature number i is what `generate` gives with seed + i.
         on_token also gets the generation's number, and true ends only that one. time and cancel end all.
+        """
+        ...
+
+    def replay(self, prompt: Prompt, text: str, *, stop: Stop | None, repeated: Sequence[str] = ()) -> Generation:
+        """The generation that has this text, as if the model had written it greedily: a given text with the figures of each of its tokens.
+
+        A text does not say which tokens it is made of. At each place that is the model's likeliest token where the text goes on with it,
+        else the tokenizer's for what is left of the text; then come the likeliest tokens that end the text (`replay.given_text`). Each has
+        the figures of the distribution that a generation would have taken it from: the prompt's memory is mixed in, and the first tokens
+        are held to what stands before the cursor. So of a text that the model wrote greedily this gives the same tokens, and the same
+        figures up to the backend's rounding.
+
+        Parameters
+            stop: the rule that ends the text; None for a text that was cut off at the end of a line, so that no token of its end counts
+                (StopReason.TOKENS). Only a last token that writes the newline as well is then taken whole.
+            repeated: what may stand behind the text before it ends, such as the rest of the cursor's line that a model repeats. The
+                generation's text then has that behind it.
+
+        Raises NotReplayable for a text that can't come about with this stop or these tokens, ContextTooLong, and Unavailable where a
+        server can't.
         """
         ...
 

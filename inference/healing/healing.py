@@ -14,19 +14,19 @@ class Healing:
 
     def __init__(self, pieces: Sequence[bytes]) -> None:
         self._pieces = pieces_of(pieces)
-        self._vocabulary = SortedVocabulary(pieces)
+        self.vocabulary = SortedVocabulary(pieces)
 
     def split(self, prefix: str) -> tuple[str, str]:
         """What of a prefix goes into the prompt, and what is held back: the last pre-token, unless the vocabulary can't write it."""
         start = last_pre_token(prefix, self._pieces)
-        if not self._vocabulary.can_spell(prefix[start:].encode("utf-8", "replace")):
+        if not self.vocabulary.can_spell(prefix[start:].encode("utf-8", "replace")):
             return prefix, ""
         return prefix[:start], prefix[start:]
 
     def agreeing(self, held: bytes) -> Tokens:
         """The tokens that may come next where these bytes must be written."""
-        return self._vocabulary.agreeing(held)
+        return self.vocabulary.agreeing(held)
 
     def typed_along(self) -> TypedAlong:
         """The shares of a new generation."""
-        return TypedAlong(self._vocabulary, self._pieces)
+        return TypedAlong(self.vocabulary, self._pieces)

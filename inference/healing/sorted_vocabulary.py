@@ -32,6 +32,22 @@ class SortedVocabulary:
         self.agreeing = functools.lru_cache(maxsize=_MAX_REMEMBERED)(self._agreeing)
         self.can_spell = functools.lru_cache(maxsize=_MAX_REMEMBERED)(self._can_spell)
 
+    def beginnings(self, text: bytes) -> list[int]:
+        """The tokens that are nothing but a beginning of a text."""
+        found: list[int] = []
+        for size in range(1, len(text) + 1):
+            first, same, last = self._range_of(text[:size])
+            if first == last:
+                break
+            found += self.order[first:same].tolist()
+        return found
+
+    def longer(self, start: bytes) -> list[int]:
+        """The tokens that begin with these bytes and do not end with them."""
+        _, same, last = self._range_of(start)
+        found: list[int] = self.order[same:last].tolist()
+        return found
+
     def _range_of(self, start: bytes) -> tuple[int, int, int]:
         """Where in `order` the tokens stand that begin with these bytes: first, behind those that are nothing else, and behind the last."""
         first = bisect_left(self._sorted, start)

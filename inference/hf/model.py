@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from ..errors import ContextTooLong, ExtraMissing, ModelClosed
+from ..errors import ExtraMissing, ModelClosed
 from ..model import (
     Cancel,
     Capabilities,
@@ -24,9 +24,12 @@ from ..model import (
     Timings,
     check_sampling,
 )
+from ..replay.choice import Choice
+from ..replay.given_text import GivenText
+from ..room import check_tokens, room_behind
 from ..stopping.cancel_or_timeout import StopCheck, make_stop_check, never_stop
 from ..stopping.continuation import Continuation
-from ..stopping.stop import Stop
+from ..stopping.stop import NONE, Stop
 from .folder import context_for, read_folder
 
 try:
@@ -174,10 +177,7 @@ class HFModel:
         one = self._loop.generating(prompt, text, chooser(temperature, top_p, seed))
         reused, logits, stopped = self._read(prompt.tokens, stop_check)
         read = time.perf_counter()
-        while stopped is None:
-            (token,), (ended,) = self._loop.add(self._loop.rows(logits, [one]), [one])
-            if (stopped := ended or stop_check()) is None:
-                logits = self._reader.extend([token]).logits[:, -1]
+        stopped = stopped or self._go_on(logits, one, stop_check)
         done = time.perf_counter()
         return one.generation(stopped, Timings((read - begun) * 1000, (done - read) * 1000, len(prompt.tokens), reused))
 
@@ -248,13 +248,38 @@ class HFModel:
         last, _ = loop.add_first(rows, several, first)
         return several, loop.together(batch, last, several, stop_check, hold_the_first)
 
+    def replay(self, prompt: Prompt, text: str, *, stop: Stop | None, repeated: Sequence[str] = ()) -> Generation:
+        """The generation that has this text, as if the model had written it greedily, read token by token as `generate` does.
+
+        See `Model.replay`. Raises NotReplayable, ContextTooLong, OutOfMemory, ForwardFailed.
+        """
+        begun = time.perf_counter()
+        given, tokenizer = GivenText(text, stop, repeated, prompt.held_bytes), self._tokenizer
+        choice = Choice(given, tokenizer.healing.vocabulary, tokenizer.piece, tokenizer.ends.__contains__, tokenizer.tokenize)
+        continuation = Continuation(stop or NONE, self._most(prompt, self._context_length), None, prompt.held_bytes)
+        one = self._loop.generating(prompt, continuation, lambda row: torch.tensor(choice.choose(row.cpu().numpy()), device=row.device))
+        reused, logits, _ = self._read(prompt.tokens, never_stop)
+        read = time.perf_counter()
+        stopped = given.stop_check() or self._go_on(logits, one, given.stop_check)
+        given.check_whole(len(prompt.tokens) + len(continuation.sampled), self._context_length)
+        done = time.perf_counter()
+        return one.generation(stopped, Timings((read - begun) * 1000, (done - read) * 1000, len(prompt.tokens), reused))
+
+    def _go_on(self, logits: Tensor, one: Generating, stop_check: StopCheck) -> StopReason:
+        """Continue one generation until it or `stop_check` ends. Returns why. logits: those behind what was read."""
+        while True:
+            (token,), (ended,) = self._loop.add(self._loop.rows(logits, [one]), [one])
+            if stopped := ended or stop_check():
+                return stopped
+            logits = self._reader.extend([token]).logits[:, -1]
+
     def score(self, prompt: Prompt, continuation: Sequence[int]) -> list[float]:
         """log p of each continuation token given the prompt and those before it, in nats.
 
         Raises ContextTooLong, OutOfMemory, ForwardFailed; ValueError for a token that the vocabulary does not have.
         """
         self._room(prompt, len(continuation))
-        self._check_tokens(continuation)
+        check_tokens(continuation, self.vocabulary_size)
         if not continuation:
             return []
         network = self._open()
@@ -302,23 +327,12 @@ class HFModel:
 
     def _room(self, prompt: Prompt, wanted: int = 1) -> int:
         """Tokens that the context has left behind the prompt, at least `wanted`."""
-        self._check_tokens(prompt.tokens)
-        if not prompt.tokens:
-            raise ValueError("the prompt has no tokens: there is nothing to continue")
-        room = self._context_length - len(prompt.tokens)
-        if room < wanted:
-            what = f"a prompt of {len(prompt.tokens):,} tokens and {wanted:,} more"
-            raise ContextTooLong(len(prompt.tokens) + wanted, self._context_length, what)
-        return room
+        check_tokens(prompt.tokens, self.vocabulary_size)
+        return room_behind(prompt, self._context_length, wanted)
 
     def _most(self, prompt: Prompt, max_tokens: int) -> int:
         """How many tokens a text may have, so that these and those for what is held back fit into the context."""
         return max(1, min(max_tokens, self._room(prompt) - len(prompt.held_bytes)))
-
-    def _check_tokens(self, tokens: Sequence[int]) -> None:
-        size = self._open().vocabulary
-        if tokens and not (min(tokens) >= 0 and max(tokens) < size):
-            raise ValueError(f"a token id is outside of the vocabulary of {size:,}")
 
     def _read(self, tokens: Sequence[int], stop_check: StopCheck) -> tuple[int, Tensor, StopReason | None]:
         """Read a generation's prompt.

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..completion.fim_families import family_of, front_tokens, in_front
-from ..errors import CacheNotPossible, ContextTooLong, DecodeFailed, ModelClosed, ShiftNotPossible
+from ..errors import CacheNotPossible, DecodeFailed, ModelClosed, ShiftNotPossible
 from ..file_hash import file_sha256
 from ..model import (
     Cancel,
@@ -29,9 +29,12 @@ from ..model import (
     Timings,
     check_sampling,
 )
+from ..replay.choice import Choice
+from ..replay.given_text import GivenText
+from ..room import check_tokens, room_behind
 from ..stopping.cancel_or_timeout import StopCheck, make_stop_check, never_stop
 from ..stopping.continuation import Continuation
-from ..stopping.stop import Stop
+from ..stopping.stop import NONE, Stop
 from .cache import Cache, CacheOptions, PromptReading
 from .distribution import Distribution, distribution
 from .generation import Generating, begin_several, generate_one, generate_several, sampler
@@ -85,16 +88,11 @@ class LlamaModel:
         parked_sequences: int = PARKED_SEQUENCES,
     ) -> None:
         self.path = Path(path)
-        for name, value, least in (
-            ("n_ctx", n_ctx, 1),
-            ("threads", None if threads == "auto" else threads, 1),
-            ("gpu_layers", None if gpu_layers == "auto" else gpu_layers, 0),
-            ("chunk", chunk, 1),
-            ("shift_tokens", shift_tokens, 1),
-            ("parked_bytes", parked_bytes, 0),
-            ("parked_sequences", parked_sequences, 0),
-        ):
-            if value is not None and value < least:
+        known = {"threads": threads, "gpu_layers": gpu_layers, "n_ctx": n_ctx, "chunk": chunk, "shift_tokens": shift_tokens}
+        known |= {"parked_bytes": parked_bytes, "parked_sequences": parked_sequences}
+        for name, value in known.items():
+            least = 0 if name in ("gpu_layers", "parked_bytes", "parked_sequences") else 1
+            if isinstance(value, int) and value < least:
                 raise ValueError(f"{name} is {value}, it must be at least {least}")
         if kv_type not in BYTES_OF_KV:
             raise ValueError(f"kv_type is {kv_type!r}, it must be one of {', '.join(BYTES_OF_KV)}")
@@ -104,11 +102,9 @@ class LlamaModel:
         self._layout = layout_of(self.path, self.header)
         self._context_length = context_length_of(self.header, n_ctx)
         check_can_run(self.path, self.header, self._context_length, kv_type)
-        layers = None if gpu_layers == "auto" else gpu_layers
+        layers, at_most = None if gpu_layers == "auto" else gpu_layers, None if threads == "auto" else threads
         longest_chunk = min(chunk, self._context_length)  # a longer one only takes memory
-        options = SessionOptions(
-            self._context_length, layers, None if threads == "auto" else threads, kv_type, flash_attention, longest_chunk
-        )
+        options = SessionOptions(self._context_length, layers, at_most, kv_type, flash_attention, longest_chunk)
         session = Session(self.path, options)
         if shift_tokens and not session.can_shift:
             session.close()
@@ -306,6 +302,24 @@ class LlamaModel:
         # A generation without a reason of its own was ended by what ended all.
         return [each.generation(stopped or StopReason.TOKENS, timings(each.ended or done)) for each in several]
 
+    def replay(self, prompt: Prompt, text: str, *, stop: Stop | None, repeated: Sequence[str] = ()) -> Generation:
+        """The generation that has this text, decoded token by token as `generate` does. See `Model.replay`.
+
+        What the model wrote has the same figures bit for bit where the prompt is read in the same way, else up to llama.cpp's rounding: a
+        logit differs by up to 0.05 with a q8_0 cache. Raises NotReplayable, ContextTooLong, OutOfMemory, DecodeFailed.
+        """
+        begun = time.perf_counter()
+        given, vocabulary = GivenText(text, stop, repeated, prompt.held_bytes), self._vocabulary
+        choice = Choice(given, vocabulary.healing.vocabulary, vocabulary.piece, vocabulary.ends, vocabulary.tokenize)
+        text_so_far = Continuation(stop or NONE, self._most(prompt, self._context_length), None, prompt.held_bytes)
+        generating = Generating(prompt, lambda row: choice.choose(row.logits), text_so_far, vocabulary, self._distribution)
+        reading, _ = self._read(prompt, never_stop)
+        read = time.perf_counter()
+        stopped = given.stop_check() or generate_one(self._open(), generating, given.stop_check)
+        given.check_whole(len(prompt.tokens) + len(generating.sampled), self._context_length)
+        timings = Timings((read - begun) * 1000, (time.perf_counter() - read) * 1000, len(prompt.tokens), reading.reused, reading.shifted)
+        return generating.generation(stopped, timings)
+
     def score(self, prompt: Prompt, continuation: Sequence[int]) -> list[float]:
         """log p of each continuation token given the prompt and those before it, in nats.
 
@@ -315,7 +329,7 @@ class LlamaModel:
         self._room(prompt, len(continuation))
         if not continuation:
             return []
-        self._check_tokens(continuation)
+        check_tokens(continuation, self.vocabulary_size)
         following = iter(continuation)
         return self._open().ask(
             [*prompt.tokens, *continuation[:-1]],
@@ -358,24 +372,12 @@ class LlamaModel:
 
     def _room(self, prompt: Prompt, wanted: int = 1) -> int:
         """Tokens that the context has left behind the prompt, at least `wanted`."""
-        self._check_tokens(prompt.tokens)
-        if not prompt.tokens:
-            raise ValueError("the prompt has no tokens: there is nothing to continue")
-        room = self._context_length - len(prompt.tokens)
-        if room < wanted:
-            raise ContextTooLong(
-                len(prompt.tokens) + wanted, self._context_length, f"a prompt of {len(prompt.tokens):,} tokens and {wanted:,} more"
-            )
-        return room
+        check_tokens(prompt.tokens, self.vocabulary_size)
+        return room_behind(prompt, self._context_length, wanted)
 
     def _most(self, prompt: Prompt, max_tokens: int) -> int:
         """How many tokens a text may have, so that these and those for what is held back fit into the context."""
         return max(1, min(max_tokens, self._room(prompt) - len(prompt.held_bytes)))
-
-    def _check_tokens(self, tokens: Sequence[int]) -> None:
-        size = self._open().session.vocab_size
-        if tokens and not (min(tokens) >= 0 and max(tokens) < size):
-            raise ValueError(f"a token id is outside of the vocabulary of {size:,}")
 
     def _read(self, prompt: Prompt, stop_check: StopCheck) -> tuple[PromptReading, StopReason | None]:
         """Read the prompt. Returns how it was read, and why `stop_check` ended that, or None."""

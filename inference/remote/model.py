@@ -10,7 +10,7 @@ from typing import Self
 
 from ..completion.fim_families import Family, end_tokens, family_named, family_of, front_tokens, in_front, lay_out
 from ..completion.sampling import Sampling
-from ..errors import ContextTooLong, Unavailable
+from ..errors import Unavailable
 from ..model import (
     Cancel,
     Capabilities,
@@ -24,6 +24,7 @@ from ..model import (
     Timings,
     check_sampling,
 )
+from ..room import room_behind
 from ..stopping.cancel_or_timeout import StopCheck, make_stop_check
 from ..stopping.continuation import Continuation
 from ..stopping.stop import Stop
@@ -32,6 +33,7 @@ from .beginning import TOP, Beginning, Beginnings
 from .healing import ServerHealing
 from .http import Connection, Interrupted, Timeouts
 from .probe import probe, score_given
+from .replay import Replays
 from .requests import Requests
 from .served import Served
 from .streamed_generation import StreamedGeneration
@@ -91,6 +93,8 @@ class RemoteModel:
         # A server that lays prompts out itself takes no tokens behind them.
         self._healing = ServerHealing(self._requests, None if self._layout == "infill" else self._tokenizer)
         self._beginnings = Beginnings(self._requests, self._healing, self._context_length)
+        can = self._healing.heals and self.served.ids and self.served.scoring is not None and self.served.top >= TOP
+        self._replays = Replays(self._requests, self._healing, self._tokenizer, self._context_length) if self._tokenizer and can else None
 
     def __enter__(self) -> Self:
         return self
@@ -132,6 +136,7 @@ class RemoteModel:
             fim=self._layout != "left_to_right",
             heals=self._healing.heals,
             memory=False,
+            replay=self._replays is not None,
         )
 
     @property
@@ -259,6 +264,13 @@ class RemoteModel:
         ]
         return self._read(readings, stop_check, begun)
 
+    def replay(self, prompt: Prompt, text: str, *, stop: Stop | None, repeated: Sequence[str] = ()) -> Generation:
+        """The generation that has this text, by a request for each token. See `Model.replay`. Raises Unavailable where a server can't."""
+        self._check_question(prompt, "log-probabilities of a given text and of the best other tokens", self._replays is not None)
+        self._room(prompt)
+        assert self._replays is not None, "just checked"
+        return self._replays.replay(prompt, text, stop, repeated)
+
     def score(self, prompt: Prompt, continuation: Sequence[int]) -> list[float]:
         """log p of each continuation token given the prompt and those before it, in nats.
 
@@ -342,18 +354,11 @@ class RemoteModel:
         """Tokens that the context has left behind the prompt, at least `wanted`; of a prompt of texts only the server knows."""
         if prompt.parts is not None:
             return self._context_length
-        if not prompt.tokens:
-            raise ValueError("the prompt has no tokens: there is nothing to continue")
-        if not self.served.ids:
+        if prompt.tokens and not self.served.ids:
             raise self._unavailable("way to ask with token ids", "Ask with what `fim` gives, or use vLLM or llama-server.")
-        if min(prompt.tokens) < 0:
+        if min(prompt.tokens, default=0) < 0:
             raise self._unavailable("ids of the tokens it samples, and the prompt holds one of them", "Ask with a prompt of text.")
-        room = self._context_length - len(prompt.tokens)
-        if room < wanted:
-            raise ContextTooLong(
-                len(prompt.tokens) + wanted, self._context_length, f"a prompt of {len(prompt.tokens):,} tokens and {wanted:,} more"
-            )
-        return room
+        return room_behind(prompt, self._context_length, wanted)
 
     def _continuing(self, tokenizer: ServerTokenizer, text: str, held: str = "") -> Prompt:
         return Prompt((*tokenizer.beginning, *tokenizer.encode(text)) or (tokenizer.separator,), "left_to_right", held=held)

@@ -1,0 +1,136 @@
+"""A given text as a generation, by the models of this process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from tiny_gguf import scripted
+from tiny_hf import write_tiny_hf
+from tiny_models import OpenTiny
+
+from assay.inference.errors import ContextTooLong, NotReplayable
+from assay.inference.hf.model import HFModel
+from assay.inference.llamacpp.model import LlamaModel
+from assay.inference.model import Prompt, StopReason
+from assay.inference.opening import EMBEDDED
+from assay.inference.project_memory.memory import ProjectMemory
+from assay.inference.project_memory.weights import shipped_weights
+from assay.inference.stopping.stop import LINE, NONE, Stop
+
+CODE = "def area(width, height):\n    return width * height\n\n\nclass Point:\n    def move(self, by):\n        self.x += by\n"
+Local = LlamaModel | HFModel
+
+
+@pytest.fixture(scope="module")
+def embedded() -> Iterator[LlamaModel]:
+    with LlamaModel(EMBEDDED, threads=1) as model:
+        yield model
+
+
+@pytest.fixture(scope="module")
+def tiny_hf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HFModel]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    with HFModel(write_tiny_hf(tmp_path_factory.mktemp("hf") / "model"), device="cpu") as model:
+        yield model
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(params=["embedded", "tiny", "tiny_hf"])
+def model(request: pytest.FixtureRequest) -> Local:
+    chosen: Local = request.getfixturevalue(request.param)
+    return chosen
+
+
+def own_tokens_come_back(model: Local, prompt: Prompt, stop: Stop, max_tokens: int) -> None:
+    model.forget()
+    own = model.generate(prompt, stop=stop, max_tokens=max_tokens)
+    if own.stopped_by in (StopReason.TOKENS, StopReason.REPETITION) or "\ufffd" in own.text:
+        return
+    model.forget()
+    again = model.replay(prompt, own.text, stop=stop)
+    assert replace(again, timings=own.timings) == own
+
+
+def test_what_a_model_wrote_greedily_has_the_very_same_figures(model: Local) -> None:
+    for cut in range(3, len(CODE), 29):
+        for stop in (LINE, Stop("block", 4)):
+            own_tokens_come_back(model, model.fim(CODE[:cut], CODE[cut:]), stop, 12)
+
+
+@given(st.integers(1, len(CODE)), st.integers(0, 8))
+def test_wherever_the_cursor_is_what_the_shipped_model_wrote_has_the_very_same_figures(embedded: LlamaModel, cut: int, left: int) -> None:
+    own_tokens_come_back(embedded, embedded.fim(CODE[:cut], CODE[cut + left :]), LINE, 24)
+
+
+@pytest.mark.parametrize("text", ["width * height", "é + 名前", "  x[0]  ", "", "qqzz"])
+def test_log_probabilities_are_those_that_score_gives_of_the_same_tokens(model: Local, text: str) -> None:
+    prompt = replace(model.fim("def area(width, height):\n    return", ""), held="")
+    replayed = model.replay(prompt, text, stop=LINE)
+    assert (replayed.text, replayed.stopped_by in (StopReason.LINE, StopReason.END)) == (text, True)
+    scores = model.score(prompt, [token.id for token in replayed.tokens])
+    assert [token.logprob for token in replayed.tokens] == pytest.approx(scores, abs=0.05)
+    assert sum(token.logprob for token in replayed.tokens) == pytest.approx(sum(scores), abs=0.1)
+
+
+def test_a_text_that_the_model_would_not_write_has_the_tokenizers_tokens(embedded: LlamaModel) -> None:
+    prompt, text = replace(embedded.fim("def multiply(first, second):\n    return", "\n"), held=""), " second - first"
+    replayed = embedded.replay(prompt, text, stop=LINE)
+    assert [token.id for token in replayed.tokens[:-1]] == embedded.tokenize(text)
+    assert all(token.entropy is not None and token.best_other_logprob is not None for token in replayed.tokens)
+
+
+def test_what_stands_before_the_cursor_is_written_again(embedded: LlamaModel) -> None:
+    prompt = embedded.fim("def multiply(first, second):\n    ret", "\n")
+    assert prompt.held
+    replayed = embedded.replay(prompt, "urn first", stop=LINE)
+    assert b"".join(token.text for token in replayed.tokens).strip() == b"urn first"
+    assert replayed.tokens[0].shares
+
+
+def test_the_memory_is_mixed_in(embedded: LlamaModel) -> None:
+    before = "def collect(archive):\n    for quux in archive.unusual_members():\n        yield quux\n\n\nfor quux in archive.un"
+    memory = ProjectMemory(embedded, shipped_weights().for_model(embedded.fingerprint.id)).at(before, "\n")
+    prompt = embedded.fim("for quux in archive.un", "\n")
+    remembering = replace(prompt, memory=memory)
+    alone, mixed = (embedded.replay(each, "usual_members():", stop=LINE) for each in (prompt, remembering))
+    assert sum(token.logprob for token in mixed.tokens) > sum(token.logprob for token in alone.tokens) + 1
+    assert [source.path for source in mixed.sources] == [None]
+    own_tokens_come_back(embedded, remembering, LINE, 24)
+
+
+def test_a_text_that_was_cut_off_has_no_token_for_its_end(model: Local) -> None:
+    prompt = model.fim("def f(a):\n", "")
+    replayed = model.replay(prompt, "    a = 1\n    b = 2", stop=None)
+    assert b"".join(token.text for token in replayed.tokens) == b"    a = 1\n    b = 2"
+    assert replayed.stopped_by is StopReason.TOKENS
+    assert model.replay(replace(prompt, held=""), "", stop=None).tokens == ()
+
+
+def test_the_rest_of_the_line_may_be_repeated_before_the_end(open_tiny: OpenTiny) -> None:
+    model = open_tiny(scripted(b"a", b")", b"\n"))
+    prompt = model.fim("print(?", ")\n")
+    replayed = model.replay(prompt, "a", stop=LINE, repeated=(")",))
+    assert [token.text for token in replayed.tokens] == [b"a", b")", b"\n"]
+    assert [token.text for token in model.replay(prompt, "a", stop=LINE).tokens][:-1] == [b"a"]
+
+
+def test_the_next_call_reuses_what_a_replay_read(model: Local) -> None:
+    prompt = model.fim(CODE, "")
+    model.replay(prompt, "x = 1", stop=LINE)
+    assert model.replay(prompt, "x = 2", stop=LINE).timings.reused_tokens == len(prompt.tokens) - 1
+
+
+def test_a_text_that_does_not_fit_into_the_context_is_refused(model: Local) -> None:
+    with pytest.raises(ContextTooLong, match="a given text"):
+        model.replay(model.fim("x = ", ""), "é" * (model.context_length // 2), stop=NONE)
+
+
+def test_a_text_that_the_stopping_rule_ends_is_refused(model: Local) -> None:
+    with pytest.raises(NotReplayable, match="would end after 1 characters"):
+        model.replay(model.fim("x = ", ""), "1\n2", stop=LINE)
