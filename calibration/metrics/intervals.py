@@ -79,7 +79,7 @@ def intervals(p: ArrayLike, y: ArrayLike, groups: NDArray[np.integer], resamples
     Raises ValueError for what `checked` refuses, an infinite log loss, fewer than two groups and a group number that no sample has.
     """
     p, y = checked(p, y)
-    groups = _checked_groups(groups, p)
+    groups = checked_groups(groups, p)
     whole, without = _metrics(p, y, groups)
     brier, skill, log_loss, auc, augrc = zip(whole.tolist(), _half_widths(without).tolist(), strict=True)
     return Intervals(
@@ -87,7 +87,7 @@ def intervals(p: ArrayLike, y: ArrayLike, groups: NDArray[np.integer], resamples
         skill=_at_most_1(*skill) if not math.isnan(skill[1]) else None,
         log_loss=_on_log_scale(*log_loss),
         auc=_of_auc(*auc, y, groups) if not math.isnan(auc[1]) else None,
-        augrc=_on_logit_scale(*augrc, highest=0.5),
+        augrc=on_logit_scale(*augrc, highest=0.5),
         calibration_error=_calibration_error(p, y, groups, resamples, seed),
     )
 
@@ -104,7 +104,7 @@ def paired(p: ArrayLike, q: ArrayLike, y: ArrayLike, groups: NDArray[np.integer]
     q, z = checked(q, y if y_of_q is None else y_of_q)
     if len(q) != len(p):
         raise ValueError(f"{len(p)} and {len(q)} forecasts are not pairs")
-    groups = _checked_groups(groups, p)
+    groups = checked_groups(groups, p)
     whole, without = _metrics(p, y, groups)
     whole_of_q, without_of_q = _metrics(q, z, groups)
     half = _half_widths(without_of_q - without)
@@ -123,7 +123,7 @@ def mean_interval(values: ArrayLike, groups: NDArray[np.integer]) -> Interval:
     Raises ValueError for what `intervals` refuses of groups.
     """
     v = np.asarray(values, dtype=np.float64)
-    groups = _checked_groups(groups, v)
+    groups = checked_groups(groups, v)
     total, size = np.bincount(groups, v), np.bincount(groups)
     without = (total.sum() - total) / (len(v) - size)
     return _around(float(v.mean()), float(_half_widths(without[None, :])[0]))
@@ -185,7 +185,8 @@ def tail(groups: int) -> float:
     return 0.5 * math.erfc(math.sqrt(groups / (groups - 1)) * student_t(groups - 1) / math.sqrt(2))
 
 
-def _checked_groups(groups: NDArray[np.integer], samples: NDArray[np.generic]) -> NDArray[np.intp]:
+def checked_groups(groups: NDArray[np.integer], samples: NDArray[np.generic]) -> NDArray[np.intp]:
+    """The groups (n,) of samples (n,), numbered from 0 without a gap. Raises ValueError for any others, and for fewer than two."""
     if groups.shape != samples.shape or groups.dtype.kind not in "iu" or groups.min() < 0:
         raise ValueError("groups are one integer from 0 per sample")
     sizes = np.bincount(groups)
@@ -263,7 +264,7 @@ def _on_log_scale(value: float, half: float, highest: float = math.inf) -> Inter
     return Interval(value, value / factor, min(highest, value * factor))
 
 
-def _on_logit_scale(value: float, half: float, highest: float = 1.0) -> Interval:
+def on_logit_scale(value: float, half: float, highest: float = 1.0) -> Interval:
     """Symmetric in the log odds of value / highest (delta method), for what is between 0 and `highest`."""
     if not 0 < value < highest:
         return Interval(value, value, value)
@@ -283,7 +284,7 @@ def _of_auc(value: float, half: float, y: NDArray[np.bool_], groups: NDArray[np.
     negative sample, no two of which share a group: all are in order with probability A^k, so an A below 0.025^(1 / k) is refuted.
     """
     if 0 < value < 1:
-        return _on_logit_scale(value, half)
+        return on_logit_scale(value, half)
     positive, negative = (int(np.count_nonzero(np.bincount(groups[of_class]))) for of_class in (y, ~y))
     least = 0.025 ** (1 / min(positive, negative, (int(groups.max()) + 1) // 2))
     return Interval(value, least, 1.0) if value == 1 else Interval(value, 0.0, 1 - least)

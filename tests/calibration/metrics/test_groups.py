@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from forecasts import Forecast, forecasts, perfect
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from validation_worlds import most
+
+from assay.calibration.metrics.groups import correlation, intraclass_correlation, log_odds_ratio, mean, skill_gain, within_auc
+from assay.calibration.metrics.intervals import Interval, paired
+from assay.calibration.metrics.scores import auc
+
+GROUPS = 12
+
+
+def value_of(interval: Interval | None) -> float:
+    assert interval is not None
+    assert interval.low <= interval.value <= interval.high
+    return interval.value
+
+
+@given(forecasts, st.integers(2, 9))
+def test_the_auc_within_places_is_the_mean_of_that_of_each(forecast: Forecast, count: int) -> None:
+    p, y = np.tile(forecast[0], 3), np.tile(forecast[1], 3)
+    rng = np.random.default_rng(count)
+    places, groups = rng.integers(0, count, len(p)), np.repeat(np.arange(3), len(p) // 3)
+    of_each = [
+        auc(p[here], y[here])
+        for group in range(3)
+        for place in range(count)
+        if 0 < y[here := (places == place) & (groups == group)].sum() < here.sum()
+    ]
+    found = within_auc(p, y, places, groups)
+    if found is not None:
+        assert found.value == pytest.approx(np.mean(of_each))
+    else:
+        assert len(of_each) < 3
+
+
+@given(st.integers(0, 1000))
+def test_what_is_constant_within_places_tells_nothing_there_whatever_it_tells_of_all(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    places = rng.integers(0, 30, 300)
+    p = rng.random(30)[places]
+    found = within_auc(p, rng.random(300) < p, places, places % GROUPS)
+    assert found is not None
+    assert (found.value, found.low, found.high) == (0.5, 0.5, 0.5)
+
+
+def test_a_share_of_one_is_no_certainty() -> None:
+    y = np.tile([True, False], 20)
+    found = within_auc(y.astype(float), y, np.arange(40) // 2, np.arange(40) // 4)
+    assert found == Interval(1.0, pytest.approx(0.025**0.1), 1.0)
+    reversed_ = within_auc((~y).astype(float), y, np.arange(40) // 2, np.arange(40) // 4)
+    assert reversed_ == Interval(0.0, 0.0, pytest.approx(1 - 0.025**0.1))
+
+
+def test_without_two_groups_that_tell_anything_there_is_no_interval() -> None:
+    y = np.array([True, False, True, True])
+    assert within_auc(y.astype(float), y, np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1])) is None
+    assert log_odds_ratio(y, ~y, np.zeros(4, dtype=int), np.array([0, 0, 1, 1])) is None
+    assert correlation([1, 2, 3, 4], [2, 4, 6, 8], np.arange(4)) is None
+
+
+def test_the_log_odds_ratio_of_one_stratum_is_that_of_its_table() -> None:
+    y, exposed = np.repeat([True, True, False, False], [30, 10, 20, 40]), np.repeat([True, False, True, False], [30, 10, 20, 40])
+    found = log_odds_ratio(y, exposed, np.zeros(100, dtype=int), np.random.default_rng(0).permutation(100) % 10)
+    assert value_of(found) == pytest.approx(math.log(30 * 40 / (10 * 20)))
+
+
+def test_the_log_odds_ratio_within_strata_is_not_that_of_what_makes_them() -> None:
+    rng = np.random.default_rng(0)
+    strata = rng.integers(0, 4, 8000)
+    base = np.array([0.1, 0.3, 0.6, 0.9])[strata]
+    y, exposed = rng.random(8000) < base, rng.random(8000) < base
+    groups = rng.integers(0, GROUPS, 8000)
+    within, mixed = log_odds_ratio(y, exposed, strata, groups), log_odds_ratio(y, exposed, 0 * strata, groups)
+    assert within is not None
+    assert mixed is not None
+    assert within.low < 0 < within.high
+    assert mixed.low > 1
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.9])
+def test_the_intraclass_correlation_is_the_share_of_the_variance_between_places(share: float) -> None:
+    rng = np.random.default_rng(1)
+    places = rng.integers(0, 900, 6000)
+    values = 100 + math.sqrt(share) * rng.normal(size=900)[places] + math.sqrt(1 - share) * rng.normal(size=6000)
+    found = intraclass_correlation(values, places, places % 30)
+    assert found is not None
+    assert found.low - 0.01 <= share <= found.high + 0.01
+    assert found.value == pytest.approx(share, abs=0.03)
+
+
+@given(st.lists(st.tuples(st.floats(-100, 100), st.floats(-100, 100)), min_size=6, max_size=40, unique_by=(lambda p: p[0], lambda p: p[1])))
+def test_the_correlation_is_numpys(points: list[tuple[float, float]]) -> None:
+    x, y = np.array(points).T
+    found = correlation(x, y, np.arange(len(x)))
+    if found is not None:
+        assert found.value == pytest.approx(np.corrcoef(x, y)[0, 1], abs=1e-6)
+        assert -1 <= found.low <= found.value <= found.high <= 1
+
+
+def test_the_gain_of_skill_is_that_of_paired_intervals_where_those_are_defined() -> None:
+    p, y = perfect(900, 0)
+    q, groups = np.clip(p**2, 0.001, 0.999), np.arange(900) % GROUPS
+    expected = paired(p, q, y, groups).skill
+    found = skill_gain(p, y, q, y, groups)
+    assert found is not None
+    assert expected is not None
+    assert (found.value, found.low, found.high) == pytest.approx((expected.value, expected.low, expected.high))
+
+
+def test_the_gain_of_skill_takes_a_probability_of_zero_for_what_happened() -> None:
+    p, y = perfect(300, 1)
+    assert value_of(skill_gain(np.where(y, 0.0, p), y, p, y, np.arange(300) % GROUPS)) > 0
+
+
+def test_the_mean_of_equal_groups_has_students_interval() -> None:
+    of_groups = np.array([1.0, 2.0, 4.0, 5.0])
+    found = mean(np.repeat(of_groups, 3), np.repeat(np.arange(4), 3))
+    half = 3.182446 * of_groups.std(ddof=1) / 2
+    assert found == Interval(3.0, pytest.approx(3 - half, abs=0.03), pytest.approx(3 + half, abs=0.03))
+
+
+Drawn = tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64], NDArray[np.intp], NDArray[np.intp]]
+# Of x, y, the groups' offsets, places and groups: a statistic, and its truth where x has nothing to do with y.
+OF_NOTHING: dict[str, tuple[Callable[[Drawn], Interval | None], float]] = {
+    "within_auc": (lambda d: within_auc(1 / (1 + np.exp(-d[0] - d[2])), d[1], d[3], d[4]), 0.5),
+    "log_odds_ratio": (lambda d: log_odds_ratio(d[1], d[0] > 0, d[4], d[4]), 0.0),
+    "correlation": (lambda d: correlation(d[0], d[1], d[4]), 0.0),
+    "intraclass_correlation": (lambda d: intraclass_correlation(d[0], d[3], d[4]), 0.0),
+}
+
+
+@pytest.mark.parametrize("name", OF_NOTHING)
+def test_an_interval_misses_the_truth_in_about_one_world_of_twenty(name: str) -> None:
+    statistic, truth = OF_NOTHING[name]
+    rng, missed = np.random.default_rng(0), 0
+    groups = np.repeat(np.arange(20), rng.integers(10, 60, 20))
+    n = len(groups)
+    for _ in range(200):
+        x, offset = rng.normal(size=n), rng.normal(size=20)[groups]
+        found = statistic((x, rng.random(n) < 1 / (1 + np.exp(-offset)), offset, np.arange(n) // 5, groups))
+        assert found is not None
+        missed += not found.low <= truth <= found.high
+    assert missed <= most(200, 0.06)
