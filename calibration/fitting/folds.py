@@ -15,7 +15,7 @@ Grouping = Literal["project", "file", "sample"]
 FOLDS = 5
 MIN_GROUPS = 5
 
-_GROUP_OF: dict[Grouping, Callable[[Sample], object]] = {
+GROUP_OF: dict[Grouping, Callable[[Sample], object]] = {
     "project": attrgetter("project"),
     "file": attrgetter("project", "file"),
     "sample": attrgetter("id"),
@@ -30,7 +30,7 @@ def grouped(samples: Sequence[Sample], wanted: Grouping, least: int = MIN_GROUPS
     kinds: list[Grouping] = ["project", "file", "sample"]
     few = []
     for kind in kinds[kinds.index(wanted) :]:
-        index = numbered(list(map(_GROUP_OF[kind], samples)))
+        index = numbered(list(map(GROUP_OF[kind], samples)))
         count = int(index.max()) + 1
         if count >= least or kind == "sample":
             break

@@ -1,0 +1,228 @@
+"""The figures K1 to K8 of the calibration study: is a calibrator's probability skilful, true, and the same elsewhere?
+
+K1, K2 and K3 are about the probabilities themselves. K4 compares them with the model's own, K5 with another event. K6 looks at each
+project, K7 at other inputs, K8 at measures that ask the model again. All are held out (`held_out`), with intervals by group.
+
+Each figure is a pure function of held-out probabilities and labels; `figures` finds the samples for all.
+
+References: Spiess et al. (2024).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import Floats
+from ..calibrator import Calibrator
+from ..fitting.folds import Grouping, grouped
+from ..guards import MIN_SPREAD
+from ..measures.registry import MEASURES, raw_probability
+from ..metrics.groups import mean, skill_gain
+from ..metrics.intervals import Interval, intervals, rate_interval, student_t
+from ..metrics.null_tests import kuiper_by_group
+from ..samples import Sample
+from .figures import Figure, figure, not_run, only_with_skill
+from .held_out import NotHeldOut, Source, how_held_out
+
+STUDY = "calibration"
+# The inputs beside the plain one, which is what the editor shows the model.
+ARMS = {"no_docstring": "without the docstring", "no_suffix": "without the text after the cursor"}
+
+MAX_ERROR = 0.05
+# Below it a p-value is told.
+TELLING = 0.01
+_CLAIMS = {
+    "K1": "> 0",
+    "K2": f"<= {MAX_ERROR}",
+    "K3": "> 0.5",
+    "K4": "not below 0",
+    "K5": "",
+    "K5.mixed": "",
+    "K6": "reaches 0.95",
+    "K7": f"within ±{MAX_ERROR}",
+    "K8": "> 0",
+}
+_EVENTS = ("exact_match", "tests_pass")
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Held-out probabilities p (n,) of samples with labels y (n,), in groups (n,) numbered from 0. by: what a group is."""
+
+    p: Floats
+    y: NDArray[np.bool_]
+    groups: NDArray[np.intp]
+    by: str = "project"
+
+    @property
+    def count(self) -> int:
+        """The number of groups."""
+        return int(self.groups.max()) + 1 if len(self.groups) else 0
+
+    def figure(self, id: str, interval: Interval | None, note: str = "") -> Figure:
+        """A figure of all these samples."""
+        return figure(id, interval, len(self.y), self.count, self.by, _CLAIMS[id.partition(".")[0] if id not in _CLAIMS else id], note)
+
+
+def figures(calibrator: Calibrator, samples: Sequence[Sample], arms: Mapping[str, Sequence[Sample]], source: Source) -> tuple[Figure, ...]:
+    """All figures of a calibrator.
+
+    samples: of the plain input; arms: those of other inputs by the names in `ARMS`, with the plain sample's id for the same place.
+    Samples without a label for its event, or without a number, are left out.
+    """
+    by = calibrator.fitted_on.grouped_by
+    plain, kept = _judged(samples, calibrator.event, calibrator.features, source, by)
+    if not len(plain.y):
+        why = f"no sample has a label for {calibrator.event} and a number"
+        return tuple(not_run(id, _CLAIMS[id], why, by) for id in ("K1", "K2", "K3", "K4", "K5", "K6", "K8"))
+    k1, k2, k3 = whole(plain)
+    has_skill = k1.reading == "holds"
+    return (
+        replace(k1, note="; ".join(filter(None, (how_held_out(calibrator, samples), k1.note)))),
+        k2,
+        k3,
+        _gain_over_raw(plain, kept),
+        *_of_events(kept, calibrator.features, source, by),
+        only_with_skill(transfer(plain, calibrator.between_group_sd, calibrator.fitted_on.groups), has_skill),
+        *(_of_arm(arm, calibrator, kept, arms.get(arm, ()), source, by) for arm in ARMS),
+        _of_reflective(calibrator, kept, source, by),
+    )
+
+
+def whole(judged: Judged) -> tuple[Figure, Figure, Figure]:
+    """K1, K2 and K3: skill, calibration, and that probabilities do not collapse into one."""
+    if judged.count < 2:
+        return judged.figure("K1", None), judged.figure("K2", None), judged.figure("K3", None)
+    found = intervals(judged.p, judged.y, judged.groups)
+    k1 = judged.figure("K1", found.skill)
+    p_value = kuiper_by_group(judged.p, judged.y, judged.groups).p_value
+    refutes = ", which refutes calibration" if p_value < TELLING else ""
+    k2 = judged.figure("K2", found.calibration_error, f"Kuiper's test by {judged.by}: p = {p_value:.2g}{refutes}")
+    low, high = np.quantile(judged.p, [0.05, 0.95])
+    spread, said = float(high - low), f"90 % of the probabilities are between {low:.3f} and {high:.3f}"
+    k3 = judged.figure("K3", found.auc, said)
+    if spread < MIN_SPREAD:
+        claim = f"> {MIN_SPREAD}"
+        k3 = figure("K3", Interval(spread, spread, spread), len(judged.y), judged.count, judged.by, claim, f"{said}: nearly one number")
+    return k1, only_with_skill(k2, k1.reading == "holds"), k3
+
+
+def gain_over_raw(judged: Judged, raw: Floats) -> Figure:
+    """K4: the skill of the probabilities minus that of the model's own, raw (n,)."""
+    found = skill_gain(raw, judged.y, judged.p, judged.y, judged.groups) if judged.count > 1 else None
+    return judged.figure("K4", found, "skill after the map minus that of the raw p_tot")
+
+
+def of_events(exact: Judged, tests: Judged) -> tuple[Figure, Figure]:
+    """K5: the skill for exact_match minus that for tests_pass on the same samples; and how far the former's p is off for the latter."""
+    if exact.count < 2:
+        return exact.figure("K5", None), exact.figure("K5.mixed", None)
+    gain = skill_gain(tests.p, tests.y, exact.p, exact.y, exact.groups)
+    offset = mean(exact.p - tests.y, exact.groups)
+    return (
+        exact.figure("K5", gain, "skill for exact_match minus that for tests_pass"),
+        exact.figure("K5.mixed", offset, "mean P(exact_match) minus the share that passes its tests"),
+    )
+
+
+def transfer(judged: Judged, between_group_sd: float, fitted_groups: int) -> Figure:
+    """K6: the share of groups whose offset, mean p - mean y, lies within what chance and the stated spread between groups allow.
+
+    The allowed offset is that of the range on the screen: log odds ± t √(1 / I + τ²), with I = Σ p (1 - p) of the group. So 95 % of
+    groups are expected within it. The note has the median of the groups' skill scores, each against the base rate of all samples.
+    """
+    sizes = np.bincount(judged.groups)
+    information = np.bincount(judged.groups, judged.p * (1 - judged.p))
+    offset = np.bincount(judged.groups, judged.p - judged.y)
+    allowed = student_t(max(1, fitted_groups - 2)) * np.sqrt(information + (between_group_sd * information) ** 2)
+    inside = np.abs(offset) <= allowed
+    squares = np.bincount(judged.groups, (judged.p - judged.y) ** 2)
+    reference = np.bincount(judged.groups, (judged.y.mean() - judged.y) ** 2)
+    skills = 1 - squares[reference > 0] / reference[reference > 0]
+    median = f"median skill of a {judged.by} {np.median(skills):.2f}; " if len(skills) else ""
+    note = f"{median}mean offset {np.mean(np.abs(offset / sizes)):.3f}"
+    count = len(sizes)
+    return figure("K6", rate_interval(inside, np.arange(count)), count, count, judged.by, _CLAIMS["K6"], note)
+
+
+def of_input(id: str, plain: Judged, arm: Judged) -> Figure:
+    """K7: how far the offset, mean p - mean y, moves where the model is shown something else at the same places.
+
+    plain, arm: the same places in the same order. Holds only where there is skill on the other input.
+    """
+    if arm.count < 2:
+        return arm.figure(id, None)
+    moved = mean((arm.p - arm.y) - (plain.p - plain.y), arm.groups)
+    skill = intervals(arm.p, arm.y, arm.groups, resamples=2).skill
+    told = f"; skill there {skill.value:.2f}" if skill else ""
+    found = arm.figure(id, moved, f"offset there {np.mean(arm.p - arm.y):+.3f}, beside {np.mean(plain.p - plain.y):+.3f}{told}")
+    return only_with_skill(found, skill is not None and skill.low > 0)
+
+
+def reflective_adds(free: Judged, all_measures: Floats, names: Sequence[str]) -> Figure:
+    """K8: the skill of all_measures (n,), probabilities that also know what the model says when asked again, minus that without."""
+    found = skill_gain(free.p, free.y, all_measures, free.y, free.groups) if free.count > 1 else None
+    return free.figure("K8", found, f"skill with {', '.join(names)} minus that without")
+
+
+def _judged(samples: Sequence[Sample], event: str, features: tuple[str, ...], source: Source, by: Grouping) -> tuple[Judged, list[Sample]]:
+    """The samples with a label and a number, and what is said of them."""
+    known = [sample for sample in samples if sample.labels.get(event) is not None]
+    p = source(known, event, features) if known else np.empty(0)
+    kept = [known[row] for row in np.flatnonzero(~np.isnan(p))]
+    y = np.array([sample.labels[event] for sample in kept], dtype=np.bool_)
+    groups = grouped(kept, by, least=1)[1] if kept else np.empty(0, dtype=np.intp)
+    return Judged(p[~np.isnan(p)], y, groups, by), kept
+
+
+def _gain_over_raw(plain: Judged, kept: Sequence[Sample]) -> Figure:
+    totals = np.array([sample.measures.get("total_logprob", math.nan) for sample in kept])
+    if np.isnan(totals).any():
+        return not_run("K4", _CLAIMS["K4"], f"{int(np.isnan(totals).sum())} of {len(kept)} samples lack total_logprob", plain.by)
+    raw = raw_probability("total_logprob", totals)
+    assert raw is not None, "its raw probability is exp"
+    return gain_over_raw(plain, raw)
+
+
+def _of_events(kept: Sequence[Sample], features: tuple[str, ...], source: Source, by: Grouping) -> tuple[Figure, ...]:
+    both = [sample for sample in kept if all(sample.labels.get(event) is not None for event in _EVENTS)]
+    try:
+        (exact, of_exact), (tests, of_tests) = (_judged(both, event, features, source, by) for event in _EVENTS)
+    except NotHeldOut as error:
+        return (not_run("K5", "", str(error), by),)
+    if not both or not of_exact:
+        return (not_run("K5", "", "no sample has labels for both exact_match and tests_pass", by),)
+    if len(of_exact) != len(of_tests):
+        return (not_run("K5", "", "not every sample has a number for both events", by),)
+    return of_events(exact, tests)
+
+
+def _of_arm(arm: str, calibrator: Calibrator, kept: Sequence[Sample], samples: Sequence[Sample], source: Source, by: Grouping) -> Figure:
+    id = f"K7.{arm}"
+    if not samples:
+        return not_run(id, _CLAIMS["K7"], f"there are no samples {ARMS[arm]}", by)
+    row = {sample.id: number for number, sample in enumerate(kept)}
+    ordered = sorted((sample for sample in samples if sample.id in row), key=lambda sample: row[sample.id])
+    other, judged = _judged(ordered, calibrator.event, calibrator.features, source, by)
+    if not judged:
+        return not_run(id, _CLAIMS["K7"], f"no sample {ARMS[arm]} has the id of a plain one, a label and a number", by)
+    plain, _ = _judged([kept[row[sample.id]] for sample in judged], calibrator.event, calibrator.features, source, by)
+    return of_input(id, plain, other)
+
+
+def _of_reflective(calibrator: Calibrator, kept: Sequence[Sample], source: Source, by: Grouping) -> Figure:
+    """The more skill of its free measures with those reflective ones that every sample has."""
+    free = tuple(name for name in calibrator.features if not MEASURES[name].cost)
+    names = [name for name, measure in MEASURES.items() if measure.cost and all(name in sample.measures for sample in kept)]
+    if not names or not free:
+        return not_run("K8", _CLAIMS["K8"], "the samples have no measures for which the model was asked again", by)
+    plain, of_free = _judged(kept, calibrator.event, free, source, by)
+    more, of_more = _judged(of_free, calibrator.event, (*free, *names), source, by)
+    if len(of_more) != len(of_free):
+        return not_run("K8", _CLAIMS["K8"], "not every sample has a number with all measures", by)
+    return reflective_adds(plain, more.p, names)

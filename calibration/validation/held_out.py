@@ -1,0 +1,152 @@
+"""Where a figure's probabilities come from: a calibrator's own map for samples that it was not fitted on, else a cross-fitted one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import Floats, bounded, sigmoid
+from ..calibrator import Calibrator
+from ..fitting.folds import GROUP_OF, Grouping, folds_of, grouped, renumbered
+from ..fitting.model_selection import fit_map, select_map
+from ..fitting.shrinkage import Tree, log_odds_of
+from ..maps.platt import PlattMap
+from ..maps.registry import Map
+from ..measures.registry import enter
+from ..samples import Sample, samples_sha256
+
+# Held-out probabilities (n,) of an event for samples, from these measures; nan where there is no number.
+Source = Callable[[Sequence[Sample], str, tuple[str, ...]], Floats]
+
+
+class NotHeldOut(ValueError):
+    """No held-out probabilities can be had. The message says why and what to do."""
+
+
+def held_out(calibrator: Calibrator, samples: Sequence[Sample]) -> Source:
+    """The source for figures of a calibrator on samples, and on others of the same groups.
+
+    Where they are the ones that it was fitted on (by their hash) everything is cross-fitted. Else its own event has its own map, and only
+    what it has no map for, another event or other measures, is cross-fitted.
+
+    Raises NotHeldOut for its own samples where its procedure can't be repeated: it was adapted from another, or has maps for levels.
+    """
+    cross_fitted = CrossFitted(tuple(samples), calibrator.fitted_on.grouped_by, _wanted(calibrator))
+    if not are_its_own(calibrator, samples):
+        own = calibrator.event, calibrator.features
+        return lambda judged, event, features: (
+            shown(calibrator, judged) if (event, features) == own else cross_fitted(judged, event, features)
+        )
+    if calibrator.moved_from or calibrator.levels:
+        why = "was adapted from another one" if calibrator.moved_from else "has maps of its own for levels"
+        raise NotHeldOut(f"calibrator {calibrator.id} was fitted on these very samples and {why}: validate it on other samples")
+    return cross_fitted
+
+
+def are_its_own(calibrator: Calibrator, samples: Sequence[Sample]) -> bool:
+    """Whether those with a label are the samples that it was fitted on, by their hash."""
+    known = [sample for sample in samples if sample.labels.get(calibrator.event) is not None]
+    return samples_sha256(known) == calibrator.fitted_on.samples_sha256
+
+
+def how_held_out(calibrator: Calibrator, samples: Sequence[Sample]) -> str:
+    """How `held_out` judges these samples, for people."""
+    if are_its_own(calibrator, samples):
+        return f"its own samples, each by a map that was fitted without the fold of its {calibrator.fitted_on.grouped_by}"
+    return "other samples than it was fitted on, by its own map"
+
+
+def shown(calibrator: Calibrator, samples: Sequence[Sample]) -> Floats:
+    """What the calibrator itself says (n,), whatever its status; nan where a measure is missing or outside its ranges."""
+    x, inside = _entered(samples, calibrator.features)
+    for column, (low, high) in zip(_raw(samples, calibrator.features).T, calibrator.ranges, strict=True):
+        inside &= (column >= low) & (column <= high)
+    p = np.full(len(samples), np.nan)
+    if not calibrator.levels or not isinstance(calibrator.map, PlattMap):
+        p[inside] = sigmoid(calibrator.map.log_odds(x[inside]))
+    else:
+        tree = Tree(calibrator.map, calibrator.children, ())
+        paths = [tuple(getattr(sample, level) for level in calibrator.levels) for sample in samples]
+        p[inside] = sigmoid(log_odds_of(tree, x[inside], [path for path, known in zip(paths, inside, strict=True) if known]))
+    return np.asarray(np.clip(p, calibrator.bound, 1 - calibrator.bound))
+
+
+@dataclass(frozen=True, slots=True)
+class CrossFitted:
+    """Of each group the map that was fitted without the group's fold: the procedure, selection included, of `fit`'s evidence.
+
+    samples: what maps are fitted to. by: what is held out together. wanted: the kind of map, or "auto".
+    """
+
+    samples: tuple[Sample, ...]
+    by: Grouping
+    wanted: str = "auto"
+    _fitted: dict[tuple[str, tuple[str, ...]], _Folds] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __call__(self, judged: Sequence[Sample], event: str, features: tuple[str, ...]) -> Floats:
+        """As `Source`. A group that no map was fitted to has the map of all others."""
+        if (event, features) not in self._fitted:
+            self._fitted[event, features] = self._fit(event, features)
+        folds = self._fitted[event, features]
+        x, inside = _entered(judged, features)
+        names = list(map(GROUP_OF[self.by], judged))
+        fold = np.fromiter((folds.of.get(name, len(folds.maps) - 1) for name in names), np.intp, len(names))
+        p = np.full(len(judged), np.nan)
+        for number, (fitted, used, n) in enumerate(folds.maps):
+            rows = inside & (fold == number)
+            p[rows] = bounded(sigmoid(fitted.log_odds(x[rows, :used])), n)
+        return p
+
+    def _fit(self, event: str, features: tuple[str, ...]) -> _Folds:
+        known = [sample for sample in self.samples if sample.labels.get(event) is not None]
+        x, inside = _entered(known, features)
+        known, x = [known[row] for row in np.flatnonzero(inside)], x[inside]
+        if len(known) < 2:
+            raise NotHeldOut(f"only {len(known)} samples have a label for {event} and the measures {', '.join(features)}")
+        y = np.array([sample.labels[event] for sample in known], dtype=np.bool_)
+        _, groups, _ = grouped(known, self.by, least=1)
+        if groups.max() == 0:
+            raise NotHeldOut(f"the samples are of one {self.by}, so none can be held out")
+        fold = folds_of(groups, seed=0)
+        names = list(map(GROUP_OF[self.by], known))
+        maps = [
+            _fitted_to(x[rows], y[rows], groups[rows], features, self.wanted)
+            for rows in (*(fold != number for number in range(int(fold.max()) + 1)), np.full(len(y), True))
+        ]
+        return _Folds(dict(zip(names, fold.tolist(), strict=True)), maps)
+
+
+@dataclass(frozen=True, slots=True)
+class _Folds:
+    """of: the fold of each group. maps: of each fold the map, how many measures it takes and its samples; last that of all samples."""
+
+    of: dict[object, int]
+    maps: list[tuple[Map, int, int]]
+
+
+def _fitted_to(x: Floats, y: NDArray[np.bool_], groups: NDArray[np.intp], features: tuple[str, ...], wanted: str) -> tuple[Map, int, int]:
+    groups = renumbered(groups)
+    selection = select_map(x, y, groups, features, wanted, 0)
+    return fit_map(selection, x, y, features, groups), selection.features, len(y)
+
+
+def _wanted(calibrator: Calibrator) -> str:
+    """The kind of map that its fit was asked for, as far as the candidates tell."""
+    return "auto" if len({candidate.kind for candidate in calibrator.tried}) > 1 else calibrator.map.kind
+
+
+def _raw(samples: Sequence[Sample], features: tuple[str, ...]) -> Floats:
+    rows = np.array([[sample.measures.get(name, np.nan) for name in features] for sample in samples], dtype=np.float64)
+    return rows.reshape(len(samples), len(features))
+
+
+def _entered(samples: Sequence[Sample], features: tuple[str, ...]) -> tuple[Floats, NDArray[np.bool_]]:
+    """The measures as they enter a map (n, k), nan where one is missing, and which samples have them all (n,)."""
+    raw = _raw(samples, features)
+    inside = np.asarray(np.isfinite(raw).all(axis=1))
+    x = np.full(raw.shape, np.nan)
+    x[inside] = np.column_stack([enter(name, column) for name, column in zip(features, raw[inside].T, strict=True)])
+    return x, inside

@@ -1,0 +1,135 @@
+"""The validation table of a calibrator: the figures that studies print of it. One JSON file each; the format is in docs/formats.md.
+
+It lies beside the calibrator, as `validation/ID.json` with the calibrator's id, so that the calibrator's own file and id stay as they are.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from ...inference.regular_file import read_regular_file
+from ..atomic_write import write_atomically
+from ..calibrator import Calibrator, CalibratorError
+from ..samples import EVENTS
+from ..strict_json import DECODER, build
+from .figures import Figure, problem_of
+
+SCHEMA = "assay/validation/1"
+FOLDER = "validation"
+MAX_FILE_BYTES = 2**18
+
+_HEX16 = re.compile(r"[0-9a-f]{16}").fullmatch
+_HEX64 = re.compile(r"[0-9a-f]{64}").fullmatch
+_ID = re.compile(r"[A-Z][0-9]{1,3}(\.[a-z_]{1,40})?").fullmatch
+
+
+class ValidationError(CalibratorError):
+    """A validation table can't be read, or is of another calibrator. The message says file, field and reason."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row(Figure):
+    """A figure, and where it comes from.
+
+    study: its name. run: the names of the runs, or files of samples. run_sha256: of their samples, as in `samples.samples_sha256`.
+    """
+
+    study: str
+    run: str
+    run_sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """What the studies say of one calibrator. model, prompt: the fingerprints that it is for."""
+
+    calibrator: str
+    event: str
+    task: str
+    model: str
+    prompt: str
+    figures: tuple[Row, ...]
+
+    def __post_init__(self) -> None:
+        """Raises ValueError, "field: reason", for what no table has."""
+        wrong = (
+            ("calibrator", not _HEX16(self.calibrator), "not 16 lower-case hex digits"),
+            ("event", self.event not in EVENTS, f"{self.event!r} is none of {', '.join(EVENTS)}"),
+            ("model", not _HEX16(self.model), "not 16 lower-case hex digits"),
+            ("prompt", not _HEX16(self.prompt), "not 16 lower-case hex digits"),
+            *(("figures", not _ID(row.id), f'the id {row.id!r} is none such as "K1" or "K7.no_suffix"') for row in self.figures),
+            ("figures", len({row.id for row in self.figures}) < len(self.figures), "an id is there twice"),
+            *((f"figures.{row.id}.run_sha256", not _HEX64(row.run_sha256), "not 64 lower-case hex digits") for row in self.figures),
+            *((f"figures.{row.id}.{problem}", bool(problem), "") for row in self.figures for problem in (problem_of(row),)),
+        )
+        for field, is_wrong, reason in wrong:
+            if is_wrong:
+                raise ValueError(f"{field}: {reason}".removesuffix(": "))
+
+    def is_of(self, calibrator: Calibrator) -> bool:
+        """Whether it is about this calibrator."""
+        return self == replace(empty(calibrator), figures=self.figures)
+
+
+def empty(calibrator: Calibrator) -> Validation:
+    """The table of a calibrator of which no study has said anything."""
+    made = calibrator.fitted_on
+    return Validation(calibrator.id, calibrator.event, calibrator.task, made.model, made.prompt, ())
+
+
+def rows_of(figures: Iterable[Figure], study: str, run: str, run_sha256: str) -> tuple[Row, ...]:
+    """The figures of a study as rows."""
+    return tuple(Row(**asdict(figure), study=study, run=run, run_sha256=run_sha256) for figure in figures)
+
+
+def merged(before: Validation, rows: Iterable[Row]) -> Validation:
+    """The table with the rows in it. A row replaces the one with its id, unless it was not run and that one was. Sorted by id."""
+    figures = {row.id: row for row in before.figures}
+    for row in rows:
+        if row.reading != "not run" or row.id not in figures:
+            figures[row.id] = row
+    return replace(before, figures=tuple(figures[id] for id in sorted(figures)))
+
+
+def path_of(calibrator: Calibrator, file: Path) -> Path:
+    """Where the table of a calibrator is whose own file is `file`."""
+    return file.parent / FOLDER / f"{calibrator.id}.json"
+
+
+def save(validation: Validation, path: Path, *, follow: bool = True) -> None:
+    """Write a table's file, atomically. follow: as `write_atomically`."""
+    document = {"schema": SCHEMA, **asdict(validation)}
+    with write_atomically(path, follow=follow) as out:
+        out.write((json.dumps(document, indent=1, allow_nan=False) + "\n").encode())
+
+
+def load(path: Path, *, follow: bool = True) -> Validation:
+    """The table in a file. follow: whether the path may be a symbolic link.
+
+    Raises ValidationError, with file, field and reason, for what `save` would not have written, for a file that has another calibrator's
+    name, and for what is no file or larger than `MAX_FILE_BYTES`.
+    """
+    try:
+        fields = DECODER.decode(read_regular_file(path, MAX_FILE_BYTES, follow=follow).decode("utf-8-sig"))
+        if not isinstance(fields, dict):
+            raise ValueError("a validation table is a JSON object")
+        if (schema := fields.pop("schema", None)) != SCHEMA:
+            raise ValueError(f"schema: {schema!r}, this version of Assay reads {SCHEMA!r}; make it again with `assay calibrate validate`")
+        found = build(Validation, fields)
+        if path.stem != found.calibrator:
+            raise ValueError(f"calibrator: {found.calibrator}, and the file has the name of {path.stem}")
+        return found
+    except OSError as error:
+        raise ValidationError(f"{path}: can't be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ValidationError(f"{path}: not UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise ValidationError(f"{path}:{error.lineno}: not JSON: {error.msg}") from None
+    except RecursionError:
+        raise ValidationError(f"{path}: not a validation table: nested too deep") from None
+    except ValueError as error:
+        raise ValidationError(f"{path}: {error}") from None

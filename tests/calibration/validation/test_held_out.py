@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from msgspec.structs import replace as changed
+from synthetic_samples import world
+
+from assay.calibration.calibrator import Parent
+from assay.calibration.confidence import confidence
+from assay.calibration.fitting.fit import Fit, fit
+from assay.calibration.samples import Sample
+from assay.calibration.validation.held_out import CrossFitted, NotHeldOut, held_out, shown
+
+FEATURES = ("total_logprob", "length")
+
+
+@pytest.fixture(scope="module")
+def samples() -> list[Sample]:
+    return world(700, projects=11, between=0.3)[0]
+
+
+@pytest.fixture(scope="module", params=["auto", "platt", "beta"])
+def made(request: pytest.FixtureRequest, samples: list[Sample]) -> Fit:
+    kind: str = request.param
+    return fit(samples, "exact_match", FEATURES[:1] if kind == "beta" else FEATURES, kind=kind, resamples=2)
+
+
+def test_of_its_own_samples_the_probabilities_are_those_of_the_calibrators_evidence(made: Fit, samples: list[Sample]) -> None:
+    calibrator = made.calibrator
+    p = held_out(calibrator, samples)(samples, "exact_match", calibrator.features)
+    assert np.array_equal(p, made.held_out)
+
+
+def test_of_other_samples_they_are_what_the_user_would_see(made: Fit) -> None:
+    calibrator = made.calibrator
+    others = [*world(200, seed=5)[0], changed(world(1)[0][0], id="no measure", measures={}), changed(world(1)[0][0], id="far", measures={})]
+    p = held_out(calibrator, others)(others, "exact_match", calibrator.features)
+    for sample, said in zip(others, p, strict=True):
+        seen = confidence(replace(calibrator, status="informative"), sample.measures).probability
+        assert np.isnan(said) if seen is None else said == pytest.approx(seen)
+
+
+def test_another_input_of_a_project_is_judged_by_the_map_that_did_not_see_the_project(samples: list[Sample]) -> None:
+    source = CrossFitted(tuple(samples), "project")
+    there = [changed(sample, id=f"arm {sample.id}") for sample in samples]
+    assert np.array_equal(source(there, "exact_match", FEATURES), source(samples, "exact_match", FEATURES))
+    flipped = [changed(s, labels={"exact_match": not s.labels["exact_match"]}) if s.project == "p0" else s for s in samples]
+    of_project = [sample for sample in samples if sample.project == "p0"]
+    fold_of_p0 = CrossFitted(tuple(flipped), "project")(of_project, "exact_match", FEATURES)
+    assert np.array_equal(fold_of_p0, source(of_project, "exact_match", FEATURES))
+
+
+def test_a_project_that_no_map_saw_has_the_map_of_all_others(samples: list[Sample]) -> None:
+    stranger = [changed(sample, id=f"new {sample.id}", project="new") for sample in samples[:50]]
+    calibrator = fit(samples, "exact_match", kind="platt", resamples=2).calibrator
+    p = CrossFitted(tuple(samples), "project", "platt")(stranger, "exact_match", calibrator.features)
+    assert p == pytest.approx(shown(calibrator, stranger))
+
+
+def test_maps_of_levels_are_used_for_other_samples() -> None:
+    several, _ = world(500, projects=5, between=2.0)
+    calibrator = fit(several, "exact_match", levels=("project",), resamples=2).calibrator
+    assert calibrator.children
+    p = shown(calibrator, several)
+    seen = [confidence(replace(calibrator, status="informative"), s.measures, {"project": s.project}).probability for s in several]
+    assert p == pytest.approx(np.array(seen, dtype=float))
+
+
+def test_what_can_not_be_held_out_is_refused_with_what_to_do(samples: list[Sample]) -> None:
+    calibrator = replace(fit(samples, "exact_match", resamples=2).calibrator, moved_from=Parent("0" * 16, 10))
+    with pytest.raises(NotHeldOut, match="adapted from another one: validate it on other samples"):
+        held_out(calibrator, samples)
+    alone = [changed(sample, project="one") for sample in samples]
+    with pytest.raises(NotHeldOut, match="of one project, so none can be held out"):
+        CrossFitted(tuple(alone), "project")(alone, "exact_match", FEATURES)
+    with pytest.raises(NotHeldOut, match=re.escape("only 0 samples have a label for tests_pass")):
+        CrossFitted(tuple(samples), "project")(samples, "tests_pass", FEATURES)
