@@ -8,12 +8,12 @@ drawn, then the newest. One that is `insufficient` is taken only if no other mat
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import accumulate, islice
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
 from .calibrator import MAX_FILE_BYTES, Calibrator, CalibratorError, load
 from .data_folder import data_folder
@@ -21,6 +21,8 @@ from .measures.agreement import SINGLE_DRAW, Drawn
 from .measures.registry import MEASURES
 from .project_folder import PROJECT_FOLDER, link_in
 from .trust import Trust, remembered
+from .validation import table
+from .validation.table import Validation
 
 Origin = Literal["project", "user", "shipped"]
 # Of a folder. So many are more than one needs, and read in a moment.
@@ -33,16 +35,21 @@ _Differences = dict[str, tuple[str, ...]]
 # A model, a prompt and decoder, an event, a task and a language.
 _Key = tuple[str, str, str, str, str]
 
+_Files = tuple[list[tuple[Path, os.stat_result | None]], str]
+_Listing = Callable[[Origin, Path], _Files]
+T = TypeVar("T")
+
 _ORIGINS: tuple[Origin, ...] = get_args(Origin)
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One calibrator in the registry."""
+    """One calibrator in the registry. validation: what studies say of it, where a table lies beside it."""
 
     origin: Origin
     path: Path
     calibrator: Calibrator
+    validation: Validation | None = None
 
     @property
     def project(self) -> Path | None:
@@ -154,6 +161,28 @@ def read_entry(origin: Origin, path: Path) -> Entry:
     return Entry(origin, path, calibrator)
 
 
+def read_table(origin: Origin, path: Path) -> Validation:
+    """The validation table in a file. Raises CalibratorError, also for a symbolic link in a project's folder."""
+    return table.load(path, follow=origin != "project")
+
+
+def tables_of(origin: Origin, folder: Path) -> _Files:
+    """As `files_of`, the validation tables of the calibrators in a folder. Raises CalibratorError as it, and for a link in a project."""
+    tables = folder / table.FOLDER
+    if origin == "project" and os.path.islink(tables):  # noqa: PTH114 - Path.is_symlink may raise
+        raise CalibratorError(f"{tables}: a symbolic link, and none is followed in a project")
+    return files_of(origin, tables)
+
+
+def validated(entries: Iterable[Entry], tables: Mapping[Path, Validation]) -> list[Entry]:
+    """The entries, each with the validation table that is about its calibrator. tables: by their files."""
+    found = []
+    for entry in entries:
+        beside = tables.get(table.path_of(entry.calibrator, entry.path))
+        found.append(replace(entry, validation=beside) if beside and beside.is_of(entry.calibrator) else entry)
+    return found
+
+
 def registry_of(entries: Iterable[Entry], skipped: Iterable[str]) -> Registry:
     """A registry with the entries in order of precedence."""
 
@@ -166,20 +195,13 @@ def registry_of(entries: Iterable[Entry], skipped: Iterable[str]) -> Registry:
 def read_registry(places: Sequence[tuple[Origin, Path]], left_out: Iterable[str] = ()) -> Registry:
     """Read every calibrator of the folders. What can't be read is in `skipped`, with the reason, behind what was `left_out` before."""
     entries: list[Entry] = []
+    tables: dict[Path, Validation] = {}
     skipped = [*left_out]
     for origin, folder in places:
-        try:
-            files, rest = files_of(origin, folder)
-        except CalibratorError as error:
-            skipped.append(str(error))
-            continue
-        for path, _ in files:
-            try:
-                entries.append(read_entry(origin, path))
-            except CalibratorError as error:
-                skipped.append(str(error))
-        skipped += filter(None, (rest,))
-    return registry_of(entries, skipped)
+        if found := _read_all(files_of, read_entry, origin, folder, skipped):
+            entries += found.values()
+            tables |= _read_all(tables_of, read_table, origin, folder, skipped)
+    return registry_of(validated(entries, tables), skipped)
 
 
 def why_left_out(project: Path, trust: Callable[[Path], Trust] = remembered) -> tuple[str, bool]:
@@ -255,6 +277,23 @@ def source_of(entry: Entry) -> str:
         return f"this project's own folder, {PROJECT_FOLDER.as_posix()}"
     # Whether a suggestion was kept only a log can tell.
     return "your own calibrators" + (", fitted to your log" if entry.calibrator.event == "kept" else "")
+
+
+def _read_all(listing: _Listing, read: Callable[[Origin, Path], T], origin: Origin, folder: Path, skipped: list[str]) -> dict[Path, T]:
+    """What is in the files of a folder, by path. What can't be read is added to `skipped`, with the reason."""
+    try:
+        files, rest = listing(origin, folder)
+    except CalibratorError as error:
+        skipped.append(str(error))
+        return {}
+    found = {}
+    for path, _ in files:
+        try:
+            found[path] = read(origin, path)
+        except CalibratorError as error:
+            skipped.append(str(error))
+    skipped += filter(None, (rest,))
+    return found
 
 
 def _asked(purpose: Purpose) -> dict[str, str | Path | None]:

@@ -28,8 +28,9 @@ from watchdog.events import (
 from .calibrator import CalibratorError
 from .file_events import FileEvents
 from .project_folder import PROJECT_FOLDER, is_folder, project_of
-from .registry import Entry, Origin, Registry, files_of, read_entry, registry_of, why_left_out
+from .registry import Entry, Origin, Registry, files_of, read_entry, read_table, registry_of, tables_of, validated, why_left_out
 from .trust import Trust
+from .validation.table import FOLDER, Validation
 
 LOOK_S = 0.5
 # One change makes several events, and a program that writes a file in place needs a moment.
@@ -128,7 +129,8 @@ class RegistryWatch:
 
     def _folders(self) -> list[Path]:
         own = {root.project / PROJECT_FOLDER for root in self._roots.copy().values() if root.project is not None}
-        return [*(folder for _, folder in self._shared), *sorted(own)]
+        folders = [*(folder for _, folder in self._shared), *sorted(own)]
+        return [*folders, *(folder / FOLDER for folder in folders)]
 
     def _look(self) -> None:
         common = self._common.again(self._shared, (), self._closed)
@@ -186,7 +188,8 @@ class _Read:
         if (files, left_out) == (self.files, self.left_out):
             return self
         seen = files.values()
-        entries = (file.entry for file in seen if file.entry)
+        tables = {path: file.table for path, file in files.items() if file.table}
+        entries = validated((file.entry for file in seen if file.entry), tables)
         return _Read(files, left_out, registry_of(entries, [*left_out, *(file.error for file in seen if file.error)]))
 
 
@@ -204,12 +207,13 @@ class Seen:
     """What is known of one file.
 
     version: changes whenever the file does.
-    entry: the newest calibrator that was read from it.
+    entry, table: the newest calibrator, or validation table, that was read from it.
     error, told: why this version can't be read, and whether that was logged.
     """
 
     version: tuple[int, ...]
-    entry: Entry | None
+    entry: Entry | None = None
+    table: Validation | None = None
     error: str | None = None
     told: bool = False
 
@@ -222,35 +226,48 @@ def look(places: Iterable[tuple[Origin, Path]], before: Mapping[Path, Seen], sto
     """
     files: dict[Path, Seen] = {}
     for origin, folder in places:
-        try:
-            listed, rest = files_of(origin, folder)
-            for path, found in listed:
-                if stop.is_set():
-                    return files
-                version = (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino) if found else ()
-                files[path] = _seen(origin, path, version, before.get(path))
-            if rest:
-                files[folder] = _unreadable((), CalibratorError(rest), before.get(folder))
-        except CalibratorError as error:
-            files |= {path: seen for path, seen in before.items() if path.parent == folder}
-            files[folder] = _unreadable((), error, before.get(folder))
+        for inside, listing, read in ((folder, files_of, _read_entry), (folder / FOLDER, tables_of, _read_table)):
+            try:
+                listed, rest = listing(origin, folder)
+                for path, found in listed:
+                    if stop.is_set():
+                        return files
+                    version = (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino) if found else ()
+                    files[path] = _seen(read, origin, path, version, before.get(path))
+                if rest:
+                    files[inside] = _unreadable((), CalibratorError(rest), before.get(inside))
+            except CalibratorError as error:
+                files |= {path: seen for path, seen in before.items() if inside in path.parents}
+                files[inside] = _unreadable((), error, before.get(inside))
+                break
     return files
 
 
-def _seen(origin: Origin, path: Path, version: tuple[int, ...], before: Seen | None) -> Seen:
+_Reading = Callable[[Origin, Path, tuple[int, ...]], Seen]
+
+
+def _read_entry(origin: Origin, path: Path, version: tuple[int, ...]) -> Seen:
+    return Seen(version, entry=read_entry(origin, path))
+
+
+def _read_table(origin: Origin, path: Path, version: tuple[int, ...]) -> Seen:
+    return Seen(version, table=read_table(origin, path))
+
+
+def _seen(read: _Reading, origin: Origin, path: Path, version: tuple[int, ...], before: Seen | None) -> Seen:
     if before is not None and before.version == version and (before.told or before.error is None):
         return before
     try:
-        return Seen(version, read_entry(origin, path))
+        return read(origin, path, version)
     except CalibratorError as error:
         return _unreadable(version, error, before)
 
 
 def _unreadable(version: tuple[int, ...], error: CalibratorError, before: Seen | None) -> Seen:
-    entry = before.entry if before else None
-    reason = f"{error}; what was read of it before is still used" if entry else str(error)
+    entry, table = (before.entry, before.table) if before else (None, None)
+    reason = f"{error}; what was read of it before is still used" if entry or table else str(error)
     if before is None or before.version != version or before.error is None:
-        return Seen(version, entry, reason)
+        return Seen(version, entry, table, reason)
     if not before.told:
         _log.warning("calibrator skipped: %s", reason)
-    return Seen(version, entry, reason, told=True)
+    return Seen(version, entry, table, reason, told=True)

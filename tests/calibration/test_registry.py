@@ -15,6 +15,7 @@ from synthetic_samples import MODEL, PROMPT, world
 from assay.calibration.calibrator import MAX_FILE_BYTES, Calibrator, save
 from assay.calibration.fitting.fit import fit
 from assay.calibration.measures.agreement import SINGLE_DRAW, Drawn
+from assay.calibration.metrics.intervals import Interval
 from assay.calibration.project_folder import project_of
 from assay.calibration.registry import (
     MAX_FILES,
@@ -32,6 +33,9 @@ from assay.calibration.registry import (
     registry_of,
 )
 from assay.calibration.trust import remember
+from assay.calibration.validation import table
+from assay.calibration.validation.figures import figure
+from assay.calibration.validation.table import Validation
 
 Places = list[tuple[Origin, Path]]
 
@@ -451,3 +455,45 @@ def test_every_calibrator_is_chosen_or_passed_over_for_a_reason(
     assert choice.entry is not None or not goes_after
     if choice.entry is not None and choice.entry.calibrator.status == "insufficient":
         assert all("insufficient" in passed.reason for passed in goes_after)
+
+
+def table_of(calibrator: Calibrator) -> Validation:
+    """What a study says of it: K1 holds."""
+    k1 = figure("K1", Interval(0.2, 0.1, 0.3), 600, 12, "project", "> 0")
+    return replace(table.empty(calibrator), figures=table.rows_of([k1], "calibration", "run", "0" * 64))
+
+
+def test_a_validation_table_beside_a_calibrator_is_its_own_and_no_calibrator(places: Places, made: Calibrator) -> None:
+    for _, folder in places:
+        save(made, folder / "c.json")
+    table.save(table_of(made), table.path_of(made, places[1][1] / "c.json"))
+    registry = read_registry(places)
+    assert [(entry.origin, entry.validation) for entry in registry.entries] == [
+        ("project", None),
+        ("user", table_of(made)),
+        ("shipped", None),
+    ]
+    assert registry.skipped == ()
+
+
+def test_a_damaged_table_or_one_of_something_else_leaves_the_calibrator_in_use(places: Places, made: Calibrator) -> None:
+    other = on(3, made)
+    for calibrator, name in ((made, "c.json"), (other, "d.json")):
+        save(calibrator, places[1][1] / name)
+    damaged = table.path_of(made, places[1][1] / "c.json")
+    table.save(replace(table_of(other), event="kept"), table.path_of(other, places[1][1] / "d.json"))
+    damaged.write_text("{")
+    registry = read_registry(places)
+    assert [(entry.calibrator, entry.validation) for entry in registry.entries] == [(made, None), (other, None)]
+    (reason,) = registry.skipped
+    assert reason.startswith(f"{damaged}:1: not JSON")
+
+
+def test_in_a_project_no_link_to_tables_is_followed(places: Places, made: Calibrator) -> None:
+    folder, elsewhere = places[0][1], places[1][1]
+    save(made, folder / "c.json")
+    table.save(table_of(made), table.path_of(made, elsewhere / "c.json"))
+    (folder / "validation").symlink_to(elsewhere / "validation")
+    registry = read_registry(places[:1])
+    assert [entry.validation for entry in registry.entries] == [None]
+    assert registry.skipped == (f"{folder / 'validation'}: a symbolic link, and none is followed in a project",)

@@ -18,6 +18,8 @@ from assay.calibration.calibrator import Calibrator, save
 from assay.calibration.fitting.fit import fit
 from assay.calibration.registry import Entry, Origin, Registry, read_entry
 from assay.calibration.trust import TRUSTED, Trust
+from assay.calibration.validation import table
+from assay.calibration.validation.figures import not_run
 from assay.calibration.watch import Found, RegistryWatch, Seen, look
 
 Places = list[tuple[Origin, Path]]
@@ -441,3 +443,31 @@ def test_a_fault_in_a_look_at_all_folders_is_logged_once_and_the_next_look_comes
     finally:
         watching.watch.close()
     assert caplog.text.count("RuntimeError: a fault") == 1
+
+
+def test_a_validation_table_that_comes_changes_or_goes_is_noticed(watched: Watched, folder: Path, made: Calibrator) -> None:
+    def told() -> list[str]:
+        return [entry.validation.figures[0].note for entry in watched.registry.entries if entry.validation]
+
+    save(made, folder / "c.json")
+    path = table.path_of(made, folder / "c.json")
+    for note in ("first", "second"):
+        (row,) = table.rows_of([not_run("K1", "> 0", note)], "calibration", "run", "0" * 64)
+        table.save(replace(table.empty(made), figures=(row,)), path)
+        until(lambda note=note: told() == [note])  # type: ignore[misc]
+    path.write_text("{")
+    until(lambda: bool(watched.registry.skipped))
+    assert told() == ["second"], "what was read of it before is still used"
+    assert "still used" in watched.registry.skipped[0]
+    path.unlink()
+    until(lambda: told() == [])
+    assert ids(watched) == [made.id]
+
+
+def test_a_look_reads_a_table_once_for_each_version(folder: Path, made: Calibrator, again: Look) -> None:
+    save(made, folder / "c.json")
+    path = table.path_of(made, folder / "c.json")
+    table.save(table.empty(made), path)
+    first = again()[path]
+    assert first.table == table.empty(made)
+    assert again()[path] is first
