@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from .. import __version__
 from . import complete, demo, doctor, eval, model, model_memory, serve
-from .calibrate import drift, fit, report, show, trust
+from .calibrate import drift, fit, report, show, trust, validate
 from .exit_codes import run_to_exit_code
 from .logs import evaluate, export, forget, path, prune, recalibrate, summary
 from .options import group
@@ -31,6 +31,7 @@ COMMANDS = (
         show.register,
         trust.register,
         drift.register,
+        validate.register,
     ),
     eval.register,
     group(

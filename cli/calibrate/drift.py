@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from ..exit_codes import DONE, FAILED, UsageError
 from ..options import add_json_option, command_parser
 from ..terminal import print_json, say
+from .inputs import check_fits
 
 if TYPE_CHECKING:
     from ...calibration.calibrator import Calibrator
@@ -87,7 +88,7 @@ def _watched(calibrator: Calibrator, path: Path, samples: Sequence[Sample], stat
     from ...calibration.samples import samples_sha256
 
     event = calibrator.event
-    _check(calibrator, path, samples)
+    check_fits(calibrator, path, samples)
     known = [sample for sample in samples if sample.labels.get(event) is not None]
     if not known:
         raise UsageError(f"none of the {len(samples)} samples has a label for {event}, which {path} is about")
@@ -106,22 +107,6 @@ def _watched(calibrator: Calibrator, path: Path, samples: Sequence[Sample], stat
     state = watch(state, said, [bool(sample.labels[event]) for sample in used])
     fitted_on_these = samples_sha256(known) == calibrator.fitted_on.samples_sha256
     return _Watched(state, alarm(state), tuple(used), tuple(said), len(samples) - len(known), dict(without), first, fitted_on_these)
-
-
-def _check(calibrator: Calibrator, path: Path, samples: Sequence[Sample]) -> None:
-    made = calibrator.fitted_on
-    for sample in samples:
-        for what, theirs, ours in (
-            ("model", (made.model,), sample.model),
-            ("prompt", (made.prompt,), sample.prompt),
-            ("task", (calibrator.task,), sample.task),
-            ("language", made.languages, sample.language),
-            ("number of alternatives", (made.alternatives,), sample.alternatives if made.alternatives > 1 or sample.rank > 1 else 1),
-        ):
-            if ours not in theirs:
-                raise UsageError(
-                    f"the calibrator {path} is for the {what} {', '.join(map(str, theirs))}, not {ours} as in the sample {sample.id!r}"
-                )
 
 
 def _refit_command(calibrator: Calibrator, sample_paths: Sequence[Path]) -> str:

@@ -1,4 +1,4 @@
-"""What `assay calibrate fit` and `report` share: reading samples, naming features, and fitting."""
+"""What commands of `assay calibrate` share: reading samples, checking that they are of a calibrator's kind, naming features, fitting."""
 
 from __future__ import annotations
 
@@ -59,6 +59,23 @@ def kept_folds(found: Fit) -> Folds:
         return found.kept_folds()
     except FitError as error:
         raise UsageError(f"--keep-folds: {error}") from error
+
+
+def check_fits(calibrator: Calibrator, path: Path, samples: Sequence[Sample]) -> None:
+    """Raise UsageError for a sample that is of something else than the calibrator, which is in the file `path`, is for."""
+    made = calibrator.fitted_on
+    for sample in samples:
+        for what, theirs, ours in (
+            ("model", (made.model,), sample.model),
+            ("prompt", (made.prompt,), sample.prompt),
+            ("task", (calibrator.task,), sample.task),
+            ("language", made.languages, sample.language),
+            ("number of alternatives", (made.alternatives,), sample.alternatives if made.alternatives > 1 or sample.rank > 1 else 1),
+        ):
+            if ours not in theirs:
+                raise UsageError(
+                    f"the calibrator {path} is for the {what} {', '.join(map(str, theirs))}, not {ours} as in the sample {sample.id!r}"
+                )
 
 
 def _named(features: Sequence[str], samples: Sequence[Sample]) -> Sequence[str]:

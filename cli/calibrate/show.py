@@ -89,7 +89,7 @@ def show(project: Path | None, question: Question | None = None) -> Listing:
         lines.append(f"{origin}: {path}" + ("" if here else ": no calibrators"))
         for entry in here:
             lines.append(f"  {entry.path.name}  {entry.calibrator.id}  {entry.calibrator.task}")
-            lines += [f"    {summary(entry.calibrator)}", f"    because: {entry.calibrator.reason}"]
+            lines += [f"    {summary(entry.calibrator)}", f"    because: {entry.calibrator.reason}", *_validated(entry)]
     lines += [f"skipped: {reason}" for reason in registry.skipped]
     if question:
         prompts = ", ".join(dict.fromkeys(question.prompts.values()))
@@ -106,6 +106,16 @@ def show(project: Path | None, question: Question | None = None) -> Listing:
         document |= {"asked": asdict(question), "choices": [_choice_json(task, choice) for task, choice in choices.items()]}
     # a name or a reason makes no line of its own
     return Listing("\n".join(line.replace("\n", "\ufffd") for line in lines), document)
+
+
+def _validated(entry: Entry) -> Iterator[str]:
+    from ...calibration.validation.words import refuted, summary
+
+    if entry.validation is None:
+        yield "    not validated"
+        return
+    yield f"    {summary(entry.validation)}"
+    yield from (f"      refuted: {sentence}" for sentence in refuted(entry.validation))
 
 
 def _question(arguments: argparse.Namespace, choice: ModelChoice) -> Question:
@@ -151,6 +161,8 @@ def _choice_json(task: str, choice: Choice) -> dict[str, Any]:
 
 
 def _described(entry: Entry) -> dict[str, Any]:
+    from ...calibration.validation.words import as_json
+
     calibrator = entry.calibrator
     return {
         "id": calibrator.id,
@@ -163,4 +175,5 @@ def _described(entry: Entry) -> dict[str, Any]:
         "reason": calibrator.reason,
         "fitted_on": asdict(calibrator.fitted_on),
         "evidence": asdict(calibrator.evidence),
+        "validation": as_json(entry.validation),
     }

@@ -78,6 +78,7 @@ def test_the_wheel_holds_the_data_and_none_of_the_workshop(wheel: Path) -> None:
         ("inference/embedded", "*"),
         ("calibration/shipped", "*.json"),
         ("calibration/shipped", "folds/*.json"),
+        ("calibration/shipped/validation", "*.json"),
         ("offline_eval/sets", "*.toml"),
         ("analysis/sandbox/judging", "jvm/*.java"),
         ("analysis/sandbox/judging", "node/*.js"),

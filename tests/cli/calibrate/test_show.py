@@ -10,7 +10,11 @@ from synthetic_samples import MODEL, PROMPT, world
 
 from assay.calibration.calibrator import Calibrator, save
 from assay.calibration.fitting.fit import fit
+from assay.calibration.metrics.intervals import Interval
 from assay.calibration.trust import remember
+from assay.calibration.validation import table
+from assay.calibration.validation.figures import figure
+from assay.calibration.validation.words import MEANINGS
 from assay.cli.calibrate.show import Question, show
 
 QUESTION = Question(MODEL, {"line": PROMPT}, "exact_match", "python")
@@ -109,3 +113,16 @@ def test_what_can_not_be_answered_is_refused(project: Path, arguments: list[str]
     ran = assay("calibrate", "show", *arguments, cwd=project)
     assert (ran.returncode, ran.stdout) == (2, "")
     assert reason in ran.stderr
+
+
+def test_what_studies_say_of_a_calibrator_is_one_line_and_what_is_refuted_a_sentence(project: Path, made: Calibrator) -> None:
+    file = project / ".assay" / "calibrators" / "own.json"
+    assert "\n    not validated\n" in show(project).text
+    assert show(project).document["calibrators"][0]["validation"] is None
+    found = [figure(id, Interval(value, value - 0.1, value + 0.1), 300, 12, "project", "> 0") for id, value in (("K1", 0.2), ("K2", -0.3))]
+    rows = table.rows_of(found, "calibration", "run", "0" * 64)
+    table.save(replace(table.empty(made), figures=rows), table.path_of(made, file))
+    shown = show(project)
+    line, sentence = "validated: 1 of 5 hold, 1 refuted, 3 not run", MEANINGS["K2"].refuted
+    assert f"\n    {line}\n      refuted: {sentence}\n" in shown.text
+    assert shown.document["calibrators"][0]["validation"] == {"summary": line, "refuted": [sentence]}

@@ -1,0 +1,177 @@
+"""`assay calibrate validate`: what the samples of studies say of a calibrator, written beside it as its validation table."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..exit_codes import DONE, UsageError
+from ..options import add_json_option, command_parser
+from ..terminal import print_json, say
+from .inputs import check_fits, samples_of
+
+if TYPE_CHECKING:
+    from ...calibration.calibrator import Calibrator
+    from ...calibration.samples import Sample
+    from ...calibration.validation.figures import Figure
+    from ...calibration.validation.table import Row, Validation
+    from ..options import Subparsers
+
+SAMPLES = "samples"
+
+
+def register(actions: Subparsers) -> None:
+    """Add `assay calibrate validate`."""
+    parser = command_parser(
+        actions,
+        "validate",
+        "say which claims of a calibrator hold on the samples of runs",
+        "The table is written beside the calibrator, as validation/ID.json. Figures of other studies that are in it stay. Samples that the "
+        "calibrator was fitted on are judged by maps that were fitted without their project.",
+    )
+    parser.add_argument("calibrator", metavar="CALIBRATOR", type=Path, help="a calibrator's file (JSON)")
+    parser.add_argument(
+        "runs", metavar="RUN", nargs="+", type=Path,
+        help="folders of runs, or files of samples (TASK.jsonl; TASK-no_docstring.jsonl and TASK-no_suffix.jsonl are of those inputs)",
+    )  # fmt: skip
+    add_json_option(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the table and say what it says. Raises UsageError, CalibratorError, SampleError and OSError."""
+    from ...calibration.calibrator import load
+    from ...calibration.validation import table
+
+    calibrator = load(arguments.calibrator)
+    path = table.path_of(calibrator, arguments.calibrator)
+    in_project = _check_unlinked(path)
+    before = _before(calibrator, path, follow=not in_project)
+    rows = _rows(calibrator, arguments.calibrator, _found(arguments.runs, calibrator.task))
+    found = table.merged(before, rows)
+    table.save(found, path, follow=not in_project)
+    _tell(found)
+    say(f"written: {path}")
+    if arguments.json:
+        print_json({"file": str(path), **_document(found)})
+    return DONE
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Where samples are: those of the plain input, and of the others by arm. names: of the runs, for people."""
+
+    plain: tuple[Path, ...]
+    arms: Mapping[str, tuple[Path, ...]]
+    names: tuple[str, ...]
+
+
+def _found(runs: Sequence[Path], task: str) -> _Found:
+    from ...calibration.validation.calibration_study import ARMS
+
+    suffixes = {arm: f"-{arm}" for arm in ARMS}
+    plain: list[Path] = []
+    arms: dict[str, list[Path]] = {arm: [] for arm in ARMS}
+    for path in (file for each in runs for file in _files_of(each, task, tuple(suffixes.values()))):
+        arm = next((arm for arm, suffix in suffixes.items() if path.stem.endswith(suffix)), None)
+        (plain if arm is None else arms[arm]).append(path)
+    if not plain:
+        raise UsageError(f"{', '.join(map(str, runs))}: only samples of other inputs; name the run, or the plain samples {task}.jsonl, too")
+    names = tuple(dict.fromkeys(each.resolve().name for each in runs))
+    return _Found(tuple(plain), {arm: tuple(paths) for arm, paths in arms.items()}, names)
+
+
+def _files_of(run: Path, task: str, suffixes: Sequence[str]) -> list[Path]:
+    """The files of samples of a run for a task, the plain one first; or the one file that is named."""
+    if not run.is_dir():
+        return [run]
+    folder = run / SAMPLES
+    plain, *others = (folder / f"{task}{suffix}.jsonl" for suffix in ("", *suffixes))
+    if not plain.is_file():
+        there = ", ".join(sorted(path.name for path in folder.glob("*.jsonl"))) or "none"
+        raise UsageError(f"{plain} is not there, and the calibrator is for the task {task}; files of samples in {folder}: {there}")
+    return [plain, *(path for path in others if path.is_file())]
+
+
+def _rows(calibrator: Calibrator, path: Path, found: _Found) -> Sequence[Row]:
+    from ...calibration.samples import samples_sha256
+    from ...calibration.validation import calibration_study, table
+    from ...calibration.validation.held_out import NotHeldOut, are_its_own, held_out
+
+    samples = samples_of(found.plain)
+    if not are_its_own(calibrator, samples):
+        for file in found.plain if len(found.plain) > 1 else ():
+            if are_its_own(calibrator, samples_of([file])):
+                raise UsageError(f"{file} holds the samples that {path} was fitted on, and the others are new: validate them one by one")
+    arms = {arm: samples_of(paths) if paths else [] for arm, paths in found.arms.items()}
+    everything: list[Sample] = [*samples, *(sample for those in arms.values() for sample in those)]
+    check_fits(calibrator, path, everything)
+    if not any(sample.labels.get(calibrator.event) is not None for sample in samples):
+        raise UsageError(f"none of the {len(samples)} samples has a label for {calibrator.event}, which {path} is about")
+    try:
+        made = calibration_study.figures(calibrator, samples, arms, held_out(calibrator, samples))
+    except NotHeldOut as error:
+        raise UsageError(str(error)) from None
+    return table.rows_of(made, calibration_study.STUDY, ", ".join(found.names), samples_sha256(everything))
+
+
+def _before(calibrator: Calibrator, path: Path, *, follow: bool) -> Validation:
+    """The table that is there, or one without figures. Raises UsageError for one that can't be gone on with."""
+    from ...calibration.validation import table
+
+    if not path.exists():
+        return table.empty(calibrator)
+    try:
+        before = table.load(path, follow=follow)
+    except table.ValidationError as error:
+        raise UsageError(f"{error}; delete the file to have it made anew") from None
+    if not before.is_of(calibrator):
+        raise UsageError(f"{path} is of another event, task, model or prompt than the calibrator; delete it")
+    return before
+
+
+def _check_unlinked(path: Path) -> bool:
+    """Whether the table is in a project's folder, which may have come from anywhere. Raises OSError where a link leads out of it."""
+    from ...calibration.project_folder import check_unlinked, project_with
+
+    folder = path.absolute().parent
+    if project_with(folder) is None:
+        return False
+    check_unlinked(folder)
+    return True
+
+
+def _tell(found: Validation) -> None:
+    from ...calibration.validation.words import PRIMARY, refuted, summary, title_of
+
+    say(f"calibrator {found.calibrator}: P({found.event}) for the task {found.task}")
+    rows = [("", "figure", "value (95 % interval)", "n", "claim", "reading")]
+    rows += [(row.id, title_of(row), _number(row), _size(row), row.claim or "no claim", row.reading) for row in found.figures]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        say("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    for figure in found.figures:
+        if figure.note:
+            say(f"note: {figure.id}: {figure.note}".replace("\n", "\ufffd"))
+    say(f"{summary(found)}; counted are {', '.join(PRIMARY)}, and one in twenty intervals misses the truth")
+    for sentence in refuted(found):
+        say(f"refuted: {sentence}")
+
+
+def _number(figure: Figure) -> str:
+    if figure.value is None or figure.low is None or figure.high is None:
+        return "–"
+    return f"{figure.value:z.3f} ({figure.low:z.3f} to {figure.high:z.3f})"
+
+
+def _size(figure: Figure) -> str:
+    return f"{figure.n:,} of {figure.groups} {figure.grouped_by}s" if figure.n else "–"
+
+
+def _document(found: Validation) -> dict[str, object]:
+    from ...calibration.validation.words import refuted, summary
+
+    return {**asdict(found), "summary": summary(found), "refuted": refuted(found)}

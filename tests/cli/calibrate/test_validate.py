@@ -1,0 +1,125 @@
+"""`assay calibrate validate`: the table that it writes, what it prints, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace as changed
+from synthetic_samples import world
+
+from assay.calibration.calibrator import load, save
+from assay.calibration.fitting.fit import fit
+from assay.calibration.samples import write_samples
+from assay.calibration.validation import table
+from assay.calibration.validation.figures import not_run
+from assay.cli.main import main
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """c.json, the run RUN with the samples that it was fitted on and an arm, and newer samples in line.jsonl."""
+    samples, _ = world(500, projects=10)
+    save(fit(samples, "exact_match", resamples=50).calibrator, tmp_path / "c.json")
+    write_samples(tmp_path / "RUN" / "samples" / "line.jsonl", samples)
+    write_samples(tmp_path / "RUN" / "samples" / "line-no_suffix.jsonl", samples[:300])
+    write_samples(tmp_path / "line.jsonl", [changed(each, id=f"new {each.id}") for each in world(300, projects=10, seed=7)[0]])
+    return tmp_path
+
+
+def validated(files: Path, *runs: str) -> int:
+    return main(["calibrate", "validate", str(files / "c.json"), *(str(files / run) for run in runs)])
+
+
+def test_a_run_gives_a_table_beside_the_calibrator_and_a_line_that_counts(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["calibrate", "validate", str(files / "c.json"), str(files / "RUN"), "--json"]) == 0
+    out, err = capsys.readouterr()
+    calibrator = load(files / "c.json")
+    path = files / "validation" / f"{calibrator.id}.json"
+    found = table.load(path)
+    assert found.is_of(calibrator)
+    skill = calibrator.evidence.skill
+    assert skill is not None
+    rows = {row.id: row for row in found.figures}
+    assert (rows["K1"].value, rows["K1"].run, rows["K1"].n) == (skill.value, "RUN", 500)
+    assert (rows["K7.no_suffix"].n, rows["K7.no_docstring"].reading) == (300, "not run")
+    document = json.loads(out)
+    assert (document["file"], document["calibrator"]) == (str(path), calibrator.id)
+    assert [each["id"] for each in document["figures"]] == list(rows)
+    assert document["summary"] in err
+    assert f"written: {path}" in err
+    line = next(line for line in err.splitlines() if line.startswith("K1"))
+    number = f"{skill.value:.3f} ({skill.low:.3f} to {skill.high:.3f})"
+    assert re.split(" {2,}", line) == ["K1", "skill on code that it was not fitted to", number, "500 of 10 projects", "> 0", "holds"]
+
+
+def test_newer_samples_replace_what_they_say_something_of_and_other_studies_stay(files: Path) -> None:
+    assert validated(files, "RUN") == 0
+    calibrator = load(files / "c.json")
+    path = table.path_of(calibrator, files / "c.json")
+    other = table.rows_of([not_run("F2", "> 0.5", "no counterfeits")], "counterfeit", "run-7", "0" * 64)
+    table.save(table.merged(table.load(path), other), path)
+    assert validated(files, "line.jsonl") == 0
+    rows = {row.id: row for row in table.load(path).figures}
+    assert (rows["K1"].run, rows["K1"].n < 301) == ("line.jsonl", True)
+    assert (rows["K7.no_suffix"].run, rows["F2"].run) == ("RUN", "run-7")
+
+
+def test_samples_that_it_was_fitted_on_are_not_mixed_with_new_ones(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert validated(files, "RUN", "line.jsonl") == 2
+    said = f"{files / 'RUN' / 'samples' / 'line.jsonl'} holds the samples that {files / 'c.json'} was fitted on"
+    assert said in capsys.readouterr().err
+    for run, how in (("RUN", "its own samples, each by a map"), ("line.jsonl", "other samples than it was fitted on")):
+        assert validated(files, run) == 0
+        assert f"note: K1: {how}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("field", ["model", "prompt", "task"])
+def test_samples_of_something_else_are_refused(files: Path, capsys: pytest.CaptureFixture[str], field: str) -> None:
+    other = [changed(each, **{field: "f" * 16}) for each in world(50)[0]]
+    write_samples(files / "other.jsonl", other)
+    assert validated(files, "other.jsonl") == 2
+    assert f"is for the {field}" in capsys.readouterr().err
+    assert not (files / "validation").exists()
+
+
+def test_what_can_not_be_used_is_said_with_what_to_do(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (files / "RUN" / "samples" / "line.jsonl").rename(files / "RUN" / "samples" / "block.jsonl")
+    for run, said in (
+        ("RUN", "files of samples in"),
+        ("RUN/samples/line-no_suffix.jsonl", "only samples of other inputs; name the run, or the plain samples line.jsonl, too"),
+        ("nowhere.jsonl", "can't be read: No such file"),
+    ):
+        assert validated(files, run) == 2
+        assert said in capsys.readouterr().err
+    write_samples(files / "unknown.jsonl", [changed(each, labels={}) for each in world(50)[0]])
+    assert validated(files, "unknown.jsonl") == 2
+    assert "none of the 50 samples has a label for exact_match" in capsys.readouterr().err
+
+
+def test_a_damaged_table_is_left_as_it_is(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = table.path_of(load(files / "c.json"), files / "c.json")
+    path.parent.mkdir()
+    path.write_text("{")
+    assert validated(files, "line.jsonl") == 2
+    assert re.search(rf"{path}:1: not JSON: .*; delete the file to have it made anew", capsys.readouterr().err)
+    assert path.read_text() == "{"
+    table.save(replace(table.empty(load(files / "c.json")), event="kept"), path)
+    assert validated(files, "line.jsonl") == 2
+    assert f"{path} is of another event, task, model or prompt than the calibrator; delete it" in capsys.readouterr().err
+
+
+def test_in_a_project_nothing_is_written_through_a_link(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, elsewhere = files / "project" / ".assay" / "calibrators", files / "elsewhere"
+    save(load(files / "c.json"), folder / "c.json")
+    elsewhere.mkdir()
+    (folder / "validation").symlink_to(elsewhere)
+    assert main(["calibrate", "validate", str(folder / "c.json"), str(files / "line.jsonl")]) == 1
+    assert "symbolic link" in capsys.readouterr().err
+    assert list(elsewhere.iterdir()) == []
+    (folder / "validation").unlink()
+    assert main(["calibrate", "validate", str(folder / "c.json"), str(files / "line.jsonl")]) == 0
+    assert len(list((folder / "validation").iterdir())) == 1
