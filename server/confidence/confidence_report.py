@@ -13,6 +13,7 @@ from ...calibration.guards import MIN_PER_CLASS, MIN_SAMPLES, are_too_few
 from ...calibration.metrics.bins import Bin, reliability
 from ...calibration.metrics.intervals import Interval
 from ...calibration.registry import Choice, Entry
+from ...calibration.validation.words import as_json as validation_json
 from .dial_report import LABEL
 from .log_view import Decided, LogView
 
@@ -45,6 +46,7 @@ def _entry_json(entry: Entry) -> dict[str, Any]:
         "ece": evidence.ece.value,
         "eceNoiseFloor": evidence.ece.noise_floor,
         "reliability": _bins_json(evidence.reliability),
+        "validation": validation_json(entry.validation),
     }
 
 

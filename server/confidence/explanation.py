@@ -16,6 +16,7 @@ from ...calibration.control_characters import strip_control_characters
 from ...calibration.measures.registry import LOWEST_COUNT
 from ...calibration.metrics.intervals import Interval
 from ...calibration.registry import Choice, Entry, Origin, source_of
+from ...calibration.validation.words import as_json as validation_json
 from ...inference.model import Generation, Token
 from ...suggestion.suggestion import Suggestion, SuggestionKind, confidence_json
 
@@ -65,7 +66,7 @@ class CalibratorUsed:
     """The calibrator that gave the probability, with its evidence on data that it was not fitted on.
 
     source: where it comes from, for people. file: its name.
-    fitted_on: the number of samples. ece, ece_noise_floor: as in `CalibrationError`.
+    fitted_on: the number of samples. ece, ece_noise_floor: as in `CalibrationError`. validation: what studies say of it, None for nothing.
     """
 
     id: str
@@ -82,6 +83,7 @@ class CalibratorUsed:
     skill: Interval | None
     ece: float
     ece_noise_floor: float
+    validation: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +206,7 @@ def _calibrator_used(entry: Entry) -> CalibratorUsed:
         skill=evidence.skill,
         ece=evidence.ece.value,
         ece_noise_floor=evidence.ece.noise_floor,
+        validation=validation_json(entry.validation),
     )
 
 
@@ -222,6 +225,8 @@ def _paragraphs(explanation: Explanation) -> Iterator[str]:
             f"On {used.n} held-out samples of {used.groups} {used.grouped_by}s: base rate {_percent(used.base_rate)}{skill}, "
             f"calibration error (ECE) {used.ece:.3f}; noise alone gives {used.ece_noise_floor:.3f}."
         )
+        if used.validation is not None:
+            yield " ".join((f"{used.validation['summary'].capitalize()}.", *used.validation["refuted"]))
         yield f"Chosen because: {code_span(explanation.chosen_because)}"
     if explanation.least_certain:
         yield f"Least certain of {explanation.tokens} tokens: {'; '.join(map(_uncertain, explanation.least_certain))}."

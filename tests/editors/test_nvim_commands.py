@@ -100,6 +100,28 @@ def test_the_report_has_the_reliability_of_each_calibrator(nvim: Neovim) -> None
     nvim.until(lambda: nvim.lua("return vim.api.nvim_buf_get_name(0)") != "assay://confidence", "it is closed")
 
 
+def test_the_report_says_in_a_line_what_studies_say_of_a_calibrator(nvim: Neovim) -> None:
+    judge = {
+        "status": "informative",
+        "id": "a",
+        "origin": "user",
+        "file": "c.json",
+        "features": ["total_logprob"],
+        "fittedOn": 9,
+        "n": 9,
+        "groupedBy": "project",
+        "groups": 3,
+        "baseRate": 0.4,
+    }
+    validation = {"summary": "validated: 4 of 5 hold, 1 refuted", "refuted": ["Its numbers are off."]}
+    report = {"event": "exact_match", "tasks": [{"task": "line", "because": "", "calibrator": judge | {"validation": validation}}]}
+    told = nvim.lua("return require('assay.report').confidence(...)", report)
+    at = told.index("  validated    4 of 5 hold, 1 refuted")
+    assert told[at + 1] == "  refuted      Its numbers are off."
+    report["tasks"][0]["calibrator"] = judge  # type: ignore[index]
+    assert not any("validated" in line for line in nvim.lua("return require('assay.report').confidence(...)", report))
+
+
 def test_status_says_what_the_server_has(nvim: Neovim) -> None:
     nvim.command("Assay status")
     nvim.seen("assay-embedded, loaded in")

@@ -83,6 +83,13 @@ export interface Bin {
   readonly rateHigh: number | null;
 }
 
+export interface ValidationReport {
+  /** One line: "validated: 4 of 5 hold, 1 undecided". */
+  readonly summary: string;
+  /** What each refuted figure means for the reader, a sentence each. */
+  readonly refuted: readonly string[];
+}
+
 export interface CalibratorReport {
   readonly id: string;
   readonly origin: string;
@@ -101,6 +108,8 @@ export interface CalibratorReport {
   readonly ece: number;
   readonly eceNoiseFloor: number;
   readonly reliability: readonly Bin[];
+  /** What studies say of it; null where none has; not there from a server that is older than this extension. */
+  readonly validation?: ValidationReport | null;
 }
 
 export interface TaskReport {

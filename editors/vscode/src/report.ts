@@ -1,7 +1,7 @@
 /** What the panel "Assay: confidence" tells, as HTML. Pure. */
 import { reliabilityDiagram, reliabilityTable } from './diagram';
 import { html, NOTHING, type Markup } from './markup';
-import type { CalibratorReport, ConfidenceReport, Interval, LogReport, TaskReport } from './protocol';
+import type { CalibratorReport, ConfidenceReport, Interval, LogReport, TaskReport, ValidationReport } from './protocol';
 import { counted, eventWords, taskWords } from './words';
 
 export function reportMarkup(report: ConfidenceReport): Markup {
@@ -49,6 +49,7 @@ function taskMarkup({ task, calibrator, because }: TaskReport, event: string, id
       ${calibrator.file} <span class="quiet">(${calibrator.origin}, ${calibrator.id})</span>:
       ${calibrator.status}${calibrator.reason === '' ? '' : `, ${calibrator.reason}`}.
     </p>
+    ${validationMarkup(calibrator.validation)}
     ${calibrator.reason !== '' && because.endsWith(calibrator.reason) ? NOTHING : html`<p class="quiet">${because}</p>`}
     <div class="pair">
       <figure>
@@ -58,6 +59,15 @@ function taskMarkup({ task, calibrator, because }: TaskReport, event: string, id
       <div class="numbers">${facts(calibrator, event)}${reliabilityTable(calibrator.reliability, `Held-out evidence for ${event}`)}</div>
     </div>
   </section>`;
+}
+
+function validationMarkup(validation: ValidationReport | null | undefined): Markup {
+  if (!validation) return NOTHING;
+  return html`<p>${[`${capitalised(validation.summary)}.`, ...validation.refuted].join(' ')}</p>`;
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function facts(calibrator: CalibratorReport, event: string): Markup {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { reliabilityDiagram, reliabilityTable } from '../src/diagram';
 import { html, Markup } from '../src/markup';
 import { panelPage } from '../src/panelPage';
-import type { Bin, ConfidenceReport } from '../src/protocol';
+import type { Bin, ConfidenceReport, ValidationReport } from '../src/protocol';
 import { reportMarkup } from '../src/report';
 
 const BINS: Bin[] = [
@@ -123,6 +123,23 @@ describe('the report', () => {
     };
     expect(told(`line.json matches and is informative: ${reason}`).split(reason).length).toBe(2);
     expect(told('it goes before another')).toContain('it goes before another');
+  });
+
+  it('says in a line what studies say of a calibrator, and nothing where none has', () => {
+    const told = (validation: ValidationReport | null) => {
+      const tasks = REPORT.tasks.map(({ task, calibrator, because }) => ({
+        task,
+        because,
+        calibrator: calibrator && { ...calibrator, validation },
+      }));
+      return tight(reportMarkup({ ...REPORT, tasks }));
+    };
+    const summary = 'validated: 3 of 5 hold, 1 refuted, 1 not run';
+    expect(told({ summary, refuted: ['Its numbers are off by more than 5 points.', EVIL] })).toContain(
+      '<p>Validated: 3 of 5 hold, 1 refuted, 1 not run. Its numbers are off by more than 5 points. &#60;img',
+    );
+    expect(told(null)).toBe(text);
+    expect(told(null)).not.toMatch(/validated/i);
   });
 
   it('counts what became of suggestions in the log', () => {

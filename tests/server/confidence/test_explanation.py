@@ -13,10 +13,15 @@ from synthetic_samples import MODEL, PROMPT, world
 
 from assay.calibration.calibrator import Calibrator
 from assay.calibration.fitting.fit import fit
+from assay.calibration.metrics.intervals import Interval
 from assay.calibration.registry import Choice, Entry, Origin, Purpose, Registry, explain_choice, source_of
+from assay.calibration.validation.figures import figure
+from assay.calibration.validation.table import empty, rows_of
+from assay.calibration.validation.words import MEANINGS
 from assay.inference.completion.context import Excerpt
 from assay.inference.completion.prompt import Context
 from assay.inference.model import Generation, Prompt, StopReason, Timings, Token
+from assay.server.confidence.confidence_report import tasks_json
 from assay.server.confidence.explanation import Explanation, Seen, code_span, explanation, fenced, hover_markdown, least_certain, seen_in
 from assay.suggestion.context_report import context_json
 from assay.suggestion.place import Place
@@ -207,3 +212,20 @@ def test_every_field_is_documented(calibrator: Calibrator) -> None:
     document = explained(registry_of(calibrator))[2].as_json()
     names = {*document, *document["calibrator"], *document["least_certain"][0], *document["seen"][0]}
     assert {name for name in names if f"`{name}`" not in section} == set()
+
+
+def test_what_studies_say_of_the_calibrator_is_told_and_what_is_refuted(calibrator: Calibrator) -> None:
+    plain = registry_of(calibrator)
+    _, _, unsaid = explained(plain)
+    assert unsaid.as_json()["calibrator"]["validation"] is None
+    assert "alidated" not in hover_markdown(unsaid)
+    refuted = figure("K2", Interval(0.1, 0.07, 0.14), 900, 12, "project", "<= 0.05")
+    told_of = replace(empty(calibrator), figures=rows_of([refuted], "calibration", "run", "0" * 64))
+    registry = Registry(tuple(replace(entry, validation=told_of) for entry in plain.entries), ())
+    _, choice, told = explained(registry)
+    sentence = MEANINGS["K2"].refuted
+    assert f"\n\nValidated: 0 of 5 hold, 1 refuted, 4 not run. {sentence}\n\n" in hover_markdown(told)
+    expected = {"summary": "validated: 0 of 5 hold, 1 refuted, 4 not run", "refuted": [sentence]}
+    assert told.as_json()["calibrator"]["validation"] == expected
+    (task,) = tasks_json({"line": choice})
+    assert task["calibrator"]["validation"] == expected

@@ -187,6 +187,14 @@ local function of_task(task)
   if judge.ece then
     table.insert(lines, ('  ECE          %.3f (noise alone gives %.3f)'):format(judge.ece, judge.eceNoiseFloor or 0))
   end
+  if judge.validation then
+    -- aligned with the other facts: "validated    4 of 5 hold, 1 undecided"
+    local what, how = judge.validation.summary:match('^(%a+): (.*)$')
+    table.insert(lines, ('  %-12s %s'):format(what or 'validated', how or judge.validation.summary))
+    for _, sentence in ipairs(judge.validation.refuted or {}) do
+      table.insert(lines, ('  refuted      %s'):format(sentence))
+    end
+  end
   table.insert(lines, '')
   if judge.reliability and #judge.reliability > 0 then
     vim.list_extend(lines, reliability(judge.reliability))
