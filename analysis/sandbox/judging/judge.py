@@ -133,6 +133,8 @@ def _described_at_any_cost(error: BaseException, test: str) -> str:
 
 # The program chooses the names of its classes, of any length.
 _MAX_REASON = 2_000
+# What a test binds to this name is told with its result: how far it came, and what it counted. The verdict has to fit into a pipe.
+REPORT, MAX_REPORT = "test_report", 16_000
 
 
 def _line(test: str, number: int) -> str:
@@ -143,7 +145,8 @@ def _line(test: str, number: int) -> str:
 def verdict(session: Session, test: str, entry_point: str | None, ready: PreparedTest) -> dict[str, Any]:
     """Run a prepared test against a program.
 
-    Returns: passed; where it did not pass, also kind ("sandbox", "test", "gone", "memory", "program": what is to blame) and reason.
+    Returns: passed; where it did not pass, also kind ("sandbox", "test", "gone", "memory", "program": what is to blame) and reason; and
+    report, the text that the test bound to that name, as far as it came.
     """
     kind, reason, passed = "program", "", False
     if not session.begin():
@@ -168,7 +171,9 @@ def verdict(session: Session, test: str, entry_point: str | None, ready: Prepare
         kind, reason = "gone" if session.gone else "program", session.breach
     elif session.untestable:
         kind, reason = "test", session.untestable
-    return {"passed": passed, "kind": kind, "reason": reason[:_MAX_REASON]}
+    report = ready.namespace.get(REPORT, "")
+    told = report[:MAX_REPORT] if type(report) is str else ""
+    return {"passed": passed, "kind": kind, "reason": reason[:_MAX_REASON], "report": told}
 
 
 class PreparedTests:

@@ -190,7 +190,8 @@ class PythonSandbox:
         Parameters:
             test: trusted Python code, which passes by ending without an exception. The names that it uses and does not define are the
                 program's, except for builtins and modules of the standard library. Statements before the first use of such a name run once
-                for all programs with this test: inputs and expected values belong there.
+                for all programs with this test: inputs and expected values belong there. A text that it binds to `test_report` is told with
+                the result, also where the program ends before the test does.
             entry_point: a name that is the program's in any case.
 
         Raises: ValueError for limits above the sandbox's own.
@@ -282,7 +283,8 @@ def _result_of(judged: dict[str, Any], ran: dict[str, Any], limits: Limits, shor
         short: what ran out of memory, where the kernel killed processes for that meanwhile: the machine, or the jail (its limit).
     """
     ending, reason = _outcome(judged, ran, limits, short)
-    return Result(ending, reason, ran["output"], ran["cpu_s"], ran["wall_s"])
+    report = json.loads(judged["output"]).get("report", "") if judged["status"] == 0 and judged["output"] else ""
+    return Result(ending, reason, ran["output"], ran["cpu_s"], ran["wall_s"], report)
 
 
 def _outcome(judged: dict[str, Any], ran: dict[str, Any], limits: Limits, short: _Short) -> tuple[ProgramOutcome, str]:

@@ -26,6 +26,7 @@ class Result:
     """The result of testing one program.
 
     reason: one line for people. output: what the program printed, cut to the limit. cpu_s, wall_s: CPU and clock seconds that it took.
+    report: what a test for Python told of itself (`judge.REPORT`), as far as it came.
     """
 
     outcome: ProgramOutcome
@@ -33,6 +34,7 @@ class Result:
     output: str = ""
     cpu_s: float = 0.0
     wall_s: float = 0.0
+    report: str = ""
 
     @property
     def label(self) -> bool | None:

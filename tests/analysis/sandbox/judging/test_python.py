@@ -45,6 +45,28 @@ def test_a_right_program_passes_and_a_wrong_one_fails_with_the_line_of_the_test(
     assert failed(sandbox.check("def f(x):\n    return 2\n", test), "AssertionError: two", "line 2")
 
 
+REPORTING = "test_report = ''\nfor n in range(3):\n    test_report += str(f(n)) + ' '\n"
+
+
+@pytest.mark.parametrize(
+    ("program", "outcome", "report"),
+    [
+        ("def f(x):\n    return x + 1\n", ProgramOutcome.PASSED, "1 2 3 "),
+        ("def f(x):\n    return 2 if x < 2 else 1 / 0\n", ProgramOutcome.FAILED, "2 2 "),
+        ("def f(x):\n    while x:\n        pass\n    return 7\n", ProgramOutcome.TIMED_OUT, "7 "),
+        ("def f(:\n", ProgramOutcome.FAILED, ""),
+    ],
+)
+def test_what_a_test_reports_is_told_as_far_as_it_came(sandbox: PythonSandbox, program: str, outcome: ProgramOutcome, report: str) -> None:
+    told = sandbox.check(program, REPORTING, limits=SHORT)
+    assert (told.outcome, told.report) == (outcome, report)
+
+
+def test_a_report_is_cut_and_is_never_a_programs_object(sandbox: PythonSandbox) -> None:
+    assert sandbox.check("def f(): return 'x' * 100_000", "test_report = f()").report == "x" * 16_000
+    assert sandbox.check("class f: pass", "test_report = f()").report == ""
+
+
 @pytest.mark.parametrize(
     ("program", "says"),
     [
