@@ -191,15 +191,66 @@ def oracle_same(arguments, value, answer):
     return {same}
 
 
+"""
+_ASSERTED = """\
 for arguments, answer in zip(oracle_inputs, oracle_answers):
     value = {entry}(*copy.deepcopy(arguments))
     assert oracle_same(arguments, value, answer), f"{entry}{{tuple(arguments)!r:.200}} is {{value!r:.200}}, not {{answer!r:.200}}"
+"""
+# The same calls, none of which ends the test. It reports a digest of all values, and a mark of each (`profiled`), as far as the program
+# came. In the digest floats count to six digits, and what is of the program's own class by its class.
+_PROFILED = """\
+import hashlib
+
+
+def oracle_shown(value):
+    if isinstance(value, bool) or value is None:
+        return str(value)
+    if isinstance(value, float):
+        return hex(int(value)) if value.is_integer() else format(value, ".6g")
+    if isinstance(value, int):
+        return hex(value)
+    if isinstance(value, (list, tuple)):
+        return type(value).__name__ + "(" + ",".join(map(oracle_shown, value)) + ")"
+    if isinstance(value, (set, frozenset)):
+        return "set(" + ",".join(sorted(map(oracle_shown, value))) + ")"
+    if isinstance(value, dict):
+        return "dict(" + ",".join(sorted(oracle_shown(key) + ":" + oracle_shown(held) for key, held in value.items())) + ")"
+    return repr(value) if isinstance(value, (str, bytes, complex)) else type(value).__name__
+
+
+oracle_digest, oracle_marks, test_report = hashlib.sha256(), "", " "
+for arguments, answer in zip(oracle_inputs, oracle_answers):
+    try:
+        value = {entry}(*copy.deepcopy(arguments))
+        oracle_digest.update(oracle_shown(value).encode("utf-8", "surrogatepass") + b"\\n")
+        oracle_marks += "1" if oracle_same(arguments, value, answer) else "0"
+    except Exception as error:
+        oracle_digest.update(b"!" + type(error).__name__.encode() + b"\\n")
+        oracle_marks += "x"
+    test_report = oracle_digest.hexdigest() + " " + oracle_marks
+assert set(oracle_marks) <= {{"1"}}, f"{{oracle_marks.count('1')}} of {{len(oracle_marks)}} inputs"
 """
 
 
 def _differential(record: dict[str, Any], inputs: list[Any], same: str, helpers: str = "") -> str:
     reference = record["prompt"] + record["canonical_solution"]
-    return helpers + _DIFFERENTIAL.format(inputs=_written(inputs), reference=reference, entry=record["entry_point"], same=same)
+    entry = record["entry_point"]
+    made = _DIFFERENTIAL.format(inputs=_written(inputs), reference=reference, entry=entry, same=same)
+    return helpers + made + _ASSERTED.format(entry=entry)
+
+
+def profiled(test: str, entry_point: str | None) -> str:
+    """The test of an item of HumanEval+ or MBPP+ as one that ends at no input, and reports what became of each.
+
+    It reports a digest of the values, a space, and a mark for each input: 1 right, 0 wrong, x an exception; fewer where the program ended.
+
+    Raises ValueError for the test of another benchmark.
+    """
+    asserted = _ASSERTED.format(entry=entry_point)
+    if not test.endswith(asserted):
+        raise ValueError(f"the test of {entry_point} has no list of inputs: only those of HumanEval+ and MBPP+ have one")
+    return test.removesuffix(asserted) + _PROFILED.format(entry=entry_point)
 
 
 def _written(inputs: list[Any]) -> str:

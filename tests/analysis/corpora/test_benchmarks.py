@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from needs import DATA, needs_data
 
-from assay.analysis.corpora.benchmarks import Item, UnreadableItems, read_items
+from assay.analysis.corpora.benchmarks import Item, UnreadableItems, profiled, read_items
 from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.analysis.sandbox.isolation.jail import Jail
 from assay.analysis.sandbox.isolation.limits import Limits
@@ -194,3 +194,33 @@ def test_a_file_of_something_else_is_refused_with_its_line(tmp_path: Path) -> No
     path.write_bytes(gzip.compress(good.encode())[:-9])
     with pytest.raises(UnreadableItems, match=r"items\.jsonl\.gz"):
         read_items(path)
+
+
+@published
+def test_a_profile_tells_of_each_input_what_became_of_it(sandbox: PythonSandbox) -> None:
+    item = next(item for item in items_of("humanevalplus/HumanEvalPlus.jsonl.gz") if item.entry_point == "truncate_number")
+    test = profiled(item.test, item.entry_point)
+
+    def told(body: str) -> tuple[bool | None, str, str]:
+        result = sandbox.check(item.program(body), test, item.entry_point, limits=Limits(cpu_s=1))
+        digest, _, marks = result.report.partition(" ")
+        return result.label, digest, marks
+
+    right, same = told(item.canonical_solution), told("    return number - int(number)\n")
+    assert right[0] is True
+    assert set(right[2]) == {"1"}
+    assert right[1] == same[1]
+    label, digest, marks = told("    return number % 1.0 if number < 50 else 1 / 0\n")
+    assert label is False
+    assert digest not in ("", right[1])
+    assert len(marks) == len(right[2])
+    assert {"1", "x"} == set(marks)
+    label, _, marks = told("    while number > 50:\n        pass\n    return number\n")
+    assert label is False
+    assert 0 < len(marks) < len(right[2])
+    assert told("    return number (\n") == (False, "", "")
+
+
+def test_an_item_without_inputs_has_no_profile() -> None:
+    with pytest.raises(ValueError, match="has no list of inputs"):
+        profiled("def check(f): assert f()\ncheck(f)\n", "f")
