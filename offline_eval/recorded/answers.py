@@ -1,0 +1,80 @@
+"""What a file of recorded answers holds, whatever its format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+import msgspec
+
+Step = Literal["draw", "test", "judge", "execute", "repair", "describe", "rebuild", "pair", "translate"]
+STEPS: tuple[Step, ...] = get_args(Step)
+Fact = bool | int | float | str | None
+Key = tuple[str, str, int]
+
+
+class RecordedError(ValueError):
+    """A file of recorded answers can't be read. The message says file, line and reason."""
+
+    def __init__(self, path: Path, line: int | None, reason: str) -> None:
+        super().__init__(f"{path}:{line}: {reason}" if line else f"{path}: {reason}")
+
+
+# gc=False: a frozen answer of texts, numbers and dicts of them is in no reference cycle, and each collection would visit all of them.
+class RecordedAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
+    """One answer of a model.
+
+    item: what was asked about, such as `HumanEval/0`. step: what was asked. index: which of several answers to that, from 0.
+    logprobs: of its tokens, in nats. stopped_by: why the model ended, in its server's words.
+    score: a confidence that the answer tells, on the scale of the file (`Recorded.confidence` gives it in 0 to 1).
+    labels: by event what is published of its text; null is unknown. facts: what else is published. Neither is ever a measure.
+    """
+
+    item: str
+    step: Step
+    index: int
+    text: str
+    logprobs: tuple[float, ...] | None = None
+    stopped_by: str = ""
+    score: float | None = None
+    labels: dict[Literal["exact_match", "tests_pass", "kept"], bool | None] = {}
+    facts: dict[str, Fact] = {}
+
+    @property
+    def key(self) -> Key:
+        """By what it is looked up."""
+        return self.item, self.step, self.index
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A file of recorded answers.
+
+    name: of the set, for people. model: who answered. source, licence: where it is from; "" where nothing tells.
+    scale: the lowest and the highest score that an answer can have.
+    """
+
+    name: str
+    model: str
+    source: str
+    licence: str
+    answers: Mapping[Key, RecordedAnswer]
+    scale: tuple[float, float] = (0.0, 1.0)
+
+    def of(self, item: str, step: Step) -> list[RecordedAnswer]:
+        """The answers to one question, by index, up to the first that is missing."""
+        found: list[RecordedAnswer] = []
+        while answer := self.answers.get((item, step, len(found))):
+            found.append(answer)
+        return found
+
+    def items(self) -> list[str]:
+        """What was asked about, in the order of the file."""
+        return list(dict.fromkeys(item for item, _, _ in self.answers))
+
+    def confidence(self, answer: RecordedAnswer) -> float | None:
+        """The score of an answer on a scale from 0 to 1; None where it has none."""
+        low, high = self.scale
+        return None if answer.score is None else (answer.score - low) / (high - low)

@@ -1,0 +1,95 @@
+"""The records of a file: JSON in lines, plain or gzip, one at a time, each with its place; and where the file is from."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from .answers import Key, RecordedAnswer, RecordedError
+
+# The longest line of the published sets has half a megabyte. A file that never ends may have no line's end either.
+MAX_LINE = 1 << 26
+
+
+def opened(path: Path) -> BinaryIO:
+    """The file's bytes, unpacked. Raises RecordedError."""
+    try:
+        with path.open("rb") as file:
+            packed = file.read(2) == b"\x1f\x8b"
+        return cast(BinaryIO, gzip.open(path)) if packed else path.open("rb")
+    except OSError as error:
+        raise RecordedError(path, None, f"can't be read: {error.strerror}") from None
+
+
+def lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Each line that is not empty, with its number from 1. Raises RecordedError."""
+    with opened(path) as file:
+        try:
+            for number, line in enumerate(iter(partial(file.readline, MAX_LINE + 1), b""), 1):
+                if len(line) > MAX_LINE:
+                    raise RecordedError(path, number, f"the line is longer than {MAX_LINE >> 20} MiB: no record is")
+                if line.strip():
+                    yield number, line
+        except (gzip.BadGzipFile, zlib.error, EOFError, OSError) as error:
+            raise RecordedError(path, None, f"can't be read: {error}") from None
+
+
+def records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The record of each line, with its number. Raises RecordedError."""
+    for number, line in lines(path):
+        yield number, _object(path, number, line)
+
+
+def _object(path: Path, number: int, line: bytes) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise RecordedError(path, number, f"not JSON: {error}") from None
+    if not isinstance(record, dict):
+        raise RecordedError(path, number, "a record is a JSON object")
+    return record
+
+
+def wanted(path: Path, number: int | None, record: dict[str, Any], name: str, kind: type | tuple[type, ...]) -> Any:
+    """A field of a record that has to be there and of a type. Raises RecordedError."""
+    if name not in record:
+        raise RecordedError(path, number, f"no field {name!r}, which the records of this set have")
+    if not isinstance(record[name], kind):
+        raise RecordedError(path, number, f"{name} is {type(record[name]).__name__}, which it is in no record of this set")
+    return record[name]
+
+
+def by_key(path: Path, answers: Iterable[tuple[int | None, RecordedAnswer]]) -> dict[Key, RecordedAnswer]:
+    """The answers by their keys. Raises RecordedError where two have the same."""
+    found: dict[Key, RecordedAnswer] = {}
+    for number, answer in answers:
+        if found.setdefault(answer.key, answer) is not answer:
+            item, step, index = answer.key
+            raise RecordedError(path, number, f"answer {index} of step {step!r} to {item!r} is there already")
+    return found
+
+
+def source_of(path: Path) -> str:
+    """Where the file is from, as the file SOURCE beside it tells."""
+    return " ".join(_beside(path, "SOURCE").split())
+
+
+def licence_of(path: Path) -> str:
+    """The name of the licence whose text is in the file LICENSE beside it: its first lines."""
+    head = [line.strip(" #*-") for line in _beside(path, "LICENSE").splitlines()]
+    told = [line for line in head if line][:2]
+    if told and told[0] == "Apache License":
+        return " ".join(told)[: len("Apache License Version 2.0")]
+    return told[0] if told else ""
+
+
+def _beside(path: Path, name: str) -> str:
+    try:
+        return path.with_name(name).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
