@@ -1,0 +1,67 @@
+"""A problem of a set, and the program that an answer to it makes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from ..errors import UsageError
+
+Kind = Literal["function", "repair", "execution"]
+
+
+class SetError(UsageError):
+    """A set can't be read; the message says which file, why, and where to get it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One problem.
+
+    kind: `function`: the text is a function's body. `repair`: it is one line in place of the line `wrong`. `execution`: it is the literal
+    that the program gives for an input.
+    prompt, suffix: what stands before and after the text. truth: a right text. group: what problems are alike, such as a project.
+    test: for the sandbox; "" where no test of ours can decide. entry_point: the function that the test calls.
+    """
+
+    id: str
+    set: str
+    kind: Kind
+    language: Literal["python", "java"]
+    group: str
+    prompt: str
+    suffix: str
+    truth: str
+    wrong: str = ""
+    test: str = ""
+    entry_point: str | None = None
+
+    def cut(self, text: str) -> str:
+        """The text as far as it belongs to the answer: the body's block, a repair's one line, the literal's line.
+
+        A text that defines the function itself is a whole program, and stays as it is.
+        """
+        match self.kind:
+            case "function":
+                return text if self._is_whole(text) else _block(text)
+            case "repair":
+                return next((line.rstrip() for line in text.splitlines() if line.strip()), "")
+        return text.strip()
+
+    def program(self, text: str) -> str:
+        """The whole program with a text."""
+        cut = self.cut(text)
+        if self.kind == "function" and self._is_whole(cut):
+            return cut
+        return f"{self.prompt}{cut}\n{self.suffix}"
+
+    def _is_whole(self, text: str) -> bool:
+        return self.entry_point is not None and re.search(rf"^def {re.escape(self.entry_point)}\s*\(", text, re.MULTILINE) is not None
+
+
+def _block(text: str) -> str:
+    """The lines before the first one without indentation."""
+    lines = text.splitlines(keepends=True)
+    end = next((number for number, line in enumerate(lines) if line.strip() and line[0] not in " \t"), len(lines))
+    return "".join(lines[:end]).rstrip()
