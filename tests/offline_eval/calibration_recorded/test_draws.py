@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
+from assay.analysis.sandbox.isolation.jail import Jail
+from assay.analysis.sandbox.judging.python import PythonSandbox
+from assay.offline_eval.calibration_recorded.draws import Labelled, Unit, labelling, measured, own_tests_of, start, unit_of, units
+from assay.offline_eval.pool.local import run
+from assay.offline_eval.recorded.answers import Recorded, RecordedAnswer
+from assay.offline_eval.sets.problem import Problem
+from assay.offline_eval.sets.problems import problems
+
+RECORD = {
+    "task_id": "HumanEval/0",
+    "prompt": 'def half(x: int) -> int:\n    """ Half of it, rounded down. """\n',
+    "entry_point": "half",
+    "canonical_solution": "    return x // 2\n",
+    "test": "",
+    "base_input": [[4], [5]],
+    "plus_input": [[0], [-3], [100]],
+    "atol": 0,
+}
+RIGHT, SAME, UP = "    return x // 2\n", "    return x >> 1", "    return -(-x // 2)\n"
+HANGS, BROKEN, RAISES = "    while x == 6:\n        pass\n    return x // 2\n", "    return x //\n", "    return y // 2\n"
+DRAWS = [RIGHT, RIGHT + "\nprint(1)\n", SAME, UP, HANGS, BROKEN, RAISES, RAISES]
+TESTS = ["half(4) == 2\nassert half(6) == 3\nassert half(6) == 4\nassert half(1) == 0\n", "half(4) == 2", "half(9) == 5"]
+
+
+def recorded(step: str, texts: list[str]) -> Recorded:
+    made = [RecordedAnswer("HumanEval/0", step, index, text) for index, text in enumerate(texts)]  # type: ignore[arg-type]
+    return Recorded("", "", "", "", {answer.key: answer for answer in made})
+
+
+@pytest.fixture(scope="module")
+def set_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("set") / "HumanEvalPlus.jsonl"
+    path.write_text(json.dumps(RECORD) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def asked(set_file: Path) -> list[Problem]:
+    return problems("humaneval", set_file)
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[PythonSandbox]:
+    try:
+        level = best_level()
+    except NoIsolation as error:
+        pytest.skip(str(error))
+    with PythonSandbox(Jail(level)) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def labels(asked: list[Problem], sandbox: PythonSandbox) -> dict[str, Labelled]:
+    label = labelling(asked, own_tests_of(recorded("test", TESTS), asked), sandbox)
+    return {unit.id: label(unit) for unit in units(recorded("draw", DRAWS), asked)}
+
+
+def test_a_unit_is_a_distinct_text_as_far_as_it_answers(asked: list[Problem]) -> None:
+    found = list(units(recorded("draw", DRAWS), asked))
+    assert [unit.text for unit in found] == [text.rstrip() for text in (RIGHT, SAME, UP, HANGS, BROKEN, RAISES)]
+    assert len({unit.id for unit in found}) == 6
+    assert list(units(recorded("draw", DRAWS), [])) == []
+
+
+def test_a_unit_is_labelled_with_what_it_gives_and_which_own_tests_it_passes(asked: list[Problem], labels: dict[str, Labelled]) -> None:
+    def told(text: str) -> Labelled:
+        return labels[unit_of(asked[0], text).id]
+
+    right, same, up, hangs, broken, raises = map(told, (RIGHT, SAME, UP, HANGS, BROKEN, RAISES))
+    assert [label.tests_pass for label in (right, same, up, hangs, broken, raises)] == [True, True, False, True, False, False]
+    assert right.outputs == same.outputs == hangs.outputs
+    assert up.outputs not in ("", right.outputs)
+    assert (broken.outputs, raises.outputs) == ("", "")
+    assert (up.inputs_right, up.inputs, raises.inputs_right, raises.inputs, broken.inputs) == (3, 5, 0, 5, 0)
+    # of half(4) == 2, half(6) == 3, half(6) == 4, half(1) == 0, half(9) == 5: two hang, the others are asked all the same
+    assert [label.own_right for label in (right, same, up, hangs, broken, raises)] == [3, 3, 3, 2, 0, 0]
+
+
+def test_draws_that_give_the_same_agree_and_what_gives_nothing_agrees_with_its_copies_alone(
+    asked: list[Problem], labels: dict[str, Labelled]
+) -> None:
+    own = own_tests_of(recorded("test", TESTS), asked)
+    agreement, self_test = measured(recorded("draw", DRAWS), asked, labels, own)
+    assert (agreement.name, self_test.name) == ("agreement", "self-test")
+    assert (agreement.raw * 8).round().tolist() == [4, 4, 4, 1, 4, 1, 2, 2]
+    assert agreement.right.tolist() == [True, True, True, False, True, False, False, False]
+    assert (self_test.raw * 5).round().tolist() == [3, 3, 3, 3, 2, 0, 0, 0]
+    assert set(agreement.problem.tolist()) == {0}
+
+
+def test_draws_without_a_label_are_left_out_and_never_wrong(asked: list[Problem], labels: dict[str, Labelled]) -> None:
+    own = own_tests_of(recorded("test", TESTS), asked)
+    some = {key: label for key, label in labels.items() if label.tests_pass}
+    agreement, _ = measured(recorded("draw", DRAWS), asked, some, own)
+    assert agreement.right.tolist() == [True] * 4
+    assert agreement.raw.tolist() == [1.0] * 4
+    assert [found.name for found in measured(recorded("draw", DRAWS), asked, labels, {"HumanEval/0": []})] == ["agreement"]
+
+
+def test_a_worker_of_a_pool_labels_units(set_file: Path, tmp_path: Path, asked: list[Problem], labels: dict[str, Labelled]) -> None:
+    tests_file = tmp_path / "tests.jsonl"
+    rows = [{"prompt": "assert ", "samples": TESTS if row == 0 else []} for row in range(164)]
+    tests_file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found: dict[str, Labelled | None] = {}
+    wanted = [unit_of(asked[0], text) for text in (RIGHT, UP, BROKEN)]
+    for finished in run(partial(start, set_file, tests_file, best_level()), iter(wanted), 1):
+        assert isinstance(finished.item, Unit)
+        found[finished.item.id] = finished.answer
+    assert found == {unit.id: labels[unit.id] for unit in wanted}

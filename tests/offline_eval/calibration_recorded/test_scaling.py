@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from assay.calibration.arrays import sigmoid
+from assay.calibration.metrics.scores import skill
+from assay.offline_eval.calibration_recorded.scaling import (
+    Measured,
+    all_scores,
+    change,
+    of_scores,
+    of_shares,
+    platt_out_of_fold,
+    random_folds,
+)
+from assay.offline_eval.errors import UsageError
+from assay.offline_eval.recorded.answers import Recorded, RecordedAnswer
+
+
+def made(seed: int, n: int = 300, offset: float = 0.0) -> Measured:
+    rng = np.random.default_rng(seed)
+    votes = rng.integers(1, 11, n)
+    right = rng.random(n) < sigmoid(offset + 0.8 * np.log((votes + 0.5) / (10.5 - votes)))
+    return of_shares("made", votes, np.full(n, 10), right, np.arange(n))
+
+
+def test_log_odds_of_shares_are_finite_and_mirror_each_other() -> None:
+    found = of_shares("", np.array([10, 5, 0]), np.full(3, 10), np.array([True, False, True]), np.arange(3))
+    assert found.log_odds[:, 0].tolist() == pytest.approx([np.log(21), 0.0, -np.log(21)])
+    assert found.raw.tolist() == [1.0, 0.5, 0.0]
+
+
+def test_no_answer_is_judged_by_a_map_that_has_seen_it() -> None:
+    fitted_on, used_on, fold = made(1), made(2), random_folds(300)
+    p = platt_out_of_fold(fitted_on, used_on, fold)
+    turned = replace(fitted_on, right=fitted_on.right ^ (fold == 2))
+    other = platt_out_of_fold(turned, used_on, fold)
+    assert np.array_equal(p[fold == 2], other[fold == 2])
+    assert not np.isclose(p[fold != 2], other[fold != 2]).any()
+    assert np.bincount(fold).tolist() == [60] * 5
+
+
+def test_a_map_of_another_model_loses_skill_that_its_own_map_has() -> None:
+    used_on, fold = made(3, 2000, offset=1.5), random_folds(2000)
+    own, foreign = (platt_out_of_fold(run, used_on, fold) for run in (used_on, made(4, 2000, offset=-1.5)))
+    lost = change(own, foreign, used_on)
+    assert lost.skill is not None
+    assert lost.auc is not None
+    assert lost.skill.high < -0.2
+    assert lost.skill.value == pytest.approx(skill(foreign, used_on.right) - skill(own, used_on.right))
+    assert lost.auc.high == pytest.approx(0, abs=0.02)
+
+
+def test_a_share_of_all_votes_that_is_wrong_is_judged_all_the_same() -> None:
+    votes = np.where(np.arange(20) < 8, 10, 3)
+    votes[19] = 10
+    found = of_shares("", votes, np.full(20, 10), np.arange(20) < 10, np.arange(20))
+    changed = change(found.raw, np.full(20, 0.5), found)
+    assert changed.skill is not None
+    assert changed.skill.value == pytest.approx(-skill(found.raw, found.right), abs=1e-6)
+
+
+def test_folds_by_problem_keep_the_answers_to_a_problem_together_and_random_ones_do_not() -> None:
+    # the measure tells which problem it is, and nothing else: only a map that has seen the problem can use it
+    problem = np.repeat(np.arange(40), 25)
+    right = np.random.default_rng(0).random(40)[problem] < 0.5
+    x = np.random.default_rng(1).permutation(40)[problem].astype(float)
+    found = Measured("identity", np.full(1000, 0.5), x[:, None], right, problem)
+    raw, by_chance, by_problem = all_scores(found)
+    assert (raw.n, raw.problems, raw.positives) == (1000, 40, int(right.sum()))
+    assert (raw.said, raw.way, by_chance.way, by_problem.way) == (0.5, "raw", "random folds", "by problem")
+    assert by_chance.intervals.skill is not None
+    assert by_problem.intervals.skill is not None
+    assert by_problem.intervals.skill.value < by_chance.intervals.skill.value
+
+
+def test_scores_of_anyones_file_are_verbalised_confidence() -> None:
+    told = [(0.0, False), (2.0, False), (4.0, True), (3.0, None), (None, True)]
+    answers = [
+        RecordedAnswer(f"Set/{number // 2}", "judge", number, "", score=score, labels={"tests_pass": label})
+        for number, (score, label) in enumerate(told)
+    ]
+    recorded = Recorded("mine", "", "", "", {answer.key: answer for answer in answers}, (0.0, 4.0))
+    found = of_scores(recorded)
+    assert (found.name, found.raw.tolist(), found.problem.tolist()) == ("verbalised", [0.0, 0.5, 1.0], [0, 0, 1])
+    assert found.right.tolist() == [False, False, True]
+    assert np.isfinite(found.log_odds).all()
+    with pytest.raises(UsageError, match="mine has 0 answers with a score and a label exact_match"):
+        of_scores(recorded, "exact_match")
