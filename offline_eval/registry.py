@@ -2,6 +2,8 @@
 
 command.py   COMMAND: its place on the command line and its options (light: imported at every `assay --help`)
 study.py     STUDY: what the driver is given (`study.Study`); imported when it runs or is reported on
+
+A study that asks in several ways has a module, and a line, for each.
 """
 
 from __future__ import annotations
@@ -16,16 +18,16 @@ if TYPE_CHECKING:
     from .run import Run
     from .study import Study
 
-# Its name in run.toml: its folder.
+# By its name in run.toml: the module with STUDY.
 STUDIES = {
-    "calibration": "calibration",
-    "repository": "repository",
+    "calibration": "calibration.study",
+    "repository": "repository.study",
 }
 
 
 def commands(group: str) -> Iterator[Command]:
     """The studies' commands `assay GROUP …`."""
-    for folder in STUDIES.values():
+    for folder in dict.fromkeys(module.partition(".")[0] for module in STUDIES.values()):
         command: Command = import_module(f".{folder}.command", __package__).COMMAND
         if command.group == group:
             yield command
@@ -38,5 +40,5 @@ def study_of(run: Run) -> Study:
     name = run.question()["study"]
     if name not in STUDIES:
         raise RunError(f"{run.folder / 'run.toml'}: no such study: {name!r} (there are {', '.join(STUDIES)})")
-    study: Study = import_module(f".{STUDIES[name]}.study", __package__).STUDY
+    study: Study = import_module(f".{STUDIES[name]}", __package__).STUDY
     return study

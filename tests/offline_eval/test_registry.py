@@ -15,7 +15,7 @@ from assay.offline_eval.run import SCHEMA, Run
 
 def test_every_folder_of_a_study_is_registered_and_stands_on_the_command_line() -> None:
     folders = {path.parent.name for path in Path(str(offline_eval.__file__)).parent.glob("*/command.py")}
-    assert set(STUDIES.values()) == folders
+    assert {module.partition(".")[0] for module in STUDIES.values()} == folders
     found = [command for group in ("eval", "calibrate") for command in commands(group)]
     assert {(command.group, command.name) for command in found} == {("eval", "calibration"), ("calibrate", "repo")}
     for command in found:
@@ -24,9 +24,9 @@ def test_every_folder_of_a_study_is_registered_and_stands_on_the_command_line() 
         assert "--out" in parser.format_help()
 
 
-@pytest.mark.parametrize(("name", "folder"), STUDIES.items())
-def test_a_run_finds_its_study_by_the_name_that_it_was_begun_with(tmp_path: Path, name: str, folder: str) -> None:
+@pytest.mark.parametrize(("name", "module"), STUDIES.items())
+def test_a_run_finds_its_study_by_the_name_that_it_was_begun_with(tmp_path: Path, name: str, module: str) -> None:
     question = {"schema": SCHEMA, "study": name, "model": "m", "model_name": "", "prompt": "p", "seed": 0}
     study = study_of(Run.begin(tmp_path / "run", question))
-    assert study is import_module(f"assay.offline_eval.{folder}.study").STUDY
+    assert study is import_module(f"assay.offline_eval.{module}").STUDY
     assert study.name == name
