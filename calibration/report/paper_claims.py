@@ -27,11 +27,11 @@ class Rule:
     def verdict(self, cell: Cell) -> Verdict:
         """Confirmed or refuted where the whole interval is inside or outside the range. A number without an interval is its own.
 
-        An interval of fewer than 5 groups decides nothing.
+        An interval of fewer than 5 groups decides nothing, nor does one without width: no group differs from another.
         """
         if cell.value is None:
             return "not run"
-        if cell.low is not None and 0 < cell.groups < MIN_GROUPS:
+        if cell.low is not None and (0 < cell.groups < MIN_GROUPS or cell.low == cell.high):
             return "undecided"
         low, high = (cell.value if end is None else end for end in (cell.low, cell.high))
         if self.above < low and high < self.below:

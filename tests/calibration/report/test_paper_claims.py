@@ -28,6 +28,10 @@ def test_few_groups_decide_nothing() -> None:
     assert POSITIVE.verdict(Cell("a", 0.2, 0.1, 0.3, n=900, groups=5)) == "confirmed"
 
 
+def test_an_interval_without_width_decides_nothing() -> None:
+    assert POSITIVE.verdict(Cell("a", 0.0, 0.0, 0.0, n=900, groups=9)) == "undecided"
+
+
 def claimed(**cells: tuple[float, float]) -> tuple[Verdict, str]:
     found = {name: Cell(name, sum(ends) / 2, *ends) for name, ends in cells.items()}
     claim = claim_of("C", "a claim", "paper", POSITIVE, [(name, name) for name in (*found, "absent")], found)
