@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sums_project import SOURCE, write_project
 
 from assay.analysis.oracle.oracle import Oracle
 from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
@@ -34,51 +35,6 @@ from assay.offline_eval.sets.regions import TASKS, places_of, regions_of
 
 pytest.importorskip("libcst", reason="libcst is not installed")
 
-SOURCE = '''
-"""Sums and words."""
-
-
-def total(numbers, start=0):
-    """Add up."""
-    result = start
-    for number in numbers:
-        result = result + number
-    return result
-
-
-def words(text, least=1):
-    """The words of a text that have at least so many letters."""
-    found = []
-    for word in text.split():
-        if len(word) >= least:
-            found.append(word.lower())
-    return found
-
-
-def unseen(text):
-    """What no test looks at, though one runs it."""
-    message = "read " + str(len(text)) + " letters"
-    return None
-'''
-
-TESTS = """
-from shop.sums import total, unseen, words
-
-
-def test_total():
-    assert total([1, 2, 3]) == 6
-    assert total([], start=4) == 4
-
-
-def test_words():
-    assert words("One two THREE") == ["one", "two", "three"]
-    assert words("a bcd", least=2) == ["bcd"]
-
-
-def test_unseen():
-    unseen("abc")
-"""
-
 
 @pytest.fixture(scope="module", autouse=True)
 def isolation() -> None:
@@ -90,16 +46,7 @@ def isolation() -> None:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    folder = tmp_path / "shop-1.0"
-    for name, text in {
-        "pyproject.toml": '[tool.pytest.ini_options]\naddopts = "-p no:asyncio -p no:cacheprovider"\n',
-        "shop/__init__.py": "",
-        "shop/sums.py": SOURCE,
-        "tests/test_sums.py": TESTS,
-    }.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
-    return folder
+    return write_project(tmp_path / "shop-1.0")
 
 
 @pytest.fixture(autouse=True)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from source_distribution import make_sdist
+from sums_project import write_project
 
 from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.calibration.samples import read_samples
@@ -26,62 +27,9 @@ from assay.offline_eval.sets.suites import Items, Suite, watched
 
 pytest.importorskip("libcst", reason="libcst is not installed")
 
-SOURCE = '''
-"""Sums and words."""
-
-
-def total(numbers, start=0):
-    """Add up."""
-    result = start
-    for number in numbers:
-        result = result + number
-    return result
-
-
-def words(text, least=1):
-    """The words of a text that have at least so many letters."""
-    found = []
-    for word in text.split():
-        if len(word) >= least:
-            found.append(word.lower())
-    return found
-
-
-def unseen(text):
-    """What no test looks at, though one runs it."""
-    message = "read " + str(len(text)) + " letters"
-    return None
-'''
-TESTS = """
-from shop.sums import total, unseen, words
-
-
-def test_total():
-    assert total([1, 2, 3]) == 6
-    assert total([], start=4) == 4
-
-
-def test_words():
-    assert words("One two THREE") == ["one", "two", "three"]
-    assert words("a bcd", least=2) == ["bcd"]
-
-
-def test_unseen():
-    unseen("abc")
-"""
-FILES = {
-    "pyproject.toml": '[tool.pytest.ini_options]\naddopts = "-p no:asyncio -p no:cacheprovider"\n',
-    "shop/__init__.py": "",
-    "shop/sums.py": SOURCE,
-    "tests/test_sums.py": TESTS,
-}
-
 
 def suite_in(folder: Path) -> Suite:
-    for name, text in FILES.items():
-        (folder / "shop" / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / "shop" / name).write_text(text)
-    return Suite("shop", folder / "shop", Path(sys.executable), best_level(), folder / "cache")
+    return Suite("shop", write_project(folder / "shop"), Path(sys.executable), best_level(), folder / "cache")
 
 
 def run_in(folder: Path, out: str = "run", workers: int = 1) -> Run:
