@@ -43,8 +43,8 @@ from assay.calibration.registry import Entry, Registry
 from assay.calibration.samples import Sample, read_samples, write_samples
 from assay.cli.main import main as assay
 from assay.inference.completion.task import Task
-from assay.offline_eval.repository.answers import PlaceAnswer
 from assay.offline_eval.repository.report import summary_of
+from assay.offline_eval.repository.study import STUDY
 from assay.offline_eval.run import Run
 from assay.offline_eval.sets.projects import Project, ProjectError, default_cache, measured_projects, unpacked
 from assay.offline_eval.sets.regions import TASKS
@@ -98,9 +98,8 @@ def measured(out: Path) -> list[Measured]:
         if not (folder / "suite.json").is_file():
             continue
         samples = {task: read_samples(path) for task in TASKS if (path := folder / "samples" / f"{task}.jsonl").is_file()}
-        found.append(
-            Measured(folder.name, json.loads((folder / "suite.json").read_text()), Run.opened(folder).answers(PlaceAnswer), samples)
-        )
+        suite = json.loads((folder / "suite.json").read_text())
+        found.append(Measured(folder.name, suite, STUDY.answers(Run.opened(folder)), samples))
     return [each for each in found if each.samples]
 
 
