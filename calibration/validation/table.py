@@ -14,6 +14,7 @@ from pathlib import Path
 from ...inference.regular_file import read_regular_file
 from ..atomic_write import write_atomically
 from ..calibrator import Calibrator, CalibratorError
+from ..calibrator import load as load_calibrator
 from ..samples import EVENTS
 from ..strict_json import DECODER, build
 from .figures import Figure, problem_of
@@ -98,6 +99,14 @@ def merged(before: Validation, rows: Iterable[Row]) -> Validation:
 def path_of(calibrator: Calibrator, file: Path) -> Path:
     """Where the table of a calibrator is whose own file is `file`."""
     return file.parent / FOLDER / f"{calibrator.id}.json"
+
+
+def remove(file: Path) -> None:
+    """Remove the table of the calibrator in a file, before that is replaced or removed. Does nothing where it has none."""
+    try:
+        path_of(load_calibrator(file), file).unlink(missing_ok=True)
+    except CalibratorError:
+        return
 
 
 def save(validation: Validation, path: Path, *, follow: bool = True) -> None:

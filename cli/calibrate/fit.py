@@ -57,6 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     from ...calibration.registry import why_left_out
     from ...calibration.report.report import summary
     from ...calibration.save_for_project import save_for_project
+    from ...calibration.validation import table
 
     out = arguments.out
     _check_adaptation(arguments)
@@ -75,9 +76,10 @@ def run(arguments: argparse.Namespace) -> int:
     folds = kept_folds(found) if arguments.keep_folds else None
     project = project_with(out.absolute())
     if project is not None:
-        for path in (out.absolute(), out.absolute().parent / FOLDER):
+        for path in (out.absolute(), *(out.absolute().parent / folder for folder in (FOLDER, table.FOLDER))):
             check_unlinked(path)
     remove_folds(out)
+    table.remove(out)
     if project is None:
         save(calibrator, out)
     else:

@@ -14,6 +14,7 @@ from assay.calibration.fitting.fit import fit as fit_samples
 from assay.calibration.held_out import held_out, load_folds
 from assay.calibration.samples import Sample, read_samples, write_samples
 from assay.calibration.trust import remembered
+from assay.calibration.validation import table
 from assay.cli.main import main
 
 
@@ -62,7 +63,10 @@ def test_fit_says_that_an_uninformative_calibrator_takes_precedence_where_server
     assert (note in capsys.readouterr().err) == told
 
 
-@pytest.mark.parametrize("linked", [".assay", ".assay/calibrators", ".assay/calibrators/c.json", ".assay/calibrators/folds"])
+@pytest.mark.parametrize(
+    "linked",
+    [".assay", ".assay/calibrators", ".assay/calibrators/c.json", ".assay/calibrators/folds", ".assay/calibrators/validation"],
+)
 def test_fit_does_not_follow_a_link_out_of_a_project(
     samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], linked: str
 ) -> None:
@@ -71,7 +75,7 @@ def test_fit_does_not_follow_a_link_out_of_a_project(
     (elsewhere / "c.json").write_text("mine")
     (project / linked).parent.mkdir(parents=True)
     targets = {".assay": elsewhere, ".assay/calibrators": elsewhere / "calibrators", ".assay/calibrators/c.json": elsewhere / "c.json"}
-    targets[".assay/calibrators/folds"] = elsewhere / "calibrators"
+    targets |= dict.fromkeys((".assay/calibrators/folds", ".assay/calibrators/validation"), elsewhere / "calibrators")
     (project / linked).symlink_to(targets[linked])
     assert fit(samples, project / ".assay" / "calibrators" / "c.json", "--keep-folds") in (1, 2)
     said = capsys.readouterr().err
@@ -116,6 +120,14 @@ def test_fit_keeps_the_maps_that_did_not_see_each_project_and_replaces_them_with
         assert [probability(one) for one in read_samples([samples])] == made(read_samples([samples]), kind="platt")
     assert fit(samples, out, "--map", "beta") == 0
     assert list(folder.iterdir()) == []
+
+
+def test_a_replaced_calibrator_takes_its_validation_table_with_it(samples: Path, tmp_path: Path) -> None:
+    out = tmp_path / "c.json"
+    assert fit(samples, out) == 0
+    table.save(table.empty(load(out)), path := table.path_of(load(out), out))
+    assert fit(samples, out, "--map", "beta") == 0
+    assert not path.exists()
 
 
 def made(samples: Sequence[Sample], kind: str) -> list[float]:
