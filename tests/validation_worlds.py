@@ -14,7 +14,16 @@ from numpy.typing import NDArray
 from scipy.stats import binom  # type: ignore[import-untyped]
 
 from assay.calibration.arrays import Floats, logit, sigmoid
-from assay.calibration.validation.calibration_study import Judged, gain_over_raw, of_events, of_input, reflective_adds, transfer, whole
+from assay.calibration.validation.calibration_study import (
+    Judged,
+    gain_over_raw,
+    of_events,
+    of_input,
+    of_mixed_up_events,
+    reflective_adds,
+    transfer,
+    whole,
+)
 from assay.calibration.validation.figures import Figure, only_with_skill
 
 Labels = NDArray[np.bool_]
@@ -56,7 +65,8 @@ def figures_of(found: World) -> Iterator[Figure]:
     first = whole(found.plain)
     yield from first
     yield gain_over_raw(found.plain, found.raw)
-    yield from of_events(found.exact, found.plain)
+    yield of_events(found.exact, found.plain)
+    yield of_mixed_up_events(found.exact.p, found.plain)
     yield only_with_skill(transfer(found.plain, 0.0, 20), first[0].reading == "holds")
     yield of_input("K7.no_suffix", found.plain, found.arm)
     yield reflective_adds(found.plain, found.full, ["ask_true"])

@@ -27,9 +27,11 @@ from ..metrics.intervals import Interval, intervals, rate_interval, student_t
 from ..metrics.null_tests import kuiper_by_group
 from ..samples import Sample
 from .figures import Figure, figure, not_run, only_with_skill
-from .held_out import NotHeldOut, Source, how_held_out
+from .held_out import HeldOut, NotHeldOut, Source
 
 STUDY = "calibration"
+# The studies whose runs these figures are of: both record samples of the same kind.
+RUNS_OF = (STUDY, "repository")
 # The inputs beside the plain one, which is what the editor shows the model.
 ARMS = {"no_docstring": "without the docstring", "no_suffix": "without the text after the cursor"}
 
@@ -48,6 +50,8 @@ _CLAIMS = {
     "K8": "> 0",
 }
 _EVENTS = ("exact_match", "tests_pass")
+# A map of many samples beside one of few would say which has more samples.
+_AMONG_THEMSELVES = "both maps cross-fitted to these samples"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,7 @@ class Judged:
         return figure(id, interval, len(self.y), self.count, self.by, _CLAIMS[id.partition(".")[0] if id not in _CLAIMS else id], note)
 
 
-def figures(calibrator: Calibrator, samples: Sequence[Sample], arms: Mapping[str, Sequence[Sample]], source: Source) -> tuple[Figure, ...]:
+def figures(calibrator: Calibrator, samples: Sequence[Sample], arms: Mapping[str, Sequence[Sample]], source: HeldOut) -> tuple[Figure, ...]:
     """All figures of a calibrator.
 
     samples: of the plain input; arms: those of other inputs by the names in `ARMS`, with the plain sample's id for the same place.
@@ -82,16 +86,20 @@ def figures(calibrator: Calibrator, samples: Sequence[Sample], arms: Mapping[str
         return tuple(not_run(id, _CLAIMS[id], why, by) for id in ("K1", "K2", "K3", "K4", "K5", "K6", "K8"))
     k1, k2, k3 = whole(plain)
     has_skill = k1.reading == "holds"
+    first = _told(source.how, k1, k2, k3, _gain_over_raw(plain, kept))
+    k6 = only_with_skill(transfer(plain, calibrator.between_group_sd, calibrator.fitted_on.groups), has_skill)
+    k7 = (_of_arm(arm, calibrator, kept, arms.get(arm, ()), source, by) for arm in ARMS)
     return (
-        replace(k1, note="; ".join(filter(None, (how_held_out(calibrator, samples), k1.note)))),
-        k2,
-        k3,
-        _gain_over_raw(plain, kept),
-        *_of_events(kept, calibrator.features, source, by),
-        only_with_skill(transfer(plain, calibrator.between_group_sd, calibrator.fitted_on.groups), has_skill),
-        *(_of_arm(arm, calibrator, kept, arms.get(arm, ()), source, by) for arm in ARMS),
-        _of_reflective(calibrator, kept, source, by),
+        *first,
+        *_of_events(kept, calibrator, source, by),
+        *_told(source.how, k6, *k7),
+        *_told(_AMONG_THEMSELVES, _of_reflective(calibrator, kept, source.cross_fitted, by)),
     )
+
+
+def _told(how: str, *found: Figure) -> tuple[Figure, ...]:
+    """The figures, whose notes say how their probabilities are held out."""
+    return tuple(each if each.reading == "not run" else replace(each, note="; ".join(filter(None, (how, each.note)))) for each in found)
 
 
 def whole(judged: Judged) -> tuple[Figure, Figure, Figure]:
@@ -118,16 +126,16 @@ def gain_over_raw(judged: Judged, raw: Floats) -> Figure:
     return judged.figure("K4", found, "skill after the map minus that of the raw p_tot")
 
 
-def of_events(exact: Judged, tests: Judged) -> tuple[Figure, Figure]:
-    """K5: the skill for exact_match minus that for tests_pass on the same samples; and how far the former's p is off for the latter."""
-    if exact.count < 2:
-        return exact.figure("K5", None), exact.figure("K5.mixed", None)
-    gain = skill_gain(tests.p, tests.y, exact.p, exact.y, exact.groups)
-    offset = mean(exact.p - tests.y, exact.groups)
-    return (
-        exact.figure("K5", gain, "skill for exact_match minus that for tests_pass"),
-        exact.figure("K5.mixed", offset, "mean P(exact_match) minus the share that passes its tests"),
-    )
+def of_events(exact: Judged, tests: Judged) -> Figure:
+    """K5: the skill for exact_match minus that for tests_pass on the same samples."""
+    gain = skill_gain(tests.p, tests.y, exact.p, exact.y, exact.groups) if exact.count > 1 else None
+    return exact.figure("K5", gain, "skill for exact_match minus that for tests_pass")
+
+
+def of_mixed_up_events(exact: Floats, tests: Judged) -> Figure:
+    """K5.mixed: how far exact (n,), probabilities of exact_match, are off for tests_pass on the same samples."""
+    offset = mean(exact - tests.y, tests.groups) if tests.count > 1 else None
+    return tests.figure("K5.mixed", offset, "mean P(exact_match) minus the share that passes its tests")
 
 
 def transfer(judged: Judged, between_group_sd: float, fitted_groups: int) -> Figure:
@@ -167,7 +175,8 @@ def of_input(id: str, plain: Judged, arm: Judged) -> Figure:
 def reflective_adds(free: Judged, all_measures: Floats, names: Sequence[str]) -> Figure:
     """K8: the skill of all_measures (n,), probabilities that also know what the model says when asked again, minus that without."""
     found = skill_gain(free.p, free.y, all_measures, free.y, free.groups) if free.count > 1 else None
-    return free.figure("K8", found, f"skill with {', '.join(names)} minus that without")
+    left_out = "; model selection leaves them out" if np.array_equal(free.p, all_measures) else ""
+    return free.figure("K8", found, f"skill with {', '.join(names)} minus that without{left_out}")
 
 
 def _judged(samples: Sequence[Sample], event: str, features: tuple[str, ...], source: Source, by: Grouping) -> tuple[Judged, list[Sample]]:
@@ -189,17 +198,18 @@ def _gain_over_raw(plain: Judged, kept: Sequence[Sample]) -> Figure:
     return gain_over_raw(plain, raw)
 
 
-def _of_events(kept: Sequence[Sample], features: tuple[str, ...], source: Source, by: Grouping) -> tuple[Figure, ...]:
+def _of_events(kept: Sequence[Sample], calibrator: Calibrator, source: HeldOut, by: Grouping) -> tuple[Figure, ...]:
     both = [sample for sample in kept if all(sample.labels.get(event) is not None for event in _EVENTS)]
+    if not both:
+        return (not_run("K5", "", "no sample has labels for both exact_match and tests_pass", by),)
     try:
-        (exact, of_exact), (tests, of_tests) = (_judged(both, event, features, source, by) for event in _EVENTS)
+        exact, tests = (_judged(both, event, calibrator.features, source.cross_fitted, by)[0] for event in _EVENTS)
     except NotHeldOut as error:
         return (not_run("K5", "", str(error), by),)
-    if not both or not of_exact:
-        return (not_run("K5", "", "no sample has labels for both exact_match and tests_pass", by),)
-    if len(of_exact) != len(of_tests):
-        return (not_run("K5", "", "not every sample has a number for both events", by),)
-    return of_events(exact, tests)
+    gain = _told(_AMONG_THEMSELVES, of_events(exact, tests))
+    if calibrator.event != "exact_match":
+        return (*gain, *_told("the map for exact_match cross-fitted to these samples", of_mixed_up_events(exact.p, tests)))
+    return (*gain, *_told(source.how, of_mixed_up_events(source.own(both), tests)))
 
 
 def _of_arm(arm: str, calibrator: Calibrator, kept: Sequence[Sample], samples: Sequence[Sample], source: Source, by: Grouping) -> Figure:
@@ -221,8 +231,8 @@ def _of_reflective(calibrator: Calibrator, kept: Sequence[Sample], source: Sourc
     names = [name for name, measure in MEASURES.items() if measure.cost and all(name in sample.measures for sample in kept)]
     if not names or not free:
         return not_run("K8", _CLAIMS["K8"], "the samples have no measures for which the model was asked again", by)
-    plain, of_free = _judged(kept, calibrator.event, free, source, by)
-    more, of_more = _judged(of_free, calibrator.event, (*free, *names), source, by)
-    if len(of_more) != len(of_free):
-        return not_run("K8", _CLAIMS["K8"], "not every sample has a number with all measures", by)
+    try:
+        plain, more = (_judged(kept, calibrator.event, measures, source, by)[0] for measures in (free, (*free, *names)))
+    except NotHeldOut as error:
+        return not_run("K8", _CLAIMS["K8"], str(error), by)
     return reflective_adds(plain, more.p, names)

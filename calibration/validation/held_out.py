@@ -1,4 +1,4 @@
-"""Where a figure's probabilities come from: a calibrator's own map for samples that it was not fitted on, else a cross-fitted one."""
+"""Where a figure's probabilities come from: of each sample a map that has not seen its project, as far as that can be known."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from ..calibrator import Calibrator
 from ..fitting.folds import GROUP_OF, Grouping, folds_of, grouped, renumbered
 from ..fitting.model_selection import fit_map, select_map
 from ..fitting.shrinkage import Tree, log_odds_of
+from ..held_out import Folds
+from ..held_out import held_out as by_folds
 from ..maps.platt import PlattMap
 from ..maps.registry import Map
 from ..measures.registry import enter
@@ -20,43 +22,83 @@ from ..samples import Sample, samples_sha256
 
 # Held-out probabilities (n,) of an event for samples, from these measures; nan where there is no number.
 Source = Callable[[Sequence[Sample], str, tuple[str, ...]], Floats]
+# It is held out only if its reader knows that the projects are others.
+BY_OWN_MAP = "other samples than it was fitted on, by its own map: which projects that has seen its file does not say"
 
 
 class NotHeldOut(ValueError):
     """No held-out probabilities can be had. The message says why and what to do."""
 
 
-def held_out(calibrator: Calibrator, samples: Sequence[Sample]) -> Source:
-    """The source for figures of a calibrator on samples, and on others of the same groups.
+@dataclass(frozen=True, slots=True)
+class HeldOut:
+    """The source for figures of a calibrator on some samples, and on others of the same places.
 
-    Where they are the ones that it was fitted on (by their hash) everything is cross-fitted. Else its own event has its own map, and only
-    what it has no map for, another event or other measures, is cross-fitted.
+    own: of its event from its measures. how: what that is, for people. cross_fitted: fitted to the samples themselves, for what the
+    calibrator has no map for, and for comparisons of maps that are to have the same samples.
+    """
 
-    Raises NotHeldOut for its own samples where its procedure can't be repeated: it was adapted from another, or has maps for levels.
+    calibrator: Calibrator
+    own: Callable[[Sequence[Sample]], Floats]
+    how: str
+    cross_fitted: CrossFitted
+
+    def __call__(self, judged: Sequence[Sample], event: str, features: tuple[str, ...]) -> Floats:
+        """As `Source`."""
+        if (event, features) == (self.calibrator.event, self.calibrator.features):
+            return self.own(judged)
+        return self.cross_fitted(judged, event, features)
+
+
+def held_out(calibrator: Calibrator, samples: Sequence[Sample], folds: Folds | None = None) -> HeldOut:
+    """How probabilities of a calibrator are held out on samples.
+
+    With its folds each sample has the map that did not see its project. Without them the samples that it was fitted on (known by their
+    hash) are cross-fitted again, and others have its own map: of which projects it was fitted its file does not say.
+
+    Raises NotHeldOut where a sample can't be held out and that is known: without folds its procedure can't be repeated if it was adapted
+    or has maps for levels, and a project with a map of its own was seen. Raises FoldsError for folds of another calibrator.
     """
     cross_fitted = CrossFitted(tuple(samples), calibrator.fitted_on.grouped_by, _wanted(calibrator))
+    if folds is not None:
+        probability = by_folds(calibrator, folds)
+        known = {group.name for group in folds.groups}
+        strangers = sum(sample.project not in known for sample in samples)
+        how = "each project by the kept map that did not see it"
+        if strangers:
+            how += f", {strangers:,} of {len(samples):,} samples by the map itself, which saw none of their projects"
+        return HeldOut(calibrator, lambda judged: np.array([probability(sample) for sample in judged], dtype=np.float64), how, cross_fitted)
     if not are_its_own(calibrator, samples):
-        own = calibrator.event, calibrator.features
-        return lambda judged, event, features: (
-            shown(calibrator, judged) if (event, features) == own else cross_fitted(judged, event, features)
-        )
+        _check_unseen(calibrator, samples)
+        return HeldOut(calibrator, lambda judged: shown(calibrator, judged), BY_OWN_MAP, cross_fitted)
     if calibrator.moved_from or calibrator.levels:
         why = "was adapted from another one" if calibrator.moved_from else "has maps of its own for levels"
-        raise NotHeldOut(f"calibrator {calibrator.id} was fitted on these very samples and {why}: validate it on other samples")
-    return cross_fitted
+        raise NotHeldOut(
+            f"calibrator {calibrator.id} was fitted on these very samples and {why}: validate it on other samples, or fit it again with "
+            "--keep-folds"
+        )
+    how = f"its own samples, each by a map that was fitted without the fold of its {calibrator.fitted_on.grouped_by}"
+    own = calibrator.event, calibrator.features
+    return HeldOut(calibrator, lambda judged: cross_fitted(judged, *own), how, cross_fitted)
+
+
+def _check_unseen(calibrator: Calibrator, samples: Sequence[Sample]) -> None:
+    """Raise NotHeldOut for a project that has a map of its own: the only ones that a calibrator names."""
+    if "project" not in calibrator.levels:
+        return
+    level = calibrator.levels.index("project")
+    seen = {child.path[level] for child in calibrator.children if len(child.path) > level}
+    if both := sorted(seen & {sample.project for sample in samples}):
+        raise NotHeldOut(
+            f"calibrator {calibrator.id} has a map of its own for the project {both[0]}, which these samples are of, and no folds: fit it "
+            "again with --keep-folds, or validate it on other projects"
+        )
 
 
 def are_its_own(calibrator: Calibrator, samples: Sequence[Sample]) -> bool:
     """Whether those with a label are the samples that it was fitted on, by their hash."""
     known = [sample for sample in samples if sample.labels.get(calibrator.event) is not None]
     return samples_sha256(known) == calibrator.fitted_on.samples_sha256
-
-
-def how_held_out(calibrator: Calibrator, samples: Sequence[Sample]) -> str:
-    """How `held_out` judges these samples, for people."""
-    if are_its_own(calibrator, samples):
-        return f"its own samples, each by a map that was fitted without the fold of its {calibrator.fitted_on.grouped_by}"
-    return "other samples than it was fitted on, by its own map"
 
 
 def shown(calibrator: Calibrator, samples: Sequence[Sample]) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,8 +29,9 @@ def register(actions: Subparsers) -> None:
         actions,
         "validate",
         "say which claims of a calibrator hold on the samples of runs",
-        "The table is written beside the calibrator, as validation/ID.json. Figures of other studies that are in it stay. Samples that the "
-        "calibrator was fitted on are judged by maps that were fitted without their project.",
+        "The table is written beside the calibrator, as validation/ID.json. Figures of other studies that are in it stay. Where `fit "
+        "--keep-folds` kept the folds, each sample is judged by the map that did not see its project. Else samples that the calibrator was "
+        "fitted on are judged by maps that are fitted again without their project, and others by the calibrator: they must be of others.",
     )
     parser.add_argument("calibrator", metavar="CALIBRATOR", type=Path, help="a calibrator's file (JSON)")
     parser.add_argument(
@@ -42,7 +43,7 @@ def register(actions: Subparsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the table and say what it says. Raises UsageError, CalibratorError, SampleError and OSError."""
+    """Write the table and say what it says. Raises UsageError, RunError, CalibratorError, FoldsError, SampleError and OSError."""
     from ...calibration.calibrator import load
     from ...calibration.validation import table
 
@@ -88,6 +89,7 @@ def _files_of(run: Path, task: str, suffixes: Sequence[str]) -> list[Path]:
     """The files of samples of a run for a task, the plain one first; or the one file that is named."""
     if not run.is_dir():
         return [run]
+    _check_study(run)
     folder = run / SAMPLES
     plain, *others = (folder / f"{task}{suffix}.jsonl" for suffix in ("", *suffixes))
     if not plain.is_file():
@@ -96,25 +98,43 @@ def _files_of(run: Path, task: str, suffixes: Sequence[str]) -> list[Path]:
     return [plain, *(path for path in others if path.is_file())]
 
 
+def _check_study(run: Path) -> None:
+    """Raise UsageError for a run of a study that has no figures of a calibrator. A folder that is no run may have samples as well."""
+    from ...calibration.validation.calibration_study import RUNS_OF
+    from ...offline_eval.run import RUN, Run
+
+    if (run / RUN).is_file() and (study := Run.opened(run).question()["study"]) not in RUNS_OF:
+        raise UsageError(f"{run} is a run of the study {study}, which says nothing of a calibrator; name runs of: {', '.join(RUNS_OF)}")
+
+
 def _rows(calibrator: Calibrator, path: Path, found: _Found) -> Sequence[Row]:
+    from ...calibration.held_out import folds_path, load_folds
     from ...calibration.samples import samples_sha256
     from ...calibration.validation import calibration_study, table
-    from ...calibration.validation.held_out import NotHeldOut, are_its_own, held_out
+    from ...calibration.validation.held_out import BY_OWN_MAP, NotHeldOut, are_its_own, held_out
 
+    kept = folds_path(calibrator, path)
+    folds = load_folds(kept) if kept.is_file() else None
     samples = samples_of(found.plain)
-    if not are_its_own(calibrator, samples):
+    if folds is None and not are_its_own(calibrator, samples):
         for file in found.plain if len(found.plain) > 1 else ():
             if are_its_own(calibrator, samples_of([file])):
-                raise UsageError(f"{file} holds the samples that {path} was fitted on, and the others are new: validate them one by one")
+                raise UsageError(
+                    f"{file} holds the samples that {path} was fitted on, and the others are new: validate them one by one, or fit it "
+                    "again with --keep-folds"
+                )
     arms = {arm: samples_of(paths) if paths else [] for arm, paths in found.arms.items()}
     everything: list[Sample] = [*samples, *(sample for those in arms.values() for sample in those)]
     check_fits(calibrator, path, everything)
     if not any(sample.labels.get(calibrator.event) is not None for sample in samples):
         raise UsageError(f"none of the {len(samples)} samples has a label for {calibrator.event}, which {path} is about")
     try:
-        made = calibration_study.figures(calibrator, samples, arms, held_out(calibrator, samples))
+        source = held_out(calibrator, samples, folds)
+        made = calibration_study.figures(calibrator, samples, arms, source)
     except NotHeldOut as error:
         raise UsageError(str(error)) from None
+    if source.how == BY_OWN_MAP:
+        say(f"note: {path} has no folds: the figures are held out only if it was fitted on none of these projects (fit --keep-folds)")
     return table.rows_of(made, calibration_study.STUDY, ", ".join(found.names), samples_sha256(everything))
 
 
@@ -153,12 +173,23 @@ def _tell(found: Validation) -> None:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         say("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
-    for figure in found.figures:
-        if figure.note:
-            say(f"note: {figure.id}: {figure.note}".replace("\n", "\ufffd"))
+    for ids, note in _notes(found.figures):
+        say(f"note: {', '.join(ids)}: {note}".replace("\n", "\ufffd"))
     say(f"{summary(found)}; counted are {', '.join(PRIMARY)}, and one in twenty intervals misses the truth")
     for sentence in refuted(found):
         say(f"refuted: {sentence}")
+
+
+def _notes(figures: Sequence[Figure]) -> Iterator[tuple[Sequence[str], str]]:
+    """The notes with the ids of their figures; what several say stands once."""
+    ids: dict[str, list[str]] = {}
+    for figure in figures:
+        for part in figure.note.split("; ") if figure.note else ():
+            ids.setdefault(part, []).append(figure.id)
+    yield from ((ids[part], part) for part in ids if len(ids[part]) > 1)
+    for figure in figures:
+        if own := [part for part in figure.note.split("; ") if len(ids.get(part, ())) == 1]:
+            yield [figure.id], "; ".join(own)
 
 
 def _number(figure: Figure) -> str:

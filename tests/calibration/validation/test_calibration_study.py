@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from datetime import datetime
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from assay.calibration.fitting.fit import fit
 from assay.calibration.samples import Sample
 from assay.calibration.validation.calibration_study import Judged, figures, transfer, whole
 from assay.calibration.validation.figures import Figure
-from assay.calibration.validation.held_out import CrossFitted, held_out
+from assay.calibration.validation.held_out import held_out
 
 WORLDS = [pytest.param(40, id="few"), pytest.param(400, id="many", marks=pytest.mark.slow)]
 
@@ -147,7 +148,33 @@ def test_what_the_samples_do_not_have_is_not_run_and_why_is_said(calibrator: Cal
 def test_places_are_paired_by_the_id_of_their_samples(calibrator: Calibrator, samples: list[Sample]) -> None:
     shifted = [changed(sample, measures={**sample.measures, "total_logprob": sample.measures["total_logprob"] - 1.5}) for sample in samples]
     strangers = [changed(sample, id=f"other {sample.id}") for sample in samples]
-    source = CrossFitted(tuple(samples), "project")
-    found = by_id(figures(calibrator, samples, {"no_suffix": [*strangers, *reversed(shifted)], "no_docstring": strangers}, source))
+    arms = {"no_suffix": [*strangers, *reversed(shifted)], "no_docstring": strangers}
+    found = by_id(figures(calibrator, samples, arms, held_out(calibrator, samples)))
     assert (found["K7.no_suffix"].n, found["K7.no_suffix"].reading) == (len(samples), "refuted")
     assert found["K7.no_docstring"].note == "no sample without the docstring has the id of a plain one, a label and a number"
+
+
+def test_how_each_figure_is_held_out_is_told(calibrator: Calibrator, samples: list[Sample]) -> None:
+    folds = fit(samples, "exact_match", resamples=50, date=datetime.fromisoformat(calibrator.fitted_on.date)).kept_folds()
+    found = by_id(figures(calibrator, samples, {"no_suffix": samples}, held_out(calibrator, samples, folds)))
+    told = {id: figure.note.split(";")[0] for id, figure in found.items() if figure.reading != "not run"}
+    by_folds, among_themselves = "each project by the kept map that did not see it", "both maps cross-fitted to these samples"
+    assert told == dict.fromkeys(told, by_folds) | dict.fromkeys(("K5", "K8"), among_themselves)
+
+
+def test_maps_that_are_compared_have_seen_the_same_samples(samples: list[Sample]) -> None:
+    """A calibrator of many samples would else have more skill than a map with one more measure of few."""
+    more = [changed(sample, id=f"more {sample.id}") for sample in samples[:150]]
+    of_many, of_few = (fit(those, "exact_match", resamples=2).calibrator for those in (samples, more))
+    a, b = (by_id(figures(made, more, {}, held_out(made, more))) for made in (of_many, of_few))
+    assert [a[id].value for id in ("K5", "K8")] == [b[id].value for id in ("K5", "K8")]
+    assert a["K1"].value != b["K1"].value
+
+
+def test_measures_that_model_selection_leaves_out_are_told(samples: list[Sample]) -> None:
+    rng = np.random.default_rng(1)
+    noise = [changed(sample, measures={**sample.measures, "ask_true_normalised": float(rng.normal())}) for sample in samples]
+    calibrator = fit(noise, "exact_match", resamples=2).calibrator
+    k8 = by_id(figures(calibrator, noise, {}, held_out(calibrator, noise)))["K8"]
+    assert k8.value == 0
+    assert "model selection leaves them out" in k8.note

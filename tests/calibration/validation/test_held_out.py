@@ -11,6 +11,7 @@ from synthetic_samples import world
 from assay.calibration.calibrator import Parent
 from assay.calibration.confidence import confidence
 from assay.calibration.fitting.fit import Fit, fit
+from assay.calibration.held_out import FoldsError
 from assay.calibration.samples import Sample
 from assay.calibration.validation.held_out import CrossFitted, NotHeldOut, held_out, shown
 
@@ -58,6 +59,49 @@ def test_a_project_that_no_map_saw_has_the_map_of_all_others(samples: list[Sampl
     calibrator = fit(samples, "exact_match", kind="platt", resamples=2).calibrator
     p = CrossFitted(tuple(samples), "project", "platt")(stranger, "exact_match", calibrator.features)
     assert p == pytest.approx(shown(calibrator, stranger))
+
+
+def again(samples: list[Sample], **fields: object) -> list[Sample]:
+    return [changed(sample, id=f"again {sample.id}", **fields) for sample in samples]
+
+
+def test_with_folds_the_fits_own_samples_and_more_of_the_same_projects_have_the_same_probabilities(
+    made: Fit, samples: list[Sample]
+) -> None:
+    calibrator = made.calibrator
+    source = held_out(calibrator, again(samples), made.kept_folds())
+    for judged in (samples, again(samples)):
+        assert np.array_equal(source(judged, "exact_match", calibrator.features), made.held_out)
+    assert source.how == "each project by the kept map that did not see it"
+
+
+def test_with_folds_a_project_that_was_not_seen_has_the_calibrators_own_map_and_that_is_told(made: Fit, samples: list[Sample]) -> None:
+    more = [*again(samples[:60], project="new"), *samples[60:100]]
+    source = held_out(made.calibrator, more, made.kept_folds())
+    assert source(more[:60], "exact_match", made.calibrator.features) == pytest.approx(shown(made.calibrator, more[:60]))
+    assert "60 of 100 samples by the map itself, which saw none of their projects" in source.how
+
+
+def test_what_the_calibrator_has_no_map_for_is_cross_fitted_to_the_samples_also_with_folds(made: Fit, samples: list[Sample]) -> None:
+    both = [changed(each, labels={**each.labels, "tests_pass": not each.labels["exact_match"]}) for each in again(samples[:300])]
+    p = held_out(made.calibrator, both, made.kept_folds())(both, "tests_pass", FEATURES)
+    assert np.array_equal(p, held_out(made.calibrator, both)(both, "tests_pass", FEATURES))
+
+
+def test_folds_of_another_calibrator_are_refused(made: Fit, samples: list[Sample]) -> None:
+    with pytest.raises(FoldsError, match="folds are of calibrator"):
+        held_out(replace(made.calibrator, reason="another"), samples, made.kept_folds())
+
+
+def test_a_project_with_a_map_of_its_own_is_not_judged_by_it() -> None:
+    several, _ = world(500, projects=5, between=2.0)
+    found = fit(several, "exact_match", levels=("project",), resamples=2)
+    assert found.calibrator.children
+    with pytest.raises(NotHeldOut, match=r"a map of its own for the project p\d, .* --keep-folds"):
+        held_out(found.calibrator, again(several))
+    assert held_out(found.calibrator, again(several, project="new")).how.startswith("other samples")
+    p = held_out(found.calibrator, again(several), found.kept_folds())(again(several), "exact_match", found.calibrator.features)
+    assert np.array_equal(p, found.held_out)
 
 
 def test_maps_of_levels_are_used_for_other_samples() -> None:

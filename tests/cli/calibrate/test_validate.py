@@ -13,10 +13,12 @@ from synthetic_samples import world
 
 from assay.calibration.calibrator import load, save
 from assay.calibration.fitting.fit import fit
+from assay.calibration.held_out import folds_path, save_folds
 from assay.calibration.samples import write_samples
 from assay.calibration.validation import table
 from assay.calibration.validation.figures import not_run
 from assay.cli.main import main
+from assay.offline_eval.run import SCHEMA
 
 
 @pytest.fixture
@@ -74,7 +76,43 @@ def test_samples_that_it_was_fitted_on_are_not_mixed_with_new_ones(files: Path, 
     assert said in capsys.readouterr().err
     for run, how in (("RUN", "its own samples, each by a map"), ("line.jsonl", "other samples than it was fitted on")):
         assert validated(files, run) == 0
-        assert f"note: K1: {how}" in capsys.readouterr().err
+        assert f"note: K1, K2, K3, K4, K6{', K7.no_suffix' if run == 'RUN' else ''}: {how}" in capsys.readouterr().err
+
+
+def test_with_folds_more_samples_of_its_projects_are_held_out_and_may_be_mixed_with_its_own(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    samples, _ = world(500, projects=10)
+    made = fit(samples, "exact_match", resamples=50)
+    save(made.calibrator, files / "c.json")
+    save_folds(made.kept_folds(), folds_path(made.calibrator, files / "c.json"))
+    write_samples(files / "again.jsonl", [changed(each, id=f"again {each.id}") for each in samples])
+    skill = made.calibrator.evidence.skill
+    assert skill is not None
+    for runs, n in ((("again.jsonl",), 500), (("RUN", "line.jsonl"), 800)):
+        assert validated(files, *runs) == 0
+        (k1, *_) = table.load(table.path_of(made.calibrator, files / "c.json")).figures
+        assert (k1.value == pytest.approx(skill.value)) == (n == 500)
+        said = capsys.readouterr().err
+        assert ": each project by the kept map that did not see it" in said
+        assert "has no folds" not in said
+
+
+def test_damaged_folds_are_refused(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = folds_path(load(files / "c.json"), files / "c.json")
+    path.parent.mkdir()
+    path.write_text("{}")
+    assert validated(files, "RUN") == 2
+    assert f"{path}: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("study", "code"), [("calibration", 0), ("repository", 0), ("counterfeit", 2)])
+def test_the_figures_are_those_of_the_runs_study(files: Path, capsys: pytest.CaptureFixture[str], study: str, code: int) -> None:
+    question = {"schema": SCHEMA, "study": study, "model": "m", "model_name": "m", "prompt": "p", "seed": 0}
+    (files / "RUN" / "run.toml").write_text("".join(f"{name} = {json.dumps(value)}\n" for name, value in question.items()))
+    assert validated(files, "RUN") == code
+    said = f"{files / 'RUN'} is a run of the study counterfeit, which says nothing of a calibrator; name runs of: calibration, repository"
+    assert (said in capsys.readouterr().err) == (code == 2)
 
 
 @pytest.mark.parametrize("field", ["model", "prompt", "task"])
