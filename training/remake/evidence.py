@@ -9,7 +9,9 @@ from pathlib import Path
 
 from assay.calibration.atomic_write import write_atomically
 from assay.calibration.calibrator import load
-from assay.calibration.held_out import FOLDER, folds_path
+from assay.calibration.held_out import FOLDER as FOLDS
+from assay.calibration.held_out import folds_path
+from assay.calibration.validation.table import FOLDER as TABLES
 
 from .blocks import NOT_MEASURED, Block, BlockError, blocks_of, filled, withdrawn
 from .present import Present
@@ -17,7 +19,12 @@ from .present import Present
 SHIPPED = Path("calibration") / "shipped"
 # Of each task a folder: report.md names what it is of, and pictures lie beside it.
 REPORTS = Path("docs") / "calibration"
-PAGES = ("README.md", "docs/calibration.md", "docs/commands.md", "docs/maps.md", "docs/repository.md", "training/README.md")
+PAGES = (
+    "README.md", "docs/calibration.md", "docs/commands.md", "docs/maps.md", "docs/repository.md", "docs/validation.md",
+    "training/README.md",
+)  # fmt: skip
+# Folders of what belongs to a calibrator, each file named by its id.
+BESIDE = (FOLDS, TABLES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +87,9 @@ def withdraw(tree: Path, now: Present) -> list[Stale]:
             shutil.rmtree(tree / page)
         else:
             (tree / page).unlink()
-    if (folds := tree / SHIPPED / FOLDER).is_dir() and not any(folds.iterdir()):
-        folds.rmdir()
+    for folder in (tree / SHIPPED / name for name in BESIDE):
+        if folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
     return found
 
 
@@ -92,7 +100,7 @@ def folds_of(tree: Path, calibrators: Iterable[str]) -> list[Path]:
 
 
 def _stale_calibrators(tree: Path, now: Present) -> Iterator[Stale]:
-    """Those of other fingerprints, and the folds that belong to none of the others."""
+    """Those of other fingerprints, and what belongs to none of the others: folds and validation tables."""
     current = set()
     for path in sorted((tree / SHIPPED).glob("*.json")):
         made = load(path)
@@ -100,9 +108,10 @@ def _stale_calibrators(tree: Path, now: Present) -> Iterator[Stale]:
             yield Stale(str(SHIPPED / path.name), f"model {made.fitted_on.model}, prompt {made.fitted_on.prompt}")
         else:
             current.add(made.id)
-    for path in sorted((tree / SHIPPED / FOLDER).glob("*.json")):
-        if path.stem not in current:
-            yield Stale(str(SHIPPED / FOLDER / path.name), f"calibrator {path.stem}, which is stale or not shipped")
+    for folder in BESIDE:
+        for path in sorted((tree / SHIPPED / folder).glob("*.json")):
+            if path.stem not in current:
+                yield Stale(str(SHIPPED / folder / path.name), f"calibrator {path.stem}, which is stale or not shipped")
 
 
 def _stale_reports(tree: Path, now: Present) -> Iterator[Stale]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from assay.calibration.atomic_write import write_atomically
 from assay.calibration.calibrator import load
 from assay.calibration.held_out import folds_path, remove_folds
+from assay.calibration.validation import table
 
 from .evidence import SHIPPED, folds_of
 
@@ -23,7 +24,8 @@ ALTERNATIVES = "-alternatives"
 def ship(tree: Path, fitted: Path, unshipped: dict[str, str]) -> None:
     """Copy the calibrators with their folds, and remove those that an earlier call shipped and that may no longer be."""
     for path in sorted(fitted.glob("*.json")):
-        remove_folds(tree / SHIPPED / path.name)
+        for remove in (remove_folds, table.remove):
+            remove(tree / SHIPPED / path.name)
         to, task = tree / SHIPPED / path.name, path.stem.removesuffix(ALTERNATIVES).partition("-")[2]
         if path.stem.endswith(ALTERNATIVES) and unshipped[task]:
             print(f"{path.name} is not shipped: {unshipped[task]}")

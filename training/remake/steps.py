@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 TASKS = ("line", "line_rest", "line_middle")
+# The validation tables compare them. Calibrators are fitted to the first alone.
+ARMS = "docstring,no_docstring,no_suffix"
 # Of several steps, each of which makes the folds of its own calibrators there.
 FOLDS = "calibration/shipped/folds"
 
@@ -58,12 +60,17 @@ FULL = {
     "per_project": "150", "scopes": "40", "reflective": "25", "typed": "60", "samples": "100", "more_samples": "240", "minutes": "30",
     # All whose suites serve, and those whose tests take least.
     "suites": "", "quick_suites": "beautifulsoup4,boltons,cachetools,intervaltree,markdown,marshmallow,sqlparse,toolz", "card": "",
+    "studied_suites": "--per-project 60", "tests_folds": "--keep-folds",
 }  # fmt: skip
 TRIAL = {
     "per_project": "3", "scopes": "3", "reflective": "1", "typed": "1", "samples": "5", "more_samples": "6", "minutes": "2",
     "suites": "cachetools,toolz", "quick_suites": "toolz",
     "card": "--ngram-megabytes 1 --files 4 --lines 6 --spans 6 --fixes 2",
+    # Of so few projects no folds can be kept.
+    "studied_suites": "--projects cachetools,toolz --per-project 4", "tests_folds": "",
 }  # fmt: skip
+# The runs whose reports say what the data say of the paper's claims.
+_STUDIES = ("{exact_match/complete}/projects", "{exact_match/reflective}/reflective", "{study/suites}/suites")
 PROGRAMS = {
     "python312": "Python 3.12 or newer for the projects' tests: python3.12 on PATH, or --python FILE",
     "corpus": "the training corpus: python -m training.corpus build",
@@ -75,29 +82,29 @@ PROGRAMS = {
 STEPS = (
     Step(
         "exact_match/complete",
-        ("assay eval calibration --out {self}/run --per-project {per_project} --workers {workers}",),
-        code=_PLACES, minutes=8, because="8,900 gaps at 19 a second",
+        (f"assay eval calibration --out {{self}}/projects --per-project {{per_project}} --arms {ARMS} --workers {{workers}}",),
+        code=_PLACES, minutes=22, because="8,900 gaps, most of them in three arms, at 19 a second",
     ),
     Step(
         "exact_match/complete_several",
-        ("assay eval calibration --out {self}/run --per-project {per_project} --alternatives 4 --workers {workers}",),
+        ("assay eval calibration --out {self}/alternatives --per-project {per_project} --alternatives 4 --workers {workers}",),
         code=_PLACES, minutes=16, because="8,900 gaps of four, at half the rate of one",
     ),
     Step(
         "exact_match/fit",
         (
             *(
-                f"assay calibrate fit {{exact_match/complete}}/run/samples/{task}.jsonl --event exact_match --features free "
+                f"assay calibrate fit {{exact_match/complete}}/projects/samples/{task}.jsonl --event exact_match --features free "
                 f"--keep-folds --out {{self}}/calibrators/exact_match-{task}.json"
                 for task in TASKS
             ),
             *(
-                f"assay calibrate fit {{exact_match/complete_several}}/run/samples/{task}.jsonl --event exact_match --features free "
-                f"--keep-folds --out {{self}}/calibrators/exact_match-{task}-alternatives.json"
+                f"assay calibrate fit {{exact_match/complete_several}}/alternatives/samples/{task}.jsonl --event exact_match "
+                f"--features free --keep-folds --out {{self}}/calibrators/exact_match-{task}-alternatives.json"
                 for task in TASKS
             ),
             "python benchmarks/alternatives.py --calibrators {self}/calibrators --json {self}/unshipped.json "
-            + " ".join(f"{{exact_match/complete_several}}/run/samples/{task}.jsonl" for task in TASKS)
+            + " ".join(f"{{exact_match/complete_several}}/alternatives/samples/{task}.jsonl" for task in TASKS)
             + " > {self}/alternatives.md",
             "python -m training.remake.ship {tree} {self}/calibrators {self}/unshipped.json",
         ),
@@ -110,11 +117,11 @@ STEPS = (
         "exact_match/report",
         (
             *(
-                f"assay calibrate report {{exact_match/complete}}/run/samples/{task}.jsonl --event exact_match --features free "
+                f"assay calibrate report {{exact_match/complete}}/projects/samples/{task}.jsonl --event exact_match --features free "
                 f"--out {{self}}/{task}"
                 for task in TASKS
             ),
-            "python -m training.remake.pages.exact_match {tree} {self} {exact_match/complete}/run",
+            "python -m training.remake.pages.exact_match {tree} {self} {exact_match/complete}/projects",
             f"python -m training.remake.pages.pasted {{tree}} docs/calibration.md {{exact_match/fit}}/alternatives.md {','.join(TASKS)} "
             "'promised=What calibrators of first choices promise for alternatives' 'alternatives=Fitted on all alternatives' "
             "'alternatives-first=For first choices' 'alternatives-shipped=Which are shipped'",
@@ -146,12 +153,12 @@ STEPS = (
     ),
     Step(
         "exact_match/reflective",
-        ("assay eval calibration --out {self}/run --per-project {reflective} --reflective --workers {workers}",),
+        ("assay eval calibration --out {self}/reflective --per-project {reflective} --reflective --workers {workers}",),
         code=_PLACES, minutes=7, because="1,800 gaps with two further questions each, at a quarter of the rate of one",
     ),
     Step(
         "exact_match/measures",
-        ("python -m training.remake.pages.measures {tree} {exact_match/complete}/run {exact_match/reflective}/run",),
+        ("python -m training.remake.pages.measures {tree} {exact_match/complete}/projects {exact_match/reflective}/reflective",),
         needs=("exact_match/complete", "exact_match/reflective"),
         code=(*_FITS, *_pages("measures")),
         makes=("docs/calibration.md#measures", "docs/calibration.md#reflective", "docs/maps.md#levels"),
@@ -226,8 +233,8 @@ STEPS = (
         (
             # A map that can be moved toward a project's own samples, which is what these maps are for.
             *(
-                f"assay calibrate fit {{tests_pass/run}}/samples/{task}.jsonl --event tests_pass --features free --map platt --keep-folds "
-                f"--out {{tree}}/calibration/shipped/tests_pass-{task}.json"
+                f"assay calibrate fit {{tests_pass/run}}/samples/{task}.jsonl --event tests_pass --features free --map platt "
+                f"{{tests_folds}} --out {{tree}}/calibration/shipped/tests_pass-{task}.json"
                 for task in TASKS
             ),
             "python -m training.remake.pages.tests_pass {tree}",
@@ -250,5 +257,38 @@ STEPS = (
         code=(*_FITS, "benchmarks/repositories.py"),
         makes=tuple(f"docs/repository.md#{block}" for block in ("projects", "costs", "cross", "over-projects", "own-samples")),
         minutes=8, because="1,600 fits of up to a second",
+    ),
+    Step(
+        "study/suites",
+        (
+            f"assay eval calibration --out {{self}}/suites --set suites {{studied_suites}} --arms {ARMS} --reflective "
+            "--workers {workers} --python {python312}",
+        ),
+        code=(*_PLACES, "analysis/oracle"),
+        minutes=130, because="1,200 places: 3 s of the model, four verdicts of two seconds; and the suites' own runs",
+        programs=("python312",),
+    ),
+    Step(
+        "validation/tables",
+        (
+            # Their reports are of the present code, whenever they were run.
+            *(f"assay eval report {run}" for run in _STUDIES),
+            # A later run replaces the figures of an earlier one, but for those that it lacks.
+            "python -m training.remake.validated {tree} exact_match {study/suites}/suites {exact_match/reflective}/reflective "
+            "{exact_match/complete}/projects",
+            "python -m training.remake.validated {tree} exact_match-alternatives {exact_match/complete_several}/alternatives",
+            "python -m training.remake.validated {tree} tests_pass {study/suites}/suites",
+            f"python -m training.remake.pages.validation {{tree}} {' '.join(_STUDIES)}",
+        ),
+        needs=(
+            "exact_match/complete", "exact_match/complete_several", "exact_match/fit", "exact_match/reflective", "tests_pass/fit",
+            "study/suites",
+        ),
+        code=(
+            *_FITS, "calibration/report", "calibration/validation", "cli/calibrate/validate.py", "offline_eval/paper_tables",
+            "training/remake/validated.py", *_pages("validation"),
+        ),
+        makes=("calibration/shipped/validation", "docs/validation.md#claims", "docs/validation.md#shipped"),
+        minutes=4, because="three reports, and fifteen times some seconds of fits and resamples",
     ),
 )  # fmt: skip

@@ -13,8 +13,9 @@ from synthetic_samples import world
 
 from assay.calibration.calibrator import Calibrator, load, save
 from assay.calibration.fitting.fit import fit
-from assay.calibration.held_out import FOLDER, folds_path
-from training.remake.evidence import PAGES, SHIPPED, blocks_in, fill, not_measured, stale, withdraw
+from assay.calibration.held_out import folds_path
+from assay.calibration.validation.table import path_of
+from training.remake.evidence import BESIDE, PAGES, SHIPPED, blocks_in, fill, not_measured, stale, withdraw
 from training.remake.present import Present, present
 from training.remake.ship import ship
 from training.remake.steps import FOLDS, FULL, STEPS
@@ -59,13 +60,14 @@ def tree(tmp_path: Path, now: Present) -> Path:
 def test_evidence_of_another_prompt_is_withdrawn_and_nothing_else(tree: Path, now: Present) -> None:
     (kept,) = (block for block in blocks_in(tree, "docs/calibration.md") if block.name == "result")
     path = next((tree / SHIPPED).glob("exact_match-line_rest.json"))
+    files = set((tree / SHIPPED).rglob("*.json"))
+    gone = {path, *(file for file in files if file.stem == load(path).id)}
     document = json.loads(path.read_text())
     document["fitted_on"]["prompt"] = "f" * 16
     path.write_text(json.dumps(document))
-    others = set((tree / SHIPPED).iterdir()) - {path}
     fill(tree, "docs/maps.md", {"levels": "a table"}, f"model {now.model}, prompt {'f' * 16}")
-    assert {one.what for one in withdraw(tree, now)} == {str(SHIPPED / path.name), "docs/maps.md#levels"}
-    assert set((tree / SHIPPED).iterdir()) == others
+    assert {one.what for one in withdraw(tree, now)} == {*(str(file.relative_to(tree)) for file in gone), "docs/maps.md#levels"}
+    assert set((tree / SHIPPED).rglob("*.json")) == files - gone
     assert "docs/maps.md#levels" in not_measured(tree)
     assert kept in blocks_in(tree, "docs/calibration.md")
     assert withdraw(tree, now) == []
@@ -78,54 +80,71 @@ def fitted(now: Present) -> Calibrator:
     return replace(made, fitted_on=replace(made.fitted_on, model=now.model, prompt=now.prompts["line"]))
 
 
-def put(calibrator: Calibrator, file: Path) -> Path:
-    """Save a calibrator with folds, whose content is not looked at; the file of the folds."""
+@pytest.fixture
+def bare(tree: Path) -> Path:
+    """The same without what lies beside calibrators."""
+    for name in BESIDE:
+        shutil.rmtree(tree / SHIPPED / name, ignore_errors=True)
+    return tree
+
+
+def put(calibrator: Calibrator, file: Path) -> set[Path]:
+    """Save a calibrator with folds and a table, whose contents are not looked at; the files of these."""
     save(calibrator, file)
-    path = folds_path(calibrator, file)
-    path.parent.mkdir(exist_ok=True)
-    path.write_text("{}")
-    return path
+    beside = {folds_path(calibrator, file), path_of(calibrator, file)}
+    for path in beside:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("{}")
+    return beside
 
 
-def test_folds_are_withdrawn_with_their_calibrator_and_so_are_those_that_belong_to_none(
-    tree: Path, now: Present, fitted: Calibrator
+def beside(tree: Path) -> set[Path]:
+    return {path for name in BESIDE for path in (tree / SHIPPED / name).glob("*")}
+
+
+def test_folds_and_tables_are_withdrawn_with_their_calibrator_and_so_are_those_that_belong_to_none(
+    bare: Path, now: Present, fitted: Calibrator
 ) -> None:
-    kept, old = tree / SHIPPED / "exact_match-line.json", tree / SHIPPED / "exact_match-line_rest.json"
+    kept, old = bare / SHIPPED / "exact_match-line.json", bare / SHIPPED / "exact_match-line_rest.json"
     of_kept = put(fitted, kept)
     of_old = put(replace(fitted, fitted_on=replace(fitted.fitted_on, prompt="f" * 16)), old)
-    orphan = of_old.with_name(f"{'0' * 16}.json")
-    orphan.write_text("{}")
-    assert {tree / one.what for one in withdraw(tree, now)} == {old, of_old, orphan}
-    assert list((tree / SHIPPED / FOLDER).iterdir()) == [of_kept]
+    orphans = {path.with_name(f"{'0' * 16}.json") for path in of_old}
+    for path in orphans:
+        path.write_text("{}")
+    assert {bare / one.what for one in withdraw(bare, now)} == {old, *of_old, *orphans}
+    assert beside(bare) == of_kept
     kept.unlink()
-    withdraw(tree, now)
-    assert not (tree / SHIPPED / FOLDER).exists()
+    withdraw(bare, now)
+    assert not any((bare / SHIPPED / name).exists() for name in BESIDE)
 
 
-def test_a_calibrator_is_shipped_with_its_folds_in_the_place_of_the_one_before(tree: Path, tmp_path: Path, fitted: Calibrator) -> None:
-    shipped, made = tree / SHIPPED / "exact_match-line-alternatives.json", tmp_path / "made"
-    before = put(fitted, shipped)
-    new = put(replace(fitted, reason="fitted again"), made / shipped.name)
-    ship(tree, made, {"line": ""})
+def test_a_calibrator_is_shipped_with_its_folds_in_the_place_of_the_one_before_and_without_its_table(
+    bare: Path, tmp_path: Path, fitted: Calibrator
+) -> None:
+    shipped, made = bare / SHIPPED / "exact_match-line-alternatives.json", tmp_path / "made"
+    put(fitted, shipped)
+    put(replace(fitted, reason="fitted again"), made / shipped.name)
+    ship(bare, made, {"line": ""})
     assert load(shipped).reason == "fitted again"
-    assert [path.name for path in before.parent.iterdir()] == [new.name]
-    ship(tree, made, {"line": "refuted"})
+    assert beside(bare) == {folds_path(load(shipped), shipped)}
+    ship(bare, made, {"line": "refuted"})
     assert not shipped.exists()
-    assert list(before.parent.iterdir()) == []
+    assert beside(bare) == set()
 
 
-def test_a_step_makes_only_the_folds_of_its_own_calibrators(tree: Path, now: Present, tmp_path: Path, fitted: Calibrator) -> None:
+def test_a_step_makes_only_the_folds_of_its_own_calibrators(bare: Path, now: Present, tmp_path: Path, fitted: Calibrator) -> None:
     steps = {step.name: step for step in STEPS}
-    place = Workplace(tmp_path / "work", tree, now, steps, FULL)
+    place = Workplace(tmp_path / "work", bare, now, steps, FULL)
     one, other = steps["exact_match/fit"], steps["tests_pass/fit"]
     assert place.outputs(one)[FOLDS] is place.outputs(other)[FOLDS] is None
-    path = put(fitted, tree / SHIPPED / "exact_match-line.json")
+    path = bare / SHIPPED / "exact_match-line.json"
+    put(fitted, path)
     made = place.outputs(one)
     assert made[FOLDS]
-    put(replace(fitted, reason="another"), tree / SHIPPED / "tests_pass-line.json")
+    put(replace(fitted, reason="another"), bare / SHIPPED / "tests_pass-line.json")
     assert place.outputs(one) == made
     assert place.outputs(other)[FOLDS] not in (None, made[FOLDS])
-    path.unlink()
+    folds_path(fitted, path).unlink()
     assert place.outputs(one)[FOLDS] is None
 
 

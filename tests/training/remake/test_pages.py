@@ -15,11 +15,17 @@ from synthetic_samples import world
 
 from assay.calibration.calibrator import as_json, load, save
 from assay.calibration.fitting.fit import Fit, fit
+from assay.calibration.held_out import folds_path, save_folds
+from assay.calibration.metrics.intervals import Interval
 from assay.calibration.report.report import report
-from training.remake.pages import exact_match, measures, memory, tests_pass
+from assay.calibration.samples import write_samples
+from assay.calibration.validation import table
+from assay.calibration.validation.figures import figure
+from training.remake.pages import exact_match, measures, memory, tests_pass, validation
 from training.remake.pages.pasted import sections
 from training.remake.pages.recording import excerpt
 from training.remake.ship import ship
+from training.remake.validated import validate
 
 
 def rows_of(text: str) -> list[list[str]]:
@@ -115,6 +121,7 @@ def test_how_often_what_is_written_is_not_shown(tmp_path: Path) -> None:
         {"id": "4", "task": "line", "text": "d", "inserted": None},
         {"id": "5", "task": "line", "text": " ", "inserted": None},
         {"id": "6", "task": "line_rest", "text": "e", "inserted": "e"},
+        {"id": "1", "task": "line", "text": "f", "inserted": None, "arm": "no_suffix"},
     ]
     labelled = [one | {"labels": {"exact_match": one["id"] == "4"}} for one in made]
     (tmp_path / "generations.jsonl").write_text("".join(json.dumps(one) + "\n" for one in labelled))
@@ -177,3 +184,43 @@ def test_a_calibrator_of_alternatives_that_may_not_be_shipped_is_not_and_an_olde
         **dict.fromkeys([name for name in names if name != "exact_match-line_rest-alternatives.json"], "new"),
         "tests_pass-line.json": "old",
     }
+
+
+def test_a_shipped_calibrator_is_validated_by_each_run_and_by_the_last_where_both_say_something(tmp_path: Path) -> None:
+    shipped = tmp_path / "tree" / "calibration" / "shipped"
+    samples = world(300, projects=6)[0]
+    found = fit(samples, "exact_match", resamples=50)
+    save(found.calibrator, shipped / "exact_match-line.json")
+    save_folds(found.kept_folds(), folds_path(found.calibrator, shipped / "exact_match-line.json"))
+    tested = [structs.replace(s, id=f"t{s.id}", labels={**s.labels, "tests_pass": i % 3 > 0}) for i, s in enumerate(samples)]
+    for run, those in (("suites", tested), ("projects", samples)):
+        write_samples(tmp_path / run / "samples" / "line.jsonl", those)
+    assert validate(tmp_path / "tree", "exact_match", [tmp_path / "suites", tmp_path / "projects"]) == 0
+    rows = {row.id: row for row in table.load(table.path_of(found.calibrator, shipped / "exact_match-line.json")).figures}
+    assert {id: row.run for id, row in rows.items() if row.reading != "not run"} == {
+        **dict.fromkeys(("K1", "K2", "K3", "K4", "K6"), "projects"),
+        **dict.fromkeys(("K5", "K5.mixed"), "suites"),
+    }
+    assert validate(tmp_path / "tree", "tests_pass", [tmp_path / "suites"]) == 0, "none is shipped"
+
+
+def test_a_shipped_calibrator_has_a_row_for_each_figure_and_the_line_that_counts(made: Fit) -> None:
+    how = "each project by the kept map that did not see it"
+    k1 = figure("K1", Interval(0.2, 0.1, 0.3), 400, 8, "project", "> 0", how)
+    k2 = figure("K2", Interval(0.04, 0.02, 0.07), 400, 8, "project", "<= 0.05", f"{how}; p = 0.2")
+    rows = [*table.rows_of((k1, k2), "calibration", "projects", "0" * 64)]
+    said, text = validation.shipped({"exact_match-line": table.merged(table.empty(made.calibrator), rows)}).split("\n\n")
+    assert "`exact_match-line`: validated: 1 of 5 hold, 1 undecided, 3 not run." in " ".join(said.split())
+    _, first, second = rows_of(text)
+    assert first[2:] == ["0.200 (0.100 to 0.300)", "400", "8 projects", "> 0", "holds", ""]
+    assert second[-1].startswith("p = 0.2; about ")
+
+
+def test_a_claim_has_the_verdict_of_the_run_that_can_test_it() -> None:
+    def claims(*verdicts: str) -> list[dict[str, Any]]:
+        return [{"claim": "c", "paper": "p", "rule": "r", "verdict": each, "ours": "0.1" * (each != "not run")} for each in verdicts]
+
+    text = validation.claims(claims("refuted", "not run"), claims("undecided", "confirmed"), claims("not run", "undecided"))
+    said, *_ = text.split("\n\n")
+    assert " ".join(said.split()) == ("Of 2 claims, by exact match 1 confirmed, 1 refuted; by their tests 1 undecided, 1 not run.")
+    assert [row[2:] for row in rows_of(text)[1:]] == [["**refuted**: 0.1", "**not run**"], ["**confirmed**: 0.1", "**undecided**: 0.1"]]

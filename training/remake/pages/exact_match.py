@@ -132,9 +132,9 @@ def between_projects(reports: Reports) -> str:
 
 
 def hidden(run: Path) -> str:
-    """How often what the model wrote is not shown, or shown otherwise."""
+    """How often what the model wrote is not shown, or shown otherwise. Other arms than the plain one are no suggestions of an editor."""
     rows = []
-    made = [one for one in _lines(run / "generations.jsonl") if one["text"].strip()]
+    made = [one for one in _lines(run / "generations.jsonl") if one["text"].strip() and "arm" not in one]
     for task in TASKS:
         of_task = [one for one in made if one["task"] == task]
         out = [one for one in of_task if one["inserted"] is None]

@@ -1,0 +1,109 @@
+"""What the studies say of the shipped calibrators, and of the paper's claims.
+
+    python -m training.remake.pages.validation TREE PROJECTS REFLECTIVE SUITES
+
+PROJECTS, REFLECTIVE, SUITES: runs of `assay eval calibration` with their reports: on projects, the same with --reflective, and on suites.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from assay.calibration.calibrator import load as load_calibrator
+from assay.calibration.validation.table import Row, Validation, load, path_of
+from assay.calibration.validation.words import refuted, summary, title_of
+
+from ..evidence import SHIPPED, fill
+from ..present import present
+from ..steps import TASKS
+from .cells import code, table, wrapped
+
+VERDICTS = ("confirmed", "refuted", "undecided", "not run")
+_COLUMNS = ("figure", "", "value (95 % interval)", "n", "groups", "claim", "reading", "note")
+
+Claims = Sequence[Mapping[str, Any]]
+
+
+def shipped(found: Mapping[str, Validation]) -> str:
+    """A table of figures for each calibrator, by the name of its file."""
+    return "\n\n".join(_of_calibrator(name, validation) for name, validation in found.items())
+
+
+def _of_calibrator(name: str, validation: Validation) -> str:
+    how = next((row.note.partition("; ")[0] for row in validation.figures if row.id == "K1"), "")
+    rows = [
+        (row.id, title_of(row), _number(row), f"{row.n:,}" if row.n else "", _groups(row), row.claim, row.reading, _note(row, how))
+        for row in validation.figures
+    ]
+    runs = ", ".join(f"{run} ({', '.join(ids)})" for run, ids in _runs(validation).items())
+    said = (f"{code(name)}: {summary(validation)}. Held out, where the note says nothing else: {how}. Runs: {runs}.", *refuted(validation))
+    return f"{wrapped(' '.join(said))}\n\n{table(_COLUMNS, 'llcrrlll', rows)}"
+
+
+def _runs(validation: Validation) -> dict[str, list[str]]:
+    """By run the figures that are from it."""
+    found: dict[str, list[str]] = {}
+    for row in validation.figures:
+        if row.reading != "not run":
+            found.setdefault(row.run, []).append(row.id)
+    return found
+
+
+def _number(row: Row) -> str:
+    return "" if row.value is None else f"{row.value:z.3f} ({row.low:z.3f} to {row.high:z.3f})"
+
+
+def _groups(row: Row) -> str:
+    return f"{row.groups} {row.grouped_by}s" if row.n else ""
+
+
+def _note(row: Row, how: str) -> str:
+    return row.note.removeprefix(how).removeprefix("; ").replace("|", "\\|")
+
+
+def claims(projects: Claims, reflective: Claims, suites: Claims) -> str:
+    """What the data say of each claim of the paper. A claim that a run without reflective measures can't test has the verdict of the other.
+
+    Each has the paper's claims in the same order.
+    """
+    of_lines = [other if one["verdict"] == "not run" else one for one, other in zip(projects, reflective, strict=True)]
+    columns = ("claim", "the paper", "30 projects, exact match", "20 projects, their tests")
+    rows = [
+        (f"{one['claim']} ({one['rule']})", one["paper"], _verdict(one), _verdict(other))
+        for one, other in zip(of_lines, suites, strict=True)
+    ]
+    said = f"Of {len(rows)} claims, by exact match {_counted(of_lines)}; by their tests {_counted(suites)}."
+    return f"{wrapped(said)}\n\n{table(columns, 'llll', rows)}"
+
+
+def _counted(found: Claims) -> str:
+    count = Counter(one["verdict"] for one in found)
+    return ", ".join(f"{count[verdict]} {verdict}" for verdict in VERDICTS if count[verdict])
+
+
+def _verdict(claim: Mapping[str, Any]) -> str:
+    return f"**{claim['verdict']}**" + (f": {claim['ours']}" if claim["ours"] else "")
+
+
+def claims_of(run: Path) -> Claims:
+    """The claims in the report of a run."""
+    found: Claims = json.loads((run / "report" / "report.json").read_text(encoding="utf-8"))["claims"]
+    return found
+
+
+def main() -> None:
+    """Fill the blocks."""
+    tree, *runs = map(Path, sys.argv[1:])
+    files = {path: path_of(load_calibrator(path), path) for path in sorted((tree / SHIPPED).glob("*.json"))}
+    found = {path.stem: load(validation) for path, validation in files.items() if validation.is_file()}
+    contents = {"claims": claims(*map(claims_of, runs)), "shipped": shipped(found)}
+    fill(tree, "docs/validation.md", contents, present().named(*TASKS))
+
+
+if __name__ == "__main__":
+    main()
