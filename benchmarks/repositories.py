@@ -3,15 +3,13 @@
     python benchmarks/repositories.py run --out FOLDER [--projects toolz,sqlparse] [--samples 100] [--minutes 30] [--workers 2]
         [--python FILE] [--sources FOLDER]
     python benchmarks/repositories.py table --out FOLDER
-    python benchmarks/repositories.py pool --out FOLDER
 
 run: for each project, fetch its source distribution, make an environment for its tests (that runs the projects' build code), and do what
 `assay calibrate repo` does, all below FOLDER (sources and environments below --sources, where it is named, for other runs as well); what
 is done is kept. A suite that can't be an oracle is told, with the reason. The projects are those of
 offline_eval/sets/projects.toml whose suites serve, or those that are named. table: Markdown from the runs: each
 project; both events; calibrators over projects, each judged by one that was fitted without it; and what 25, 50, 100 and 200 samples of a
-project bring to a map of the others. docs/repository.md has it. pool: all samples of a task in one file, FOLDER/samples/TASK.jsonl, of
-which the shipped calibrators are fitted.
+project bring to a map of the others. docs/repository.md has it.
 """
 
 from __future__ import annotations
@@ -40,7 +38,7 @@ from assay.calibration.measures.registry import MEASURES
 from assay.calibration.metrics.bins import wilson
 from assay.calibration.metrics.intervals import Interval, student_t
 from assay.calibration.registry import Entry, Registry
-from assay.calibration.samples import Sample, read_samples, write_samples
+from assay.calibration.samples import Sample, read_samples
 from assay.cli.main import main as assay
 from assay.inference.completion.task import Task
 from assay.offline_eval.repository.report import summary_of
@@ -258,7 +256,7 @@ def probability(calibrator: Calibrator, sample: Sample) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("run", "table", "pool"))
+    parser.add_argument("what", choices=("run", "table"))
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--projects", default="")
     parser.add_argument("--samples", type=int, default=100)
@@ -275,10 +273,6 @@ def main() -> None:
         run(out, given.sources.absolute() if given.sources else out, listed, asked)
         return
     projects = measured(given.out)
-    if given.what == "pool":
-        for task in TASKS:
-            write_samples(given.out / "samples" / f"{task}.jsonl", every(projects, task))
-        return
     for title, lines in (
         ("Projects", per_project(projects)),
         ("Costs", costs(projects)),

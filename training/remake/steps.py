@@ -60,17 +60,21 @@ FULL = {
     "per_project": "150", "scopes": "40", "reflective": "25", "typed": "60", "samples": "100", "more_samples": "240", "minutes": "30",
     # All whose suites serve, and those whose tests take least.
     "suites": "", "quick_suites": "beautifulsoup4,boltons,cachetools,intervaltree,markdown,marshmallow,sqlparse,toolz", "card": "",
-    "studied_suites": "--per-project 60", "tests_folds": "--keep-folds",
+    "places": "--per-project 100", "asked_places": "--per-project 20", "tests_folds": "--keep-folds",
 }  # fmt: skip
 TRIAL = {
     "per_project": "3", "scopes": "3", "reflective": "1", "typed": "1", "samples": "5", "more_samples": "6", "minutes": "2",
     "suites": "cachetools,toolz", "quick_suites": "toolz",
     "card": "--ngram-megabytes 1 --files 4 --lines 6 --spans 6 --fixes 2",
     # Of so few projects no folds can be kept.
-    "studied_suites": "--projects cachetools,toolz --per-project 4", "tests_folds": "",
+    "places": "--projects cachetools,toolz --per-project 4", "asked_places": "--projects cachetools,toolz --per-project 2",
+    "tests_folds": "",
 }  # fmt: skip
 # The runs whose reports say what the data say of the paper's claims.
-_STUDIES = ("{exact_match/complete}/projects", "{exact_match/reflective}/reflective", "{study/suites}/suites")
+_STUDIES = (
+    "{exact_match/complete}/projects", "{exact_match/reflective}/reflective", "{tests_pass/complete}/suites",
+    "{tests_pass/reflective}/suites_reflective",
+)  # fmt: skip
 PROGRAMS = {
     "python312": "Python 3.12 or newer for the projects' tests: python3.12 on PATH, or --python FILE",
     "corpus": "the training corpus: python -m training.corpus build",
@@ -216,57 +220,65 @@ STEPS = (
         minutes=2, because="93 s on a busy machine where the editor was installed; once a minute more", programs=("node", "chromium"),
     ),
     Step(
-        "tests_pass/run",
+        "tests_pass/complete",
         (
-            *(
-                f"python benchmarks/repositories.py run --out {{self}} --sources {{shared}}/repositories --projects {projects} "
-                f"--samples {samples} --minutes {{minutes}} --workers {{workers}} --python {{python312}}"
-                for projects, samples in (("{suites}", "{samples}"), ("{quick_suites}", "{more_samples}"))
-            ),
-            "python benchmarks/repositories.py pool --out {self}",
+            f"assay eval calibration --out {{self}}/suites --set suites {{places}} --arms {ARMS} --workers {{workers}} "
+            "--python {python312}",
         ),
-        code=("offline_eval/repository", "offline_eval/sets", "analysis/oracle", *_ASKED, "benchmarks/repositories.py"),
-        minutes=120, because="3,100 places at two seconds by the median, and the suites' own runs", programs=("python312",),
+        code=(*_PLACES, "analysis/oracle"),
+        minutes=110, because="2,000 places with four verdicts of half a second each, and the suites' own runs", programs=("python312",),
+    ),
+    Step(
+        "tests_pass/reflective",
+        (
+            "assay eval calibration --out {self}/suites_reflective --set suites {asked_places} --reflective --workers {workers} "
+            "--python {python312}",
+        ),
+        needs=("tests_pass/complete",),
+        code=(*_PLACES, "analysis/oracle"),
+        minutes=15, because="1,000 gaps with two further questions each, and a verdict for most", programs=("python312",),
     ),
     Step(
         "tests_pass/fit",
         (
             # A map that can be moved toward a project's own samples, which is what these maps are for.
             *(
-                f"assay calibrate fit {{tests_pass/run}}/samples/{task}.jsonl --event tests_pass --features free --map platt "
+                f"assay calibrate fit {{tests_pass/complete}}/suites/samples/{task}.jsonl --event tests_pass --features free --map platt "
                 f"{{tests_folds}} --out {{tree}}/calibration/shipped/tests_pass-{task}.json"
                 for task in TASKS
             ),
             "python -m training.remake.pages.tests_pass {tree}",
         ),
-        needs=("tests_pass/run",),
+        needs=("tests_pass/complete",),
         code=(*_FITS, *_pages("tests_pass")),
         makes=(*(f"calibration/shipped/tests_pass-{task}.json" for task in TASKS), FOLDS, "docs/calibration.md#tests-pass"),
         minutes=0.5, because="three fits of a second",
     ),
     Step(
-        "tests_pass/tables",
+        "repository/run",
         (
-            "python benchmarks/repositories.py table --out {tests_pass/run} > {self}/tables.md",
+            *(
+                f"python benchmarks/repositories.py run --out {{self}} --sources {{shared}}/repositories --projects {projects} "
+                f"--samples {samples} --minutes {{minutes}} --workers {{workers}} --python {{python312}}"
+                for projects, samples in (("{suites}", "{samples}"), ("{quick_suites}", "{more_samples}"))
+            ),
+        ),
+        code=("offline_eval/repository", "offline_eval/sets", "analysis/oracle", *_ASKED, "benchmarks/repositories.py"),
+        minutes=120, because="3,100 places at two seconds by the median, and the suites' own runs", programs=("python312",),
+    ),
+    Step(
+        "repository/tables",
+        (
+            "python benchmarks/repositories.py table --out {repository/run} > {self}/tables.md",
             f"python -m training.remake.pages.pasted {{tree}} docs/repository.md {{self}}/tables.md {','.join(TASKS)},block "
             "projects=Projects costs=Costs 'cross=Exact match against passing tests' "
             "'over-projects=Calibrators over projects, each project judged by a map of all others' "
             "\"own-samples=What a project's own samples bring\"",
         ),
-        needs=("tests_pass/run",),
+        needs=("repository/run",),
         code=(*_FITS, "benchmarks/repositories.py"),
         makes=tuple(f"docs/repository.md#{block}" for block in ("projects", "costs", "cross", "over-projects", "own-samples")),
         minutes=8, because="1,600 fits of up to a second",
-    ),
-    Step(
-        "study/suites",
-        (
-            f"assay eval calibration --out {{self}}/suites --set suites {{studied_suites}} --arms {ARMS} --reflective "
-            "--workers {workers} --python {python312}",
-        ),
-        code=(*_PLACES, "analysis/oracle"),
-        minutes=130, because="1,200 places: 3 s of the model, four verdicts of two seconds; and the suites' own runs",
-        programs=("python312",),
     ),
     Step(
         "validation/tables",
@@ -274,15 +286,15 @@ STEPS = (
             # Their reports are of the present code, whenever they were run.
             *(f"assay eval report {run}" for run in _STUDIES),
             # A later run replaces the figures of an earlier one, but for those that it lacks.
-            "python -m training.remake.validated {tree} exact_match {study/suites}/suites {exact_match/reflective}/reflective "
+            "python -m training.remake.validated {tree} exact_match {tests_pass/complete}/suites {exact_match/reflective}/reflective "
             "{exact_match/complete}/projects",
             "python -m training.remake.validated {tree} exact_match-alternatives {exact_match/complete_several}/alternatives",
-            "python -m training.remake.validated {tree} tests_pass {study/suites}/suites",
+            "python -m training.remake.validated {tree} tests_pass {tests_pass/reflective}/suites_reflective {tests_pass/complete}/suites",
             f"python -m training.remake.pages.validation {{tree}} {' '.join(_STUDIES)}",
         ),
         needs=(
             "exact_match/complete", "exact_match/complete_several", "exact_match/fit", "exact_match/reflective", "tests_pass/fit",
-            "study/suites",
+            "tests_pass/complete", "tests_pass/reflective",
         ),
         code=(
             *_FITS, "calibration/report", "calibration/validation", "cli/calibrate/validate.py", "offline_eval/paper_tables",

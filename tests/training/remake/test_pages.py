@@ -220,7 +220,8 @@ def test_a_claim_has_the_verdict_of_the_run_that_can_test_it() -> None:
     def claims(*verdicts: str) -> list[dict[str, Any]]:
         return [{"claim": "c", "paper": "p", "rule": "r", "verdict": each, "ours": "0.1" * (each != "not run")} for each in verdicts]
 
-    text = validation.claims(claims("refuted", "not run"), claims("undecided", "confirmed"), claims("not run", "undecided"))
+    lines = claims("refuted", "not run"), claims("undecided", "confirmed")
+    text = validation.claims(*lines, claims("not run", "undecided"), claims("not run", "not run"))
     said, *_ = text.split("\n\n")
     assert " ".join(said.split()) == ("Of 2 claims, by exact match 1 confirmed, 1 refuted; by their tests 1 undecided, 1 not run.")
     assert [row[2:] for row in rows_of(text)[1:]] == [["**refuted**: 0.1", "**not run**"], ["**confirmed**: 0.1", "**undecided**: 0.1"]]

@@ -1,8 +1,8 @@
 """What the studies say of the shipped calibrators, and of the paper's claims.
 
-    python -m training.remake.pages.validation TREE PROJECTS REFLECTIVE SUITES
+    python -m training.remake.pages.validation TREE PROJECTS PROJECTS_REFLECTIVE SUITES SUITES_REFLECTIVE
 
-PROJECTS, REFLECTIVE, SUITES: runs of `assay eval calibration` with their reports: on projects, the same with --reflective, and on suites.
+Runs of `assay eval calibration` with their reports: on projects and on suites, and of each a smaller one with --reflective.
 """
 
 from __future__ import annotations
@@ -66,18 +66,21 @@ def _note(row: Row, how: str) -> str:
     return row.note.removeprefix(how).removeprefix("; ").replace("|", "\\|")
 
 
-def claims(projects: Claims, reflective: Claims, suites: Claims) -> str:
+def claims(projects: Claims, projects_reflective: Claims, suites: Claims, suites_reflective: Claims) -> str:
     """What the data say of each claim of the paper. A claim that a run without reflective measures can't test has the verdict of the other.
 
     Each has the paper's claims in the same order.
     """
-    of_lines = [other if one["verdict"] == "not run" else one for one, other in zip(projects, reflective, strict=True)]
+    of_lines, of_tests = (
+        [other if one["verdict"] == "not run" else one for one, other in zip(run, reflective, strict=True)]
+        for run, reflective in ((projects, projects_reflective), (suites, suites_reflective))
+    )
     columns = ("claim", "the paper", "30 projects, exact match", "20 projects, their tests")
     rows = [
         (f"{one['claim']} ({one['rule']})", one["paper"], _verdict(one), _verdict(other))
-        for one, other in zip(of_lines, suites, strict=True)
+        for one, other in zip(of_lines, of_tests, strict=True)
     ]
-    said = f"Of {len(rows)} claims, by exact match {_counted(of_lines)}; by their tests {_counted(suites)}."
+    said = f"Of {len(rows)} claims, by exact match {_counted(of_lines)}; by their tests {_counted(of_tests)}."
     return f"{wrapped(said)}\n\n{table(columns, 'llll', rows)}"
 
 
