@@ -21,6 +21,7 @@ from ..progress import counted, to_stderr
 from ..run import Run
 from ..study import Results
 from .draw import EVENT
+from .validated import figures_of
 
 RESAMPLES = 2000
 
@@ -61,8 +62,9 @@ def _page(run: Run, results: Results, lost: int, hidden: int, blank: int) -> Seq
         f"prompt fingerprint {question['prompt']}, model fingerprint {question['model']}",
         *(f"{name.replace('_', ' ')}: {_words(question[name])}" for name in asked if question.get(name)),
     )
-    about = About(question["model_name"], f"assay eval report {run.folder}", facts, lost, hidden, blank)
     found = {setting_of(name): samples for name, samples in results.samples.items()}
+    validated = tuple(figures_of(question, found))
+    about = About(question["model_name"], f"assay eval report {run.folder}", facts, lost, hidden, blank, figures=validated)
     try:
         content = calibration_content(found, about, question["seed"])
     except PlotError as error:
