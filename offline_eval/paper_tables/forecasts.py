@@ -96,6 +96,8 @@ def forecasts_of(columns: Columns, event: Event, measure: str, seed: int, ways: 
     y = columns.labels[event][rows] == 1
     if not names or not len(rows):
         return Missing("not run")
+    if y.all() or not y.any():
+        return Missing("all labels equal")  # any skill is undefined, and an interval would be of nothing that varies
     groups = renumbered(columns.groups[rows])
     if (count := int(groups.max()) + 1) < 2:
         return Missing(f"one {columns.grouped_by}")

@@ -110,7 +110,8 @@ def _docstrings(task: str, event: Event, plain: Mapping[Way, Forecast], without:
             if one.auc:
                 curve = thinned(roc(one.p, one.y), _COLUMNS)
                 axes.plot(curve.x, curve.y, color=LIKELY.colour, linestyle=dashes, linewidth=1.3, label=f"{name}, {one.auc.value:.2f}")
-        axes.legend(loc="lower right", fontsize=7)
+        if axes.get_legend_handles_labels()[0]:
+            axes.legend(loc="lower right", fontsize=7)
         axes.set_title("ROC of raw p_avg\nand its area", fontsize=8)
         axes.set(xlabel="false positive rate")
         _frame(axes)

@@ -96,7 +96,7 @@ def summary(tables: StudyTables, events: Mapping[str, Event], read: Sequence[Pap
             )
     return (
         "The study asks how well a code model's own confidence tells whether its suggestions are right.",
-        "This run has too few labelled samples with log-probabilities to say so.",
+        "This run has too few labelled samples with log-probabilities, right ones and wrong ones, to say so.",
         last,
     )
 
@@ -113,7 +113,7 @@ def _left_out(tables: StudyTables, about: About) -> Iterator[str]:
             known = columns.known(event)
             if known.any() and not known.all():
                 yield f"{setting}: {(~known).sum():,} of {len(known):,} samples have no label for {EVENT_WORDS[event]}."
-    for task in dict.fromkeys(setting.task for setting in tables.columns):
+    for task in dict.fromkeys(setting.task for setting in tables.columns if setting.task.startswith("line")):
         if not_run := [arm for arm in ("no_docstring", "no_suffix") if Setting(task, arm) not in tables.columns]:
             yield (
                 f"{task}: the arms {' and '.join(not_run)} were not run."

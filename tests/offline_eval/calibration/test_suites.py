@@ -56,9 +56,11 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def files_of(run: Run) -> dict[str, bytes]:
-    """All that a run has, but what may differ between two of them."""
+    """All that a run has, but what may differ between two of them: timings, and the folder in the command that makes the report again."""
     return {
-        str(path.relative_to(run.folder)): path.read_bytes() for path in run.folder.rglob("*") if path.is_file() and path.name != TIMINGS
+        str(path.relative_to(run.folder)): path.read_bytes().replace(str(run.folder).encode(), b"RUN")
+        for path in run.folder.rglob("*")
+        if path.is_file() and path.name != TIMINGS
     }
 
 

@@ -142,6 +142,16 @@ def test_a_run_without_reflective_measures_or_tests_says_not_run() -> None:
     assert cells["T5/exact_match/line/docstring/total_logprob/raw/skill"].value is not None
 
 
+def test_nothing_is_said_of_a_measure_where_all_labels_are_equal() -> None:
+    samples = [structs.replace(sample, labels={"tests_pass": False}) for sample in whole()[Setting("line")][:200]]
+    found = study_tables({Setting("line"): samples})
+    rate = found.cells["T2/line/docstring/tests_pass"]
+    assert (rate.value, rate.n) == (0.0, 200)
+    scores = [cell for name, cell in found.cells.items() if name.startswith(("T5/tests_pass", "T6/tests_pass", "S/tests_pass"))]
+    assert scores
+    assert {(cell.value, cell.why) for cell in scores if cell.paper or not cell.id.startswith("S/")} == {(None, "all labels equal")}
+
+
 def test_further_alternatives_are_no_suggestions_of_their_own() -> None:
     first = [structs.replace(s, alternatives=2) for s in studied(40)]
     second = [structs.replace(s, id=f"{s.id}:2", rank=2) for s in first]
