@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, NotRequired, TypedDict
+from typing import Annotated, Literal, NotRequired, TypedDict
 
 import msgspec
 
@@ -11,7 +11,7 @@ class Generated(TypedDict):
     """One generation, as it is kept. text: what the model wrote; inserted: what the editor would insert, None where it would hide it."""
 
     id: str
-    task: Annotated[str, msgspec.Meta(pattern="^[a-z_]{1,40}$")]
+    task: Annotated[str, msgspec.Meta(pattern="^[a-z][a-z0-9_]{0,39}$")]
     text: str
     inserted: str | None
     truth: str
@@ -36,6 +36,7 @@ class AnsweredItem(TypedDict):
 
 
 class Answer(AnsweredItem):
-    """What is known of a finished item. A study may have answers, and generations, with more fields."""
+    """What is known of a finished item. A study may have answers, and generations, with more fields. language: left out for Python."""
 
+    language: NotRequired[Literal["python", "java"]]
     generations: list[Generated]

@@ -43,9 +43,9 @@ class StudyModel:
     weights: str = ""
     version: str = __version__
 
-    def question(self, study: str) -> dict[str, str | int | Sequence[str]]:
-        """The first part of a run's question: schema, study, model, prompt and memory."""
-        asked = {"schema": SCHEMA, "study": study, "model": self.id, "model_name": self.name, "prompt": self.prompts["line"]}
+    def question(self, study: str, task: Task = "line") -> dict[str, str | int | Sequence[str]]:
+        """The first part of a run's question: schema, study, model, prompt (that of a task) and memory."""
+        asked = {"schema": SCHEMA, "study": study, "model": self.id, "model_name": self.name, "prompt": self.prompts[task]}
         return {**asked, "memory": self.memory}
 
     def open_in_worker(self) -> Model:

@@ -13,6 +13,7 @@ Format in docs/formats.md.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -151,6 +152,17 @@ class Run:
         if not (self.folder / ITEMS).exists():
             with write_atomically(self.folder / ITEMS) as file:
                 file.writelines(lines)
+
+    def items(self) -> list[dict[str, Any]]:
+        """What `keep_items` wrote. Raises RunError where that is not what the run began with."""
+        path = self.folder / ITEMS
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
+            content = b""
+        if hashlib.sha256(content).hexdigest() != self.question(("items",))["items"]:
+            raise RunError(f"{path} is not what the run began with: make the run again elsewhere")
+        return [json.loads(line) for line in content.splitlines()]
 
     def add_timings(self, step: Step, item: str, timings: Mapping[str, float]) -> None:
         """Note how long the parts of an item took, in milliseconds. A run that is killed may lose the last of them."""

@@ -175,6 +175,8 @@ def how_far(study: Study, run: Run) -> str:
             are = "is" if done == 1 else "are"
             return f"{done:,} of {counted(wanted, step.unit)} {are} done; the same command as before goes on"
     text = _done(study, run)
+    if not text:
+        return "the report is made again: this study has nothing else to do"
     return f"{text} {'is' if text.startswith('1 ') and len(study.steps) == 1 else 'are'} done"
 
 
@@ -260,7 +262,8 @@ def finish(study: Study, run: Run, *, as_json: bool) -> None:
     """Write what comes of a run's records: generations.jsonl, samples and report. Raises RunError and SampleError."""
     question = run.question(study.needed)
     answers = study.answers(run)
-    run.write_lines(GENERATIONS, (_without(answer, "id", "generations") | one for answer in answers for one in answer["generations"]))
+    if answers:
+        run.write_lines(GENERATIONS, (_without(answer, "id", "generations") | one for answer in answers for one in answer["generations"]))
     samples = samples_of(question, answers)
     paths = []
     for name, found in sorted(samples.items()):
@@ -290,7 +293,7 @@ def samples_of(question: Mapping[str, Any], answers: Sequence[Answer]) -> dict[s
                     model=question["model"],
                     prompt=question["prompt_block" if one["task"] == "block" else "prompt"],
                     task=one["task"],
-                    language="python",
+                    language=answer.get("language", "python"),
                     project=answer["project"],
                     file=answer["file"],
                     seed=question["seed"],

@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from ...analysis.python.lines import Gap
-from ...calibration.measures.reflective import reflect
+from ...calibration.measures.reflective import Question, reflect
+from ...calibration.samples import Event
 from ...inference.completion.task import Task
 from ...inference.model import Model
 from ...inference.opening import ModelChoice
+from ...inference.project_memory.memory import Memory
 from ..answers import Answer
 from ..memory import StudyMemory
 from ..model import StudyModel
@@ -22,9 +24,9 @@ from ..sets.arms import PLAIN, Arm, in_arm
 from ..sets.lines import Place
 from ..sets.projects import Project, own_code, path_in_project
 from ..study import Step
-from ..suggested import FileWithGap
+from ..suggested import FileWithGap, Suggested
 
-EVENT = "exact_match"
+EVENT: Event = "exact_match"
 
 
 def _has_gap(answer: Any) -> bool:
@@ -94,29 +96,44 @@ class Drawer:
 
     def _generations(self, place: Place, arm: Arm, gap: Gap, shown: FileWithGap, timings: dict[str, float]) -> Iterator[dict[str, Any]]:
         memory = self.memory.at(shown, place.project, path_in_project(place.path))
-        begun = time.perf_counter()
-        found = list(shown.suggestions(self.model, self.asked.alternatives, memory))
-        _add(timings, "model_ms", time.perf_counter() - begun)
         original = FileWithGap(place.text, gap, shown.task, shown.settings)
-        for each in found:
-            record = {
+        for each, record in drawn_at(shown, self.model, self.asked.alternatives, memory, self.asked.model.questions, timings):
+            made = {
                 "id": generation_id(f"{place.id}:{shown.task}", each.drawn.rank),
                 "task": shown.task,
                 "truth": original.truth,
                 "labels": {EVENT: original.is_exact(each.inserted)},
-                **each.record,
+                **record,
             }
-            if arm != PLAIN:
-                record["arm"] = arm
-            if self.asked.alternatives > 1:
-                record["rank"] = each.drawn.rank
-            if self.asked.model.questions and each.inserted is not None:
-                begun = time.perf_counter()
-                said = reflect(self.model, shown.prompt(self.model), each.generation, self.asked.model.questions)
-                record["measures"] |= said.measures
-                record |= {"asked": dict(said.asked), "fallbacks": list(said.fallbacks), "answers": list(said.answers)}
-                _add(timings, "model_ms", time.perf_counter() - begun)
-            yield record
+            yield made if arm == PLAIN else made | {"arm": arm}
+
+
+def drawn_at(
+    shown: FileWithGap,
+    model: Model,
+    alternatives: int,
+    memory: Memory | None,
+    questions: Mapping[str, Question],
+    timings: dict[str, float],
+) -> Iterator[tuple[Suggested, dict[str, Any]]]:
+    """What a model generates at a gap, each with its part of a record, with what the model says of it where it is asked.
+
+    timings: the time of the model is added to it. Raises what `Model.generate` raises.
+    """
+    begun = time.perf_counter()
+    found = list(shown.suggestions(model, alternatives, memory))
+    _add(timings, "model_ms", time.perf_counter() - begun)
+    for each in found:
+        record = each.record
+        if alternatives > 1:
+            record["rank"] = each.drawn.rank
+        if questions and each.inserted is not None:
+            begun = time.perf_counter()
+            said = reflect(model, shown.prompt(model), each.generation, questions)
+            record["measures"] |= said.measures
+            record |= {"asked": dict(said.asked), "fallbacks": list(said.fallbacks), "answers": list(said.answers)}
+            _add(timings, "model_ms", time.perf_counter() - begun)
+        yield each, record
 
 
 def _add(timings: dict[str, float], name: str, seconds: float) -> None:

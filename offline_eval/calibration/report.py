@@ -9,14 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from ...calibration.bands import EVENT_WORDS
 from ...calibration.fitting.folds import MIN_GROUPS
 from ...calibration.metrics.bins import wilson
 from ...calibration.metrics.intervals import tail
 from ...calibration.report.plots import PlotError
 from ...calibration.report.study_report import write_study_report
-from ...calibration.samples import Sample
+from ...calibration.samples import Event, Sample
 from ..paper_tables.columns import setting_of
 from ..paper_tables.report import About, calibration_content
+from ..paper_tables.tables import STUDIED
 from ..progress import counted, to_stderr
 from ..run import Run
 from ..study import Results
@@ -26,41 +28,46 @@ from .validated import figures_of
 RESAMPLES = 2000
 
 
-def write_report(run: Run, results: Results, lost: int, *, as_json: bool) -> None:
+def write_report(run: Run, results: Results, lost: int, *, as_json: bool, facts: tuple[str, ...] = ()) -> None:
     """Write report/. Rates by task on stderr; on stdout the paths of samples and report, or one JSON document.
 
-    lost: how many items have no answer.
+    lost: how many items have no answer. facts: what else the page is to say of the run.
 
     Raises StudyError and SampleError.
     """
-    rates = {task: rate(found) for task, found in sorted(results.samples.items())}
-    for task, row in rates.items():
-        to_stderr(f"{task:12s} {row['n']:6d} labelled suggestions of {counted(row['projects'], 'project')}, exact match {_rate_text(row)}")
+    samples = [sample for found in results.samples.values() for sample in found]
+    events = [event for event in STUDIED if any(sample.labels[event] is not None for sample in samples)] or [EVENT]
+    asked: list[Event] = [*events, *([] if EVENT in events else [EVENT])]
+    rates = {event: {task: rate(found, event) for task, found in sorted(results.samples.items())} for event in asked}
+    for event in events:
+        for task, row in rates[event].items():
+            said = f"{EVENT_WORDS[event]} {_rate_text(row)}"
+            to_stderr(f"{task:12s} {row['n']:6d} labelled suggestions of {counted(row['projects'], 'project')}, {said}")
     made = [one for answer in results.answers for one in answer["generations"]]
     blank = sum(not one["text"].strip() for one in made)
     hidden = sum(one["inserted"] is None for one in made) - blank
     to_stderr(f"{blank} of {len(made)} generations had no text, and {hidden} would be hidden by the editor; they make no sample")
-    samples = [sample for found in results.samples.values() for sample in found]
-    if unknown := sum(sample.labels[EVENT] is None for sample in samples):
+    if unknown := sum(all(sample.labels[event] is None for event in events) for sample in samples):
         to_stderr(f"{unknown} have no label")
     for line in _reflective(samples):
         to_stderr(line)
-    report = _page(run, results, lost, hidden, blank)
+    report = _page(run, results, lost, hidden, blank, facts)
     if as_json:
-        document = {"run": str(run.folder), "samples": [str(path) for path in results.paths], "exact_match": rates}
-        print(json.dumps(document | {"report": [str(path) for path in report]}))
+        files = {"samples": [str(path) for path in results.paths], "report": [str(path) for path in report]}
+        print(json.dumps({"run": str(run.folder), **files} | {str(event): rates[event] for event in asked}))
     else:
         for path in (*results.paths, *report):
             print(path)
 
 
-def _page(run: Run, results: Results, lost: int, hidden: int, blank: int) -> Sequence[Path]:
+def _page(run: Run, results: Results, lost: int, hidden: int, blank: int, told: tuple[str, ...]) -> Sequence[Path]:
     """The files of the page; none, and a line for people, where no plot can be drawn."""
     question = run.question()
     asked = ("set", "memory", "tasks", "arms", "projects", "per_project", "limit", "alternatives", "seed")
     facts = (
         f"prompt fingerprint {question['prompt']}, model fingerprint {question['model']}",
         *(f"{name.replace('_', ' ')}: {_words(question[name])}" for name in asked if question.get(name)),
+        *told,
     )
     found = {setting_of(name): samples for name, samples in results.samples.items()}
     validated = tuple(figures_of(question, found))
@@ -87,15 +94,15 @@ def _reflective(samples: Sequence[Sample]) -> Iterator[str]:
         yield f"{measure}: {asked} of {len(samples)} samples have it" + (f", in {stand_ins} of them a stand-in" if stand_ins else "")
 
 
-def rate(samples: Sequence[Sample]) -> dict[str, Any]:
-    """The share of exact matches among the samples with a known label, with its 95 % interval.
+def rate(samples: Sequence[Sample], event: Event = EVENT) -> dict[str, Any]:
+    """The share of samples with the event among those with a known label, with its 95 % interval.
 
     The interval is a percentile bootstrap of whole projects. Where all labels are equal, or fewer than five projects are there, it is
     Wilson's, which takes samples as independent. value, low and high are None without labelled samples.
     """
-    known = [sample for sample in samples if sample.labels[EVENT] is not None]
+    known = [sample for sample in samples if sample.labels[event] is not None]
     names, groups = np.unique([sample.project for sample in known], return_inverse=True)
-    right = np.array([sample.labels[EVENT] for sample in known], dtype=np.float64)
+    right = np.array([sample.labels[event] for sample in known], dtype=np.float64)
     row = {"n": len(known), "projects": len(names), "value": float(right.mean()) if known else None, "low": None, "high": None}
     if known and (right.min() == right.max() or len(names) < MIN_GROUPS):
         # Resampling equal labels, or two projects, would claim that the rate can't be any other.

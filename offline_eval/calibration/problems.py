@@ -1,0 +1,292 @@
+"""The calibration study on sets of problems: functions from signature and docstring, and repairs of one line.
+
+A problem is a file with the cursor where its answer begins, and is completed as the editor completes it: a function's body (HumanEval,
+MBPP), or the line in the place of a wrong one, which the model is not shown (QuixBugs, Defects4J). A set's tests judge each distinct text
+in the sandbox. An exact match passes without a run; of Defects4J that is all that can be judged.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypedDict
+
+from ...analysis.python.lines import Gap
+from ...analysis.sandbox.isolation.best_level import best_level
+from ...analysis.sandbox.isolation.jail import Jail
+from ...analysis.sandbox.isolation.levels import Isolation
+from ...analysis.sandbox.judging.python import PythonSandbox
+from ...inference.completion.settings import Settings
+from ...inference.completion.task import Task
+from ...inference.model import Model
+from ...inference.opening import ModelChoice
+from ...suggestion.memory.memories import Memories
+from ...suggestion.memory.scope import Scope
+from ..answers import Answer
+from ..model import StudyModel, model_of
+from ..pool.choice import Pool
+from ..progress import counted, to_stderr
+from ..run import Run
+from ..servers import OnServers
+from ..sets.judging import is_exact, judge
+from ..sets.problem import Problem
+from ..sets.problems import problems
+from ..sets.suites import Unjudged
+from ..study import Plan, Results, Step, Work, conduct
+from ..suggested import FileWithGap
+from .draw import drawn_at, generation_id, label_id
+from .report import write_report
+
+# The sandbox ends a program long before; a worker that takes so long for one text hangs.
+MAX_TEXT_S = 600.0
+_GROUPS = "a project, in the tables, is a group of the set: each function is its own, and a bug of Defects4J is its project's"
+
+
+class Label(TypedDict):
+    """What the tests said of a text."""
+
+    id: str
+    tests_pass: bool | None
+    why: str
+
+
+ANSWERS = Step("answers", "problem", Answer)
+LABELS = Step("labels", "text", Label)
+
+
+class ProblemStudy:
+    """The study, as the driver sees it."""
+
+    name = "problems"
+    steps = (ANSWERS, LABELS)
+    needed = ("set",)
+
+    def answers(self, run: Run) -> list[Any]:
+        """Each problem's generations, with what the tests said."""
+        said = {label["id"]: label["tests_pass"] for label in run.records(LABELS).read()}
+        answers = run.records(ANSWERS).read()
+        for answer in answers:
+            for one in answer["generations"]:
+                if one["inserted"] is not None and one["labels"]["tests_pass"] is None:
+                    one["labels"]["tests_pass"] = said.get(label_id(answer["id"], one["task"], one["inserted"]))
+        return answers
+
+    def report(self, run: Run, results: Results, *, as_json: bool) -> None:
+        """A page, and a summary on stderr."""
+        write_report(run, results, sum(len(run.lost(step)) for step in self.steps), as_json=as_json, facts=(_GROUPS,))
+
+
+STUDY = ProblemStudy()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the user wants. data: the set's file or folder. limit: the first so many problems. The rest as of the study of lines."""
+
+    out: Path
+    set: str
+    data: Path
+    choice: ModelChoice = field(default_factory=ModelChoice)
+    limit: int | None = None
+    seed: int = 0
+    pool: Pool = field(default_factory=Pool)
+    reflective: bool = False
+    alternatives: int = 1
+    memory: Scope = "file"
+    steps: Sequence[str] = ()
+    as_json: bool = False
+
+    def problems(self) -> list[Problem]:
+        """What is asked about. Raises SetError."""
+        return problems(self.set, self.data, self.limit)
+
+    @property
+    def task(self) -> Task:
+        """What the model is asked for."""
+        return "function" if self.set in ("humaneval", "mbpp") else "line"
+
+    def model(self) -> StudyModel:
+        """The model. Of other files there are none, so the memory is at most of the open one. Raises as `model_of`."""
+        return model_of(self.choice, (self.task,), reflective=self.reflective, memory="off" if self.memory == "off" else "file")
+
+
+def run_problems(asked: Asked) -> Run:
+    """Run, or resume, the study. Raises UsageError, RunError, StudyError, NoIsolation, ModelError and OSError."""
+    found = asked.problems()
+    model = asked.model()
+    lines = [json.dumps(_item(problem)).encode() + b"\n" for problem in found]
+    run = Run.begin(asked.out, _question(asked, model, hashlib.sha256(b"".join(lines)).hexdigest()))
+    run.keep_items(lines)
+    to_stderr(f"{counted(len(found), 'problem')} of {asked.set}")
+    conduct(STUDY, run, _plan(asked, run, model, found), as_json=asked.as_json)
+    return run
+
+
+def _question(asked: Asked, model: StudyModel, digest: str) -> dict[str, str | int | Sequence[str]]:
+    question = {**model.question(STUDY.name, asked.task), "set": asked.set, "seed": asked.seed, "items": digest}
+    if asked.limit:
+        question["limit"] = asked.limit
+    if model.questions:
+        question["questions"] = [f"{measure} {one.fingerprint}" for measure, one in model.questions.items()]
+    if asked.alternatives > 1:
+        question["alternatives"] = asked.alternatives
+    return question
+
+
+def _item(problem: Problem) -> dict[str, str]:
+    asked, test = (
+        hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
+        for text in ("\0".join((problem.prompt, problem.suffix, problem.truth, problem.wrong)), problem.test)
+    )
+    return {"id": problem.id, "set": problem.set, "kind": problem.kind, "group": problem.group, "sha256": asked, "test_sha256": test}
+
+
+def _plan(asked: Asked, run: Run, model: StudyModel, found: Sequence[Problem]) -> Plan:
+    plan: dict[str, Callable[[], Work[Any]]] = {
+        "answers": lambda: Work(ANSWERS, found, Completing(model, asked.alternatives), asked.pool, wanted=len(found))
+    }
+    if any(problem.test for problem in found):
+        texts = {problem.id: problem for problem in found}
+        plan["labels"] = lambda: Work(
+            LABELS, _judged(run, texts), Judging(best_level()), asked.pool, sum(1 for _ in _judged(run, texts)), max_item_s=MAX_TEXT_S
+        )
+    return [work for name, work in plan.items() if not asked.steps or name in asked.steps]
+
+
+def gap_of(problem: Problem, task: Task, settings: Settings) -> FileWithGap:
+    """The problem's file, with the cursor behind the indentation with which its answer begins."""
+    before = problem.prompt + indentation_of(problem)
+    truth = problem.truth.removeprefix(indentation_of(problem)).rstrip("\n")
+    after = f"\n{problem.suffix}" if problem.suffix else ""
+    return FileWithGap(before + truth + after, Gap(len(before), len(before) + len(truth)), task, settings)
+
+
+def indentation_of(problem: Problem) -> str:
+    """The white space with which the answer's first line begins: that of the function's docstring, or of the wrong line."""
+    line = problem.wrong
+    if problem.kind == "function":
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of invalid escapes in a docstring
+            defined = [node for node in ast.parse(problem.prompt).body if isinstance(node, ast.FunctionDef)]
+        first = next(node for node in reversed(defined) if node.name == problem.entry_point).body[0]
+        line = problem.prompt.splitlines()[first.lineno - 1]
+    return line[: len(line) - len(line.lstrip())]
+
+
+@dataclass(frozen=True, slots=True)
+class Completing:
+    """Makes the worker's function that completes problems; travels to the worker."""
+
+    model: StudyModel
+    alternatives: int
+
+    def __call__(self) -> Callable[[Problem], dict[str, Any]]:
+        """The function, with the model open. Raises Changed, and what `ModelChoice.open` raises."""
+        return OnServers(self.model.choice, self.at)()
+
+    def at(self, choice: ModelChoice) -> Completer:
+        """The function, with the model of a choice. Raises as above."""
+        model = replace(self.model, choice=choice).open_in_worker()
+        return Completer(self, model, Memories(model))
+
+
+@dataclass(frozen=True, slots=True)
+class Completer:
+    """Completes problems; holds a model."""
+
+    asked: Completing
+    model: Model
+    memories: Memories
+
+    def __call__(self, problem: Problem) -> dict[str, Any]:
+        """The answer of one problem. Raises what `Model.generate` raises."""
+        timings: dict[str, float] = {}
+        begun = time.perf_counter()
+        made = list(self._generations(problem, timings))
+        timings["total_ms"] = (time.perf_counter() - begun) * 1e3
+        return {
+            "id": problem.id,
+            "project": problem.group,
+            "file": problem.id,
+            "function": problem.entry_point or "",
+            "line": problem.prompt.count("\n") + 1,
+            "language": problem.language,
+            "generations": made,
+            "timings": timings,
+        }
+
+    def close(self) -> None:
+        """Put the model away."""
+        self.model.close()
+
+    def _generations(self, problem: Problem, timings: dict[str, float]) -> Iterator[dict[str, Any]]:
+        study = self.asked.model
+        (task,) = study.prompts
+        shown = gap_of(problem, task, study.settings)
+        before, after = shown.text[: shown.gap.start], shown.text[shown.gap.end :]
+        memory = self.memories.at(before, after, scope=study.memory)
+        for each, record in drawn_at(shown, self.model, self.asked.alternatives, memory, study.questions, timings):
+            exact = None if each.inserted is None else is_exact(problem, each.inserted)
+            labels = {"exact_match": exact, "tests_pass": True if exact and problem.test else None}
+            name = generation_id(f"{problem.id}:{problem.set}", each.drawn.rank)
+            yield {"id": name, "task": problem.set, "truth": shown.truth, "labels": labels, **record}
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text for a problem, whose tests judge it."""
+
+    id: str
+    problem: Problem
+    text: str
+
+
+def _judged(run: Run, found: Mapping[str, Problem]) -> Iterator[Text]:
+    """Each distinct text that a problem with tests was given, unless it is the right one."""
+    known = set[str]()
+    for answer in run.records(ANSWERS).read():
+        problem = found[answer["id"]]
+        for one in answer["generations"]:
+            if not problem.test or one["inserted"] is None or one["labels"]["exact_match"]:
+                continue
+            name = label_id(problem.id, one["task"], one["inserted"])
+            if name not in known:
+                known.add(name)
+                yield Text(name, problem, indentation_of(problem) + one["inserted"])
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """Makes the worker's function that judges texts."""
+
+    isolation: Isolation
+
+    def __call__(self) -> Judge:
+        """The function, with its sandbox."""
+        return Judge(PythonSandbox(Jail(self.isolation)))
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """Judges texts; holds a sandbox."""
+
+    sandbox: PythonSandbox
+
+    def __call__(self, judged: Text) -> dict[str, Any]:
+        """The label of a text. Raises Unjudged where the machine failed."""
+        begun = time.perf_counter()
+        said = judge(judged.problem, judged.text, self.sandbox)
+        if said.machine_failed:
+            raise Unjudged(said.why)
+        label: Label = {"id": judged.id, "tests_pass": said.tests_pass, "why": said.why}
+        return {**label, "timings": {"tests_ms": (time.perf_counter() - begun) * 1e3}}
+
+    def close(self) -> None:
+        """Put the sandbox away."""
+        self.sandbox.close()

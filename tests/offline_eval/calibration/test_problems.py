@@ -1,0 +1,177 @@
+"""The calibration study on sets of problems, with real models and the real sandbox."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from needs import DATA, needs_data
+from tiny_gguf import END, TinyModel, scripted, write_tiny_gguf
+
+from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
+from assay.calibration.samples import Sample, read_samples
+from assay.inference.completion.settings import Settings
+from assay.inference.opening import ModelChoice
+from assay.offline_eval.calibration.problems import ANSWERS, LABELS, Asked, gap_of, indentation_of, run_problems
+from assay.offline_eval.errors import RunError
+from assay.offline_eval.run import Run
+from assay.offline_eval.sets.problem import SetError
+from assay.offline_eval.sets.problems import problems
+
+HUMANEVAL, MBPP, MBPP_PLUS = "humaneval/HumanEval.jsonl.gz", "mbpp/mbpp.jsonl.gz", "mbppplus/MbppPlus.jsonl.gz"
+QUIXBUGS, DEFECTS4J = "quixbugs", "defects4j-patches/framework.tar.xz"
+BODIES = (("return x // 2", 3), ("return x >> 1", 3), ("return -x", -7))
+DOCSTRING = '"""Half of it, rounded down, as an integer."""'
+PATCH = """\
+--- a/Half.java
++++ b/Half.java
+@@ -1,3 +1,3 @@
+ int half(int x) {
+-    return x / 2;
++    return x / 3;
+ }
+"""
+
+
+def record(number: int, body: str, of_7: int) -> dict[str, object]:
+    """A problem of HumanEval whose right body is this one, and gives this of 7."""
+    return {
+        "task_id": f"HumanEval/{number}",
+        "prompt": f"def f{number}(x: int) -> int:\n    {DOCSTRING}\n",
+        "entry_point": f"f{number}",
+        "canonical_solution": f"    {body}\n",
+        "test": f"def check(candidate):\n    assert candidate(7) == {of_7}\n",
+    }
+
+
+@pytest.fixture(scope="module")
+def halves(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model whose function is `return x // 2`, and whose line is, too."""
+    model = scripted(b"return x // 2", END.encode(), prompt=b"\n    ", context_length=2048)
+    return write_tiny_gguf(tmp_path_factory.mktemp("halves") / "halves.gguf", model)
+
+
+@pytest.fixture
+def asked(tmp_path: Path, halves: Path) -> Asked:
+    try:
+        best_level()
+    except NoIsolation as error:
+        pytest.skip(str(error))
+    data = tmp_path / "HumanEval.jsonl"
+    data.write_text("".join(json.dumps(record(n, *body)) + "\n" for n, body in enumerate(BODIES)))
+    return Asked(tmp_path / "run", "humaneval", data, ModelChoice(str(halves)), memory="off")
+
+
+def files_of(run: Run) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(run.folder)): path.read_bytes()
+        for path in run.folder.rglob("*")
+        if path.is_file() and path.name != "timings.jsonl" and path.suffix != ".svg"
+    }
+
+
+def samples_of(run: Run) -> list[Sample]:
+    return read_samples(sorted((run.folder / "samples").iterdir()))
+
+
+def test_functions_are_completed_and_judged_by_their_tests(asked: Asked, capsys: pytest.CaptureFixture[str]) -> None:
+    run = run_problems(asked)
+    assert {sample.id: sample.labels["tests_pass"] for sample in samples_of(run)} == {
+        "HumanEval/0:humaneval": True,
+        "HumanEval/1:humaneval": True,
+        "HumanEval/2:humaneval": False,
+    }
+    for sample in samples_of(run):
+        assert (sample.task, sample.project, sample.labels["exact_match"]) == ("humaneval", sample.id.partition(":")[0], None)
+        assert sample.measures.keys() >= {"total_logprob", "mean_probability", "length"}
+    assert (run.folder / "report" / "report.md").is_file()
+    assert "3 labelled suggestions of 3 projects, passes tests 66.7%" in capsys.readouterr().err
+    assert {item["id"] for item in run.items()} == {f"HumanEval/{n}" for n in range(3)}
+
+
+@pytest.mark.parametrize("lost", ["answers.jsonl", "labels.jsonl"])
+def test_a_run_that_lost_its_records_is_resumed_to_the_same_bytes(asked: Asked, lost: str) -> None:
+    run = run_problems(asked)
+    before = files_of(run)
+    path = run.folder / lost
+    path.write_bytes(path.read_bytes()[: len(path.read_bytes()) // 2])
+    assert files_of(run_problems(asked)) == before
+
+
+def test_another_set_file_or_another_number_of_problems_is_another_run(asked: Asked) -> None:
+    run_problems(replace(asked, limit=1, steps=("answers",)))
+    with pytest.raises(RunError, match="what is asked about"):
+        run_problems(replace(asked, limit=2))
+    asked.data.write_text(json.dumps(record(0, *BODIES[0])).replace("assert", "assert 1 and") + "\n")
+    with pytest.raises(RunError, match="what is asked about"):
+        run_problems(replace(asked, limit=1))
+
+
+def test_answers_and_labels_can_be_made_one_after_the_other(asked: Asked) -> None:
+    run = run_problems(replace(asked, steps=("answers",)))
+    assert not run.records(LABELS).path.exists()
+    assert {sample.labels["tests_pass"] for sample in samples_of(run)} == {None}
+    run = run_problems(replace(asked, steps=("labels",)))
+    assert len(run.records(LABELS).read()) == 3
+    assert {sample.labels["tests_pass"] for sample in samples_of(run)} == {True, False}
+
+
+def test_the_model_is_asked_about_its_answers_and_alternatives_have_their_rank(asked: Asked, tmp_path: Path) -> None:
+    roomy = write_tiny_gguf(tmp_path / "roomy.gguf", TinyModel(context_length=2048))
+    run = run_problems(replace(asked, choice=ModelChoice(str(roomy)), reflective=True, alternatives=3, limit=1))
+    found = samples_of(run)
+    assert found
+    for sample in found:
+        assert sample.measures.keys() >= {"ask_true", "ask_true_normalised", "verbalised"}
+        assert sample.alternatives == 3
+    assert len(run.question()["questions"]) == 3
+
+
+def test_a_repair_without_tests_is_judged_by_exact_match_alone(asked: Asked, tmp_path: Path) -> None:
+    patches = tmp_path / "defects4j" / "framework" / "projects" / "Half" / "patches"
+    patches.mkdir(parents=True)
+    (patches / "1.src.patch").write_text(PATCH)
+    (patches / "2.src.patch").write_text(PATCH.replace("x / 2;", "x // 2"))
+    run = run_problems(replace(asked, set="defects4j", data=tmp_path / "defects4j"))
+    assert {sample.id: sample.labels["exact_match"] for sample in samples_of(run)} == {
+        "defects4j/Half/1:defects4j": False,
+        "defects4j/Half/2:defects4j": True,
+    }
+    assert {(sample.language, sample.project, sample.labels["tests_pass"]) for sample in samples_of(run)} == {("java", "Half", None)}
+    assert not run.records(LABELS).path.exists()
+    assert [answer["function"] for answer in run.records(ANSWERS).read()] == ["", ""]
+
+
+def test_the_fields_of_a_run_are_documented(asked: Asked) -> None:
+    run = run_problems(asked)
+    text = (Path(__file__).parents[3] / "docs" / "formats.md").read_text(encoding="utf-8")
+    told = set(re.findall(r"`(\w+)`", text.split("### A run on problems")[1].split("\n### ")[0]))
+    told_before = set(re.findall(r"`(\w+)`", text.split("| field of `run.toml` |")[1].split("\n### ")[0]))
+    (answer, *_), (label, *_), (item, *_) = run.records(ANSWERS).read(), run.records(LABELS).read(), run.items()
+    assert item.keys() | label.keys() <= told
+    assert answer.keys() | run.question().keys() <= told | told_before
+
+
+def test_a_set_that_is_not_there_is_said_with_where_to_get_it(asked: Asked, tmp_path: Path) -> None:
+    with pytest.raises(SetError, match=r"Assay brings no set with it: humaneval is HumanEval\.jsonl\.gz"):
+        run_problems(replace(asked, data=tmp_path / "nowhere"))
+    assert not asked.out.exists()
+
+
+@pytest.mark.filterwarnings("ignore:invalid escape")
+@needs_data(HUMANEVAL, MBPP, MBPP_PLUS, QUIXBUGS, DEFECTS4J)
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [("humaneval", HUMANEVAL), ("mbpp", MBPP), ("mbpp", MBPP_PLUS), ("quixbugs", QUIXBUGS), ("defects4j", DEFECTS4J)],
+)
+def test_a_right_text_at_the_cursor_gives_the_right_program(name: str, file: str) -> None:
+    for problem in problems(name, DATA / file):
+        shown = gap_of(problem, "function" if problem.kind == "function" else "line", Settings())
+        before = shown.text[: shown.gap.start]
+        assert before == problem.prompt + indentation_of(problem)
+        assert problem.truth not in before[len(problem.prompt) - 1 :]
+        whole = problem.program(indentation_of(problem) + shown.truth)
+        assert [line.rstrip() for line in whole.splitlines()] == [line.rstrip() for line in problem.program(problem.truth).splitlines()]
