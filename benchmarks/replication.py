@@ -7,7 +7,7 @@ crux-eval/crux-eval.github.io, evaluation_results/). Prints Markdown, which docs
 simulated world say of a Brier score, a skill score and an ECE at the sizes of the usual data sets. Then, from recorded answers of four runs
 to the 800 output predictions of CRUXEval: how good the majority's share of votes is as a probability, before and after Platt scaling.
 
-The figures of the recorded answers are those of the calibration study (offline_eval/calibration_recorded/); this script prints them all.
+The figures of the recorded answers are those of the calibration study (offline_eval/calibration/recorded/); this script prints them all.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from assay.calibration.maps.platt import fit_platt
 from assay.calibration.metrics.bins import ece_noise_floor
 from assay.calibration.metrics.intervals import Interval
 from assay.calibration.metrics.scores import reference_brier, skill
-from assay.offline_eval.calibration_recorded.scaling import SEED, Measured, change, platt_out_of_fold, random_folds, scores
-from assay.offline_eval.calibration_recorded.votes import Votes, votes_of
+from assay.offline_eval.calibration.recorded.scaling import SEED, Measured, change, platt_out_of_fold, random_folds, scores
+from assay.offline_eval.calibration.recorded.votes import Votes, votes_of
 from assay.offline_eval.recorded.formats import recorded
 from assay.offline_eval.sets.problems import problems
 

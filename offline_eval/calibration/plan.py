@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import random
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ...analysis.sandbox.isolation.best_level import best_level
-from ...inference.completion.prompt import SpellsPrompts
+from ...inference.completion.prompt import SpellsPrompts, new_tokens
+from ...inference.completion.task import kind_of
+from ...inference.opening import ModelChoice
 from ..model import model_of
 from ..progress import counted, to_stderr
 from ..sets.arms import in_arm
@@ -34,6 +37,25 @@ class Calls:
     prompt_tokens: int | None
     most_new_tokens: int
     example: str
+
+
+class AsksModel(Protocol):
+    """What decides how a model is asked."""
+
+    @property
+    def choice(self) -> ModelChoice:
+        """The model."""
+        ...
+
+    @property
+    def seed(self) -> int:
+        """Of the draw of examples."""
+        ...
+
+    @property
+    def alternatives(self) -> int:
+        """How many are drawn at each gap."""
+        ...
 
 
 def tell_plan(asked: Asked) -> None:
@@ -64,30 +86,51 @@ def tell_plan(asked: Asked) -> None:
             for task, cut in place.gaps
             if (gap := in_arm(arm, place.text, cut, task, model.settings)) is not None
         ]
-        calls = _calls(asked, shown, len(model.questions))
+        calls = calls_of(asked, shown, len(model.questions))
         plan |= {"model": model.id, "model_name": model.name, "prompt": model.prompts["line"], "places": len(places)}
-        plan |= {name: getattr(calls, name) for name in Calls.__slots__}
-    if asked.as_json:
+        plan |= asdict(calls)
+        tell(plan, [*_lines(asked, plan), *words_of(calls), written(asked.out), *example_of(calls.example)], as_json=asked.as_json)
+        return
+    tell(plan, _lines(asked, plan), as_json=asked.as_json)
+
+
+def tell(plan: dict[str, Any], lines: Sequence[str], *, as_json: bool) -> None:
+    """Print a plan: as JSON, or its lines for people."""
+    if as_json:
         print(json.dumps(plan, indent=1))
         return
-    for line in _lines(asked, plan):
+    for line in lines:
         to_stderr(line)
 
 
-def _calls(asked: Asked, shown: list[FileWithGap], questions: int) -> Calls:
+def calls_of(asked: AsksModel, shown: Sequence[FileWithGap], questions: int) -> Calls:
+    """The calls for gaps, each with so many questions about what was written there."""
     drawn = random.Random(asked.seed).sample(shown, min(_LAID_OUT, len(shown)))
     with asked.choice.open() as model:
         prompts = [gap.prompt(model) for gap in drawn]
         counts = [len(prompt.tokens) for prompt in prompts]
         example = model.prompt_text(prompts[0]) if prompts and isinstance(model, SpellsPrompts) else ""
+        longest = max((new_tokens(model, gap.settings, kind_of(gap.task)) for gap in drawn), default=0)
     tokens = round(sum(counts) / len(counts) * len(shown)) if counts and all(counts) else None
     made = len(shown) * asked.alternatives
-    longest = max((gap.settings.line_tokens for gap in drawn), default=0)
     return Calls(len(shown), made, made * questions, tokens, made * longest, example)
 
 
+def words_of(calls: Calls) -> list[str]:
+    """The calls, for people."""
+    tokens = "the server counts them" if calls.prompt_tokens is None else f"about {calls.prompt_tokens:,} in all prompts"
+    return [
+        f"calls        {calls.generations:,} generations, {calls.questions:,} questions about them",
+        f"tokens       {tokens}; at most {calls.most_new_tokens:,} new ones",
+    ]
+
+
+def example_of(text: str, what: str = "one of the prompts") -> list[str]:
+    """An example in full, for people."""
+    return ["", f"{what} in full:", text] if text else []
+
+
 def _lines(asked: Asked, plan: dict[str, Any]) -> list[str]:
-    written = f"written      {Path(plan['run']).absolute()}"
     lines = [
         f"projects     {counted(len(plan['projects']), 'project')}, fetched by pip into {plan['archives']}: {', '.join(plan['projects'])}",
         f"asked        {', '.join(plan['tasks'])}; arms: {', '.join(plan['arms'])}",
@@ -99,15 +142,15 @@ def _lines(asked: Asked, plan: dict[str, Any]) -> list[str]:
             f"tests        each project's own, isolated by {plan['isolation']}: whole, to know which are steady; then, at each place,",
             "             those that touch it, with the code taken out, and with each text that the model wrote",
             f"places       at most {plan['most_places']:,}: which they are, the tests say",
-            written,
+            written(asked.out),
         ]
-    tokens = "the server counts them" if plan["prompt_tokens"] is None else f"about {plan['prompt_tokens']:,} in all prompts"
     return [
         *lines,
         f"model        {plan['model_name']} {plan['model']}, prompt {plan['prompt']}",
         f"places       {plan['places']:,}, with {plan['gaps']:,} gaps",
-        f"calls        {plan['generations']:,} generations, {plan['questions']:,} questions about them",
-        f"tokens       {tokens}; at most {plan['most_new_tokens']:,} new ones",
-        written,
-        *(["", "one of the prompts in full:", plan["example"]] if plan["example"] else []),
     ]
+
+
+def written(out: Path) -> str:
+    """Where a run is written, for people."""
+    return f"written      {out.absolute()}"

@@ -9,13 +9,15 @@ from typing import Literal, get_args
 
 import msgspec
 
+from ..errors import UsageError
+
 Step = Literal["draw", "test", "judge", "execute", "repair", "describe", "rebuild", "pair", "translate"]
 STEPS: tuple[Step, ...] = get_args(Step)
 Fact = bool | int | float | str | None
 Key = tuple[str, str, int]
 
 
-class RecordedError(ValueError):
+class RecordedError(UsageError):
     """A file of recorded answers can't be read. The message says file, line and reason."""
 
     def __init__(self, path: Path, line: int | None, reason: str) -> None:

@@ -116,7 +116,11 @@ def test_what_a_study_can_not_be_run_with_is_said_in_one_line(
         ("run.toml", b'schema = "assay/run/9"\n', "the schema is 'assay/run/9', this version of Assay reads 'assay/run/3'"),
         ("run.toml", b'schema = "assay/run/1"\nmodel = "x"\n', "its labels judge what the model wrote"),
         ("run.toml", f'schema = "{SCHEMA}"\nmodel = "x"\n'.encode(), "run.toml: missing: study, model_name, prompt, seed"),
-        ("run.toml", toml(study="poems"), "run.toml: no such study: 'poems' (there are calibration, repository)"),
+        (
+            "run.toml",
+            toml(study="poems"),
+            "run.toml: no such study: 'poems' (there are calibration, problems, recorded, recorded_labelled, repository)",
+        ),
         ("run.toml", toml(study=["calibration"]), "run.toml: study must be text"),
         ("run.toml", toml(model=7), "run.toml: model must be text"),
         ("run.toml", toml(model_name=["tiny"]), "run.toml: model_name must be text"),

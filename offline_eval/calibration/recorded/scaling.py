@@ -6,21 +6,22 @@ very problem that it judges.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...calibration.arrays import Floats, sigmoid
-from ...calibration.fitting.folds import FOLDS, folds_of, numbered
-from ...calibration.maps.platt import fit_platt
-from ...calibration.measures.registry import enter
-from ...calibration.metrics.bins import ece, ece_noise_floor
-from ...calibration.metrics.intervals import Intervals, PairedIntervals, intervals, paired
-from ...calibration.samples import Event
-from ..errors import UsageError
-from ..recorded.answers import Recorded
+from ....calibration.arrays import Floats, sigmoid
+from ....calibration.fitting.folds import FOLDS, folds_of, numbered
+from ....calibration.maps.platt import fit_platt
+from ....calibration.measures.registry import enter
+from ....calibration.metrics.bins import ece, ece_noise_floor
+from ....calibration.metrics.intervals import Intervals, PairedIntervals, intervals, paired
+from ....calibration.samples import Event
+from ...errors import UsageError
+from ...recorded.answers import Recorded
 
 SEED = 0
 Way = Literal["raw", "random folds", "by problem"]
@@ -56,9 +57,13 @@ def of_scores(recorded: Recorded, event: Event = "tests_pass") -> Measured:
     Raises UsageError where there are none, or all labels are equal.
     """
     told = [(answer.item, recorded.confidence(answer), answer.labels.get(event)) for answer in recorded.answers.values()]
-    rows = [(item, score, label) for item, score, label in told if score is not None and label is not None]
+    return of_told(recorded.name, [(item, score, label) for item, score, label in told if score is not None and label is not None], event)
+
+
+def of_told(name: str, rows: Sequence[tuple[str, float, bool]], event: Event) -> Measured:
+    """Verbalised confidences, each with its item and whether it was right. Raises UsageError as `of_scores`."""
     if len({label for _, _, label in rows}) < 2:
-        raise UsageError(f"{recorded.name} has {len(rows)} answers with a score and a label {event}: both right and wrong ones are needed")
+        raise UsageError(f"{name} has {len(rows)} answers with a score and a label {event}: both right and wrong ones are needed")
     items, said, labels = zip(*rows, strict=True)
     return Measured("verbalised", np.array(said), enter("verbalised", said)[:, None], np.array(labels), numbered(items))
 

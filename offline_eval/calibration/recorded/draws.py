@@ -8,23 +8,29 @@ the share of the own tests that it passes (`self-test`).
 from __future__ import annotations
 
 import hashlib
+import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from ...analysis.corpora.benchmarks import profiled
-from ...analysis.sandbox.isolation.jail import Jail
-from ...analysis.sandbox.isolation.levels import Isolation
-from ...analysis.sandbox.isolation.limits import Limits
-from ...analysis.sandbox.judging.python import PythonSandbox
-from ...analysis.sandbox.judging.result import ProgramOutcome, Result
-from ...calibration.fitting.folds import numbered
-from ..recorded.answers import Recorded
-from ..recorded.formats import recorded
-from ..sets.problem import Problem
-from ..sets.problems import problems
+from ....analysis.corpora.benchmarks import profiled
+from ....analysis.sandbox.isolation.jail import Jail
+from ....analysis.sandbox.isolation.levels import Isolation
+from ....analysis.sandbox.isolation.limits import Limits
+from ....analysis.sandbox.judging.python import PythonSandbox
+from ....analysis.sandbox.judging.result import ProgramOutcome, Result
+from ....calibration.fitting.folds import numbered
+from ...recorded.answers import Recorded
+from ...recorded.formats import recorded
+from ...sets.problem import Problem
+from ...sets.problems import problems
+from ...sets.suites import Unjudged
 from .own_tests import assertions, own_test
 from .scaling import Measured, of_shares
 
@@ -36,11 +42,13 @@ MAX_RESTARTS = 2
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A distinct text for a problem. id: of both."""
+    """A distinct text for a problem. id: of both. draws: how many have it. own_tests: how many the model wrote for the problem."""
 
     id: str
     problem: str
     text: str
+    draws: int = 1
+    own_tests: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,23 +77,38 @@ def unit_of(problem: Problem, text: str) -> Unit:
     return Unit(f"{problem.id}:{hashlib.sha256(cut.encode(errors='surrogatepass')).hexdigest()[:16]}", problem.id, cut)
 
 
-def units(drawn: Recorded, asked: Sequence[Problem]) -> Iterator[Unit]:
-    """The units of some problems, problem by problem, each text once."""
+def units(drawn: Recorded, asked: Sequence[Problem], own: Mapping[str, Sequence[str]]) -> Iterator[Unit]:
+    """The units of some problems, problem by problem, each text once. own: the own tests of each problem."""
     for problem in asked:
-        yield from {unit.id: unit for answer in drawn.of(problem.id, "draw") if (unit := unit_of(problem, answer.text))}.values()
+        found = [unit_of(problem, answer.text) for answer in drawn.of(problem.id, "draw")]
+        count = Counter(unit.id for unit in found)
+        for unit in {unit.id: unit for unit in found}.values():
+            yield replace(unit, draws=count[unit.id], own_tests=len(own[problem.id]))
 
 
-def own_tests_of(written: Recorded, asked: Sequence[Problem]) -> dict[str, list[str]]:
-    """The model's own tests of each problem, as expressions."""
+def own_tests_of(written: Recorded | None, asked: Sequence[Problem]) -> dict[str, list[str]]:
+    """The model's own tests of each problem, as expressions; none where none were recorded."""
+    if written is None:
+        return {problem.id: [] for problem in asked}
     return {
         problem.id: assertions([answer.text for answer in written.of(problem.id, "test")], problem.entry_point or "") for problem in asked
     }
 
 
-def start(set_file: Path, tests_file: Path, isolation: Isolation) -> Callable[[Unit], Labelled]:
-    """The function that labels a unit, in a worker of its own. It lives as long as the worker."""
-    asked = problems("humaneval", set_file)
-    return labelling(asked, own_tests_of(recorded(tests_file), asked), PythonSandbox(Jail(isolation)))
+def start(set_name: str, set_file: Path, tests_file: Path | None, isolation: Isolation) -> Callable[[Unit], dict[str, Any]]:
+    """The function that makes the record of a unit, in a worker of its own; it raises Unjudged where the machine failed."""
+    asked = problems(set_name, set_file)
+    written = None if tests_file is None else recorded(tests_file)
+    label = labelling(asked, own_tests_of(written, asked), PythonSandbox(Jail(isolation)))
+
+    def record(unit: Unit) -> dict[str, Any]:
+        begun = time.perf_counter()
+        made = label(unit)
+        if made.outcome == ProgramOutcome.INFRASTRUCTURE:
+            raise Unjudged(made.why)
+        return {**asdict(made), "timings": {"tests_ms": (time.perf_counter() - begun) * 1e3}}
+
+    return record
 
 
 def labelling(asked: Sequence[Problem], own: Mapping[str, Sequence[str]], sandbox: PythonSandbox) -> Callable[[Unit], Labelled]:
@@ -133,7 +156,7 @@ def _own_right(sandbox: PythonSandbox, problem: Problem, program: str, own: Sequ
     return right
 
 
-def measured(drawn: Recorded, asked: Sequence[Problem], labels: Mapping[str, Labelled], own: Mapping[str, Sequence[str]]) -> list[Measured]:
+def measured(found: Sequence[Unit], labels: Mapping[str, Labelled]) -> list[Measured]:
     """Both measures over every draw, duplicates included, as the model draws them.
 
     Draws whose label is unknown, or that have no label yet, are left out; for the self-test those of problems without own tests, too.
@@ -141,14 +164,16 @@ def measured(drawn: Recorded, asked: Sequence[Problem], labels: Mapping[str, Lab
     """
     agreement: list[tuple[str, int, int, bool]] = []
     self_test: list[tuple[str, int, int, bool]] = []
-    for problem in asked:
-        found = [labels.get(unit_of(problem, answer.text).id) for answer in drawn.of(problem.id, "draw")]
-        kept = [label for label in found if label is not None and label.tests_pass is not None]
-        given = [label.outputs or label.id for label in kept]
-        for label, outputs in zip(kept, given, strict=True):
-            agreement.append((problem.id, given.count(outputs), len(kept), bool(label.tests_pass)))
-            if own[problem.id] and label.own_right is not None:
-                self_test.append((problem.id, label.own_right, len(own[problem.id]), bool(label.tests_pass)))
+    for problem, of_problem in groupby(found, attrgetter("problem")):
+        labelled = [(unit, labels[unit.id]) for unit in of_problem if unit.id in labels]
+        kept = [(unit, label, label.outputs or label.id) for unit, label in labelled if label.tests_pass is not None]
+        draws, alike = sum(unit.draws for unit, _, _ in kept), Counter[str]()
+        for unit, _, outputs in kept:
+            alike[outputs] += unit.draws
+        for unit, label, outputs in kept:
+            agreement += [(problem, alike[outputs], draws, bool(label.tests_pass))] * unit.draws
+            if unit.own_tests and label.own_right is not None:
+                self_test += [(problem, label.own_right, unit.own_tests, bool(label.tests_pass))] * unit.draws
     return [_shares(name, rows) for name, rows in (("agreement", agreement), ("self-test", self_test)) if rows]
 
 

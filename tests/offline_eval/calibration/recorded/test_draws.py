@@ -10,7 +10,7 @@ import pytest
 from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.analysis.sandbox.isolation.jail import Jail
 from assay.analysis.sandbox.judging.python import PythonSandbox
-from assay.offline_eval.calibration_recorded.draws import Labelled, Unit, labelling, measured, own_tests_of, start, unit_of, units
+from assay.offline_eval.calibration.recorded.draws import Labelled, Unit, labelling, measured, own_tests_of, start, unit_of, units
 from assay.offline_eval.pool.local import run
 from assay.offline_eval.recorded.answers import Recorded, RecordedAnswer
 from assay.offline_eval.sets.problem import Problem
@@ -62,14 +62,20 @@ def sandbox() -> Iterator[PythonSandbox]:
 @pytest.fixture(scope="module")
 def labels(asked: list[Problem], sandbox: PythonSandbox) -> dict[str, Labelled]:
     label = labelling(asked, own_tests_of(recorded("test", TESTS), asked), sandbox)
-    return {unit.id: label(unit) for unit in units(recorded("draw", DRAWS), asked)}
+    return {unit.id: label(unit) for unit in found_in(asked, TESTS)}
+
+
+def found_in(asked: list[Problem], tests: list[str]) -> list[Unit]:
+    return list(units(recorded("draw", DRAWS), asked, own_tests_of(recorded("test", tests), asked)))
 
 
 def test_a_unit_is_a_distinct_text_as_far_as_it_answers(asked: list[Problem]) -> None:
-    found = list(units(recorded("draw", DRAWS), asked))
+    found = found_in(asked, TESTS)
     assert [unit.text for unit in found] == [text.rstrip() for text in (RIGHT, SAME, UP, HANGS, BROKEN, RAISES)]
+    assert [unit.draws for unit in found] == [2, 1, 1, 1, 1, 2]
+    assert {unit.own_tests for unit in found} == {5}
     assert len({unit.id for unit in found}) == 6
-    assert list(units(recorded("draw", DRAWS), [])) == []
+    assert list(units(recorded("draw", DRAWS), [], {})) == []
 
 
 def test_a_unit_is_labelled_with_what_it_gives_and_which_own_tests_it_passes(asked: list[Problem], labels: dict[str, Labelled]) -> None:
@@ -89,8 +95,7 @@ def test_a_unit_is_labelled_with_what_it_gives_and_which_own_tests_it_passes(ask
 def test_draws_that_give_the_same_agree_and_what_gives_nothing_agrees_with_its_copies_alone(
     asked: list[Problem], labels: dict[str, Labelled]
 ) -> None:
-    own = own_tests_of(recorded("test", TESTS), asked)
-    agreement, self_test = measured(recorded("draw", DRAWS), asked, labels, own)
+    agreement, self_test = measured(found_in(asked, TESTS), labels)
     assert (agreement.name, self_test.name) == ("agreement", "self-test")
     assert (agreement.raw * 8).round().tolist() == [4, 4, 4, 1, 4, 1, 2, 2]
     assert agreement.right.tolist() == [True, True, True, False, True, False, False, False]
@@ -99,21 +104,21 @@ def test_draws_that_give_the_same_agree_and_what_gives_nothing_agrees_with_its_c
 
 
 def test_draws_without_a_label_are_left_out_and_never_wrong(asked: list[Problem], labels: dict[str, Labelled]) -> None:
-    own = own_tests_of(recorded("test", TESTS), asked)
     some = {key: label for key, label in labels.items() if label.tests_pass}
-    agreement, _ = measured(recorded("draw", DRAWS), asked, some, own)
+    agreement, _ = measured(found_in(asked, TESTS), some)
     assert agreement.right.tolist() == [True] * 4
     assert agreement.raw.tolist() == [1.0] * 4
-    assert [found.name for found in measured(recorded("draw", DRAWS), asked, labels, {"HumanEval/0": []})] == ["agreement"]
+    assert [found.name for found in measured(found_in(asked, []), labels)] == ["agreement"]
 
 
 def test_a_worker_of_a_pool_labels_units(set_file: Path, tmp_path: Path, asked: list[Problem], labels: dict[str, Labelled]) -> None:
     tests_file = tmp_path / "tests.jsonl"
     rows = [{"prompt": "assert ", "samples": TESTS if row == 0 else []} for row in range(164)]
     tests_file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    found: dict[str, Labelled | None] = {}
+    found: dict[str, Labelled] = {}
     wanted = [unit_of(asked[0], text) for text in (RIGHT, UP, BROKEN)]
-    for finished in run(partial(start, set_file, tests_file, best_level()), iter(wanted), 1):
-        assert isinstance(finished.item, Unit)
-        found[finished.item.id] = finished.answer
+    for finished in run(partial(start, "humaneval", set_file, tests_file, best_level()), iter(wanted), 1):
+        assert finished.answer is not None
+        assert finished.answer.pop("timings").keys() == {"tests_ms"}
+        found[finished.item.id] = Labelled(**finished.answer)
     assert found == {unit.id: labels[unit.id] for unit in wanted}

@@ -7,7 +7,7 @@ import pytest
 
 from assay.calibration.arrays import sigmoid
 from assay.calibration.metrics.scores import skill
-from assay.offline_eval.calibration_recorded.scaling import (
+from assay.offline_eval.calibration.recorded.scaling import (
     Measured,
     all_scores,
     change,

@@ -1,0 +1,89 @@
+"""Which run the options ask for, and which of them do something there. Light: every `assay --help` imports it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal
+
+from ...suggestion.memory.scope import DEFAULT_SCOPE
+from ..errors import UsageError
+
+if TYPE_CHECKING:
+    from ...inference.opening import ModelChoice
+
+LINES = ("projects", "suites")
+PROBLEMS = ("humaneval", "mbpp", "quixbugs", "defects4j")
+RECORDED_ONLY = ("cruxeval", "answers")
+# Sets whose recorded programs are labelled here.
+_DRAWN = ("humaneval", "mbpp")
+
+Sort = Literal["lines", "suites", "problems", "draws", "labelled"]
+_WORDS: Mapping[Sort, str] = {
+    "lines": "--set projects",
+    "suites": "--set suites",
+    "problems": "a set of problems",
+    "draws": "recorded programs",
+    "labelled": "recorded answers with labels",
+}
+_OF_LINES: tuple[Sort, ...] = ("lines", "suites")
+_OF_A_MODEL: tuple[Sort, ...] = (*_OF_LINES, "problems")
+# What each option is for, by its name in the namespace; all others are for every run.
+_FOR: Mapping[str, tuple[Sort, ...]] = {
+    "projects": _OF_LINES,
+    "per_project": _OF_LINES,
+    "tasks": _OF_LINES,
+    "arms": _OF_LINES,
+    "cache": _OF_LINES,
+    "python": ("suites",),
+    "reflective": _OF_A_MODEL,
+    "alternatives": _OF_A_MODEL,
+    "memory": _OF_A_MODEL,
+    "steps": _OF_A_MODEL,
+    "workers": (*_OF_A_MODEL, "draws"),
+    "ray": (*_OF_A_MODEL, "draws"),
+}
+
+
+def sort_of(arguments: argparse.Namespace) -> Sort:
+    """Which sort of run is asked for. Raises UsageError where set, data and recorded answers do not go together."""
+    name, data, recorded = arguments.set, arguments.data, arguments.recorded
+    if name in LINES:
+        if data or recorded:
+            raise UsageError(f"--{'data' if data else 'recorded'} is of a set of problems: name one with --set ({', '.join(PROBLEMS)}, …)")
+        return "suites" if name == "suites" else "lines"
+    if recorded is None:
+        if name in RECORDED_ONLY:
+            raise UsageError(f"--set {name} is for recorded answers: name their files with --recorded")
+        if data is None:
+            raise UsageError(_no_data(name))
+        return "problems"
+    if data is None or name == "cruxeval":
+        if data is None and name == "cruxeval":
+            raise UsageError(f"{_no_data(name)}; a file of scores and labels is judged without it by --set answers")
+        return "labelled"
+    if name not in _DRAWN:
+        raise UsageError(
+            f"recorded answers to {name} are not run: leave --data out to judge the scores that the file tells, or name another set "
+            f"({', '.join((*_DRAWN, 'cruxeval'))})"
+        )
+    return "draws"
+
+
+def refuse_what_does_nothing(arguments: argparse.Namespace, choice: ModelChoice, sort: Sort) -> None:
+    """Raises UsageError for an option that would do nothing in this sort of run."""
+    for option, sorts in _FOR.items():
+        value = getattr(arguments, option)
+        if value and sort not in sorts and not (option == "memory" and value == DEFAULT_SCOPE):
+            flag = f"--{option.replace('_', '-')}"
+            raise UsageError(f"{flag} does nothing for {_WORDS[sort]}, but for {', '.join(_WORDS[each] for each in sorts)}: leave it out")
+    if sort not in _OF_A_MODEL and (choice.where is not None or choice.options):
+        raise UsageError("with --recorded no model is asked: leave --model and its options out")
+    if "labels" in arguments.steps and (sort == "lines" or arguments.set == "defects4j"):
+        raise UsageError(f"--set {arguments.set} has no step labels: nothing is run there, and exact matches are known with the answers")
+
+
+def _no_data(name: str) -> str:
+    from ..sets.problems import SETS
+
+    return f"--set {name} needs --data: {SETS[name].what}, of the project {SETS[name].whence}; Assay brings none with it"

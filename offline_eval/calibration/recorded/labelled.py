@@ -1,0 +1,170 @@
+"""Recorded answers whose labels are known: no step is needed. CRUXEval's, whose literals are compared, and scores told by a file.
+
+The items of a run are the ballots (`votes`), or the scores with their labels, so that a page can be made from the run alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, Literal
+
+from ....calibration.report.blocks import Table
+from ....calibration.samples import Event
+from ...errors import UsageError
+from ...paper_tables.tables import STUDIED
+from ...progress import counted, to_stderr
+from ...recorded.answers import Recorded
+from ...run import Run
+from ...sets.problems import problems
+from ...study import Results, conduct
+from .page import Judged, Stream, write_page
+from .scaling import of_told
+from .source import AnswerFile, question_of, read
+from .votes import Ballot, Votes, ballots_of, counted_votes
+
+Measure = Literal["vote share", "verbalised"]
+_NEEDED = ("set", "items", "measure", "event")
+
+
+class LabelledStudy:
+    """The study, as the driver sees it."""
+
+    name = "recorded_labelled"
+    steps = ()
+    needed = _NEEDED
+
+    def answers(self, run: Run) -> list[Any]:  # noqa: ARG002
+        """None: no model's log-probabilities are known, so there is no sample."""
+        return []
+
+    def report(self, run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG002
+        """A page, and its summary on stderr."""
+        question = run.question(_NEEDED)
+        by_file = [(name, list(items)) for name, items in groupby(run.items(), itemgetter("file"))]
+        judged = _votes(by_file) if question["measure"] == "vote share" else _scores(by_file, question["event"], question["unscored"])
+        write_page(run, judged, _NEEDED, as_json=as_json)
+
+
+STUDY = LabelledStudy()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the user wants.
+
+    data: the problems of CRUXEval; None: the scores and labels that the files tell. limit: the first so many problems.
+    """
+
+    out: Path
+    set: str
+    data: Path | None
+    files: Sequence[Path]
+    limit: int | None = None
+    seed: int = 0
+    as_json: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the files hold. items: by file, as items.jsonl has them. unscored: answers without a score or a label."""
+
+    files: Sequence[AnswerFile]
+    measure: Measure
+    event: Event
+    items: Sequence[dict[str, Any]]
+    unscored: int = 0
+
+
+def find(asked: Asked) -> Found:
+    """Read the answers. Raises SetError, RecordedError and UsageError."""
+    files = read(asked.files)
+    if twice := [name for name, count in Counter(file.answers.name for file in files).items() if count > 1]:
+        raise UsageError(f"two files are named {twice[0]}: a run tells them apart by that")
+    if asked.data is not None:
+        chosen = problems(asked.set, asked.data, asked.limit)
+        items = [{"file": file.answers.name, **asdict(ballot)} for file in files for ballot in ballots_of(file.answers, chosen)]
+        return Found(files, "vote share", "tests_pass", items)
+    event = _event(files)
+    items = [{"file": file.answers.name, **told} for file in files for told in _told(file.answers, event, asked.limit)]
+    known = [item for item in items if item["score"] is not None and item["right"] is not None]
+    for file in files:
+        of_told(file.answers.name, [_row(item) for item in known if item["file"] == file.answers.name], event)
+    return Found(files, "verbalised", event, known, len(items) - len(known))
+
+
+def run_labelled(asked: Asked) -> Run:
+    """Make the page of answers whose labels are known. Raises UsageError, RunError and OSError."""
+    found = find(asked)
+    lines = [json.dumps(item).encode() + b"\n" for item in found.items]
+    question = question_of(STUDY.name, asked.set, found.files, asked.seed, asked.limit, lines)
+    run = Run.begin(asked.out, {**question, "measure": found.measure, "event": found.event, "unscored": found.unscored})
+    run.keep_items(lines)
+    to_stderr(f"{counted(len(found.items), 'item')} of {counted(len(found.files), 'file')}")
+    conduct(STUDY, run, [], as_json=asked.as_json)
+    return run
+
+
+def _event(files: Sequence[AnswerFile]) -> Event:
+    """The event that the scores are of: passing tests where any scored answer has that label."""
+    there = {name for file in files for each in file.answers.answers.values() if each.score is not None for name in each.labels}
+    return next((event for event in STUDIED if event in there), STUDIED[0])
+
+
+def _told(recorded: Recorded, event: Event, limit: int | None) -> Iterator[dict[str, Any]]:
+    wanted = set(recorded.items()[:limit])
+    for answer in recorded.answers.values():
+        if answer.item in wanted:
+            yield {"item": answer.item, "score": recorded.confidence(answer), "right": answer.labels.get(event)}
+
+
+def _row(item: dict[str, Any]) -> tuple[str, float, bool]:
+    return item["item"], item["score"], item["right"]
+
+
+def _scores(by_file: Sequence[tuple[str, Sequence[dict[str, Any]]]], event: Event, unscored: int) -> Judged:
+    streams = []
+    for name, items in by_file:
+        drawn, right = Counter(item["item"] for item in items), Counter(item["item"] for item in items if item["right"])
+        streams.append(Stream(name, list(drawn.values()), [right[item] for item in drawn]))
+    rows = tuple((s.name, f"{len(s.drawn):,}", f"{sum(s.drawn):,}", f"{sum(s.right):,}") for s in streams)
+    return Judged(
+        event=event,
+        streams=streams,
+        counts=Table("Answers with a score and a label", ("answers", "problems", "answers", "right"), "lrrr", rows),
+        measured=[(name, of_told(name, list(map(_row, items)), event)) for name, items in by_file],
+        left_out=(f"{counted(unscored, 'answer')} without a score or without a label.",) if unscored else (),
+    )
+
+
+def _votes(by_file: Sequence[tuple[str, Sequence[dict[str, Any]]]]) -> Judged:
+    votes, streams = [], []
+    for name, items in by_file:
+        ballots = [Ballot(**{field: value for field, value in item.items() if field != "file"}) for item in items]
+        votes.append(counted_votes(name, ballots))
+        streams.append(Stream(name, [ballot.drawn for ballot in ballots], [ballot.right_answers for ballot in ballots]))
+    columns = ("answers", "functions", "answers", "no literal", "other label when executed", "majority right", "ties", "right by lot")
+    return Judged(
+        event="tests_pass",
+        streams=streams,
+        counts=Table("The answers, and the most frequent one of each function", columns, "lrrrrrrr", tuple(map(_vote_row, votes))),
+        measured=[(each.name, each.share) for each in votes],
+        left_out=(),
+    )
+
+
+def _vote_row(votes: Votes) -> tuple[str, ...]:
+    n = len(votes.right_answers)
+    counts = (n, n * votes.drawn, votes.unparsed, votes.relabelled)
+    return (
+        votes.name,
+        *(f"{count:,}" for count in counts),
+        f"{votes.share.right.mean():.1%}",
+        str(votes.tied),
+        f"{votes.right_by_lot:.1%}",
+    )

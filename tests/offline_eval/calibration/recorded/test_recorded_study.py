@@ -1,0 +1,254 @@
+"""Runs about recorded answers: programs that are labelled here, votes, and scores that a file tells."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from house.running import assay
+from needs import DATA, needs_data
+
+from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
+from assay.cli.main import main
+from assay.offline_eval.calibration.recorded import labelled
+from assay.offline_eval.calibration.recorded.study import LABELS, Asked, run_recorded
+from assay.offline_eval.calibration.recorded.votes import Ballot
+from assay.offline_eval.errors import RunError, UsageError
+from assay.offline_eval.pool.choice import Pool
+from assay.offline_eval.recorded.answers import Recorded, RecordedAnswer
+from assay.offline_eval.recorded.assay_answers import write
+from assay.offline_eval.run import Run
+
+BODIES = [
+    "    return x // {k}\n",
+    "    return x // {k}  # again\n",
+    "    return -x // {k}\n",
+    "    return y\n",
+    "    return int(x / {k})\n",
+]
+CODET = "codet-codegen16b/HumanEval_codegen16B_temp0.8_topp0.95_num100_max300_{}.jsonl.gz"
+PLUS = "humanevalplus/HumanEvalPlus.jsonl.gz"
+VOTES, CRUXEVAL = "cruxeval-model-outputs/codellama-34b_temp0.2_output.json.gz", "cruxeval/cruxeval.jsonl"
+
+
+def problem(number: int) -> dict[str, Any]:
+    return {
+        "task_id": f"HumanEval/{number}",
+        "prompt": f'def f{number}(x: int) -> int:\n    """ The part of it, rounded down. """\n',
+        "entry_point": f"f{number}",
+        "canonical_solution": f"    return x // {number + 2}\n",
+        "test": "",
+        "base_input": [[4], [5]],
+        "plus_input": [[0], [-3], [100]],
+        "atol": 0,
+    }
+
+
+def answers(path: Path, step: str, texts: dict[str, list[str]], **more: Any) -> Path:
+    made = [RecordedAnswer(item, step, n, text) for item, drawn in texts.items() for n, text in enumerate(drawn)]  # type: ignore[arg-type]
+    told = {"name": f"made up {step}s", "model": "some-7b", "source": "nowhere", "licence": "MIT"} | more
+    write(path, Recorded(**told, answers={answer.key: answer for answer in made}))
+    return path
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> Asked:
+    try:
+        best_level()
+    except NoIsolation as error:
+        pytest.skip(str(error))
+    data = tmp_path / "HumanEvalPlus.jsonl"
+    data.write_text("".join(json.dumps(problem(number)) + "\n" for number in range(6)))
+    draws = {f"HumanEval/{n}": [body.format(k=n + 2) for body in (*BODIES[: 3 + n % 3], BODIES[0])] for n in range(5)}
+    tests = {f"HumanEval/{n}": [f"f{n}(0) == 0\nassert f{n}({2 * n + 4}) == 2\nassert f{n}(1) == 7"] for n in range(4)}
+    files = [answers(tmp_path / "draws.jsonl", "draw", draws), answers(tmp_path / "tests.jsonl", "test", tests)]
+    return Asked(tmp_path / "run", "humaneval", data, files)
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.name != "timings.jsonl"
+    }
+
+
+def figures(folder: Path) -> dict[str, Any]:
+    return {each["id"]: each for each in json.loads((folder / "report" / "figures.json").read_text())["figures"]}
+
+
+def test_each_distinct_program_is_run_once_and_both_measures_are_judged(asked: Asked, capsys: pytest.CaptureFixture[str]) -> None:
+    run = run_recorded(asked)
+    labels = run.records(LABELS).read()
+    assert len({label["id"] for label in labels}) == len(labels) == len(run.items())
+    said = capsys.readouterr()
+    assert said.err.startswith("24 answers to 6 problems, 19 distinct texts")
+    assert said.out.splitlines() == [
+        str(run.folder / "report" / name) for name in ("figures.json", "report.json", "report.html", "report.md")
+    ]
+    found = figures(run.folder)
+    assert {name for name in found if name.endswith("/skill")} == {
+        f"S/made up draws/{measure}/{way}/skill" for measure in ("agreement", "self-test") for way in ("raw", "random_folds", "by_problem")
+    }
+    agreement, self_test = (found[f"S/made up draws/{measure}/raw/brier"] for measure in ("agreement", "self-test"))
+    assert (agreement["n"], agreement["groups"], agreement["grouped_by"]) == (24, 5, "problem")
+    assert (self_test["n"], self_test["groups"]) == (19, 4)
+    right = sum(label["tests_pass"] * item["draws"] for label, item in zip(labels, sorted(run.items(), key=lambda i: i["id"]), strict=True))
+    page = (run.folder / "report" / "report.md").read_text()
+    assert f"{right / 24:.1%} are right" in page
+    assert "1 problem without a recorded answer." in page
+    assert "| made up draws | some-7b | nowhere | MIT |" in page
+
+
+def test_the_fields_of_a_run_are_documented(asked: Asked, tmp_path: Path) -> None:
+    run = run_recorded(asked)
+    scores = scored(tmp_path / "scores.jsonl", [(f"I/{n}", float(n % 5), n % 2 == 0) for n in range(9)])
+    told = labelled.run_labelled(labelled.Asked(tmp_path / "scored", "answers", None, [scores]))
+    text = (Path(__file__).parents[4] / "docs" / "formats.md").read_text(encoding="utf-8")
+    documented = set(re.findall(r"`(\w+)`", text.split("### A run on recorded answers")[1].split("\n### ")[0]))
+    written = run.question() | told.question() | run.items()[0] | told.items()[0] | run.records(LABELS).read()[0]
+    assert written.keys() - {"study"} <= documented
+    assert {field.name for field in fields(Ballot)} <= documented
+
+
+def test_the_page_is_made_again_from_the_run_alone(asked: Asked, tmp_path: Path) -> None:
+    before = files_of(run_recorded(asked).folder)
+    for path in (*asked.files, asked.data):
+        path.unlink()
+    assert main(["eval", "report", str(asked.out)]) == 0
+    assert files_of(asked.out) == before
+
+
+def test_a_run_whose_answers_were_changed_is_not_reported_on(asked: Asked, capsys: pytest.CaptureFixture[str]) -> None:
+    path = run_recorded(asked).folder / "items.jsonl"
+    path.write_bytes(path.read_bytes().replace(b'"draws": 2', b'"draws": 9'))
+    assert main(["eval", "report", str(asked.out)]) == 2
+    assert "items.jsonl is not what the run began with" in capsys.readouterr().err
+    with pytest.raises(RunError, match="asked something else"):
+        run_recorded(replace(asked, limit=3))
+
+
+@pytest.mark.slow
+def test_a_run_that_is_killed_is_resumed_to_the_same_bytes(asked: Asked, tmp_path: Path) -> None:
+    files = [str(path) for path in asked.files]
+    command = ["eval", "calibration", "--set", "humaneval", "--data", str(asked.data), "--recorded", *files, "--out", "killed"]
+    child = subprocess.Popen([sys.executable, "-m", "assay", *command], cwd=tmp_path, start_new_session=True, stdout=subprocess.DEVNULL)
+    path, until = tmp_path / "killed" / "labels.jsonl", time.monotonic() + 60
+    while not (path.exists() and path.stat().st_size) and child.poll() is None and time.monotonic() < until:
+        time.sleep(0.005)
+    os.killpg(child.pid, signal.SIGKILL)
+    assert child.wait() == -signal.SIGKILL, "it was killed before it had ended"
+    done = path.read_bytes()[: path.read_bytes().rfind(b"\n") + 1].splitlines()
+    assert 0 < len(done) < 19
+    ran = assay(*command, cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    assert f"{len(done)} of 19 texts are done already" in ran.stderr
+    (tmp_path / "again").mkdir()
+    whole = assay(*[word if word != "killed" else "again/killed" for word in command], "--workers", "2", cwd=tmp_path)
+    assert whole.returncode == 0, whole.stderr
+    resumed, made = (files_of(tmp_path / folder) for folder in ("killed", "again/killed"))
+    assert {name: text.replace(b"again/killed", b"killed") for name, text in made.items()} == resumed
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"files": ["tests"]}, "0 and 1 were named"),
+        ({"files": ["draws", "draws"]}, "2 and 0 were named"),
+        ({"files": ["draws", "judged"]}, r"judged.jsonl: neither programs \(step draw\) nor tests"),
+        ({"files": ["others"]}, "has no answers to any of 6 problems of humaneval"),
+        ({"data": "HumanEval.jsonl"}, r"has no list of inputs.*name HumanEvalPlus.jsonl.gz or MbppPlus.jsonl.gz"),
+        ({"files": ["HumanEvalPlus"]}, "no known format"),
+    ],
+)
+def test_what_can_not_be_judged_is_said(asked: Asked, tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    answers(tmp_path / "judged.jsonl", "judge", {"HumanEval/0": ["Score: 1"]})
+    answers(tmp_path / "others.jsonl", "draw", {"Mbpp/1": ["    pass\n"]})
+    plain = {name: problem(0)[name] for name in ("task_id", "prompt", "entry_point", "canonical_solution")}
+    (tmp_path / "HumanEval.jsonl").write_text(json.dumps(plain | {"test": "def check(f):\n    assert f(4) == 2\n"}))
+    files = [tmp_path / f"{name}.jsonl" for name in change.get("files", ["draws"])]
+    with pytest.raises(UsageError, match=message):
+        run_recorded(replace(asked, files=files, data=tmp_path / change.get("data", asked.data.name)))
+    assert not asked.out.exists()
+
+
+def scored(path: Path, rows: list[tuple[str, float | None, bool | None]], event: str = "tests_pass", name: str = "scores") -> Path:
+    made = [
+        RecordedAnswer(item, "judge", n, "", score=score, labels={event: right})  # type: ignore[dict-item]
+        for n, (item, score, right) in enumerate(rows)
+    ]
+    write(path, Recorded(name, "some-7b", "", "", {answer.key: answer for answer in made}, (0.0, 4.0)))
+    return path
+
+
+@pytest.mark.parametrize("event", ["tests_pass", "exact_match"])
+def test_scores_that_a_file_tells_are_judged_by_its_labels(tmp_path: Path, event: str) -> None:
+    rows = [(f"I/{n % 10}", float(n % 5), n % 5 > n % 3) for n in range(60)]
+    path = scored(tmp_path / "scores.jsonl", [*rows, ("I/1", None, True), ("I/2", 3.0, None)], event)
+    assert main(["eval", "calibration", "--set", "answers", "--recorded", str(path), "--out", str(tmp_path / "run")]) == 0
+    found = figures(tmp_path / "run")["S/scores/verbalised/raw/brier"]
+    assert found["value"] == pytest.approx(sum((score / 4 - right) ** 2 for _, score, right in rows) / 60)
+    assert (found["n"], found["groups"]) == (60, 10)
+    assert Run.opened(tmp_path / "run").question()["event"] == event
+    assert "2 answers without a score or without a label." in (tmp_path / "run" / "report" / "report.md").read_text()
+    before = files_of(tmp_path / "run")
+    path.unlink()
+    assert main(["eval", "report", str(tmp_path / "run")]) == 0
+    assert files_of(tmp_path / "run") == before
+
+
+def test_answers_without_scores_or_of_one_kind_alone_can_not_be_judged(tmp_path: Path) -> None:
+    asked = labelled.Asked(tmp_path / "run", "answers", None, [answers(tmp_path / "draws.jsonl", "draw", {"I/0": ["x", "y"]})])
+    with pytest.raises(UsageError, match="made up draws has 0 answers with a score and a label tests_pass"):
+        labelled.run_labelled(asked)
+    right = scored(tmp_path / "right.jsonl", [("I/0", 1.0, True), ("I/1", 1.0, True)])
+    with pytest.raises(UsageError, match="scores has 2 answers with a score and a label tests_pass: both right and wrong ones are needed"):
+        labelled.run_labelled(replace(asked, files=[right]))
+    with pytest.raises(UsageError, match="two files are named scores"):
+        labelled.run_labelled(replace(asked, files=[right, right]))
+
+
+def test_a_dry_run_says_what_would_be_run_and_writes_nothing(asked: Asked, capsys: pytest.CaptureFixture[str]) -> None:
+    files = [str(path) for path in asked.files]
+    command = ["eval", "calibration", "--set", "humaneval", "--data", str(asked.data), "--recorded", *files, "--out", str(asked.out)]
+    assert main([*command, "--dry-run"]) == 0
+    said = capsys.readouterr().err
+    assert "answers      24 recorded answers to them, 19 distinct texts" in said
+    assert "no model is asked" in said
+    assert said.endswith(f"in full:\n{problem(0)['prompt']}    return x // 2\n\n")
+    assert main([*command, "--dry-run", "--json"]) == 0
+    plan = json.loads(capsys.readouterr().out)
+    assert (plan["study"], plan["answers"], plan["texts"], plan["own_tests"], plan["most_programs_run"]) == ("recorded", 24, 19, 12, 76)
+    assert not asked.out.exists()
+
+
+@needs_data(VOTES, CRUXEVAL)
+def test_votes_on_cruxeval_are_judged_without_a_run(tmp_path: Path) -> None:
+    command = ["eval", "calibration", "--set", "cruxeval", "--data", str(DATA / CRUXEVAL), "--recorded", str(DATA / VOTES)]
+    assert main([*command, "--out", str(tmp_path / "run")]) == 0
+    found = figures(tmp_path / "run")
+    assert found["R/codellama-34b_temp0.2/pass_at_1"]["value"] == pytest.approx(0.424, abs=1e-4)
+    assert found["S/codellama-34b_temp0.2/vote share/raw/skill"]["value"] == pytest.approx(-0.527, abs=1e-3)
+    assert main([*command, "--out", str(tmp_path / "few"), "--limit", "20"]) == 0
+    assert figures(tmp_path / "few")["S/codellama-34b_temp0.2/vote share/raw/skill"]["n"] == 20
+
+
+@pytest.mark.slow
+@needs_data(PLUS, CODET.format("code_solution"), CODET.format("test_case"))
+def test_published_programs_of_three_problems_are_labelled_and_judged(tmp_path: Path) -> None:
+    files = [DATA / CODET.format(name) for name in ("code_solution", "test_case")]
+    run = run_recorded(Asked(tmp_path / "run", "humaneval", DATA / PLUS, files, limit=3, pool=Pool(2)))
+    assert sum(item["draws"] for item in run.items()) == 300
+    assert len(run.records(LABELS).read()) == len(run.items())
+    found = figures(run.folder)
+    assert found["S/codet-codegen16B/agreement/by_problem/brier"]["n"] == 300
+    assert found["S/codet-codegen16B/self-test/by_problem/brier"]["n"] == 300
+    assert "15,900" not in (run.folder / "report" / "report.md").read_text()
+    assert "16,100 recorded answers to other problems." in (run.folder / "report" / "report.md").read_text()
