@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from assay.cli.main import build_parser
 from training.remake.driver import RemakeError, owed, remake, wanted
 from training.remake.present import Present
 from training.remake.steps import FULL, STEPS, TRIAL, Step
@@ -159,6 +160,7 @@ def test_the_steps_name_only_steps_before_them_and_code_that_is_there() -> None:
 KILLED = """
 import sys
 from pathlib import Path
+from assay.cli.main import build_parser
 from training.remake.driver import remake
 from training.remake.present import Present
 from training.remake.steps import Step
@@ -199,13 +201,26 @@ def test_a_call_that_is_killed_is_gone_on_with(tmp_path: Path, number: signal.Si
     assert (tmp_path / "tree" / "slow").read_text() == "xx"
 
 
+def at_work(folder: Path, sizes: dict[str, str]) -> Workplace:
+    machine = {"workers": "2", "python312": "python3.12", "f16": "--against f16.gguf", "exported": "run"}
+    return Workplace(folder / "work", folder / "tree", NOW, {one.name: one for one in STEPS}, sizes, machine)
+
+
 @pytest.mark.parametrize("sizes", [FULL, TRIAL], ids=["full", "trial"])
 def test_every_name_in_a_command_has_a_value(tmp_path: Path, sizes: dict[str, str]) -> None:
-    machine = {"workers": "2", "python312": "python3.12", "f16": "--against f16.gguf", "exported": "run"}
-    at = Workplace(tmp_path / "work", tmp_path / "tree", NOW, {one.name: one for one in STEPS}, sizes, machine)
+    at = at_work(tmp_path, sizes)
     for one in STEPS:
         for command in at.commands(one):
             assert not [part for part in command.argv if "{" in part or part == ">"], one.name
+
+
+@pytest.mark.parametrize("sizes", [FULL, TRIAL], ids=["full", "trial"])
+def test_the_program_takes_the_arguments_of_each_of_its_commands(tmp_path: Path, sizes: dict[str, str]) -> None:
+    at, parser = at_work(tmp_path, sizes), build_parser()
+    commands = [command.argv for one in STEPS for command in at.commands(one) if command.argv[1:3] == ("-m", "assay")]
+    assert commands
+    for _, _, _, *arguments in commands:
+        parser.parse_args(arguments)
 
 
 def remade(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
