@@ -28,9 +28,13 @@ def _block(block: Block) -> str:
             return "\n".join(f"* {_escaped(item)}" for item in items)
         case Table(title, columns, align, rows):
             rule = [":---" if side == "l" else "---:" for side in align]
-            return "\n".join([_escaped(title), "", *map(_row, (columns, rule)), *(_row(tuple(map(_escaped, row))) for row in rows)])
+            return "\n".join([_escaped(title), "", _escaped_row(columns), _row(rule), *map(_escaped_row, rows)])
         case Picture(name, title, alt):
             return f"{_escaped(title)}\n\n![{_escaped(alt)}]({name}.svg)"
+
+
+def _escaped_row(cells: Sequence[str]) -> str:
+    return _row(tuple(map(_escaped, cells)))
 
 
 def _row(cells: Sequence[str]) -> str:

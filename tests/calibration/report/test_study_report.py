@@ -109,3 +109,11 @@ def test_two_numbers_with_one_name_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="two cells of the report have the id T1/p_tot"):
         write_study_report(tmp_path, twice)
     assert not list(tmp_path.iterdir())
+
+
+def test_what_others_named_is_only_text_in_the_heads_of_a_table_too(tmp_path: Path) -> None:
+    hostile = replace(TABLE, columns=("<img src=x>|\x1b[31m\n# large",))
+    write_study_report(tmp_path, replace(CONTENT, sections=(Section("Tables", (hostile,)),)))
+    head = next(line for line in (tmp_path / "report" / "report.md").read_text().splitlines() if "large" in line)
+    assert head == r"| measure | \<img src=x\>\|�\[31m # large | paper | n |"
+    assert "<img" not in (tmp_path / "report" / "report.html").read_text()
