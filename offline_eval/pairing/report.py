@@ -12,6 +12,7 @@ import numpy as np
 from ...calibration.bands import LIKELY, NO_EVIDENCE
 from ...calibration.report.blocks import Block
 from ...calibration.report.cells import Cell, CellTable, json_of, text_of
+from ...calibration.report.paper_claims import Rule
 from ...calibration.report.plots import Picture, panel, svg
 from ...calibration.report.study_report import Section, StudyContent, write_study_report
 from ..paper_tables.columns import samples_by_setting
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 # What two questions may differ in, and still be about the same items.
 _OF_MODELS = {"model", "model_name", "prompt", "prompt_block", "judge"}
+_DIFFERS = (Rule("above 0", above=0.0), Rule("below 0", below=0.0))
 
 
 def report_pair(run_a: Path, run_b: Path, out: Path, *, as_json: bool) -> None:
@@ -84,7 +86,6 @@ def _sentences(summary: CellTable, names: tuple[str, str]) -> tuple[str, str, st
     """Three sentences from the numbers: how often each is right, what its number is worth, and of how much that is known."""
     cells = {cell.id: cell for cell in summary.cells()}
     rates = [cell for cell in cells.values() if cell.id.endswith("/rate") and cell.value is not None]
-    skills = [cell for cell in cells.values() if cell.id.endswith("total_logprob/project/skill") and cell.value is not None]
     told = [row.names for row in summary.rows if row.cells[-1] in rates]
     if not rates:
         return (
@@ -94,23 +95,25 @@ def _sentences(summary: CellTable, names: tuple[str, str]) -> tuple[str, str, st
         )
     first, (task, event, _) = rates[0], told[0]
     a, b = (100 * (cells[f"{first.id}/{side}"].value or 0.0) for side in "ab")
-    worth = f"its skill score is {text_of(skills[0])} against the first's" if skills else "what it is worth can't be compared"
+    skill = cells.get(f"{first.id.removesuffix('rate')}total_logprob/project/skill")
+    worth = f"the skill score differs by {text_of(skill)}" if skill and skill.value is not None else "what it is worth can't be compared"
     return (
         f"On {first.n:,} places ({task}, {event}) {names[0]} was right {a:.1f} % of the time and {names[1]} {b:.1f} %, a difference of "
         f"{text_of(first)}: {_better(first, names)}.",
-        f"Of the probability that goes with it, p_tot scaled by project, {worth}.",
+        f"Of the probability that goes with these, p_tot scaled by project, {worth}.",
         f"Of {counted(len(rates), 'rate')} that {'was' if len(rates) == 1 else 'were'} compared, "
         f"{sum(map(_decided, rates))} {'differs' if sum(map(_decided, rates)) == 1 else 'differ'} beyond chance.",
     )
 
 
 def _decided(cell: Cell) -> bool:
-    return cell.low is not None and cell.high is not None and not cell.low <= 0 <= cell.high
+    """As a claim is: few groups say too little of others, and where each says the very same none tells how far others may differ."""
+    return any(rule.verdict(cell) == "confirmed" for rule in _DIFFERS)
 
 
 def _better(cell: Cell, names: tuple[str, str]) -> str:
     if not _decided(cell):
-        return "no more than chance would give"
+        return "not shown to be more than chance"
     return f"{names[1] if (cell.value or 0) > 0 else names[0]} is better, beyond chance"
 
 

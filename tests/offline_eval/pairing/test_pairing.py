@@ -120,6 +120,31 @@ def test_two_runs_are_reported_as_a_page_with_a_picture(tmp_path: Path, capsys: 
     assert {"id", "value", "low", "high", "n", "groups"} <= set(document["figures"][0])
 
 
+def told(folder: Path, a: dict[Setting, list[Sample]], b: dict[Setting, list[Sample]]) -> str:
+    report_pair(write_run(folder / "a", "small", a), write_run(folder / "b", "large", b), folder / "out", as_json=True)
+    text: str = " ".join(json.loads((folder / "out" / "report" / "report.json").read_text())["summary"])
+    return text
+
+
+def test_what_a_probability_is_worth_is_said_of_the_task_whose_rates_are_named(tmp_path: Path) -> None:
+    rest = Setting("line_rest")
+    bare, measured = ([structs.replace(s, measures={}) for s in studied(300)], studied(300, task="line_rest", bonus=0.8))
+    text = told(tmp_path, {LINE: bare, rest: studied(300, task="line_rest")}, {LINE: bare, rest: measured})
+    assert text.startswith("On 300 places (line, passes tests)")
+    assert "what it is worth can't be compared" in text
+
+
+def test_four_projects_decide_nothing(tmp_path: Path) -> None:
+    labelled = ("p0", "p1", "p2", "p3")
+    found = [
+        [s if s.project in labelled else structs.replace(s, labels={}) for s in each[LINE]]
+        for each in (samples(n=600), samples(bonus=3.0, n=600))
+    ]
+    text = told(tmp_path, {LINE: found[0]}, {LINE: found[1]})
+    assert "not shown to be more than chance" in text
+    assert text.endswith("0 differ beyond chance.")
+
+
 def test_the_arms_of_a_run_are_read_from_the_names_of_its_files(tmp_path: Path) -> None:
     folder = write_run(tmp_path / "a", "m", samples(n=5) | {Setting("line_rest", "no_suffix"): studied(5)})
     assert list(samples_by_setting(folder)) == [LINE, Setting("line_rest", "no_suffix")]
