@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .answers import Recorded, RecordedAnswer, RecordedError
-from .records import by_key, licence_of, opened, source_of, wanted
+from .records import UNREADABLE, by_key, licence_of, opened, source_of, wanted
 
 KEYS = frozenset(("raw_generations", "raw_scored_generations"))
 _ENDING = "_output.json"
@@ -22,8 +22,10 @@ def read(path: Path) -> Recorded:
     with opened(path) as file:
         try:
             document = json.load(file)
-        except (ValueError, EOFError, OSError) as error:
+        except ValueError as error:
             raise RecordedError(path, None, f"not JSON: {error}") from None
+        except UNREADABLE as error:
+            raise RecordedError(path, None, f"can't be read: {error}") from None
     name = path.name.removesuffix(".gz").removesuffix(_ENDING)
     return Recorded(name, name.partition("_temp")[0], source_of(path), licence_of(path), by_key(path, _answers(path, document)))
 

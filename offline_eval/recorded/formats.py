@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from . import assay_answers, codet, counterfeit, cruxeval, identity_chain
 from .answers import Recorded, RecordedError
-from .records import lines, opened
+from .records import UNREADABLE, lines, opened
 
 # A document of CRUXEval that is laid out over several lines is read whole to see what it is; the published ones have a megabyte.
 _MAX_DOCUMENT = 1 << 28
@@ -66,5 +66,5 @@ def _document(path: Path) -> Any:
         try:
             text = file.read(_MAX_DOCUMENT + 1)
             return json.loads(text) if len(text) <= _MAX_DOCUMENT else None
-        except (ValueError, RecursionError, EOFError, OSError):
+        except (ValueError, RecursionError, *UNREADABLE):
             return None

@@ -14,6 +14,8 @@ from .answers import Key, RecordedAnswer, RecordedError
 
 # The longest line of the published sets has half a megabyte. A file that never ends may have no line's end either.
 MAX_LINE = 1 << 26
+# What reading a file raises that is damaged, or not what its first bytes say.
+UNREADABLE = (OSError, EOFError, zlib.error)
 
 
 def opened(path: Path) -> BinaryIO:
@@ -35,7 +37,7 @@ def lines(path: Path) -> Iterator[tuple[int, bytes]]:
                     raise RecordedError(path, number, f"the line is longer than {MAX_LINE >> 20} MiB: no record is")
                 if line.strip():
                     yield number, line
-        except (gzip.BadGzipFile, zlib.error, EOFError, OSError) as error:
+        except UNREADABLE as error:
             raise RecordedError(path, None, f"can't be read: {error}") from None
 
 

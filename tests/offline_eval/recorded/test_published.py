@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import zlib
 from collections import Counter
 from pathlib import Path
 
@@ -97,6 +98,17 @@ def test_a_damaged_file_is_refused_by_its_name(tmp_path: Path) -> None:
         recorded(tmp_path / "none")
     with pytest.raises(RecordedError, match="a folder"):
         recorded(tmp_path)
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_document_that_is_damaged_behind_its_first_line_is_refused_by_its_name(tmp_path: Path, whole: bool) -> None:
+    first = json.dumps({"raw_generations": {}, "raw_scored_generations": {}}) if whole else "{"
+    packing = zlib.compressobj(wbits=31)
+    packed = packing.compress(first.encode() + b"\n" + b" " * 1_000_000) + packing.flush(zlib.Z_FULL_FLUSH)
+    path = tmp_path / "some-7b_temp0.2_output.json.gz"
+    path.write_bytes(packed + b"\xff" * 1000)
+    with pytest.raises(RecordedError, match=r"output\.json\.gz"):
+        recorded(path)
 
 
 def test_a_document_over_several_lines_is_recognised_too(tmp_path: Path) -> None:
