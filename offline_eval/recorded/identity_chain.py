@@ -37,5 +37,5 @@ def _answers(path: Path) -> Iterator[tuple[int, RecordedAnswer]]:
 
 def _program(item: str, step: Step, text: str, results: list[Any], **facts: Fact) -> RecordedAnswer:
     passed = results.count("Passed")
-    labels = {"tests_pass": passed == len(results)}
+    labels = {"tests_pass": passed == len(results) if results else None}
     return RecordedAnswer(item, step, 0, text, labels=labels, facts={"passed": passed, "tests": len(results), **facts})  # type: ignore[arg-type]

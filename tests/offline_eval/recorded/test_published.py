@@ -45,6 +45,14 @@ def test_the_published_round_trips_pass_as_often_as_their_results_say() -> None:
     assert all('"""' in found.answers[item, "describe", 0].text for item in found.items())
 
 
+def test_a_program_that_no_test_was_run_on_has_no_label(tmp_path: Path) -> None:
+    path = tmp_path / "IDChain_m_tmp0.jsonl"
+    trip = {"task_id": "HumanEval/0", "PL_0": "x", "PL_0_results": ["Passed"], "NL_1": "y", "PL_1": "z", "PL_1_results": []}
+    path.write_text(json.dumps(trip) + "\n")
+    answers = recorded(path).answers
+    assert [answers["HumanEval/0", step, 0].labels["tests_pass"] for step in ("draw", "rebuild")] == [True, None]
+
+
 @needs_data(CODET.format("code_solution"), CODET.format("test_case"), "humaneval")
 def test_the_answers_of_codet_belong_to_the_problem_whose_function_their_prompt_names() -> None:
     with gzip.open(DATA / "humaneval" / "HumanEval.jsonl.gz", "rt") as file:
