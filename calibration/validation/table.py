@@ -13,17 +13,16 @@ from pathlib import Path
 
 from ...inference.regular_file import read_regular_file
 from ..atomic_write import write_atomically
-from ..calibrator import Calibrator, CalibratorError
+from ..calibrator import HEX16, Calibrator, CalibratorError
 from ..calibrator import load as load_calibrator
 from ..samples import EVENTS
-from ..strict_json import DECODER, build
+from ..strict_json import DECODER, build, reading, without_schema
 from .figures import Figure, problem_of
 
 SCHEMA = "assay/validation/1"
 FOLDER = "validation"
 MAX_FILE_BYTES = 2**18
 
-_HEX16 = re.compile(r"[0-9a-f]{16}").fullmatch
 _HEX64 = re.compile(r"[0-9a-f]{64}").fullmatch
 _ID = re.compile(r"[A-Z][0-9]{1,3}(\.[a-z_]{1,40})?").fullmatch
 
@@ -58,10 +57,10 @@ class Validation:
     def __post_init__(self) -> None:
         """Raises ValueError, "field: reason", for what no table has."""
         wrong = (
-            ("calibrator", not _HEX16(self.calibrator), "not 16 lower-case hex digits"),
+            ("calibrator", not HEX16(self.calibrator), "not 16 lower-case hex digits"),
             ("event", self.event not in EVENTS, f"{self.event!r} is none of {', '.join(EVENTS)}"),
-            ("model", not _HEX16(self.model), "not 16 lower-case hex digits"),
-            ("prompt", not _HEX16(self.prompt), "not 16 lower-case hex digits"),
+            ("model", not HEX16(self.model), "not 16 lower-case hex digits"),
+            ("prompt", not HEX16(self.prompt), "not 16 lower-case hex digits"),
             *(("figures", not _ID(row.id), f'the id {row.id!r} is none such as "K1" or "K7.no_suffix"') for row in self.figures),
             ("figures", len({row.id for row in self.figures}) < len(self.figures), "an id is there twice"),
             *((f"figures.{row.id}.run_sha256", not _HEX64(row.run_sha256), "not 64 lower-case hex digits") for row in self.figures),
@@ -122,23 +121,10 @@ def load(path: Path, *, follow: bool = True) -> Validation:
     Raises ValidationError, with file, field and reason, for what `save` would not have written, for a file that has another calibrator's
     name, and for what is no file or larger than `MAX_FILE_BYTES`.
     """
-    try:
-        fields = DECODER.decode(read_regular_file(path, MAX_FILE_BYTES, follow=follow).decode("utf-8-sig"))
-        if not isinstance(fields, dict):
-            raise ValueError("a validation table is a JSON object")
-        if (schema := fields.pop("schema", None)) != SCHEMA:
-            raise ValueError(f"schema: {schema!r}, this version of Assay reads {SCHEMA!r}; make it again with `assay calibrate validate`")
+    with reading(path, ValidationError, "a validation table"):
+        document = DECODER.decode(read_regular_file(path, MAX_FILE_BYTES, follow=follow).decode("utf-8-sig"))
+        fields = without_schema(document, SCHEMA, "a validation table", "make it again with `assay calibrate validate`")
         found = build(Validation, fields)
         if path.stem != found.calibrator:
             raise ValueError(f"calibrator: {found.calibrator}, and the file has the name of {path.stem}")
         return found
-    except OSError as error:
-        raise ValidationError(f"{path}: can't be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise ValidationError(f"{path}: not UTF-8") from None
-    except json.JSONDecodeError as error:
-        raise ValidationError(f"{path}:{error.lineno}: not JSON: {error.msg}") from None
-    except RecursionError:
-        raise ValidationError(f"{path}: not a validation table: nested too deep") from None
-    except ValueError as error:
-        raise ValidationError(f"{path}: {error}") from None
