@@ -14,15 +14,18 @@ from ...calibration.validation.calibration_study import ARMS, figures
 from ...calibration.validation.figures import Figure
 from ...calibration.validation.held_out import NotHeldOut, held_out
 from ...calibration.validation.words import title_of
-from ..paper_tables.columns import Setting
+from ..paper_tables.columns import Setting, first_choices
 from ..progress import to_stderr
 
 EVENTS: tuple[Event, ...] = ("tests_pass", "exact_match")
 
 
 def figures_of(question: Mapping[str, Any], samples: Mapping[Setting, Sequence[Sample]]) -> Iterator[Figure]:
-    """The figures of each calibrator of this machine that is for a task of the run, its events and its model."""
-    registry = load_registry()
+    """The figures of each calibrator of this machine that is for a task of the run, its events and its model, on the first choices alone.
+
+    A calibrator of first choices says nothing of further alternatives.
+    """
+    registry, samples = load_registry(), first_choices(samples)
     for task in dict.fromkeys(setting.task for setting in samples):
         plain = samples.get(Setting(task), ())
         arms = {arm: samples.get(Setting(task, arm), ()) for arm in ARMS}
