@@ -17,6 +17,11 @@ from .tables import GOOD_SKILL, label_of
 _INTRINSIC = (P_TOT, P_AVG)
 _ASK, _VERBALISED = "ask_true", "verbalised"
 
+# Tasks, each with the event that it is judged by.
+Settings = Sequence[tuple[str, Event]]
+# Cells, each with what people call it and its id.
+Wanted = list[tuple[str, str]]
+
 
 def claims(cells: Mapping[str, Cell], tasks: Sequence[str]) -> tuple[PaperClaim, ...]:
     """The claims, read from the cells of `study_tables`. tasks: those of the run.
@@ -28,17 +33,6 @@ def claims(cells: Mapping[str, Cell], tasks: Sequence[str]) -> tuple[PaperClaim,
     lines = [(task, event) for task, event in settings if task.startswith("line")]
     six = tuple(paper().measures.values())
     positive = Rule("the interval is above 0", above=0.0)
-
-    def scaled(at: Sequence[tuple[str, Event]], measures: Sequence[str], score: str) -> list[tuple[str, str]]:
-        tables = {"tests_pass": "T6", "exact_match": "T7"}
-        return [
-            (f"{task} {label_of(m)}", f"{tables[event]}/{event}/{task}/{BASE_ARM}/{m}/project/{score}")
-            for (task, event), m in product(at, measures)
-        ]
-
-    def differences(at: Sequence[tuple[str, Event]], name: str, measures: Sequence[str]) -> list[tuple[str, str]]:
-        return [(f"{task} {label_of(m)}", f"D/{task}/{BASE_ARM}/{event}/{name}/{m}") for (task, event), m in product(at, measures)]
-
     raw = [(f"{task} {label_of(m)}", f"T5/{event}/{task}/{BASE_ARM}/{m}/raw/skill") for (task, event), m in product(settings, six)]
     wanted = (
         (
@@ -48,17 +42,17 @@ def claims(cells: Mapping[str, Cell], tasks: Sequence[str]) -> tuple[PaperClaim,
         (
             "RQ2a", "On lines p_tot is the least bad raw measure", "−.02 to −.03; all others −.06 to −1.28",
             Rule("raw skill of p_tot minus that of each other is above 0", above=0.0),
-            differences(lines, "raw_p_tot_minus", [m for m in six if m != P_TOT]),
+            _differences(lines, "raw_p_tot_minus", [m for m in six if m != P_TOT]),
         ),
-        ("RQ2b", "Scaled, p_tot and p_avg have skill on lines", "+.07 to +.09", positive, scaled(lines, _INTRINSIC, "skill")),
+        ("RQ2b", "Scaled, p_tot and p_avg have skill on lines", "+.07 to +.09", positive, _scaled(lines, _INTRINSIC, "skill")),
         (
             "RQ3a", "Ask T/F is the best raw measure", "mean −.27; the next is Ask T/F N, −.40",
             Rule("raw skill of Ask T/F minus that of each other is above 0, in every task", above=0.0),
-            differences(settings, "raw_ask_minus", [m for m in six if m != _ASK]),
+            _differences(settings, "raw_ask_minus", [m for m in six if m != _ASK]),
         ),
         (
             "RQ3b", "Verbalised confidence is useless, also scaled", "−.09 to +.02",
-            Rule(f"its scaled skill is below {GOOD_SKILL}", below=GOOD_SKILL), scaled(settings, (_VERBALISED,), "skill"),
+            Rule(f"its scaled skill is below {GOOD_SKILL}", below=GOOD_SKILL), _scaled(settings, (_VERBALISED,), "skill"),
         ),
         (
             "RQ4", "Confidence is far better for exact match than for passing tests", "p_tot on DyPyBench: .38 to .43 against .07 to .09",
@@ -67,11 +61,11 @@ def claims(cells: Mapping[str, Cell], tasks: Sequence[str]) -> tuple[PaperClaim,
         ),
         (
             "RQ5a", "Platt scaling adds skill", "p_tot on DyPyBench: −.03 to −.02 raw, +.07 to +.09 scaled",
-            Rule("scaled skill minus raw skill is above 0", above=0.0), differences(settings, "platt_gain", _INTRINSIC),
+            Rule("scaled skill minus raw skill is above 0", above=0.0), _differences(settings, "platt_gain", _INTRINSIC),
         ),
         (
             "RQ5b", "Scaled measures are calibrated", "mean ECE .03 (.05 where skill is at least .05)",
-            Rule("the calibration error without noise is at most 0.05", below=0.05 + 1e-9), scaled(settings, _INTRINSIC, "error"),
+            Rule("the calibration error without noise is at most 0.05", below=0.05 + 1e-9), _scaled(settings, _INTRINSIC, "error"),
         ),
         (
             "RQ5c", "Scaling makes the buckets collapse", "said without a number",
@@ -85,10 +79,24 @@ def claims(cells: Mapping[str, Cell], tasks: Sequence[str]) -> tuple[PaperClaim,
         (
             "D2", "With docstrings the calibration stays as it is", "Figure 5",
             Rule("scaled skill of p_avg with minus without docstring is within ±0.05", above=-0.05, below=0.05),
-            differences(settings, "docstring", (P_AVG,)),
+            _differences(settings, "docstring", (P_AVG,)),
         ),
     )  # fmt: skip
     return tuple(claim_of(name, claim, printed, rule, which, cells) for name, claim, printed, rule, which in wanted)
+
+
+def _scaled(at: Settings, measures: Sequence[str], score: str) -> Wanted:
+    """The score of each measure, scaled by project, in each setting."""
+    tables = {"tests_pass": "T6", "exact_match": "T7"}
+    return [
+        (f"{task} {label_of(m)}", f"{tables[event]}/{event}/{task}/{BASE_ARM}/{m}/project/{score}")
+        for (task, event), m in product(at, measures)
+    ]
+
+
+def _differences(at: Settings, name: str, measures: Sequence[str]) -> Wanted:
+    """The difference of this name of each measure in each setting."""
+    return [(f"{task} {label_of(m)}", f"D/{task}/{BASE_ARM}/{event}/{name}/{m}") for (task, event), m in product(at, measures)]
 
 
 def event_of(cells: Mapping[str, Cell], task: str) -> Event:
