@@ -19,7 +19,9 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
+
+import msgspec
 
 from ..analysis.sandbox.isolation.tree import entries_below
 from ..calibration.atomic_write import leftovers, write_atomically
@@ -30,6 +32,7 @@ RUN, ITEMS, LOST, WANTED = "run.toml", "items.jsonl", "lost.json", "wanted.json"
 GENERATIONS, TIMINGS = "generations.jsonl", "timings.jsonl"
 SCHEMA = "assay/run/3"
 
+AnyItem = TypeVar("AnyItem")
 Question = Mapping[str, str | int | Sequence[str]]
 
 _NEEDED = ("study", "model", "model_name", "prompt")  # besides the seed, which is a number
@@ -153,8 +156,8 @@ class Run:
             with write_atomically(self.folder / ITEMS) as file:
                 file.writelines(lines)
 
-    def items(self) -> list[dict[str, Any]]:
-        """What `keep_items` wrote. Raises RunError where that is not what the run began with."""
+    def items(self, kind: type[AnyItem]) -> list[AnyItem]:
+        """What `keep_items` wrote; `kind` names the fields. Raises RunError where that is not what the run began with."""
         path = self.folder / ITEMS
         try:
             content = path.read_bytes()
@@ -162,7 +165,10 @@ class Run:
             content = b""
         if hashlib.sha256(content).hexdigest() != self.question(("items",))["items"]:
             raise RunError(f"{path} is not what the run began with: make the run again elsewhere")
-        return [json.loads(line) for line in content.splitlines()]
+        try:
+            return [msgspec.json.decode(line, type=kind) for line in content.splitlines()]
+        except msgspec.DecodeError as error:
+            raise RunError(f"{path}: not the items of this study: {error}") from None
 
     def add_timings(self, step: Step, item: str, timings: Mapping[str, float]) -> None:
         """Note how long the parts of an item took, in milliseconds. A run that is killed may lose the last of them."""

@@ -148,6 +148,7 @@ def question_of(
     if asked.alternatives > 1:
         question["alternatives"] = asked.alternatives
     if items.contents:
+        question["isolation"] = ", ".join(sorted({str(suite.isolation) for suite in items.suites.values()}))
         question["content"] = hashlib.sha256(json.dumps(dict(sorted(items.contents.items()))).encode()).hexdigest()
     return question
 

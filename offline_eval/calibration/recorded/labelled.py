@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, TypeVar
 
 from ....calibration.report.blocks import Table
 from ....calibration.samples import Event
@@ -32,6 +32,25 @@ Measure = Literal["vote share", "verbalised"]
 _NEEDED = ("set", "items", "measure", "event")
 
 
+class ScoreItem(TypedDict):
+    """An answer with a score. file: the name of the answers that it is in."""
+
+    file: str
+    item: str
+    score: float
+    right: bool
+
+
+class BallotItem(TypedDict):
+    """The answers of a file to one problem."""
+
+    file: str
+    ballot: Ballot
+
+
+AnyOfFile = TypeVar("AnyOfFile", ScoreItem, BallotItem)
+
+
 class LabelledStudy:
     """The study, as the driver sees it."""
 
@@ -46,8 +65,10 @@ class LabelledStudy:
     def report(self, run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG002
         """A page, and its summary on stderr."""
         question = run.question(_NEEDED)
-        by_file = [(name, list(items)) for name, items in groupby(run.items(), itemgetter("file"))]
-        judged = _votes(by_file) if question["measure"] == "vote share" else _scores(by_file, question["event"], question["unscored"])
+        if question["measure"] == "vote share":
+            judged = _votes(_by_file(run.items(BallotItem)))
+        else:
+            judged = _scores(_by_file(run.items(ScoreItem)), question["event"], question["unscored"])
         write_page(run, judged, _NEEDED, as_json=as_json)
 
 
@@ -88,13 +109,16 @@ def find(asked: Asked) -> Found:
         raise UsageError(f"two files are named {twice[0]}: a run tells them apart by that")
     if asked.data is not None:
         chosen = problems(asked.set, asked.data, asked.limit)
-        items = [{"file": file.answers.name, **asdict(ballot)} for file in files for ballot in ballots_of(file.answers, chosen)]
-        return Found(files, "vote share", "tests_pass", items)
+        ballots = [{"file": file.answers.name, "ballot": asdict(ballot)} for file in files for ballot in ballots_of(file.answers, chosen)]
+        return Found(files, "vote share", "tests_pass", ballots)
     event = _event(files)
-    items = [{"file": file.answers.name, **told} for file in files for told in _told(file.answers, event, asked.limit)]
+    items: list[dict[str, Any]] = [
+        {"file": file.answers.name, **told} for file in files for told in _told(file.answers, event, asked.limit)
+    ]
     known = [item for item in items if item["score"] is not None and item["right"] is not None]
     for file in files:
-        of_told(file.answers.name, [_row(item) for item in known if item["file"] == file.answers.name], event)
+        rows = [(item["item"], item["score"], item["right"]) for item in known if item["file"] == file.answers.name]
+        of_told(file.answers.name, rows, event)
     return Found(files, "verbalised", event, known, len(items) - len(known))
 
 
@@ -112,7 +136,8 @@ def run_labelled(asked: Asked) -> Run:
 
 def _event(files: Sequence[AnswerFile]) -> Event:
     """The event that the scores are of: passing tests where any scored answer has that label."""
-    there = {name for file in files for each in file.answers.answers.values() if each.score is not None for name in each.labels}
+    scored = [each for file in files for each in file.answers.answers.values() if each.score is not None]
+    there = {name for each in scored for name, label in each.labels.items() if label is not None}
     return next((event for event in STUDIED if event in there), STUDIED[0])
 
 
@@ -123,11 +148,15 @@ def _told(recorded: Recorded, event: Event, limit: int | None) -> Iterator[dict[
             yield {"item": answer.item, "score": recorded.confidence(answer), "right": answer.labels.get(event)}
 
 
-def _row(item: dict[str, Any]) -> tuple[str, float, bool]:
+def _row(item: ScoreItem) -> tuple[str, float, bool]:
     return item["item"], item["score"], item["right"]
 
 
-def _scores(by_file: Sequence[tuple[str, Sequence[dict[str, Any]]]], event: Event, unscored: int) -> Judged:
+def _by_file(items: Sequence[AnyOfFile]) -> list[tuple[str, list[AnyOfFile]]]:
+    return [(name, list(found)) for name, found in groupby(items, itemgetter("file"))]
+
+
+def _scores(by_file: Sequence[tuple[str, Sequence[ScoreItem]]], event: Event, unscored: int) -> Judged:
     streams = []
     for name, items in by_file:
         drawn, right = Counter(item["item"] for item in items), Counter(item["item"] for item in items if item["right"])
@@ -142,10 +171,10 @@ def _scores(by_file: Sequence[tuple[str, Sequence[dict[str, Any]]]], event: Even
     )
 
 
-def _votes(by_file: Sequence[tuple[str, Sequence[dict[str, Any]]]]) -> Judged:
+def _votes(by_file: Sequence[tuple[str, Sequence[BallotItem]]]) -> Judged:
     votes, streams = [], []
     for name, items in by_file:
-        ballots = [Ballot(**{field: value for field, value in item.items() if field != "file"}) for item in items]
+        ballots = [item["ballot"] for item in items]
         votes.append(counted_votes(name, ballots))
         streams.append(Stream(name, [ballot.drawn for ballot in ballots], [ballot.right_answers for ballot in ballots]))
     columns = ("answers", "functions", "answers", "no literal", "other label when executed", "majority right", "ties", "right by lot")

@@ -47,7 +47,7 @@ class RecordedStudy:
 
     def report(self, run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG002
         """A page, and its summary on stderr."""
-        found = [Unit(**item) for item in run.items()]
+        found = run.items(Unit)
         labels = {record["id"]: Labelled(**record) for record in run.records(LABELS).read()}
         write_page(run, _judged(run, found, labels), _NEEDED, as_json=as_json)
 

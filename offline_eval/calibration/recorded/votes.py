@@ -97,7 +97,7 @@ def ballots_of(recorded: Recorded, problems: Sequence[Problem]) -> Iterator[Ball
             tied=len(foremost),
             right_among_tied=wanted in foremost,
             unparsed=values.count(None),
-            relabelled=sum(answer.labels.get("tests_pass", told) != told for answer, told in zip(answers, happened, strict=True)),
+            relabelled=sum(answer.labels.get("tests_pass") is (not told) for answer, told in zip(answers, happened, strict=True)),
         )
 
 

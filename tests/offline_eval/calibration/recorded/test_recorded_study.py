@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import time
 from dataclasses import fields, replace
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +22,14 @@ from needs import DATA, needs_data
 from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.cli.main import main
 from assay.offline_eval.calibration.recorded import labelled
-from assay.offline_eval.calibration.recorded.study import LABELS, Asked, run_recorded
+from assay.offline_eval.calibration.recorded.study import LABELS, STUDY, Asked, run_recorded
 from assay.offline_eval.calibration.recorded.votes import Ballot
 from assay.offline_eval.errors import RunError, UsageError
 from assay.offline_eval.pool.choice import Pool
 from assay.offline_eval.recorded.answers import Recorded, RecordedAnswer
 from assay.offline_eval.recorded.assay_answers import write
-from assay.offline_eval.run import Run
+from assay.offline_eval.run import SCHEMA, Run
+from assay.offline_eval.study import Results
 
 BODIES = [
     "    return x // {k}\n",
@@ -87,7 +90,7 @@ def figures(folder: Path) -> dict[str, Any]:
 def test_each_distinct_program_is_run_once_and_both_measures_are_judged(asked: Asked, capsys: pytest.CaptureFixture[str]) -> None:
     run = run_recorded(asked)
     labels = run.records(LABELS).read()
-    assert len({label["id"] for label in labels}) == len(labels) == len(run.items())
+    assert len({label["id"] for label in labels}) == len(labels) == len(run.items(dict))
     said = capsys.readouterr()
     assert said.err.startswith("24 answers to 6 problems, 19 distinct texts")
     assert said.out.splitlines() == [
@@ -100,7 +103,9 @@ def test_each_distinct_program_is_run_once_and_both_measures_are_judged(asked: A
     agreement, self_test = (found[f"S/made up draws/{measure}/raw/brier"] for measure in ("agreement", "self-test"))
     assert (agreement["n"], agreement["groups"], agreement["grouped_by"]) == (24, 5, "problem")
     assert (self_test["n"], self_test["groups"]) == (19, 4)
-    right = sum(label["tests_pass"] * item["draws"] for label, item in zip(labels, sorted(run.items(), key=lambda i: i["id"]), strict=True))
+    right = sum(
+        label["tests_pass"] * item["draws"] for label, item in zip(labels, sorted(run.items(dict), key=itemgetter("id")), strict=True)
+    )
     page = (run.folder / "report" / "report.md").read_text()
     assert f"{right / 24:.1%} are right" in page
     assert "1 problem without a recorded answer." in page
@@ -113,7 +118,7 @@ def test_the_fields_of_a_run_are_documented(asked: Asked, tmp_path: Path) -> Non
     told = labelled.run_labelled(labelled.Asked(tmp_path / "scored", "answers", None, [scores]))
     text = (Path(__file__).parents[4] / "docs" / "formats.md").read_text(encoding="utf-8")
     documented = set(re.findall(r"`(\w+)`", text.split("### A run on recorded answers")[1].split("\n### ")[0]))
-    written = run.question() | told.question() | run.items()[0] | told.items()[0] | run.records(LABELS).read()[0]
+    written = run.question() | told.question() | run.items(dict)[0] | told.items(dict)[0] | run.records(LABELS).read()[0]
     assert written.keys() - {"study"} <= documented
     assert {field.name for field in fields(Ballot)} <= documented
 
@@ -245,10 +250,19 @@ def test_votes_on_cruxeval_are_judged_without_a_run(tmp_path: Path) -> None:
 def test_published_programs_of_three_problems_are_labelled_and_judged(tmp_path: Path) -> None:
     files = [DATA / CODET.format(name) for name in ("code_solution", "test_case")]
     run = run_recorded(Asked(tmp_path / "run", "humaneval", DATA / PLUS, files, limit=3, pool=Pool(2)))
-    assert sum(item["draws"] for item in run.items()) == 300
-    assert len(run.records(LABELS).read()) == len(run.items())
+    assert sum(item["draws"] for item in run.items(dict)) == 300
+    assert len(run.records(LABELS).read()) == len(run.items(dict))
     found = figures(run.folder)
     assert found["S/codet-codegen16B/agreement/by_problem/brier"]["n"] == 300
     assert found["S/codet-codegen16B/self-test/by_problem/brier"]["n"] == 300
     assert "15,900" not in (run.folder / "report" / "report.md").read_text()
     assert "16,100 recorded answers to other problems." in (run.folder / "report" / "report.md").read_text()
+
+
+def test_items_that_are_not_those_of_the_study_are_refused(tmp_path: Path) -> None:
+    line = b'{"id": "a"}\n'
+    asked = {"schema": SCHEMA, "study": "recorded", "model": "m", "model_name": "", "prompt": "p", "seed": 0, "set": "humaneval"}
+    run = Run.begin(tmp_path / "run", asked | {"items": hashlib.sha256(line).hexdigest()})
+    run.keep_items([line])
+    with pytest.raises(RunError, match=r"items\.jsonl: not the items of this study: Object missing required field"):
+        STUDY.report(run, Results([], {}, []), as_json=False)
