@@ -62,6 +62,13 @@ def positive(text: str) -> int:
     return int(text)
 
 
+def seed(text: str) -> int:
+    """A whole number of at least 0: numpy's generators take no other."""
+    if not (text.isascii() and text.isdigit()):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 0")
+    return int(text)
+
+
 def minutes(text: str) -> float:
     """Minutes above 0."""
     try:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..command import Command, add_memory_option, names, one_of, positive
+from ..command import Command, add_memory_option, names, one_of, positive, seed
 from .options import LINES, PROBLEMS, RECORDED_ONLY, refuse_what_does_nothing, sort_of
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--seed",
-        type=int,
+        type=seed,
         default=0,
         help="seed of the draw of functions, lines and places, and of the report's folds (default: %(default)s)",
     )

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..command import Command, add_memory_option, minutes, one_of, positive
+from ..command import Command, add_memory_option, minutes, one_of, positive, seed
 
 if TYPE_CHECKING:
     from ...inference.opening import ModelChoice
@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="say what would be run; only the Python that would run the tests is started, to look for pytest",
     )
     parser.add_argument("--yes", action="store_true", help="do not ask before tests run without isolation")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the draw of places, lines and cursors (default: 0)")
+    parser.add_argument("--seed", type=seed, default=0, help="seed of the draw of places, lines and cursors (default: 0)")
     parser.add_argument(
         "--out", metavar="RUN", type=Path, help="folder of the run (default: one in your cache folder, for the same question)"
     )
