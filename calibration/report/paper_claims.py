@@ -13,6 +13,9 @@ from .cells import Cell, text_of
 # A claim about many numbers shows those that decide, and of them so many.
 MAX_SHOWN = 6
 
+# What is taken as independent where there are too few projects: an interval of those says nothing of other projects.
+_WITHIN_PROJECTS = ("file", "sample")
+
 Verdict = Literal["confirmed", "refuted", "undecided", "not run"]
 
 
@@ -27,11 +30,13 @@ class Rule:
     def verdict(self, cell: Cell) -> Verdict:
         """Confirmed or refuted where the whole interval is inside or outside the range. A number without an interval is its own.
 
-        An interval of fewer than 5 groups decides nothing, nor does one without width: no group differs from another.
+        A number of fewer than 5 groups decides nothing, nor does one of files or samples of too few projects, nor an interval without
+        width: no group differs from another.
         """
         if cell.value is None:
             return "not run"
-        if cell.low is not None and (0 < cell.groups < MIN_GROUPS or cell.low == cell.high):
+        few = 0 < cell.groups < MIN_GROUPS or cell.grouped_by in _WITHIN_PROJECTS
+        if few or (cell.low is not None and cell.low == cell.high):
             return "undecided"
         low, high = (cell.value if end is None else end for end in (cell.low, cell.high))
         if self.above < low and high < self.below:

@@ -89,9 +89,9 @@ def summary(tables: StudyTables, events: Mapping[str, Event], read: Sequence[Pap
                 f"For {counted(raw.n, 'suggestion')} ({task}) the model's own probability of its text was {raw.p.mean():.0%} on average, "
                 f"and {raw.y.mean():.0%} came out right ({what}): as a forecast it is {worse} always saying that average (skill score "
                 f"{raw.scores.skill.value:z.2f}, where 0 is the average and 1 is perfect).",
-                f"Fitted to some projects and judged on others, the same number is {gain} the average: skill {skill.value:z.2f} "
-                f"({skill.low:z.2f} to {skill.high:z.2f}), and it is off by {scaled.ece:.3f} on average, where chance alone would give "
-                f"{scaled.noise_floor:.3f}.",
+                f"Fitted to some {scaled.grouped_by}s and judged on others, the same number is {gain} the average: skill "
+                f"{skill.value:z.2f} ({skill.low:z.2f} to {skill.high:z.2f}), and it is off by "
+                f"{scaled.ece:.3f} on average, where chance alone would give {scaled.noise_floor:.3f}.",
                 last,
             )
     return (

@@ -26,6 +26,13 @@ def test_a_range_is_refuted_on_either_side_and_a_number_without_an_interval_is_i
 def test_few_groups_decide_nothing() -> None:
     assert POSITIVE.verdict(Cell("a", 0.2, 0.1, 0.3, n=900, groups=4)) == "undecided"
     assert POSITIVE.verdict(Cell("a", 0.2, 0.1, 0.3, n=900, groups=5)) == "confirmed"
+    assert POSITIVE.verdict(Cell("a", 0.2, n=2, groups=2)) == "undecided", "a number without an interval, too"
+
+
+@pytest.mark.parametrize("by", ["file", "sample"])
+def test_many_files_or_samples_of_too_few_projects_decide_nothing(by: str) -> None:
+    assert POSITIVE.verdict(Cell("a", 0.2, 0.1, 0.3, n=900, groups=50, grouped_by=by)) == "undecided"
+    assert POSITIVE.verdict(Cell("a", 0.2, n=900, groups=50, grouped_by=by)) == "undecided"
 
 
 def test_an_interval_without_width_decides_nothing() -> None:

@@ -64,6 +64,12 @@ def test_the_summary_is_three_sentences_from_the_numbers(content: StudyContent) 
         assert sentence.endswith(".")
 
 
+def test_of_one_project_it_is_not_said_that_projects_were_held_out() -> None:
+    content = calibration_content({Setting("line"): studied(60, projects=1)}, About("tiny", "assay eval report RUN"))
+    assert "Fitted to some files and judged on others" in content.summary[1] or "Fitted to some samples and judged on" in content.summary[1]
+    assert not {claim.verdict for claim in content.claims} & {"confirmed", "refuted"}
+
+
 def test_what_was_left_out_is_told_with_its_reason(content: StudyContent) -> None:
     told = " ".join(content.left_out)
     for wanted in (
