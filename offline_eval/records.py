@@ -37,23 +37,23 @@ class Records:
             os.fsync(file.fileno())
 
     def read(self) -> list[Any]:
-        """The records by id, a torn last line left out. Raises RunError for any other damaged line."""
-        found = []
+        """The records by id, a torn last line left out. Raises RunError for any other damaged line, and for a second one of an item."""
+        found, known = [], set[str]()
         for number, line in self._lines():
             try:
-                found.append(self._record(line))
+                found.append(self._record(line, known))
             except _Damaged as error:
-                raise RunError(f"{self.path}:{number}: {error}; delete the line to have its item asked again") from None
+                raise RunError(f"{self.path}:{number}: {error}; delete the line: an item without one is asked again") from None
         return sorted(found, key=_id)
 
     def mend(self) -> list[int]:
         """Take out the lines that hold no record, so that their items are asked again: a torn last one, which a kill leaves, and any that
-        a fault of the disk left. Returns the numbers of the latter.
+        a fault of the disk left. Returns the numbers of the latter, and of further lines of an item that has one.
         """
-        whole, damaged = [], []
+        whole, damaged, known = [], [], set[str]()
         for number, line in self._lines():
             try:
-                self._record(line)
+                self._record(line, known)
                 whole.append(line)
             except _Damaged:
                 damaged.append(number)
@@ -77,7 +77,7 @@ class Records:
             with self.path.open("rb") as file:
                 yield from ((number, line) for number, line in enumerate(file, 1) if line.endswith(b"\n"))
 
-    def _record(self, line: bytes) -> Any:
+    def _record(self, line: bytes, known: set[str]) -> Any:
         try:
             record = json.loads(line)
         except (ValueError, RecursionError) as error:
@@ -86,6 +86,9 @@ class Records:
             msgspec.convert(record, self.kind)
         except msgspec.ValidationError as error:
             raise _Damaged(f"not the record of an item: {error}") from None
+        if _id(record) in known:
+            raise _Damaged(f"the item {_id(record)} has a line before")
+        known.add(_id(record))
         return record
 
 

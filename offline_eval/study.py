@@ -194,7 +194,7 @@ def _done(study: Study, run: Run) -> str:
 def _do(run: Run, work: Work[Any], records: Records) -> None:
     step, unit = work.step, work.step.unit
     for number in records.mend():
-        to_stderr(f"note: line {number} of {records.path} was damaged; its item is asked again")
+        to_stderr(f"note: line {number} of {records.path} was damaged and is left out; an item without a line is asked again")
     kept = records.read()
     finished, done = {record["id"] for record in kept}, sum(step.counts(record) for record in kept)
     if work.wanted is not None and done >= work.wanted:

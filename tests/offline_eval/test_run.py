@@ -169,6 +169,7 @@ def test_answers_are_read_by_id_in_whatever_order_they_were_finished(tmp_path: P
         ("[1]", "not the record of an item"),
         ('{"id": "p1"}', "missing required field"),
         (json.dumps(answer(1) | {"line": "1"}), "Expected `int`, got `str` - at `$.line`"),
+        (json.dumps(answer(1)), "the item p1 has a line before"),
     ],
 )
 def test_a_damaged_line_is_named_and_a_torn_last_one_is_left_out(tmp_path: Path, line: str, said: str) -> None:

@@ -137,7 +137,7 @@ def test_only_what_a_kill_or_the_disk_damaged_is_asked_again(tmp_path: Path, cap
     path.write_bytes(first + b"\x00" * 20 + b"\n" + third + fourth[:-9])
     capsys.readouterr()
     assert asked(tmp_path, 4, set()) == ["p01", "p03"]
-    assert f"note: line 2 of {path} was damaged; its item is asked again" in capsys.readouterr().err
+    assert f"note: line 2 of {path} was damaged and is left out" in capsys.readouterr().err
     assert sorted(path.read_bytes().splitlines(keepends=True)) == [first, second, third, fourth]
 
 

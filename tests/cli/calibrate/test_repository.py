@@ -345,4 +345,4 @@ def test_a_run_that_asked_something_else_is_refused_and_a_damaged_place_is_asked
     assert main(["eval", "report", str(run)]) == 2
     assert f"{path}:1: not JSON" in capsys.readouterr().err
     assert main(command(project, "--samples", "1")) == 0
-    assert f"line 1 of {path} was damaged; its item is asked again" in capsys.readouterr().err
+    assert f"line 1 of {path} was damaged and is left out" in capsys.readouterr().err
