@@ -14,6 +14,7 @@ from ...calibration.validation.calibration_study import ARMS, figures
 from ...calibration.validation.figures import Figure
 from ...calibration.validation.held_out import NotHeldOut, held_out
 from ...calibration.validation.words import title_of
+from ..errors import StudyError
 from ..paper_tables.columns import Setting, first_choices
 from ..progress import to_stderr
 
@@ -23,7 +24,7 @@ EVENTS: tuple[Event, ...] = ("tests_pass", "exact_match")
 def figures_of(question: Mapping[str, Any], samples: Mapping[Setting, Sequence[Sample]]) -> Iterator[Figure]:
     """The figures of each calibrator of this machine that is for a task of the run, its events and its model, on the first choices alone.
 
-    A calibrator of first choices says nothing of further alternatives.
+    A calibrator of first choices says nothing of further alternatives. Raises StudyError for a value that a measure can't have.
     """
     registry, samples = load_registry(), first_choices(samples)
     for task in dict.fromkeys(setting.task for setting in samples):
@@ -40,3 +41,5 @@ def figures_of(question: Mapping[str, Any], samples: Mapping[Setting, Sequence[S
                     yield replace(figure, id=f"{task}, {EVENT_WORDS[event]}: {figure.id}, {title_of(figure)}")
             except (NotHeldOut, FoldsError) as error:
                 to_stderr(f"the calibrator {entry.path} is not validated: {error}")
+            except ValueError as error:
+                raise StudyError(f"samples of the task {task}: {error}") from None

@@ -9,6 +9,7 @@ from synthetic_study import studied
 from assay.calibration.calibrator import Calibrator, load
 from assay.calibration.samples import Sample
 from assay.offline_eval.calibration.validated import figures_of
+from assay.offline_eval.errors import StudyError
 from assay.offline_eval.paper_tables.columns import Setting
 
 SHIPPED = Path(__file__).parents[3] / "calibration" / "shipped"
@@ -32,6 +33,11 @@ def test_the_calibrators_of_the_model_get_their_figures_and_other_models_have_no
     assert {"exact match: K1", "exact match: K7.no_suffix"} <= found.keys()
     assert found["exact match: K1"].n == 200
     assert list(figures_of(question | {"model": "0" * 16}, samples)) == []
+
+    first, *others = samples[Setting("line")]
+    impossible = structs.replace(first, measures=first.measures | {"total_logprob": 5.0})
+    with pytest.raises(StudyError, match="samples of the task line: total_logprob holds a positive log-probability"):
+        list(figures_of(question, {Setting("line"): [impossible, *others]}))
 
 
 def test_a_calibrator_of_first_choices_is_judged_on_no_further_alternatives(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
