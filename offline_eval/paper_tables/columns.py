@@ -69,7 +69,7 @@ class Columns:
 
 def samples_by_setting(folder: Path) -> dict[Setting, list[Sample]]:
     """The samples of a run by task and arm, from its files samples/TASK.jsonl and samples/TASK-ARM.jsonl. Raises SampleError."""
-    return {setting_of(path.stem): read_samples(path) for path in sorted((folder / "samples").glob("*.jsonl"))}
+    return {setting_of(path.stem): read_samples(path) for path in sorted((folder / "samples").glob("*.jsonl"), key=lambda path: path.stem)}
 
 
 def setting_of(name: str) -> Setting:

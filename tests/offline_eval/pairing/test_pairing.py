@@ -10,6 +10,7 @@ from msgspec import structs
 from synthetic_study import studied
 
 from assay.calibration.samples import Sample, write_samples
+from assay.offline_eval.errors import UsageError
 from assay.offline_eval.pairing.paired import PairingError, Pairs, paired_runs
 from assay.offline_eval.pairing.report import report_pair
 from assay.offline_eval.paper_tables.columns import Setting, samples_by_setting
@@ -146,8 +147,8 @@ def test_four_projects_decide_nothing(tmp_path: Path) -> None:
 
 
 def test_the_arms_of_a_run_are_read_from_the_names_of_its_files(tmp_path: Path) -> None:
-    folder = write_run(tmp_path / "a", "m", samples(n=5) | {Setting("line_rest", "no_suffix"): studied(5)})
-    assert list(samples_by_setting(folder)) == [LINE, Setting("line_rest", "no_suffix")]
+    folder = write_run(tmp_path / "a", "m", samples(n=5) | {Setting("line", "no_suffix"): studied(5), Setting("line_rest"): studied(5)})
+    assert list(samples_by_setting(folder)) == [LINE, Setting("line", "no_suffix"), Setting("line_rest")], "as it is comes first"
 
 
 def test_runs_of_other_items_or_studies_are_refused_with_what_differs(tmp_path: Path) -> None:
@@ -162,6 +163,12 @@ def test_runs_of_other_items_or_studies_are_refused_with_what_differs(tmp_path: 
             assert name == "items" or value in str(refused.value)
         assert "model" not in str(refused.value).split("(", 1)[1].split(")")[0]
     assert not (tmp_path / "out").exists()
+
+
+def test_a_run_is_not_compared_with_itself(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "a", "small", samples(n=20))
+    with pytest.raises(UsageError, match="is named twice"):
+        report_pair(run, run / ".." / "a", tmp_path / "out", as_json=False)
 
 
 def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
