@@ -177,7 +177,7 @@ def how_far(study: Study, run: Run) -> str:
     text = _done(study, run)
     if not text:
         return "the report is made again: this study has nothing else to do"
-    return f"{text} {'is' if text.startswith('1 ') and len(study.steps) == 1 else 'are'} done"
+    return f"{text} {'is' if text.startswith('1 ') and ',' not in text else 'are'} done"
 
 
 def count_done(run: Run, step: Step) -> int:
@@ -202,7 +202,8 @@ def _do(run: Run, work: Work[Any], records: Records) -> None:
         to_stderr(f"{counted(done, unit)} done already")
         return
     if done:
-        to_stderr(f"{done:,} of {counted(work.wanted, unit)} are done already" if work.wanted else f"{counted(done, unit)} done already")
+        are = "is" if done == 1 else "are"
+        to_stderr(f"{done:,} of {counted(work.wanted, unit)} {are} done already" if work.wanted else f"{counted(done, unit)} done already")
     progress = Progress(f"{unit}s", work.wanted, work.max_s, before=done)
     lost_before, lost, in_a_row = run.lost(step), set[str](), 0
     begun = time.monotonic()

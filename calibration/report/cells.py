@@ -166,4 +166,4 @@ def _letters(table: CellTable) -> dict[Mark, str]:
 def _counts(cells: Sequence[Cell]) -> str:
     """The samples and groups of a row's cells, each once."""
     counted = dict.fromkeys((cell.n, cell.groups, cell.grouped_by) for cell in cells if cell.n)
-    return "; ".join(f"{n:,}" if by == "sample" else f"{n:,} of {groups:,} {by}s" for n, groups, by in counted)
+    return "; ".join(f"{n:,}" if by == "sample" else f"{n:,} of {groups:,} {by}{'' if groups == 1 else 's'}" for n, groups, by in counted)

@@ -155,6 +155,7 @@ def blocks_of_study(content: StudyContent) -> Iterator[Block]:
         yield _claims(content.claims)
     if content.figures:
         yield Heading(2, "Validation")
+        yield Paragraph("What these data say of the calibrators that an editor on this machine would use for such suggestions.")
         yield _validation(content.figures)
     for section in content.sections:
         yield Heading(2, section.heading)
@@ -178,8 +179,8 @@ def counted_claims(claims: Sequence[PaperClaim]) -> str:
     """How the claims came out, as a sentence."""
     count = Counter(each.verdict for each in claims)
     return (
-        f"Of {len(claims)} claims of the paper {count['confirmed']} are confirmed by these data, {count['refuted']} are refuted, "
-        f"{count['undecided']} are undecided, and {count['not run']} were not tested."
+        f"Of {len(claims)} claims of the paper these data confirm {count['confirmed']} and refute {count['refuted']}; "
+        f"undecided: {count['undecided']}, not tested: {count['not run']}."
     )
 
 
@@ -197,7 +198,7 @@ def _validation(figures: Sequence[Figure]) -> Table:
             number = f"{each.value:z.3f}"
         else:
             number = f"{each.value:z.3f} ({each.low:z.3f} to {each.high:z.3f})"
-        counts = f"{each.n:,} of {each.groups:,} {each.grouped_by}s" if each.n else ""
+        counts = f"{each.n:,} of {each.groups:,} {each.grouped_by}{'' if each.groups == 1 else 's'}" if each.n else ""
         rows.append((each.id, number, each.claim, each.reading, counts, each.note))
     return Table("Figures with their readings", ("figure", "value", "claim", "reading", "n", "note"), "lrllll", tuple(rows))
 

@@ -157,9 +157,9 @@ def problem_of(found: Figure) -> str:
 
 def _what_would_decide(claim: str, interval: Interval | None, groups: int, grouped_by: str) -> str:
     if interval is None:
-        return f"it is undefined for {groups} {grouped_by}s with these labels"
+        return f"these labels of {groups} {grouped_by}{'' if groups == 1 else 's'} give no number with an interval"
     wanted = groups_to_decide(claim, interval, groups)
-    few = f"{groups} {grouped_by}s, and {MIN_GROUPS} are the least" if groups < MIN_GROUPS else ""
+    few = f"{groups} {grouped_by}{'' if groups == 1 else 's'}, and {MIN_GROUPS} are the least" if groups < MIN_GROUPS else ""
     about = f"about {_rounded(wanted)} {grouped_by}s would decide" if wanted else "it lies on the edge, and no number would decide"
     return "; ".join(filter(None, (few, about)))
 

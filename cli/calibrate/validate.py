@@ -199,7 +199,7 @@ def _number(figure: Figure) -> str:
 
 
 def _size(figure: Figure) -> str:
-    return f"{figure.n:,} of {figure.groups} {figure.grouped_by}s" if figure.n else "–"
+    return f"{figure.n:,} of {figure.groups} {figure.grouped_by}{'' if figure.groups == 1 else 's'}" if figure.n else "–"
 
 
 def _document(found: Validation) -> dict[str, object]:

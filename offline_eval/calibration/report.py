@@ -39,10 +39,12 @@ def write_report(run: Run, results: Results, lost: int, *, as_json: bool, facts:
     events = [event for event in STUDIED if any(sample.labels[event] is not None for sample in samples)] or [EVENT]
     asked: list[Event] = [*events, *([] if EVENT in events else [EVENT])]
     rates = {event: {task: rate(found, event) for task, found in sorted(results.samples.items())} for event in asked}
+    width = max((12, *map(len, results.samples)))
     for event in events:
         for task, row in rates[event].items():
             said = f"{EVENT_WORDS[event]} {_rate_text(row)}"
-            to_stderr(f"{task:12s} {row['n']:6d} labelled suggestions of {counted(row['projects'], 'project')}, {said}")
+            of = f"{row['n']:6d} labelled suggestion{'' if row['n'] == 1 else 's'} of {counted(row['projects'], 'project')}"
+            to_stderr(f"{task:{width}s} {of}, {said}")
     made = [one for answer in results.answers for one in answer["generations"]]
     blank = sum(not one["text"].strip() for one in made)
     hidden = sum(one["inserted"] is None for one in made) - blank
@@ -66,7 +68,7 @@ def _page(run: Run, results: Results, lost: int, hidden: int, blank: int, told: 
     asked = ("set", "memory", "tasks", "arms", "projects", "per_project", "limit", "alternatives", "seed")
     facts = (
         f"prompt fingerprint {question['prompt']}, model fingerprint {question['model']}",
-        *(f"{name.replace('_', ' ')}: {_words(question[name])}" for name in asked if question.get(name)),
+        *(f"{name.replace('_', ' ')}: {_words(question[name])}" for name in asked if question.get(name) is not None),
         *told,
     )
     found = {setting_of(name): samples for name, samples in results.samples.items()}

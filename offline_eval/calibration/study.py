@@ -121,8 +121,9 @@ def ask(asked: Asked, projects: Sequence[Project], model: StudyModel, items: Ite
     lines = [json.dumps(place.record).encode() + b"\n" for place in items.places]
     run = Run.begin(asked.out, question_of(asked, projects, model, items, hashlib.sha256(b"".join(lines)).hexdigest()))
     run.keep_items(lines)
-    files = len({(place.project, place.path) for place in items.places})
-    to_stderr(f"{counted(len(items.places), 'place')} in {counted(files, 'file')} of {counted(len(projects), 'project')}")
+    files = {(place.project, place.path) for place in items.places}
+    of = counted(len({project for project, _ in files}), "project")
+    to_stderr(f"{counted(len(items.places), 'place')} in {counted(len(files), 'file')} of {of}")
     conduct(STUDY, run, _plan(asked, run, model, projects, items), as_json=asked.as_json)
     return run
 

@@ -67,7 +67,7 @@ def test_the_page_begins_with_three_sentences_and_has_everything(tmp_path: Path)
     assert text.startswith("# A study\n\nThe first sentence. The second. The third.\n")
     for wanted in (
         "It is so",
-        "1 are confirmed",
+        "these data confirm 1 and refute 0",
         "| K1 | 0.200 (0.100 to 0.300) | \\> 0 | holds |",
         "no tests",
         "0.30",

@@ -72,7 +72,7 @@ def test_an_undecided_figure_says_how_many_groups_would_decide() -> None:
     assert (few.reading, few.note) == ("undecided", "3 projects, and 5 are the least; about 5 projects would decide")
     edge = figure("K1", Interval(0.0, -0.1, 0.1), 40, 8, "problem", "> 0")
     assert edge.note == "it lies on the edge, and no number would decide"
-    assert figure("K1", None, 40, 8, "file", "> 0").note == "it is undefined for 8 files with these labels"
+    assert figure("K1", None, 40, 8, "file", "> 0").note == "these labels of 8 files give no number with an interval"
 
 
 def test_what_the_base_rate_would_satisfy_holds_only_where_skill_is_shown() -> None:
