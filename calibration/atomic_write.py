@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 _RANDOM_BYTES = 6
+_LEFTOVER = re.compile(r"\.(.+)\.[0-9a-f]+")
 
 
 @contextmanager
@@ -47,3 +48,10 @@ def leftovers(path: Path) -> list[Path]:
     """The temporary files of `path` that `write_atomically` leaves beside it when it is killed."""
     name = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{{2 * _RANDOM_BYTES}}}")
     return [file for file in path.parent.iterdir() if name.fullmatch(file.name)] if path.parent.is_dir() else []
+
+
+def leftovers_below(folder: Path) -> Iterator[Path]:
+    """Those of any file below a folder."""
+    for file in folder.rglob(".*"):
+        if file.is_file() and (found := _LEFTOVER.fullmatch(file.name)) and file in leftovers(file.with_name(found[1])):
+            yield file

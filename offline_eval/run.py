@@ -24,7 +24,7 @@ from typing import Any, Protocol, TypeVar
 import msgspec
 
 from ..analysis.sandbox.isolation.tree import entries_below
-from ..calibration.atomic_write import leftovers, write_atomically
+from ..calibration.atomic_write import leftovers, leftovers_below, write_atomically
 from .errors import RunError
 from .records import Records
 
@@ -83,6 +83,8 @@ class Run:
             _check_files(folder)
             if path.read_bytes() != toml.encode():
                 raise cls(folder).asks_something_else(question)
+            for file in leftovers_below(folder):
+                file.unlink(missing_ok=True)
         elif not is_free(folder):
             raise RunError(f"{folder} is not empty and not a run (it has no run.toml); name another folder")
         else:

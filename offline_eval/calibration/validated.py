@@ -12,7 +12,7 @@ from ...calibration.registry import Purpose, choose, load_registry
 from ...calibration.samples import Event, Sample
 from ...calibration.validation.calibration_study import ARMS, figures
 from ...calibration.validation.figures import Figure
-from ...calibration.validation.held_out import NotHeldOut, held_out
+from ...calibration.validation.held_out import BY_OWN_MAP, NotHeldOut, held_out
 from ...calibration.validation.words import title_of
 from ..errors import StudyError
 from ..paper_tables.columns import Setting, first_choices
@@ -24,7 +24,8 @@ EVENTS: tuple[Event, ...] = ("tests_pass", "exact_match")
 def figures_of(question: Mapping[str, Any], samples: Mapping[Setting, Sequence[Sample]]) -> Iterator[Figure]:
     """The figures of each calibrator of this machine that is for a task of the run, its events and its model, on the first choices alone.
 
-    A calibrator of first choices says nothing of further alternatives. Raises StudyError for a value that a measure can't have.
+    A calibrator of first choices says nothing of further alternatives. One without folds is left out: it may have been fitted to these very
+    projects. Raises StudyError for a value that a measure can't have.
     """
     registry, samples = load_registry(), first_choices(samples)
     for task in dict.fromkeys(setting.task for setting in samples):
@@ -37,6 +38,12 @@ def figures_of(question: Mapping[str, Any], samples: Mapping[Setting, Sequence[S
             kept = folds_path(entry.calibrator, entry.path)
             try:
                 source = held_out(entry.calibrator, plain, load_folds(kept) if kept.is_file() else None)
+                if source.how == BY_OWN_MAP:
+                    to_stderr(
+                        f"{entry.path} is not validated: it has no folds, so nobody can tell which of these projects it was fitted to "
+                        "(assay calibrate fit --keep-folds)"
+                    )
+                    continue
                 for figure in figures(entry.calibrator, plain, arms, source):
                     yield replace(figure, id=f"{task}, {EVENT_WORDS[event]}: {figure.id}, {title_of(figure)}")
             except (NotHeldOut, FoldsError) as error:

@@ -145,6 +145,18 @@ run.Run.begin(Path({str(folder)!r}), {QUESTION!r})
     assert [file.name for file in folder.iterdir()] == ["run.toml"]
 
 
+def test_a_run_that_is_gone_on_with_loses_the_temporary_files_of_a_killed_one_and_nothing_else(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    Run.begin(folder, QUESTION)
+    (folder / "samples").mkdir()
+    left, others = folder / "samples" / ".line.jsonl.0123456789ab", (folder / ".notes", folder / "samples" / ".line.jsonl.012345")
+    for file in (left, *others):
+        file.touch()
+    Run.begin(folder, QUESTION)
+    assert not left.exists()
+    assert all(file.exists() for file in others)
+
+
 @pytest.mark.parametrize("name", [".run.toml.swp", ".run.toml.0123456789ab.txt", ".run.toml.0123456789aB", "run.toml.0123456789ab"])
 def test_a_file_that_only_resembles_a_temporary_one_is_left_alone(tmp_path: Path, name: str) -> None:
     (tmp_path / name).touch()

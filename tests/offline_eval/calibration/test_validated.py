@@ -6,45 +6,57 @@ import pytest
 from msgspec import structs
 from synthetic_study import studied
 
-from assay.calibration.calibrator import Calibrator, load
+from assay.calibration.calibrator import save
+from assay.calibration.fitting.fit import fit
+from assay.calibration.held_out import folds_path, save_folds
 from assay.calibration.samples import Sample
 from assay.offline_eval.calibration.validated import figures_of
 from assay.offline_eval.errors import StudyError
 from assay.offline_eval.paper_tables.columns import Setting
 
-SHIPPED = Path(__file__).parents[3] / "calibration" / "shipped"
+LINE = Setting("line")
 
 
-def of_calibrator(calibrator: Calibrator, arm: str = "docstring") -> list[Sample]:
-    made = calibrator.fitted_on
-    measures = {name: sum(ends) / 2 for name, ends in zip(calibrator.features, calibrator.ranges, strict=True)}
-    return [
-        structs.replace(sample, model=made.model, prompt=made.prompt, measures=sample.measures | measures)
-        for sample in studied(200, bonus=0.5 * (arm == "no_suffix"))
-    ]
-
-
-def test_the_calibrators_of_the_model_get_their_figures_and_other_models_have_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.fixture
+def fitted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Sample]:
+    """Samples that a calibrator of the user's was fitted to, which has folds."""
     monkeypatch.setenv("ASSAY_DATA_HOME", str(tmp_path))
-    calibrator = load(SHIPPED / "exact_match-line.json")
-    samples = {Setting("line", arm): of_calibrator(calibrator, arm) for arm in ("docstring", "no_suffix")}
-    question = {"model": calibrator.fitted_on.model, "prompt": calibrator.fitted_on.prompt}
-    found = {figure.id.split(",")[1].strip(): figure for figure in figures_of(question, samples) if "exact match" in figure.id}
-    assert {"exact match: K1", "exact match: K7.no_suffix"} <= found.keys()
-    assert found["exact match: K1"].n == 200
-    assert list(figures_of(question | {"model": "0" * 16}, samples)) == []
+    samples = studied(400, reflective=False)
+    found = fit(samples, "exact_match", ("total_logprob",), kind="platt")
+    path = tmp_path / "calibrators" / "line.json"
+    save(found.calibrator, path)
+    save_folds(found.kept_folds(), folds_path(found.calibrator, path))
+    return samples
 
-    first, *others = samples[Setting("line")]
+
+def question(samples: list[Sample], **changed: str) -> dict[str, str]:
+    return {"model": samples[0].model, "prompt": samples[0].prompt, **changed}
+
+
+def test_the_calibrators_of_the_model_get_their_figures_and_other_models_have_none(fitted: list[Sample]) -> None:
+    samples = {LINE: fitted, Setting("line", "no_suffix"): studied(400, bonus=0.5, reflective=False)}
+    found = {figure.id.split(",")[1].strip(): figure for figure in figures_of(question(fitted), samples)}
+    assert {"exact match: K1", "exact match: K7.no_suffix"} <= found.keys()
+    assert (found["exact match: K1"].n, found["exact match: K1"].reading) == (400, "holds")
+    assert list(figures_of(question(fitted, model="0" * 16), samples)) == []
+
+    first, *others = fitted
     impossible = structs.replace(first, measures=first.measures | {"total_logprob": 5.0})
     with pytest.raises(StudyError, match="samples of the task line: total_logprob holds a positive log-probability"):
-        list(figures_of(question, {Setting("line"): [impossible, *others]}))
+        list(figures_of(question(fitted), {LINE: [impossible, *others]}))
 
 
-def test_a_calibrator_of_first_choices_is_judged_on_no_further_alternatives(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("ASSAY_DATA_HOME", str(tmp_path))
-    calibrator = load(SHIPPED / "exact_match-line.json")
-    first = [structs.replace(sample, alternatives=2) for sample in of_calibrator(calibrator)]
+def test_a_calibrator_of_first_choices_is_judged_on_no_further_alternatives(fitted: list[Sample]) -> None:
+    first = [structs.replace(sample, alternatives=2) for sample in fitted]
     further = [structs.replace(sample, id=f"{sample.id}:2", rank=2, labels={"exact_match": False}) for sample in first]
-    question = {"model": calibrator.fitted_on.model, "prompt": calibrator.fitted_on.prompt}
-    found, alone = (list(figures_of(question, {Setting("line"): samples})) for samples in (first + further, first))
+    found, alone = (list(figures_of(question(fitted), {LINE: samples})) for samples in (first + further, first))
     assert found == alone
+
+
+def test_a_calibrator_without_folds_is_not_judged_on_projects_that_it_may_have_seen(
+    fitted: list[Sample], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for folds in (tmp_path / "calibrators" / "folds").iterdir():
+        folds.unlink()
+    assert list(figures_of(question(fitted), {LINE: studied(300, seed=4, reflective=False)})) == []
+    assert "line.json is not validated: it has no folds" in capsys.readouterr().err
