@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 from analyzed_program import PROGRAM, outcomes
 
@@ -45,6 +47,18 @@ def test_an_injected_bug_is_one_that_a_test_notices() -> None:
         assert step == inject(PROGRAM, "python", "seed", kind=kind, outcomes=outcomes)
     with pytest.raises(Refused, match="no place for a bug of removed_guard"):
         inject("x = 1\n", "python", "seed", kind="removed_guard")
+
+
+def test_a_bug_in_a_line_makes_one_other_line_of_it() -> None:
+    lines, start, fitting = PROGRAM.splitlines(keepends=True), 0, 0
+    for at, line in enumerate(lines):
+        end = start + len(line.rstrip("\n"))
+        with suppress(Refused):
+            wrong = inject(PROGRAM, "python", "seed", line=(start, end)).of(PROGRAM).splitlines(keepends=True)
+            assert [number for number, pair in enumerate(zip(lines, wrong, strict=True)) if pair[0] != pair[1]] == [at]
+            fitting += 1
+        start += len(line)
+    assert fitting >= 5
 
 
 def test_what_there_is_not_is_named_with_what_there_is() -> None:
