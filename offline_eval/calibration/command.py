@@ -35,7 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", metavar="RUN", type=Path, required=True, help="folder of the run")
     parser.add_argument(
         "--set", choices=(*LINES, *PROBLEMS, *RECORDED_ONLY), default="projects",
-        help="projects: lines of 30 projects, judged by exact match. suites: of 20 whose own tests judge as well, in a sandbox. humaneval, "
+        help="projects: lines of 30 projects, judged by exact match. suites: of 20 whose own tests judge as well, in a sandbox. bugs: "
+        "of these, lines with an injected bug that their tests notice. humaneval, "
         "mbpp: functions, judged by the benchmark's tests. quixbugs, defects4j: repairs of one line. cruxeval, answers: with --recorded "
         "alone (default: %(default)s)",
     )  # fmt: skip
@@ -49,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--projects", type=names, default=[], help="some of the projects, separated by commas (default: all)")
     parser.add_argument(
         "--per-project", metavar="N", type=positive,
-        help="at most N places of each project (default: 150, and 60 where tests judge)",
+        help="at most N places of each project (default: 150, of suites 60, of bugs 20)",
     )  # fmt: skip
     parser.add_argument(
         "--limit", metavar="N", type=positive, help="for a quick look: at most N places in all, drawn by the seed; or the first N problems"
@@ -70,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--cache", metavar="DIR", type=Path, help="where the projects' archives are kept (default: your cache folder)")
     parser.add_argument(
-        "--python", metavar="FILE", type=Path, help="with --set suites: the Python that the tests' environments are made with"
+        "--python", metavar="FILE", type=Path, help="with --set suites or bugs: the Python that the tests' environments are made with"
     )
     parser.add_argument(
         "--reflective", action="store_true", help="also ask the model about each of its answers, for the measures ask_true and verbalised"
@@ -92,7 +93,7 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
     refuse_what_does_nothing(arguments, choice, sort)
     pool = Pool(arguments.workers, arguments.ray)
     match sort:
-        case "lines" | "suites":
+        case "lines" | "suites" | "bugs":
             _run_lines(arguments, choice, pool)
         case "problems":
             _run_problems(arguments, choice, pool)
@@ -113,10 +114,10 @@ def _run_lines(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -
         arguments.out,
         choice,
         arguments.set,
-        named(arguments.projects, suite=arguments.set == "suites"),
+        named(arguments.projects, suite=arguments.set != "projects"),
         arguments.per_project,
         arguments.limit,
-        arguments.tasks or TASKS,
+        ("line",) if arguments.set == "bugs" else arguments.tasks or TASKS,
         tuple(arguments.arms or (PLAIN,)),
         arguments.seed,
         pool,
@@ -185,10 +186,10 @@ COMMAND = Command(
     name="calibration",
     summary="complete lines of real projects, or functions and repairs of benchmarks, to get samples that calibrators are fitted to",
     details="The projects' sources are downloaded once, by pip, which checks their hashes. To learn a project's metadata, pip runs its "
-    "build backend: that is code of the project or of others, and it runs with your rights. With --set suites an environment for each "
-    "project's tests is made, which runs build code as well, and the tests run in the sandbox; else Assay itself only reads the sources. "
-    "What a model wrote for a set of problems runs in the sandbox alone. With --recorded no model is asked: answers of others are judged. "
-    "The same command resumes a run that was stopped.",
+    "build backend: that is code of the project or of others, and it runs with your rights. With --set suites or bugs an environment for "
+    "each project's tests is made, which runs build code as well, and the tests run in the sandbox; else Assay itself only reads the "
+    "sources. What a model wrote for a set of problems runs in the sandbox alone. With --recorded no model is asked: answers of others "
+    "are judged. The same command resumes a run that was stopped.",
     add_arguments=add_arguments,
     run=run,
 )

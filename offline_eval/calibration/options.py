@@ -12,30 +12,31 @@ from ..errors import UsageError
 if TYPE_CHECKING:
     from ...inference.opening import ModelChoice
 
-LINES = ("projects", "suites")
+LINES = ("projects", "suites", "bugs")
 PROBLEMS = ("humaneval", "mbpp", "quixbugs", "defects4j")
 RECORDED_ONLY = ("cruxeval", "answers")
 # Sets whose recorded programs are labelled here.
 _DRAWN = ("humaneval", "mbpp")
 
-Sort = Literal["lines", "suites", "problems", "draws", "labelled"]
+Sort = Literal["lines", "suites", "bugs", "problems", "draws", "labelled"]
 _WORDS: Mapping[Sort, str] = {
     "lines": "--set projects",
     "suites": "--set suites",
+    "bugs": "--set bugs",
     "problems": "a set of problems",
     "draws": "recorded programs",
     "labelled": "recorded answers with labels",
 }
-_OF_LINES: tuple[Sort, ...] = ("lines", "suites")
+_OF_LINES: tuple[Sort, ...] = ("lines", "suites", "bugs")
 _OF_A_MODEL: tuple[Sort, ...] = (*_OF_LINES, "problems")
 # What each option is for, by its name in the namespace; all others are for every run.
 _FOR: Mapping[str, tuple[Sort, ...]] = {
     "projects": _OF_LINES,
     "per_project": _OF_LINES,
-    "tasks": _OF_LINES,
+    "tasks": ("lines", "suites"),
     "arms": _OF_LINES,
     "cache": _OF_LINES,
-    "python": ("suites",),
+    "python": ("suites", "bugs"),
     "reflective": _OF_A_MODEL,
     "alternatives": _OF_A_MODEL,
     "memory": _OF_A_MODEL,
@@ -51,7 +52,7 @@ def sort_of(arguments: argparse.Namespace) -> Sort:
     if name in LINES:
         if data or recorded:
             raise UsageError(f"--{'data' if data else 'recorded'} is of a set of problems: name one with --set ({', '.join(PROBLEMS)}, …)")
-        return "suites" if name == "suites" else "lines"
+        return "lines" if name == "projects" else name
     if recorded is None:
         if name in RECORDED_ONLY:
             raise UsageError(f"--set {name} is for recorded answers: name their files with --recorded")

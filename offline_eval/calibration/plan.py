@@ -62,7 +62,7 @@ def tell_plan(asked: Asked) -> None:
     """Say what a run would do. Raises what `run_study` raises before it begins."""
     from .study import items_of
 
-    projects = list(asked.projects or named((), suite=asked.set == "suites"))
+    projects = list(asked.projects or named((), suite=asked.set != "projects"))
     plan: dict[str, Any] = {
         "schema": "assay/study-plan/1",
         "study": "calibration",
@@ -73,7 +73,7 @@ def tell_plan(asked: Asked) -> None:
         "tasks": list(asked.tasks),
         "run": str(asked.out),
     }
-    if asked.set == "suites":
+    if asked.set != "projects":
         plan["isolation"] = str(best_level())
         plan["most_places"] = min(asked.most * len(projects), asked.limit or asked.most * len(projects))
     else:
@@ -135,12 +135,13 @@ def _lines(asked: Asked, plan: dict[str, Any]) -> list[str]:
         f"projects     {counted(len(plan['projects']), 'project')}, fetched by pip into {plan['archives']}: {', '.join(plan['projects'])}",
         f"asked        {', '.join(plan['tasks'])}; arms: {', '.join(plan['arms'])}",
     ]
-    if asked.set == "suites":
+    if asked.set != "projects":
+        change = "a bug in its line" if asked.set == "bugs" else "the code taken out"
         return [
             *lines,
             f"environment  one for each project's tests, made by pip with your rights ({asked.python or 'this Python'}): build code runs",
             f"tests        each project's own, isolated by {plan['isolation']}: whole, to know which are steady; then, at each place,",
-            "             those that touch it, with the code taken out, and with each text that the model wrote",
+            f"             those that touch it, with {change}, and with each text that the model wrote",
             f"places       at most {plan['most_places']:,}: which they are, the tests say",
             written(asked.out),
         ]

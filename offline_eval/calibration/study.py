@@ -1,10 +1,11 @@
 """The calibration study (Spiess et al., arXiv 2402.02047): how well measures, and calibrators of them, say whether a suggestion is right.
 
 Real lines are taken out of real functions and completed as in the editor, in up to three arms (`sets.arms`); the model may be asked what it
-thinks of each of its generations (reflective measures). Two sets:
+thinks of each of its generations (reflective measures). Three sets:
 
     projects   30 projects. Event: exact_match, of the file as it is once the suggestion is accepted. None of their code is run.
     suites     20 of them, at places whose loss their tests notice. Also: tests_pass, each test that touches the place ends as before.
+    bugs       of these, lines with an injected bug that their tests notice, to be repaired. Both events. Samples have the task "bugs".
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import json
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,6 +25,7 @@ from ...analysis.sandbox.isolation.best_level import best_level
 from ...inference.completion.task import Task
 from ...inference.opening import ModelChoice
 from ...suggestion.memory.scope import DEFAULT_SCOPE, Scope
+from ..errors import StudyError
 from ..model import StudyModel, model_of
 from ..pool.choice import Pool
 from ..progress import Progress, counted, to_stderr
@@ -35,10 +38,9 @@ from ..study import Plan, Results, Step, Work, conduct
 from .draw import ANSWERS, EVENT, Drawing, label_id
 from .report import write_report
 
-Set = Literal["projects", "suites"]
-SETS: tuple[Set, ...] = ("projects", "suites")
+Set = Literal["projects", "suites", "bugs"]
 # At most so many places of a project, where nobody says how many.
-PER_PROJECT: Mapping[Set, int] = {"projects": 150, "suites": 60}
+PER_PROJECT: Mapping[Set, int] = {"projects": 150, "suites": 60, "bugs": 20}
 LABELS = Step("labels", "text", Label)
 STEPS = (ANSWERS, LABELS)
 # A worker may take so long for one text: a suite is run several times before it can judge.
@@ -55,7 +57,8 @@ class CalibrationStudy:
     def answers(self, run: Run) -> list[Any]:
         """Each place's generations. Those of a project with a suite have what its tests said; exact ones pass without being run."""
         answers = run.records(ANSWERS).read()
-        if run.question()["set"] != "suites":
+        asked = run.question()["set"]
+        if asked == "projects":
             return answers
         said = {label["id"]: label["tests_pass"] for label in run.records(LABELS).read()}
         for answer in answers:
@@ -63,6 +66,9 @@ class CalibrationStudy:
                 inserted = one["inserted"]
                 passes = None if inserted is None else said.get(label_id(answer["id"], one["task"], inserted))
                 one["labels"]["tests_pass"] = True if one["labels"][EVENT] else passes
+                if asked == "bugs":
+                    # lines in which a bug fits are not drawn as an editor's are: no calibrator of lines is to speak of them
+                    one["task"] = "bugs"
         return answers
 
     def report(self, run: Run, results: Results, *, as_json: bool) -> None:
@@ -112,7 +118,7 @@ class Asked:
 
 def run_study(asked: Asked) -> Run:
     """Run, or resume, the study. Raises UsageError, RunError, StudyError, NoIsolation, ModelError and OSError."""
-    projects = asked.projects or named((), suite=asked.set == "suites")
+    projects = asked.projects or named((), suite=asked.set != "projects")
     return ask(asked, projects, model_of(asked.choice, TASKS, reflective=asked.reflective, memory=asked.memory), items_of(asked, projects))
 
 
@@ -156,9 +162,11 @@ def question_of(
 
 def items_of(asked: Asked, projects: Sequence[Project]) -> Items:
     """The places, which take no model to find, but for those of suites a run of their tests. Raises StudyError and NoIsolation."""
-    if asked.set == "suites":
+    if asked.set == "bugs" and find_spec("libcst") is None:
+        raise StudyError("libcst, which bugs are injected with, is not installed: pip install 'assay[studies]'")
+    if asked.set != "projects":
         ready = prepared(projects, asked.archives, platformdirs.user_cache_path("assay"), best_level(), asked.python)
-        found = watched(ready, asked.pool, asked.most, asked.tasks, asked.seed)
+        found = watched(ready, asked.pool, asked.most, asked.tasks, asked.seed, bugs=asked.set == "bugs")
     else:
         found = Items(_lines(asked, projects))
     if asked.limit is None or asked.limit >= len(found.places):

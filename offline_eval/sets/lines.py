@@ -29,6 +29,7 @@ class Place:
     """A line of a file, with the gap to fill for each task.
 
     line is its number, from 1; text is the whole file. judged: the lines, from first to last, whose tests judge what is put there.
+    bug: where one is to be repaired its kind, and the wrong line; text has the right one, and neither is shown.
     """
 
     project: str
@@ -38,6 +39,7 @@ class Place:
     line: int
     gaps: tuple[tuple[Task, Gap], ...]
     judged: tuple[int, int] | None = None
+    bug: tuple[str, str] | None = None
 
     @property
     def id(self) -> str:
@@ -47,6 +49,8 @@ class Place:
     @property
     def record(self) -> dict[str, Any]:
         """Its line of items.jsonl, from which and the project's files it can be made again."""
+        bug = dict(zip(("bug", "wrong"), self.bug, strict=True)) if self.bug else {}
+        judged = {"judged": list(self.judged)} if self.judged else {}
         return {
             "id": self.id,
             "project": self.project,
@@ -55,7 +59,9 @@ class Place:
             "line": self.line,
             "gaps": {task: [gap.start, gap.end] for task, gap in self.gaps},
             "sha256": hashlib.sha256(self.text.encode(errors="surrogatepass")).hexdigest(),
-        } | ({"judged": list(self.judged)} if self.judged else {})
+            **judged,
+            **bug,
+        }
 
 
 def places_of(project: Project, cache: Path, per_project: int, seed: int, tasks: Sequence[Task] = TASKS) -> list[Place]:

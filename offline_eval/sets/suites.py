@@ -2,6 +2,9 @@
 
 Finding them needs no model: each region is taken out once, and the tests that touch it are run. What they said is kept in a cache, by the
 project's content and the seed, so that no study and no resumed run asks again.
+
+Bugs are found alike: a line of each region gets a seeded bug, and is a place where its tests notice that. To the model it does not matter
+which line was taken out, the wrong or the right one, so such a place has the file as it is, and is completed and judged as any other.
 """
 
 from __future__ import annotations
@@ -10,12 +13,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
+from ...analysis.bugs.injection import inject
+from ...analysis.morphisms.morphism import Refused
 from ...analysis.oracle.environment import NoEnvironment, make_environment
 from ...analysis.oracle.oracle import Oracle, source_of
 from ...analysis.oracle.report import Verdict
-from ...analysis.python.lines import Line
+from ...analysis.python.lines import Line, UnreadableSource
 from ...analysis.python.regions import Region, deleted
 from ...analysis.sandbox.isolation.jail import Jail
 from ...analysis.sandbox.isolation.levels import Isolation
@@ -86,11 +91,11 @@ def prepared(projects: Sequence[Project], archives: Path, cache: Path, isolation
     return ready
 
 
-def watched(suites: Sequence[Suite], pool: Pool, most: int, tasks: Sequence[Task], seed: int) -> Items:
-    """At most so many places of each suite. One whose tests can't judge is told and left out. Raises StudyError where none can."""
+def watched(suites: Sequence[Suite], pool: Pool, most: int, tasks: Sequence[Task], seed: int, *, bugs: bool = False) -> Items:
+    """At most so many places of each suite, or bugs. One whose tests can't judge is told and left out. Raises StudyError where none can."""
     found: dict[str, Found] = {}
     progress = Progress("projects with their places", len(suites), None)
-    for each in pool.run(Finding(most, seed), suites, max_item_s=_MAX_PROJECT_S):
+    for each in pool.run(Finding(most, seed, bugs), suites, max_item_s=_MAX_PROJECT_S):
         if each.answer is None:
             progress.say(f"left out: {each.item.project}: {each.lost}")
             continue
@@ -105,7 +110,10 @@ def watched(suites: Sequence[Suite], pool: Pool, most: int, tasks: Sequence[Task
 
 
 class FoundPlace(TypedDict):
-    """A region, and whether the tests notice that it is gone: "seen", "unseen", "unknown". line: start and end of the one asked for."""
+    """A region, and whether the tests notice that it is gone: "seen", "unseen", "unknown". line: start and end of the one asked for.
+
+    Of a bug: its kind, the wrong line, and whether the tests notice it; "unfit" where the line has no place for one.
+    """
 
     id: str
     file: str
@@ -118,14 +126,20 @@ class FoundPlace(TypedDict):
     statement: str
     tests: int
     deletion: str
+    bug: NotRequired[str]
+    wrong: NotRequired[str]
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Makes the worker's function that finds the places of a project. places: how many whose loss the tests notice, at most."""
+    """Makes the worker's function that finds the places of a project.
+
+    places: how many whose loss the tests notice, at most. bugs: put a bug there, instead of taking the code out.
+    """
 
     places: int
     seed: int
+    bugs: bool = False
 
     def __call__(self) -> Callable[[Suite], Found]:
         """The function."""
@@ -136,19 +150,35 @@ class Finding:
         with suite.oracle() as oracle:
             if trouble := oracle.baseline().trouble or oracle.coverage().trouble:
                 raise Unjudged(f"{suite.project}: its tests can't judge: {trouble}")
-            found = Records(suite.cache / "suites" / "places" / f"{oracle.content}-{self.seed}.jsonl", FoundPlace)
+            kept = suite.cache / "suites" / ("bugs" if self.bugs else "places")
+            found = Records(kept / f"{oracle.content}-{self.seed}.jsonl", FoundPlace)
             found.path.parent.mkdir(parents=True, exist_ok=True)
             found.mend()
             known = {place["id"]: place for place in found.read()}
             order: list[FoundPlace] = []
+            tried = self._with_bug if self.bugs else _without
             for place in regions.places_of(oracle, regions.regions_of(oracle, self.seed), self.seed):
                 if sum(each["deletion"] == "seen" for each in order) == self.places or len(order) == TRIES * self.places:
                     break
                 if place.id not in known:
-                    known[place.id] = _tried(oracle, place)
+                    known[place.id] = tried(oracle, place)
                     found.add(known[place.id])
-                order.append(known[place.id])
+                if known[place.id]["deletion"] != "unfit":
+                    order.append(known[place.id])
             return {"id": suite.project, "content": oracle.content, "places": order}
+
+    def _with_bug(self, oracle: Oracle, place: regions.Place) -> FoundPlace:
+        """Put a bug into the line of a place."""
+        source, line = oracle.source(place.file), place.line
+        try:
+            if line is None:
+                return _found(place, "unfit")
+            bug = inject(source, "python", f"{self.seed}:{place.id}", line=(line.start, line.end))
+        except (Refused, UnreadableSource):
+            return _found(place, "unfit")
+        number, text = _number(source, line.start), bug.of(source)
+        found = _found(place, _noticed(oracle, place.file, text, (number, number)))
+        return {**found, "bug": bug.morphism, "wrong": text[line.start : line.end + len(text) - len(source)]}
 
 
 class Found(TypedDict):
@@ -159,9 +189,23 @@ class Found(TypedDict):
     places: list[FoundPlace]
 
 
-def _tried(oracle: Oracle, place: regions.Place) -> FoundPlace:
+def _without(oracle: Oracle, place: regions.Place) -> FoundPlace:
+    """Take the region of a place out."""
+    text = deleted(oracle.source(place.file), place.region)
+    return _found(place, _noticed(oracle, place.file, text, (place.region.first_line, place.region.last_line)))
+
+
+def _noticed(oracle: Oracle, file: str, text: str, lines: tuple[int, int]) -> str:
+    # a test that says the same without the code does not test it
+    return {None: "unknown", True: "unseen", False: "seen"}[_verdict(oracle, file, text, lines).label]
+
+
+def _number(text: str, start: int) -> int:
+    return text.count("\n", 0, start) + 1
+
+
+def _found(place: regions.Place, noticed: str) -> FoundPlace:
     region, line = place.region, place.line
-    said = _verdict(oracle, place.file, deleted(oracle.source(place.file), region), (region.first_line, region.last_line))
     return {
         "id": place.id,
         "file": place.file,
@@ -173,8 +217,7 @@ def _tried(oracle: Oracle, place: regions.Place) -> FoundPlace:
         "end": region.end,
         "statement": region.statement,
         "tests": place.tests,
-        # a test that says the same without the code does not test it
-        "deletion": {None: "unknown", True: "unseen", False: "seen"}[said.label],
+        "deletion": noticed,
     }
 
 
@@ -188,12 +231,12 @@ def _places_of(suite: Suite, found: Found, tasks: Sequence[Task], seed: int) -> 
         text = source_of(suite.folder, each["file"])
         gaps = regions.gaps_of(text, regions.Place(each["id"], each["file"], region, line, each["tests"]), tasks, seed)
         if gaps:
-            start = line.start if line else region.start
-            number = text.count("\n", 0, start) + 1
+            number = _number(text, line.start if line else region.start)
+            bug = (each["bug"], each["wrong"]) if "bug" in each else None
             # the path has a folder of the project's name before it, as in a distribution
             yield lines.Place(
                 suite.project, f"{suite.project}/{each['file']}", text, each["function"], number, tuple(gaps.items()),
-                (region.first_line, region.last_line),
+                (number, number) if bug else (region.first_line, region.last_line), bug,
             )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import signal
@@ -13,12 +14,13 @@ from pathlib import Path
 
 import pytest
 from source_distribution import make_sdist
-from sums_project import write_project
+from sums_project import SOURCE, write_project
 
 from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.calibration.samples import read_samples
+from assay.inference.completion.task import Task
 from assay.offline_eval.calibration.draw import ANSWERS
-from assay.offline_eval.calibration.study import LABELS, Asked, ask
+from assay.offline_eval.calibration.study import LABELS, Asked, Set, ask
 from assay.offline_eval.model import model_of
 from assay.offline_eval.pool.choice import Pool
 from assay.offline_eval.run import TIMINGS, Run
@@ -32,13 +34,20 @@ def suite_in(folder: Path) -> Suite:
     return Suite("shop", write_project(folder / "shop"), Path(sys.executable), best_level(), folder / "cache")
 
 
-def run_in(folder: Path, out: str = "run", workers: int = 1) -> Run:
-    """The study about the places of the shop, as a program of its own does it, too."""
+def run_in(folder: Path, out: str = "run", workers: int = 1, name: Set = "suites") -> Run:
+    """The study about the places or bugs of the shop, as a program of its own does it, too."""
     project = replace(make_sdist(folder / "archives", functions=1), name="shop")
+    tasks: tuple[Task, ...] = ("line",) if name == "bugs" else TASKS
     asked = Asked(
-        folder / out, set="suites", arms=("docstring", "no_docstring"), pool=Pool(workers), cache=folder / "archives", memory="file"
+        folder / out,
+        set=name,
+        tasks=tasks,
+        arms=("docstring", "no_docstring"),
+        pool=Pool(workers),
+        cache=folder / "archives",
+        memory="file",
     )
-    items = watched([suite_in(folder)], asked.pool, 4, TASKS, 0)
+    items = watched([suite_in(folder)], asked.pool, 4, tasks, 0, bugs=name == "bugs")
     return ask(asked, [project], model_of(asked.choice, TASKS, memory="file"), items)
 
 
@@ -53,6 +62,11 @@ def isolation() -> None:
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return run_in(tmp_path_factory.mktemp("whole"))
+
+
+@pytest.fixture(scope="module")
+def repairs(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return run_in(tmp_path_factory.mktemp("repairs"), name="bugs")
 
 
 def files_of(run: Run) -> dict[str, bytes]:
@@ -95,26 +109,59 @@ def test_arms_of_a_place_have_the_same_id(whole: Run) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("after", ["places", "answers.jsonl", "labels.jsonl"])
-def test_a_run_that_is_killed_in_any_step_is_resumed_to_the_same_bytes(whole: Run, tmp_path: Path, after: str) -> None:
+def test_a_bug_is_one_wrong_line_that_tests_notice_and_the_model_is_shown_the_file_without_the_line(repairs: Run, tmp_path: Path) -> None:
+    items = [json.loads(line) for line in (repairs.folder / "items.jsonl").read_text().splitlines()]
+    assert len({item["line"] for item in items}) == len(items) == 4
+    lines = SOURCE.splitlines(keepends=True)
+    with suite_in(tmp_path).oracle() as oracle:
+        for item in items:
+            at = item["line"] - 1
+            assert item["wrong"] != lines[at].rstrip("\n")
+            assert oracle.verdict("shop/sums.py", "".join([*lines[:at], item["wrong"] + "\n", *lines[at + 1 :]])).label is False
+            assert item["sha256"] == hashlib.sha256(SOURCE.encode()).hexdigest()
+            start, end = item["gaps"]["line"]
+            assert SOURCE[start:end] == lines[at].strip(), "all of the line is taken out, but where it begins"
+
+
+@pytest.mark.slow
+def test_repairs_have_both_labels_and_are_no_samples_of_lines(repairs: Run) -> None:
+    assert {path.name for path in (repairs.folder / "samples").iterdir()} == {"bugs.jsonl", "bugs-no_docstring.jsonl"}
+    found = read_samples(repairs.folder / "samples" / "bugs.jsonl")
+    assert found
+    for sample in found:
+        assert (sample.task, sample.project) == ("bugs", "shop")
+        assert sample.labels["exact_match"] in (True, False)
+        assert sample.labels["tests_pass"] in (True, False)
+        assert sample.labels["tests_pass"] or not sample.labels["exact_match"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "after"),
+    [("suites", "places"), ("suites", "answers.jsonl"), ("suites", "labels.jsonl"), ("bugs", "bugs"), ("bugs", "labels.jsonl")],
+)
+def test_a_run_that_is_killed_in_any_step_is_resumed_to_the_same_bytes(
+    request: pytest.FixtureRequest, tmp_path: Path, name: Set, after: str
+) -> None:
+    whole: Run = request.getfixturevalue("repairs" if name == "bugs" else "whole")
     program = (
         "import sys; from pathlib import Path\n"
         f"sys.path[:0] = {[str(Path(__file__).parent), str(Path(__file__).parents[2])]!r}\n"
         "from test_suites import run_in\n"
-        f"if __name__ == '__main__': run_in(Path({str(tmp_path)!r}), workers=2)\n"
+        f"if __name__ == '__main__': run_in(Path({str(tmp_path)!r}), workers=2, name={name!r})\n"
     )
     (tmp_path / "program.py").write_text(program)
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3] / ".typing")}
     child = subprocess.Popen([sys.executable, str(tmp_path / "program.py")], env=environment, start_new_session=True)
     until = time.monotonic() + 240
     while child.poll() is None and time.monotonic() < until:
-        begun = list(tmp_path.glob("cache/suites/places/*.jsonl")) if after == "places" else list(tmp_path.glob(f"run/{after}"))
+        begun = list(tmp_path.glob(f"run/{after}" if after.endswith(".jsonl") else f"cache/suites/{after}/*.jsonl"))
         if any(path.stat().st_size for path in begun):
             break
         time.sleep(0.01)
     os.killpg(child.pid, signal.SIGKILL)
     assert child.wait() == -signal.SIGKILL, "it was killed before it had ended"
-    assert files_of(run_in(tmp_path)) == files_of(whole)
+    assert files_of(run_in(tmp_path, name=name)) == files_of(whole)
 
 
 def test_a_suite_that_can_not_judge_is_left_out_and_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,7 +14,6 @@ from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.analysis.sandbox.isolation.jail import Jail
 from assay.analysis.sandbox.isolation.limits import Limits
 from assay.analysis.sandbox.judging.python import PythonSandbox
-from assay.offline_eval.sets.bugs import injected
 from assay.offline_eval.sets.judging import judge
 from assay.offline_eval.sets.problem import Problem, SetError
 from assay.offline_eval.sets.problems import SETS, problems
@@ -22,18 +21,6 @@ from assay.offline_eval.sets.problems import SETS, problems
 QUIXBUGS, DEFECTS4J, CRUXEVAL = "quixbugs", "defects4j-patches/framework.tar.xz", "cruxeval/cruxeval.jsonl"
 HUMANEVAL, MBPP, MBPP_PLUS = "humaneval/HumanEval.jsonl.gz", "mbpp/mbpp.jsonl.gz", "mbppplus/MbppPlus.jsonl.gz"
 FAST = Limits(cpu_s=2)
-SOURCE = """\
-def low(values, limit):
-    found = []
-    for value in values:
-        if value < limit:
-            found.append(value + 1)
-    return found
-
-
-def ends(values):
-    return values[0], values[len(values) - 1]
-"""
 published = pytest.mark.filterwarnings("ignore:invalid escape")
 
 
@@ -131,17 +118,6 @@ def test_an_output_is_right_by_its_value(sandbox: PythonSandbox) -> None:
     assert problem.prompt.endswith("assert f([1, 1, 3, 1, 3, 1]) == ")
     texts = (problem.truth.replace(" ", ""), f" {problem.truth}\n", "[]", "f([1])")
     assert [judge(problem, text, sandbox).tests_pass for text in texts] == [True, True, False, False]
-
-
-def test_an_injected_bug_is_one_line_of_the_source_and_its_repair_the_source_again() -> None:
-    made = list(injected("mine", "low.py", SOURCE, "python", 0, 3))
-    assert len({problem.id for problem in made}) == len(made) == 3
-    for problem in made:
-        assert problem.program(problem.truth) == SOURCE
-        assert problem.program(problem.wrong) != SOURCE
-        assert problem.group == "mine"
-    assert made == list(injected("mine", "low.py", SOURCE, "python", 0, 3))
-    assert not list(injected("mine", "low.py", SOURCE, "python", 0, 3, outcomes=lambda _: {"test": "passed"}))
 
 
 @pytest.mark.parametrize("name", SETS)
