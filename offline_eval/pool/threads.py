@@ -8,31 +8,35 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Generator, Iterable
-from typing import Generic
+from contextlib import suppress
+from dataclasses import dataclass
 
 from .interface import Answer, Finished, Item, PoolError, Start
 
 _LOOK_S = 0.2
 
 
-class _Ended(Generic[Item]):
-    """A thread has no more to do. why_not: it could not begin."""
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    """A thread has no more to do. why_not: it could not begin. failure: of whatever makes the items."""
 
-    def __init__(self, why_not: str = "") -> None:
-        self.why_not = why_not
+    why_not: str = ""
+    failure: Exception | None = None
 
 
 def run(start: Start[Item, Answer], items: Iterable[Item], workers: int) -> Generator[Finished[Item, Answer], None, None]:
     """Every item with its answer, in the order in which they are finished. Each thread makes its own work function.
 
-    Closing the iterator lets each thread finish its item and end. An exception of the work function loses its item.
+    Closing the iterator lets each thread finish its item and end. An exception of the work function loses its item. A thread that can't
+    make a work function leaves its share to the others.
 
     Raises
     ------
     PoolError: No thread can make a work function.
+    Exception: what `items` raises, once the items under way are finished.
     """
     source, taking, stop = iter(items), threading.Lock(), threading.Event()
-    said: queue.SimpleQueue[Finished[Item, Answer] | _Ended[Item]] = queue.SimpleQueue()
+    said: queue.SimpleQueue[Finished[Item, Answer] | _Ended] = queue.SimpleQueue()
 
     def taken() -> Item | None:
         with taking:
@@ -44,34 +48,38 @@ def run(start: Start[Item, Answer], items: Iterable[Item], workers: int) -> Gene
         except Exception as error:
             said.put(_Ended(str(error) or type(error).__name__))
             return
+        failure = None
         try:
             while (item := taken()) is not None:
                 try:
                     said.put(Finished(item, do(item)))
                 except Exception as error:
                     said.put(Finished(item, None, f"{type(error).__name__}: {error}"))
-        finally:
-            if close := getattr(do, "close", None):
-                close()
-            said.put(_Ended())
+        except Exception as error:
+            failure = error
+            stop.set()
+        with suppress(Exception):  # every item of it is finished
+            getattr(do, "close", lambda: None)()
+        said.put(_Ended(failure=failure))
 
     # daemons: an interrupted run does not wait for a server that hangs
     threads = [threading.Thread(target=work, daemon=True) for _ in range(workers)]
     for thread in threads:
         thread.start()
     try:
-        left, reasons = workers, list[str]()
-        while left:
+        ended: list[_Ended] = []
+        while len(ended) < workers:
             try:
                 each = said.get(timeout=_LOOK_S)  # so that Ctrl-C is heard
             except queue.Empty:
                 continue
             if isinstance(each, _Ended):
-                left -= 1
-                reasons += [each.why_not] if each.why_not else []
+                ended.append(each)
             else:
                 yield each
-        if len(reasons) == workers:
-            raise PoolError(f"no worker can start: {reasons[0]}")
+        if failure := next((each.failure for each in ended if each.failure), None):
+            raise failure
+        if all(each.why_not for each in ended):
+            raise PoolError(f"no worker can start: {ended[0].why_not}")
     finally:
         stop.set()

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import pytest
@@ -21,6 +21,7 @@ class Waits:
     most: int = 0
     begun: list[int] = field(default_factory=list)
     closed: int = 0
+    closes: bool = True
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __call__(self) -> Callable[[int], int]:
@@ -46,6 +47,8 @@ class Work:
     def close(self) -> None:
         with self.of.lock:
             self.of.closed += 1
+        if not self.of.closes:
+            raise OSError("the server hung up")
 
 
 def test_every_item_is_answered_once_and_no_more_are_under_way_than_there_are_threads() -> None:
@@ -78,3 +81,30 @@ def test_that_no_thread_can_start_is_said() -> None:
 
     with pytest.raises(PoolError, match="no worker can start: there is no server"):
         list(run(start, range(3), 2))
+
+
+def test_a_work_function_that_can_not_be_closed_ends_its_thread_all_the_same() -> None:
+    assert len(list(run(Waits(closes=False), range(4), 2))) == 4
+
+
+def test_where_no_more_items_can_be_made_those_before_are_finished_and_the_reason_is_raised() -> None:
+    def items() -> Iterator[int]:
+        yield from range(5)
+        raise OSError("the disk is gone")
+
+    found = []
+    with pytest.raises(OSError, match="the disk is gone"):
+        found.extend(each.answer for each in run(Waits(pause_s=0.01), items(), 2))
+    assert sorted(found) == [n * n for n in range(5)]
+
+
+def test_the_share_of_a_thread_that_can_not_start_is_done_by_the_others() -> None:
+    refused = iter([True])
+
+    class StartsLate(Waits):
+        def __call__(self) -> Callable[[int], int]:
+            if next(refused, False):
+                raise OSError("too many connections")
+            return super().__call__()
+
+    assert {each.item for each in run(StartsLate(), range(10), 2)} == set(range(10))
