@@ -11,12 +11,14 @@ from ..calibration.measures.reflective import Question, questions_for
 from ..inference.backends import TRANSFORMERS
 from ..inference.completion.settings import Settings
 from ..inference.completion.task import Task, kind_of
-from ..inference.model import Model
+from ..inference.errors import SERVER_FAILURES, OtherModelServed
+from ..inference.model import Fingerprint, Model
 from ..inference.opening import ModelChoice
 from ..suggestion.memory.memories import memory_fingerprint
 from ..suggestion.memory.scope import DEFAULT_SCOPE, Scope
 from ..suggestion.memory.weights import own_weights
 from .errors import StudyError, UsageError
+from .progress import to_stderr
 from .run import SCHEMA
 
 
@@ -86,9 +88,26 @@ def model_of(choice: ModelChoice, tasks: Sequence[Task], *, reflective: bool = F
         }
         questions = questions_for(model) if reflective else {}
         found = StudyModel(choice, settings, model.fingerprint.id, model.fingerprint.name, prompts, questions, memory, mixed)
+        require_one_model(choice, model.fingerprint)
     if reflective and not found.questions:
         raise UsageError(f"{choice.where} takes texts instead of tokens, so it can't be asked about what it wrote: leave --reflective out")
     return found
+
+
+def require_one_model(choice: ModelChoice, expected: Fingerprint) -> None:
+    """Refuse servers of which one serves another model than expected. One that does not answer may do so later, and is told.
+
+    Raises OtherModelServed, and what else is wrong with a server that answers.
+    """
+    for server in choice.servers if len(choice.servers) > 1 else ():
+        try:
+            with choice.at(server).open() as model:
+                found = model.fingerprint
+        except SERVER_FAILURES as error:
+            to_stderr(f"note: {error} Until it answers the others do its share.")
+            continue
+        if found.id != expected.id:
+            raise OtherModelServed(server, f"{found.name} ({found.id})", "another of them", f"{expected.name} ({expected.id})")
 
 
 def opened_on_one_thread(choice: ModelChoice) -> Model:

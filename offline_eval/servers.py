@@ -9,14 +9,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from ..inference.errors import SERVER_FAILURES
+from ..inference.errors import SERVER_FAILURES, ModelError
 from ..inference.opening import ModelChoice
+from .model import Changed
 
 # Makes the work function with the model of a choice.
 StartAt = Callable[[ModelChoice], Callable[[Any], Any]]
 
 # A server that failed is asked again after so long, or where no other is left.
 _REST_S = 60.0
+# Of a server that is started anew with another model, or asks for another key, the others do the share.
+_NOT_OPENED = (ModelError, Changed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,13 @@ class _TakingTurns:
         failure: Exception | None = None
         for number in self._order():
             try:
-                return self._at(number)(item)
+                work = self._at(number)
+            except _NOT_OPENED as error:
+                failure = error
+                self._rest(number)
+                continue
+            try:
+                return work(item)
             except SERVER_FAILURES as error:
                 failure = error
                 self._rest(number)
@@ -69,11 +78,11 @@ class _TakingTurns:
             try:
                 self._at(number)
                 return
-            except SERVER_FAILURES as error:
+            except _NOT_OPENED as error:
                 failure = error
                 self._rest(number)
-        if failure is not None:
-            raise failure
+        assert failure is not None, "there are servers, and each failed"
+        raise failure
 
     def _order(self) -> list[int]:
         """All servers, from the next on; those that rest come last."""

@@ -189,7 +189,9 @@ def _lines(asked: Asked, projects: Sequence[Project]) -> list[Place]:
 def _plan(asked: Asked, run: Run, model: StudyModel, projects: Sequence[Project], items: Items) -> Plan:
     drawing = Drawing(model, {project.name: project for project in projects}, asked.archives, asked.arms, asked.alternatives)
     plan: dict[str, Callable[[], Work[Any]]] = {
-        "answers": lambda: Work(ANSWERS, items.places, drawing, asked.pool, wanted=len(items.places))
+        "answers": lambda: Work(
+            ANSWERS, items.places, drawing, asked.pool, wanted=len(items.places), waits=bool(asked.choice.servers)
+        )
     }
     if items.suites:
         plan["labels"] = lambda: Work(

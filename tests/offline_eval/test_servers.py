@@ -12,14 +12,15 @@ from typing import Any
 import pytest
 from source_distribution import make_sdist
 
-from assay.inference.errors import ServerUnreachable
+from assay.inference.errors import OtherModelServed, ServerUnreachable
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.calibration.draw import ANSWERS
 from assay.offline_eval.calibration.study import Asked, run_study
-from assay.offline_eval.pool.choice import Pool
+from assay.offline_eval.model import Changed
+from assay.offline_eval.pool.choice import WAITING, Pool
 from assay.offline_eval.servers import OnServers
 
-from ..inference.completion_server import Speech, serving
+from ..inference.completion_server import Handler, Speech, serving
 
 
 def completions(speech: Speech) -> int:
@@ -88,6 +89,56 @@ def test_a_server_that_failed_rests_and_each_item_is_tried_at_all_before_it_is_l
         work(0)
     down.clear()
     assert work(0) in ("http://a", "http://b")
+
+
+def renamed(answer: Any) -> Any:
+    return answer | {"data": [entry | {"id": "acme/other"} for entry in answer["data"]]} if "data" in answer else answer
+
+
+def test_servers_of_different_models_are_refused_before_anything_is_asked(tmp_path: Path) -> None:
+    one, other = Speech(), Speech(garble=renamed)
+    with serving(one) as first, serving(other) as second, pytest.raises(OtherModelServed, match=f"{second}: serves acme/other"):
+        run_study(asked(tmp_path, f"{first},{second}"))
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_server_that_serves_another_model_later_leaves_its_share_to_the_others() -> None:
+    def start(choice: ModelChoice) -> Work:
+        if choice.where == "http://a":
+            raise Changed("another model")
+        return Work(choice, set())
+
+    work = OnServers(ModelChoice("http://a,http://b"), start)()
+    assert {work(n) for n in range(4)} == {"http://b"}
+
+
+def test_a_server_that_is_down_at_the_start_is_told_and_left_to_the_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with serving(Speech()) as only:
+        run = run_study(asked(tmp_path, f"http://127.0.0.1:1,{only}"))
+    assert len(run.records(ANSWERS).read()) == 8
+    assert "note: http://127.0.0.1:1: can't be reached" in capsys.readouterr().err
+
+
+def test_a_server_is_asked_several_things_at_once(tmp_path: Path) -> None:
+    speech = Speech(pause_s=0.02)
+    under_way, most = 0, 0
+    lock = threading.Lock()
+
+    class Counting(Handler):
+        def completions(self, body: dict[str, Any]) -> object | None:
+            nonlocal under_way, most
+            with lock:
+                under_way += 1
+                most = max(most, under_way)
+            try:
+                return super().completions(body)
+            finally:
+                with lock:
+                    under_way -= 1
+
+    with serving(speech, handler=Counting) as only:
+        run_study(asked(tmp_path, only))
+    assert most == WAITING
 
 
 def test_one_worker_for_each_server_is_no_more_than_the_pool_has(tmp_path: Path) -> None:
