@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TextIO
+from contextlib import contextmanager, suppress
+from types import TracebackType
+from typing import Self, TextIO
 
 from ..calibration.control_characters import strip_control_characters
 
 _BAR = 24
 _ON_TERMINAL_S, _ELSEWHERE_S = 0.2, 15.0
+# A bar is drawn again after so long where nothing is finished meanwhile.
+_TICK_S = 1.0
 _ERASE = "\r\x1b[K"
 
 
@@ -51,6 +55,8 @@ def progress_text(
     share = min(1.0, max(shares, default=0.0))
     count = f"{total}/{wanted}" if wanted is not None else str(total)
     shown_rate = f"{rate:.1f} a second" if rate >= 1 else f"{rate * 60:.1f} a minute"
+    if not done and spent_s >= 1:
+        shown_rate = f"{duration(spent_s)} so far"
     text = f"{count} {unit}, {shown_rate}" + (f", {duration(min(times_left))} left" if times_left and not ended else "")
     width = max(0, min(_BAR, columns - len(text) - 2))
     bar = "━" * round(share * width) + "─" * (width - round(share * width))
@@ -94,7 +100,10 @@ def tell_if_stopped(message: Callable[[], str]) -> Iterator[None]:
 
 
 class Progress:
-    """Shows on a stream how far the work is; lines that others write go above the bar. before: how many of those wanted are done."""
+    """Shows on a stream how far the work is; lines that others write go above the bar. before: how many of those wanted are done.
+
+    In a `with` it is shown also while nothing is finished, and its last state is left at the end.
+    """
 
     def __init__(
         self,
@@ -111,29 +120,58 @@ class Progress:
         self._stream = stream or sys.stderr
         self._clock = clock
         self._begun = clock()
-        self._last_shown = self._begun - _ON_TERMINAL_S if self._stream.isatty() else self._begun
+        self._last_shown = self._begun - _TICK_S if self._stream.isatty() else self._begun
         self._terminal = self._stream.isatty()
+        self._showing, self._ended = threading.Lock(), threading.Event()
         self.done = 0
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._tick, daemon=True).start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if kind is None:
+            self.end()
+            return
+        with self._showing:
+            self._ended.set()
+        if self._terminal and not issubclass(kind, KeyboardInterrupt):
+            self._stream.write("\n")  # what is said of the error does not stand behind the bar
 
     def step(self, count: int = 1) -> None:
         """So many more are done."""
-        self.done += count
-        now = self._clock()
-        if now - self._last_shown >= (_ON_TERMINAL_S if self._terminal else _ELSEWHERE_S):
-            self._last_shown = now
-            self._show()
+        with self._showing:
+            self.done += count
+            self._show_if_due(_ON_TERMINAL_S)
 
     def say(self, text: str) -> None:
         """A line for people."""
-        self._stream.write(f"{_ERASE if self._terminal else ''}{strip_control_characters(text)}\n")
-        self._stream.flush()
+        with self._showing:
+            self._stream.write(f"{_ERASE if self._terminal else ''}{strip_control_characters(text)}\n")
+            self._stream.flush()
 
     def end(self) -> None:
         """Leave the last state."""
-        self._show(ended=True)
-        if self._terminal:
-            self._stream.write("\n")
-            self._stream.flush()
+        with self._showing:
+            self._ended.set()
+            self._show(ended=True)
+            if self._terminal:
+                self._stream.write("\n")
+                self._stream.flush()
+
+    def _tick(self) -> None:
+        with suppress(OSError, ValueError):  # nobody reads the stream any more
+            while not self._ended.is_set():
+                with self._showing:
+                    if not self._ended.is_set():
+                        self._show_if_due(_TICK_S)
+                self._ended.wait(_TICK_S)
+
+    def _show_if_due(self, after_s: float) -> None:
+        now = self._clock()
+        if now - self._last_shown >= (after_s if self._terminal else _ELSEWHERE_S):
+            self._last_shown = now
+            self._show()
 
     def _show(self, *, ended: bool = False) -> None:
         columns = _columns(self._stream) if self._terminal else 140

@@ -216,7 +216,7 @@ def _do(run: Run, work: Work[Any], records: Records) -> None:
             if item.id not in finished:
                 yield item
 
-    with closing(work.pool.run(work.start, left(), max_item_s=work.max_item_s, waits=work.waits)) as answers:
+    with progress, closing(work.pool.run(work.start, left(), max_item_s=work.max_item_s, waits=work.waits)) as answers:
         for each in answers:
             if each.answer is None:
                 lost.add(each.item.id)
@@ -236,7 +236,6 @@ def _do(run: Run, work: Work[Any], records: Records) -> None:
             counts = step.counts(each.answer)
             done += counts
             progress.step(int(counts))
-    progress.end()
     records.sort()
     if lost_before or lost:
         run.keep_lost(step, (lost_before | lost) - finished)

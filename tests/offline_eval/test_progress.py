@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import io
+import itertools
+import time
 
 import pytest
 
@@ -16,6 +18,7 @@ from assay.offline_eval.progress import Progress, counted, duration, progress_te
         (10, None, 5.0, 20.0, 0, "━━━━━━────────────────── 10 places, 2.0 a second, 15 s left"),
         (10, 1000, 5.0, 20.0, 0, "━━━━━━────────────────── 10/1000 places, 2.0 a second, 15 s left"),
         (0, 40, 0.0, None, 0, "──────────────────────── 0/40 places, 0.0 a minute"),
+        (0, 40, 70.0, None, 0, "──────────────────────── 0/40 places, 70 s so far"),
     ],
 )
 def test_rate_and_time_left_are_those_of_whichever_bound_comes_first(
@@ -39,6 +42,37 @@ def test_off_a_terminal_a_line_comes_every_fifteen_seconds_and_at_the_end() -> N
     lines = stream.getvalue().splitlines()
     assert [line.split(" places")[0].split()[-1] for line in lines] == ["2/4", "4/4", "note", "4/4"]
     assert "left" not in lines[-1]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_on_a_terminal_the_bar_is_there_and_moves_while_nothing_is_finished() -> None:
+    ticks = itertools.count()
+    terminal = Terminal()
+    with Progress("places", 4, None, terminal, clock=lambda: float(next(ticks))):
+        until = time.monotonic() + 20
+        while terminal.getvalue().count("0/4 places") < 2 and time.monotonic() < until:
+            time.sleep(0.02)
+    shown = terminal.getvalue().split("\r\x1b[K")
+    assert "so far" in shown[2]
+    assert terminal.getvalue().endswith("\n")
+
+
+def test_an_error_is_not_told_behind_the_bar() -> None:
+    terminal = Terminal()
+    progress = Progress("places", 4, None, terminal)
+
+    def fail() -> None:
+        with progress:
+            progress.step()
+            raise ValueError("gone")
+
+    with pytest.raises(ValueError, match="gone"):
+        fail()
+    assert terminal.getvalue().endswith("\n")
 
 
 def test_the_name_of_a_file_drives_no_terminal() -> None:
