@@ -26,6 +26,10 @@ class StudyMemory:
         self._memories, self._scope, self._files = Memories(model), scope, files
         self._last: tuple[str, Project] | None = None
 
+    def forget(self) -> None:
+        """Drop what is kept of the open files, so that an item's memory depends on none before it."""
+        self._memories.forget()
+
     def at(self, gap: FileWithGap, project: str, path: str) -> Memory | None:
         """The memory at a gap in a file of a project; None for the scope "off". Raises StudyError, and what reading the files raises."""
         before, after = gap.text[: gap.gap.start], gap.text[gap.gap.end :]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 from .. import __version__
 from ..calibration.measures.reflective import Question, questions_for
@@ -108,6 +109,24 @@ def require_one_model(choice: ModelChoice, expected: Fingerprint) -> None:
             continue
         if found.id != expected.id:
             raise OtherModelServed(server, f"{found.name} ({found.id})", "another of them", f"{expected.name} ({expected.id})")
+
+
+@runtime_checkable
+class Forgets(Protocol):
+    """A model of this process, which keeps what it has read."""
+
+    def forget(self) -> None:
+        """Read the next prompt from its beginning."""
+        ...
+
+
+def begin_anew(model: Model) -> None:
+    """Have an item's log-probabilities depend on none before it, which are others in a resumed run and for each worker.
+
+    A prefix that was read before, in other batches, changes their last digits; with a quantised cache more. A server's cache is its own.
+    """
+    if isinstance(model, Forgets):
+        model.forget()
 
 
 def opened_on_one_thread(choice: ModelChoice) -> Model:

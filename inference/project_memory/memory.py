@@ -74,6 +74,10 @@ class ProjectMemory:
         gains = self._weights.gains[scope]
         return Memory(scope, self._version, before[-2 * TAIL :], tuple(lookups), self.spelling, gains)
 
+    def forget(self) -> None:
+        """Drop the words of the files that were open. What is then made of a text depends on nothing asked before, to the last digit."""
+        self._open.clear()
+
 
 def _first_words(after: str) -> Sequence[str]:
     """The words of the first line behind the cursor's that is not blank."""

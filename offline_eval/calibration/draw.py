@@ -18,7 +18,7 @@ from ...inference.opening import ModelChoice
 from ...inference.project_memory.memory import Memory
 from ..answers import Answer
 from ..memory import StudyMemory
-from ..model import StudyModel
+from ..model import StudyModel, begin_anew
 from ..servers import OnServers
 from ..sets.arms import PLAIN, Arm, in_arm
 from ..sets.lines import Place
@@ -72,6 +72,8 @@ class Drawer:
         """The answer of one place. Raises what `Model.generate` raises."""
         timings: dict[str, float] = {}
         begun = time.perf_counter()
+        begin_anew(self.model)
+        self.memory.forget()
         made = [
             one
             for arm in self.asked.arms

@@ -29,7 +29,7 @@ from ...inference.opening import ModelChoice
 from ...suggestion.memory.memories import Memories
 from ...suggestion.memory.scope import Scope
 from ..answers import Answer
-from ..model import StudyModel, model_of
+from ..model import StudyModel, begin_anew, model_of
 from ..pool.choice import Pool
 from ..progress import counted, to_stderr
 from ..run import Run
@@ -119,6 +119,7 @@ class Asked:
 def run_problems(asked: Asked) -> Run:
     """Run, or resume, the study. Raises UsageError, RunError, StudyError, NoIsolation, ModelError and OSError."""
     found = asked.problems()
+    asked.pool.check()
     model = asked.model()
     lines = [json.dumps(_item(problem)).encode() + b"\n" for problem in found]
     run = Run.begin(asked.out, _question(asked, model, hashlib.sha256(b"".join(lines)).hexdigest()))
@@ -149,7 +150,9 @@ def _item(problem: Problem) -> dict[str, str]:
 
 def _plan(asked: Asked, run: Run, model: StudyModel, found: Sequence[Problem]) -> Plan:
     plan: dict[str, Callable[[], Work[Any]]] = {
-        "answers": lambda: Work(ANSWERS, found, Completing(model, asked.alternatives), asked.pool, wanted=len(found))
+        "answers": lambda: Work(
+            ANSWERS, found, Completing(model, asked.alternatives), asked.pool, wanted=len(found), waits=bool(asked.choice.servers)
+        )
     }
     if any(problem.test for problem in found):
         texts = {problem.id: problem for problem in found}
@@ -208,6 +211,8 @@ class Completer:
         """The answer of one problem. Raises what `Model.generate` raises."""
         timings: dict[str, float] = {}
         begun = time.perf_counter()
+        begin_anew(self.model)
+        self.memories.forget()
         made = list(self._generations(problem, timings))
         timings["total_ms"] = (time.perf_counter() - begun) * 1e3
         return {

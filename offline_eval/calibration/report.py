@@ -73,7 +73,9 @@ def _page(run: Run, results: Results, lost: int, hidden: int, blank: int, told: 
     )
     found = {setting_of(name): samples for name, samples in results.samples.items()}
     validated = tuple(figures_of(question, found))
-    about = About(question["model_name"], f"assay eval report {run.folder}", facts, lost, hidden, blank, figures=validated)
+    # not the whole path: a report is sent to others, and the same run elsewhere has the same report
+    again = f"assay eval report {run.folder.resolve().name}"
+    about = About(question["model_name"], again, facts, lost, hidden, blank, figures=validated)
     try:
         content = calibration_content(found, about, question["seed"])
     except PlotError as error:

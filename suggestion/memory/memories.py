@@ -44,6 +44,11 @@ class Memories:
         self._made.project = project
         return self._made.at(_newlines(before[REACH.start(len(before)) :]), _newlines(after[: REACH.after]), path, scope)
 
+    def forget(self) -> None:
+        """As `ProjectMemory.forget`."""
+        if self._made is not None:
+            self._made.forget()
+
 
 def project_in(root: Path) -> Project | None:
     """The index of a folder's files; None where they are too many."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,11 +17,12 @@ from assay.calibration.registry import Registry
 from assay.calibration.samples import Sample, read_samples
 from assay.inference.opening import ModelChoice, open_model
 from assay.offline_eval.answers import Generated
-from assay.offline_eval.calibration.draw import ANSWERS
+from assay.offline_eval.calibration.draw import ANSWERS, Drawing
 from assay.offline_eval.calibration.study import Asked, run_study
 from assay.offline_eval.errors import RunError, UsageError
+from assay.offline_eval.model import model_of
 from assay.offline_eval.run import GENERATIONS, TIMINGS, Run
-from assay.offline_eval.sets.lines import TASKS, places_of
+from assay.offline_eval.sets.lines import TASKS, Place, places_of
 from assay.suggestion.suggest import suggest_at
 
 from ...inference.completion_server import Speech, serving
@@ -146,6 +148,21 @@ def test_what_the_model_says_of_its_own_is_in_the_samples_and_asked_once(
         assert sample.fallbacks == (("verbalised",) if sample.measures["verbalised"] == 0.5 else ())
     with pytest.raises(RunError, match="asked something else"):
         run_study(replace(given, reflective=False))
+
+
+def test_what_is_recorded_of_a_place_depends_on_no_place_before_it(tmp_path: Path) -> None:
+    project = make_sdist(tmp_path, functions=40)
+    drawing = Drawing(model_of(ModelChoice(), TASKS), {project.name: project}, tmp_path)
+    places = places_of(project, tmp_path, 12, 0)
+
+    def recorded(places: Sequence[Place]) -> dict[str, object]:
+        drawer = drawing()
+        try:
+            return {place.id: drawer(place)["generations"] for place in places}
+        finally:
+            drawer.close()  # type: ignore[attr-defined]
+
+    assert recorded(places) == recorded(places[::-1])
 
 
 def test_asking_a_model_changes_nothing_of_what_it_writes(tmp_path: Path, roomy_gguf: Path) -> None:
