@@ -11,7 +11,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import tomllib
@@ -20,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..process_group import run_group
 from .copying import copy_project
 
 _TESTING = re.compile(r"(unit)?tests?|testing|dev|develop(ment)?|pytest|tests?[-_].*|.*[-_]tests?")
@@ -146,7 +146,7 @@ def _group(groups: Mapping[str, Any], name: str, above: tuple[str, ...]) -> list
 
 def _do(command: Sequence[str], project: Path, *, folder: Path | None = None) -> None:
     variables = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=variables)
+    done = run_group(command, cwd=folder, env=variables)
     if done.returncode:
         said = [line for line in (done.stderr or done.stdout).strip().splitlines() if line.strip()][-_LAST_LINES:]
         raise NoEnvironment(
