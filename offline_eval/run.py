@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ import msgspec
 
 from ..analysis.sandbox.isolation.tree import entries_below
 from ..calibration.atomic_write import leftovers, leftovers_below, write_atomically
-from .errors import RunError
+from .errors import RunError, UsageError
 from .records import Records
 
 RUN, ITEMS, LOST, WANTED = "run.toml", "items.jsonl", "lost.json", "wanted.json"
@@ -95,6 +96,21 @@ class Run:
             with write_atomically(path) as f:
                 f.write(toml.encode())
         return cls(folder)
+
+    @classmethod
+    def check(cls, folder: Path, known: Question) -> None:
+        """See whether a run can begin or go on in a folder, where not all of its question is known yet. Makes nothing.
+
+        Raises RunError where the folder holds a run that asks something else, or something that is no run; UsageError where it can't be
+        made.
+        """
+        check_writable(folder, "the run is kept there")
+        if (folder / RUN).exists():
+            before = cls.opened(folder).question()
+            if any(before.get(name) != (list(value) if not isinstance(value, str | int) else value) for name, value in known.items()):
+                raise cls(folder).asks_something_else({**before, **known})
+        elif not is_free(folder):
+            raise RunError(f"{folder} is not empty and not a run (it has no run.toml); name another folder")
 
     @classmethod
     def opened(cls, folder: Path) -> Run:
@@ -199,6 +215,17 @@ class Run:
                 out.write(json.dumps(kept, sort_keys=True).encode())
         else:
             (self.folder / name).unlink(missing_ok=True)
+
+
+def check_writable(folder: Path, why: str) -> None:
+    """Raises UsageError where a folder is none, can't be made, or can't be written to. why: it is needed."""
+    there = next(path for path in (folder, *folder.parents) if path.exists())
+    if not there.is_dir():
+        raise UsageError(
+            f"{there} is not a folder; name another" if there == folder else f"{there} is not a folder, so {folder} can't be made; {why}"
+        )
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise UsageError(f"{there} can't be written to; {why}")
 
 
 def _check_files(folder: Path) -> None:

@@ -21,6 +21,7 @@ from typing import Any, Literal
 
 import platformdirs
 
+from ...analysis.oracle.interpreter import existing
 from ...analysis.sandbox.isolation.best_level import best_level
 from ...inference.completion.task import Task
 from ...inference.opening import ModelChoice
@@ -28,8 +29,8 @@ from ...suggestion.memory.scope import DEFAULT_SCOPE, Scope
 from ..errors import StudyError
 from ..model import StudyModel, model_of
 from ..pool.choice import Pool
-from ..progress import Progress, counted, to_stderr
-from ..run import Run
+from ..progress import Progress, counted, tell_if_stopped, to_stderr
+from ..run import RUN, Run, check_writable
 from ..sets.arms import PLAIN, Arm
 from ..sets.lines import TASKS, Place, places_of
 from ..sets.projects import Project, default_cache, is_fetched, named
@@ -117,15 +118,33 @@ class Asked:
 
 
 def run_study(asked: Asked) -> Run:
-    """Run, or resume, the study. Raises UsageError, RunError, StudyError, NoIsolation, ModelError and OSError."""
+    """Run, or resume, the study.
+
+    Raises UsageError, RunError, StudyError, NoIsolation, UnusableInterpreter, ModelError and OSError.
+    """
     projects = asked.projects or named((), suite=asked.set != "projects")
-    return ask(asked, projects, model_of(asked.choice, TASKS, reflective=asked.reflective, memory=asked.memory), items_of(asked, projects))
+    check(asked)
+    with tell_if_stopped(lambda: "stopped before anything was asked; what was fetched or found is kept, and the same command goes on"):
+        model = model_of(asked.choice, TASKS, reflective=asked.reflective, memory=asked.memory)
+        Run.check(asked.out, question_of(asked, projects, model))
+        items = items_of(asked, projects)
+    return ask(asked, projects, model, items)
+
+
+def check(asked: Asked) -> None:
+    """Check what would otherwise fail late. Raises UsageError, UnusableInterpreter and PoolError."""
+    check_writable(asked.archives, "the projects' archives are kept there: name another folder with --cache")
+    if asked.set != "projects":
+        check_writable(platformdirs.user_cache_path("assay"), "the tests' environments are kept there: XDG_CACHE_HOME names another place")
+        if asked.python is not None:
+            existing(asked.python.absolute())
+    asked.pool.check()
 
 
 def ask(asked: Asked, projects: Sequence[Project], model: StudyModel, items: Items) -> Run:
     """Run, or resume, the study about these items. Raises as `run_study`."""
     lines = [json.dumps(place.record).encode() + b"\n" for place in items.places]
-    run = Run.begin(asked.out, question_of(asked, projects, model, items, hashlib.sha256(b"".join(lines)).hexdigest()))
+    run = Run.begin(asked.out, question_of(asked, projects, model) | _question_of_items(items, lines))
     run.keep_items(lines)
     files = {(place.project, place.path) for place in items.places}
     of = counted(len({project for project, _ in files}), "project")
@@ -134,10 +153,8 @@ def ask(asked: Asked, projects: Sequence[Project], model: StudyModel, items: Ite
     return run
 
 
-def question_of(
-    asked: Asked, projects: Sequence[Project], model: StudyModel, items: Items, digest: str
-) -> dict[str, str | int | Sequence[str]]:
-    """All that makes a run another one. digest: of items.jsonl."""
+def question_of(asked: Asked, projects: Sequence[Project], model: StudyModel) -> dict[str, str | int | Sequence[str]]:
+    """What makes a run another one, as far as it is known before there are items."""
     question: dict[str, str | int | Sequence[str]] = {
         **model.question(STUDY.name),
         "set": asked.set,
@@ -146,7 +163,6 @@ def question_of(
         "tasks": list(asked.tasks),
         "arms": list(asked.arms),
         "projects": [f"{project.name} {project.version}" for project in projects],
-        "items": digest,
     }
     if asked.limit:
         question["limit"] = asked.limit
@@ -154,8 +170,15 @@ def question_of(
         question["questions"] = [f"{measure} {one.fingerprint}" for measure, one in model.questions.items()]
     if asked.alternatives > 1:
         question["alternatives"] = asked.alternatives
+    return question
+
+
+def _question_of_items(items: Items, lines: Sequence[bytes]) -> dict[str, str | int | Sequence[str]]:
+    """The rest of it. lines: of items.jsonl."""
+    question: dict[str, str | int | Sequence[str]] = {"items": hashlib.sha256(b"".join(lines)).hexdigest()}
     if items.contents:
         question["isolation"] = ", ".join(sorted({str(suite.isolation) for suite in items.suites.values()}))
+        question["suites"] = sorted(items.suites)
         question["content"] = hashlib.sha256(json.dumps(dict(sorted(items.contents.items()))).encode()).hexdigest()
     return question
 
@@ -165,6 +188,7 @@ def items_of(asked: Asked, projects: Sequence[Project]) -> Items:
     if asked.set == "bugs" and find_spec("libcst") is None:
         raise StudyError("libcst, which bugs are injected with, is not installed: pip install 'assay[studies]'")
     if asked.set != "projects":
+        projects = _not_left_out(asked.out, projects)
         ready = prepared(projects, asked.archives, platformdirs.user_cache_path("assay"), best_level(), asked.python)
         found = watched(ready, asked.pool, asked.most, asked.tasks, asked.seed, bugs=asked.set == "bugs")
     else:
@@ -176,22 +200,30 @@ def items_of(asked: Asked, projects: Sequence[Project]) -> Items:
 
 
 def _lines(asked: Asked, projects: Sequence[Project]) -> list[Place]:
-    progress, places = Progress("projects read", len(projects), None), list[Place]()
-    for project in projects:
-        if not is_fetched(project, asked.archives):
-            progress.say(f"fetching {project.name} {project.version}")
-        places += places_of(project, asked.archives, asked.most, asked.seed, asked.tasks)
-        progress.step()
-    progress.end()
+    places = list[Place]()
+    with Progress("projects read", len(projects), None) as progress:
+        for project in projects:
+            if not is_fetched(project, asked.archives):
+                progress.say(f"fetching {project.name} {project.version}")
+            places += places_of(project, asked.archives, asked.most, asked.seed, asked.tasks)
+            progress.step()
     return places
+
+
+def _not_left_out(out: Path, projects: Sequence[Project]) -> Sequence[Project]:
+    """The projects that a run began with: one that was left out then stays out, so that the run can go on."""
+    if not (out / RUN).is_file():
+        return projects
+    begun = Run.opened(out).question().get("suites", [])
+    if left_out := [project.name for project in projects if project.name not in begun]:
+        to_stderr(f"left out when the run began: {', '.join(left_out)}")
+    return [project for project in projects if project.name in begun]
 
 
 def _plan(asked: Asked, run: Run, model: StudyModel, projects: Sequence[Project], items: Items) -> Plan:
     drawing = Drawing(model, {project.name: project for project in projects}, asked.archives, asked.arms, asked.alternatives)
     plan: dict[str, Callable[[], Work[Any]]] = {
-        "answers": lambda: Work(
-            ANSWERS, items.places, drawing, asked.pool, wanted=len(items.places), waits=bool(asked.choice.servers)
-        )
+        "answers": lambda: Work(ANSWERS, items.places, drawing, asked.pool, wanted=len(items.places), waits=bool(asked.choice.servers))
     }
     if items.suites:
         plan["labels"] = lambda: Work(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +20,7 @@ from ...suggestion.memory.scope import DEFAULT_SCOPE, Scope
 from ..errors import UsageError
 from ..pool.choice import Pool
 from ..progress import counted
-from ..run import is_free
+from ..run import check_writable, is_free
 from ..sets.regions import TASKS
 
 PLACES = 200
@@ -83,18 +82,18 @@ def check(asked: Asked, project: Path) -> None:
         existing(asked.python.absolute())
     if (linked := link_in(project)) is not None:
         raise UsageError(f"{linked} is a symbolic link to {linked.readlink()}, and calibrators are written only into the project itself")
-    _check_writable(project / PROJECT_FOLDER, "calibrators are written there")
+    check_writable(project / PROJECT_FOLDER, "calibrators are written there")
     cache = platformdirs.user_cache_path("assay").resolve()
     if cache.is_relative_to(project):
         raise UsageError(f"{cache}, the cache, is inside the project, which a run must not change: {ELSEWHERE}")
-    _check_writable(cache, f"the cache is kept there: {ELSEWHERE}")
+    check_writable(cache, f"the cache is kept there: {ELSEWHERE}")
     if asked.out is not None:
         out = asked.out.resolve()
         if out.is_relative_to(project):
             raise UsageError(f"{asked.out} is inside the project, which a run must not change: name a folder elsewhere")
         if out.is_dir() and not is_free(out) and not (out / "run.toml").is_file():
             raise UsageError(f"{asked.out} is not empty and not a run (it has no run.toml); name another folder")
-        _check_writable(out, "the run is kept there")
+        check_writable(out, "the run is kept there")
     asked.pool.check()
 
 
@@ -104,14 +103,6 @@ def _is_text(path: Path) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _check_writable(folder: Path, why: str) -> None:
-    there = next(path for path in (folder, *folder.parents) if path.exists())
-    if not there.is_dir():
-        raise UsageError(f"{there} is not a folder, so {folder} can't be made; {why}")
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise UsageError(f"{there} can't be written to; {why}")
 
 
 def shown_folders(asked: Asked, isolation: Isolation, interpreter: Path) -> tuple[Path, ...] | None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import re
 import shlex
-import subprocess
 import sys
 import tarfile
 import tempfile
@@ -24,6 +23,7 @@ from typing import Literal
 
 import platformdirs
 
+from ...analysis.process_group import run_group
 from ...suggestion.memory.folder import as_code, is_own_code
 from ..errors import StudyError, UsageError
 
@@ -77,7 +77,7 @@ def fetch(name: str, version: str | None, kind: Literal["sdist", "wheel"], folde
     with tempfile.TemporaryDirectory() as temporary:
         wanted = Path(temporary) / "requirements.txt"
         wanted.write_text(f"{spec} --hash=sha256:{sha256}\n" if sha256 else f"{spec}\n", encoding="utf-8")
-        done = subprocess.run([*command, "-r", str(wanted)], capture_output=True, text=True, check=False)
+        done = run_group([*command, "-r", str(wanted)])
     hit = _present(name, version, kind, folder)
     if done.returncode or hit is None:
         if "DO NOT MATCH THE HASHES" in done.stderr:
@@ -109,16 +109,21 @@ def is_fetched(project: Project, cache: Path) -> bool:
     return cache.is_dir() and _present(project.name, project.version, "sdist", cache) is not None
 
 
-def sources(project: Project, cache: Path) -> list[SourceFile]:
-    """The project's Python files.
+def archive_of(project: Project, cache: Path) -> Path:
+    """The project's source distribution, fetched where it is not in the cache.
 
-    Raises ProjectError where the archive can't be had, or is not the one whose hash the list names.
+    Raises ProjectError where it can't be had, or is not the one whose hash the list names.
     """
     archive = fetch(project.name, project.version, "sdist", cache, project.sha256)
     digest = hashlib.sha256(archive.read_bytes()).hexdigest()
     if digest != project.sha256:
         raise ProjectError(f"{archive}: its SHA-256 is {digest}, projects.toml names {project.sha256}; delete the file and try again")
-    return list(python_files(archive, project.name))
+    return archive
+
+
+def sources(project: Project, cache: Path) -> list[SourceFile]:
+    """The project's Python files. Raises ProjectError."""
+    return list(python_files(archive_of(project, cache), project.name))
 
 
 def python_files(archive: Path, project: str) -> Iterator[SourceFile]:
@@ -151,7 +156,7 @@ def unpacked(project: Project, folder: Path, cache: Path) -> Path:
     place = folder / project.name
     if place.is_dir():
         return place
-    archive = fetch(project.name, project.version, "sdist", cache, project.sha256)
+    archive = archive_of(project, cache)
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as temporary:
         if archive.suffix == ".zip":

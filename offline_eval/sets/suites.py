@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
 from ...analysis.bugs.injection import inject
 from ...analysis.morphisms.morphism import Refused
-from ...analysis.oracle.environment import NoEnvironment, make_environment
+from ...analysis.oracle.environment import NoEnvironment, cached_environment, make_environment
 from ...analysis.oracle.oracle import Oracle, source_of
 from ...analysis.oracle.report import Verdict
 from ...analysis.python.lines import Line, UnreadableSource
@@ -31,12 +32,16 @@ from ..pool.choice import Pool
 from ..progress import Progress
 from ..records import Records
 from . import lines, regions
-from .projects import Project, unpacked
+from .projects import Project, is_fetched, unpacked
 
 # Of each project so many regions are tried for each place that is wanted: tests notice the loss of most.
 TRIES = 4
 # A worker may take so long for the places of a project: its suite is run several times before it can judge.
 _MAX_PROJECT_S = 4 * 3600.0
+# So often the tests are asked about a place where the machine fails.
+_MAX_VERDICTS = 3
+# A test that says the same with the change does not test what was changed.
+_NOTICED = {None: "unknown", True: "unseen", False: "seen"}
 
 
 class Unjudged(StudyError):
@@ -77,17 +82,21 @@ def prepared(projects: Sequence[Project], archives: Path, cache: Path, isolation
 
     A project that can't have one is told and left out. Raises ProjectError.
     """
-    ready, progress = [], Progress("projects with an environment", len(projects), None)
-    for project in projects:
-        folder = unpacked(project, cache / "suites" / "sources", archives)
-        try:
-            interpreter = make_environment(folder, cache / "suites" / "environments", python=python)
-        except NoEnvironment as error:
-            progress.say(f"left out: {project.name}: no environment for its tests could be made: {error}")
-            continue
-        ready.append(Suite(project.name, folder, interpreter, isolation, cache))
-        progress.step()
-    progress.end()
+    ready, environments = [], cache / "suites" / "environments"
+    with Progress("projects with an environment", len(projects), None) as progress:
+        for project in projects:
+            if not is_fetched(project, archives):
+                progress.say(f"fetching {project.name} {project.version}")
+            folder = unpacked(project, cache / "suites" / "sources" / f"{project.name}-{project.version}", archives)
+            try:
+                if cached_environment(folder, environments, python=python) is None:
+                    progress.say(f"making an environment for the tests of {project.name} (kept for the next time)")
+                interpreter = make_environment(folder, environments, python=python)
+            except NoEnvironment as error:
+                progress.say(f"left out: {project.name}: no environment for its tests could be made: {error}")
+                continue
+            ready.append(Suite(project.name, folder, interpreter, isolation, cache))
+            progress.step()
     return ready
 
 
@@ -95,13 +104,21 @@ def watched(suites: Sequence[Suite], pool: Pool, most: int, tasks: Sequence[Task
     """At most so many places of each suite, or bugs. One whose tests can't judge is told and left out. Raises StudyError where none can."""
     found: dict[str, Found] = {}
     progress = Progress("projects with their places", len(suites), None)
-    for each in pool.run(Finding(most, seed, bugs), suites, max_item_s=_MAX_PROJECT_S):
-        if each.answer is None:
-            progress.say(f"left out: {each.item.project}: {each.lost}")
-            continue
-        found[each.item.project] = each.answer
-        progress.step()
-    progress.end()
+
+    def told() -> Iterator[Suite]:
+        for suite in suites:
+            progress.say(f"{suite.project}: its tests are run, whole and with each place changed, where they were not before")
+            yield suite
+
+    with progress, closing(pool.run(Finding(most, seed, bugs), told(), max_item_s=_MAX_PROJECT_S)) as answers:
+        for each in answers:
+            if each.answer is None:
+                progress.say(f"left out: {each.item.project}: {each.lost}")
+            elif all(place["deletion"] != "seen" for place in each.answer["places"]):
+                progress.say(f"left out: {each.item.project}: its tests notice a change at none of its places")
+            else:
+                found[each.item.project] = each.answer
+                progress.step()
     if not found:
         raise StudyError("no project has tests that can judge: the reasons are above; see assay doctor for the sandbox")
     by_name = {suite.project: suite for suite in suites if suite.project in found}
@@ -196,8 +213,11 @@ def _without(oracle: Oracle, place: regions.Place) -> FoundPlace:
 
 
 def _noticed(oracle: Oracle, file: str, text: str, lines: tuple[int, int]) -> str:
-    # a test that says the same without the code does not test it
-    return {None: "unknown", True: "unseen", False: "seen"}[_verdict(oracle, file, text, lines).label]
+    """What the tests say. Raises Unjudged where the machine fails each time."""
+    for _ in range(_MAX_VERDICTS - 1):
+        with suppress(Unjudged):  # a whole project would be left out
+            return _NOTICED[_verdict(oracle, file, text, lines).label]
+    return _NOTICED[_verdict(oracle, file, text, lines).label]
 
 
 def _number(text: str, start: int) -> int:

@@ -92,8 +92,12 @@ def test_a_generation_without_a_label_is_unknown_and_not_counted_as_wrong(run: R
         (["--model", "TINY", "--out", "notes.txt"], 2, "notes.txt is not a folder; name another"),
         (["--model", "TINY", "--shift", "64"], 2, "with --shift log-probabilities are approximate"),
         (["--model", "TINY", "--out", "."], 2, "is not empty and not a run"),
-        (["--model", "TINY", "--out", "notes.txt/run"], 1, "notes.txt/run: can't be read or written: Not a directory"),
-        (["--model", "TINY", "--cache", "notes.txt/cache"], 1, "notes.txt"),
+        (["--model", "TINY", "--out", "notes.txt/run"], 2, "notes.txt is not a folder, so notes.txt/run can't be made"),
+        (["--model", "TINY", "--cache", "notes.txt/cache"], 2, "name another folder with --cache"),
+        (["--model", "TINY", "--cache", "notes.txt"], 2, "notes.txt is not a folder"),
+        (["--set", "suites", "--python", "no-such-python"], 1, "no-such-python: no such program"),
+        (["--set", "suites", "--python", "notes.txt"], 1, "notes.txt: no such program"),
+        (["--ray", "127.0.0.1:1"], 1, "no Ray cluster at 127.0.0.1:1"),
     ],
 )
 def test_what_a_study_can_not_be_run_with_is_said_in_one_line(

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,11 +21,13 @@ from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.calibration.samples import read_samples
 from assay.inference.completion.task import Task
 from assay.offline_eval.calibration.draw import ANSWERS
-from assay.offline_eval.calibration.study import LABELS, Asked, Set, ask
+from assay.offline_eval.calibration.study import LABELS, Asked, Set, ask, run_study
+from assay.offline_eval.errors import RunError
 from assay.offline_eval.model import model_of
 from assay.offline_eval.pool.choice import Pool
 from assay.offline_eval.run import TIMINGS, Run
 from assay.offline_eval.sets.lines import TASKS
+from assay.offline_eval.sets.projects import Project
 from assay.offline_eval.sets.suites import Items, Suite, watched
 
 pytest.importorskip("libcst", reason="libcst is not installed")
@@ -162,6 +165,31 @@ def test_a_run_that_is_killed_in_any_step_is_resumed_to_the_same_bytes(
     os.killpg(child.pid, signal.SIGKILL)
     assert child.wait() == -signal.SIGKILL, "it was killed before it had ended"
     assert files_of(run_in(tmp_path, name=name)) == files_of(whole)
+
+
+@pytest.mark.slow
+def test_a_project_that_was_left_out_when_a_run_began_stays_out_and_the_run_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    judged = suite_in(tmp_path)
+    found = watched([judged], Pool(), 1, ("line",), 0)
+    projects = [replace(make_sdist(tmp_path / "archives", functions=1), name=name) for name in ("shop", "bad")]
+    asked = Asked(tmp_path / "run", set="suites", tasks=("line",), per_project=1, projects=projects, memory="file")
+    prepared_of = []
+
+    def prepared(projects: Sequence[Project], *_: object) -> list[Suite]:
+        prepared_of.append([project.name for project in projects])
+        return [judged]
+
+    monkeypatch.setattr("assay.offline_eval.calibration.study.prepared", prepared)
+    monkeypatch.setattr("assay.offline_eval.calibration.study.watched", lambda *_, **__: found)
+    before = files_of(run_study(asked))
+    assert files_of(run_study(asked)) == before
+    assert prepared_of == [["shop", "bad"], ["shop"]]
+    assert "left out when the run began: bad" in capsys.readouterr().err
+    with pytest.raises(RunError, match="asked something else"):
+        run_study(replace(asked, seed=1))
+    assert len(prepared_of) == 2, "nothing was run to find that out"
 
 
 def test_a_suite_that_can_not_judge_is_left_out_and_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import io
 import tarfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from source_distribution import make_sdist
 
-from assay.offline_eval.sets.projects import Project, ProjectError, fetch, is_test, measured_projects, sources
+from assay.offline_eval.sets.projects import Project, ProjectError, fetch, is_test, measured_projects, sources, unpacked
 
 
 def test_an_archive_with_another_hash_is_refused(tmp_path: Path) -> None:
@@ -63,3 +64,10 @@ def test_tests_are_told_from_code() -> None:
     assert is_test("a-1/src/test_x.py")
     assert is_test("a-1/conftest.py")
     assert not is_test("a-1/src/contest.py")
+
+
+def test_an_archive_that_is_not_the_listed_one_is_not_unpacked(tmp_path: Path) -> None:
+    project = replace(make_sdist(tmp_path / "cache"), sha256="0" * 64)
+    with pytest.raises(ProjectError, match="its SHA-256 is"):
+        unpacked(project, tmp_path / "sources", tmp_path / "cache")
+    assert not (tmp_path / "sources").exists()
