@@ -92,14 +92,22 @@ class Imports:
 
 
 @dataclass(frozen=True)
+class Place:
+    """An item of a study."""
+
+    id: str
+
+
+@dataclass(frozen=True)
 class Places:
-    """Answers places, some never; log: a file that gets the name of each that is asked."""
+    """Answers places, some never. log: a file that gets the name of each that is asked; beside it each worker leaves a file."""
 
     log: Path
     fails: frozenset[str]
     pause_s: float = 0.0
 
     def __call__(self) -> Callable[[Item], dict[str, Any]]:
+        (self.log.parent / f"worker-{os.getpid()}").touch()
         return self.answer
 
     def answer(self, place: Item) -> dict[str, Any]:

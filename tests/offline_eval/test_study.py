@@ -9,12 +9,11 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pool_work import Places
+from pool_work import Place, Places
 
 from assay.calibration.samples import read_samples
 from assay.offline_eval.answers import Answer
@@ -23,11 +22,6 @@ from assay.offline_eval.run import GENERATIONS, SCHEMA, Run
 from assay.offline_eval.study import MAX_LOST_IN_A_ROW, Results, Step, Unanswered, Work, conduct, do, finish
 
 QUESTION = {"schema": SCHEMA, "study": "calibration", "model": "0" * 16, "model_name": "tiny", "prompt": "0" * 16, "seed": 0}
-
-
-@dataclass(frozen=True)
-class Place:
-    id: str
 
 
 ANSWERS = Step("answers", "place", Answer)
@@ -203,7 +197,7 @@ def test_a_run_that_is_ended_from_outside_is_resumed_and_nothing_finished_is_don
 import sys
 sys.path[:0] = {[str(Path(__file__).parent), str(Path(__file__).parents[1])]!r}
 from pathlib import Path
-from pool_work import Places
+from pool_work import Place, Places
 from test_study import ANSWERS, Place, QUESTION, Study
 from assay.offline_eval.pool.choice import Pool
 from assay.offline_eval.run import Run

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from pool_work import CannotStart, Imports, Squares
+from ray_cluster import PATHS, local_cluster
 
 from assay.offline_eval.pool.interface import PoolError
 from assay.offline_eval.pool.ray import run
@@ -19,32 +20,11 @@ from assay.offline_eval.pool.ray import run
 pytestmark = pytest.mark.slow
 pytest.importorskip("ray", reason="Ray is not installed")
 
-RAY = Path(sys.executable).with_name("ray")
-PATHS = os.pathsep.join([str(Path(__file__).parents[2]), str(Path(__file__).parents[3] / ".typing")])
-
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    port = 20_000 + os.getpid() % 10_000
-    environment = {**os.environ, "PYTHONPATH": PATHS, "RAY_DISABLE_IMPORT_WARNING": "1"}
-    temporary = f"/tmp/ray-{os.getpid()}"  # its sockets' names may have 107 characters
-    arguments = [
-        "--head",
-        "--port",
-        str(port),
-        "--num-cpus",
-        "3",
-        "--include-dashboard",
-        "false",
-        "--disable-usage-stats",
-        "--temp-dir",
-        temporary,
-    ]
-    started = subprocess.run([RAY, "start", *arguments], env=environment, capture_output=True, text=True, check=False)
-    if started.returncode:
-        pytest.fail(f"ray start: {started.stdout[-500:]} {started.stderr[-500:]}")
-    yield f"127.0.0.1:{port}"
-    subprocess.run([RAY, "stop", "--force"], capture_output=True, check=False)
+def cluster() -> Iterator[str]:
+    with local_cluster() as address:
+        yield address
 
 
 def test_every_item_is_answered(cluster: str, tmp_path: Path) -> None:
