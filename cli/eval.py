@@ -76,7 +76,11 @@ def _add_study(actions: Subparsers, command: Command) -> None:
     parser = command_parser(actions, command.name, command.summary, command.details)
     command.add_arguments(parser)
     parser.add_argument(
-        "--workers", metavar="N", type=positive, help="processes, of one thread each (default: 1; on a cluster: one for each CPU but one)"
+        "--workers",
+        metavar="N",
+        type=positive,
+        help="processes, of one thread each (default: 1; on a cluster: one for each CPU but one); with a server: so many calls at once "
+        "(default: 4)",
     )
     parser.add_argument("--ray", metavar="ADDRESS", help="work on a Ray cluster instead: host:port, or auto (needs the extra ray)")
     add_model_option(parser)
