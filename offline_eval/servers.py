@@ -12,6 +12,7 @@ from typing import Any
 from ..inference.errors import SERVER_FAILURES, ModelError
 from ..inference.opening import ModelChoice
 from .model import Changed
+from .progress import to_stderr
 
 # Makes the work function with the model of a choice.
 StartAt = Callable[[ModelChoice], Callable[[Any], Any]]
@@ -46,6 +47,7 @@ class _TakingTurns:
         self._turn = random.randrange(len(choices))
         self._open: dict[int, Callable[[Any], Any]] = {}
         self._rests_until = [0.0] * len(choices)
+        self._told: set[int] = set()
         self._first_open()
 
     def __call__(self, item: Any) -> Any:
@@ -55,14 +57,12 @@ class _TakingTurns:
             try:
                 work = self._at(number)
             except _NOT_OPENED as error:
-                failure = error
-                self._rest(number)
+                failure = self._rested(number, error)
                 continue
             try:
                 return work(item)
             except SERVER_FAILURES as error:
-                failure = error
-                self._rest(number)
+                failure = self._rested(number, error)
         assert failure is not None, "there are servers, and each failed"
         raise failure
 
@@ -79,8 +79,7 @@ class _TakingTurns:
                 self._at(number)
                 return
             except _NOT_OPENED as error:
-                failure = error
-                self._rest(number)
+                failure = self._rested(number, error)
         assert failure is not None, "there are servers, and each failed"
         raise failure
 
@@ -95,9 +94,14 @@ class _TakingTurns:
             self._open[number] = self._start(self._choices[number])
         return self._open[number]
 
-    def _rest(self, number: int) -> None:
+    def _rested(self, number: int, failure: Exception) -> Exception:
+        """The failure of a server, which is told once and rests."""
+        if number not in self._told:
+            self._told.add(number)
+            to_stderr(f"note: {failure} The other servers do its share.", after_bar=True)
         self._rests_until[number] = time.monotonic() + _REST_S
         self._put_away(number)
+        return failure
 
     def _put_away(self, number: int) -> None:
         close = getattr(self._open.pop(number, None), "close", None)

@@ -243,6 +243,8 @@ def _do(run: Run, work: Work[Any], records: Records) -> None:
         to_stderr(f"{counted(len(lost), unit)} without an answer; the same command asks there again, after all others")
         if not finished:
             raise Unanswered(f"no {unit} has an answer: the reasons are above; see assay doctor for the sandbox")
+        if len(lost - lost_before) > len(finished) - len(kept):
+            raise Unanswered(f"{counted(len(lost), unit)} without an answer, most of those asked: the reasons are above")
     elif work.wanted is not None and done < work.wanted and work.max_s is None:
         to_stderr(work.none_left.format(places=counted(done, unit)))
 

@@ -89,7 +89,7 @@ def test_functions_are_completed_and_judged_by_their_tests(asked: Asked, capsys:
         assert sample.measures.keys() >= {"total_logprob", "mean_probability", "length"}
     assert (run.folder / "report" / "report.md").is_file()
     assert "3 labelled suggestions of 3 projects, passes tests 66.7%" in capsys.readouterr().err
-    assert {item["id"] for item in run.items()} == {f"HumanEval/{n}" for n in range(3)}
+    assert {item["id"] for item in run.items(dict)} == {f"HumanEval/{n}" for n in range(3)}
 
 
 @pytest.mark.parametrize("lost", ["answers.jsonl", "labels.jsonl"])
@@ -150,7 +150,7 @@ def test_the_fields_of_a_run_are_documented(asked: Asked) -> None:
     text = (Path(__file__).parents[3] / "docs" / "formats.md").read_text(encoding="utf-8")
     told = set(re.findall(r"`(\w+)`", text.split("### A run on problems")[1].split("\n### ")[0]))
     told_before = set(re.findall(r"`(\w+)`", text.split("| field of `run.toml` |")[1].split("\n### ")[0]))
-    (answer, *_), (label, *_), (item, *_) = run.records(ANSWERS).read(), run.records(LABELS).read(), run.items()
+    (answer, *_), (label, *_), (item, *_) = run.records(ANSWERS).read(), run.records(LABELS).read(), run.items(dict)
     assert item.keys() | label.keys() <= told
     assert answer.keys() | run.question().keys() <= told | told_before
 
