@@ -30,6 +30,11 @@ _SCORES = (
     "project that it has seen. 95 % intervals are of the jackknife over whole projects, that of the calibration error of a bootstrap."
 )
 
+_POINTS = (
+    "Points: ten bins of equal width, each with the share that came out right and its 95 % interval. Diamonds: five bins with as many "
+    "samples each. On the dashed line what was said is what was seen."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class About:
@@ -64,7 +69,7 @@ def calibration_content(samples: Mapping[Setting, Sequence[Sample]], about: Abou
         facts=(f"model {about.model}", *about.facts, f"the paper: {paper().title}, {paper().source}"),
         sections=(
             Section("The tables", (Paragraph(_TASKS), Paragraph(_SCORES), *tables.tables)),
-            *((Section("The figures", drawn),) if drawn else ()),
+            *((Section("The figures", (Paragraph(_POINTS), *drawn)),) if drawn else ()),
             Section("The paper's text against its own tables", (_statements(),)),
         ),
         claims=read,
