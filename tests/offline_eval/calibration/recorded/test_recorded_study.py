@@ -154,7 +154,7 @@ def test_a_run_that_is_killed_is_resumed_to_the_same_bytes(asked: Asked, tmp_pat
     assert 0 < len(done) < 19
     ran = assay(*command, cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
-    assert f"{len(done)} of 19 texts are done already" in ran.stderr
+    assert f"{len(done)} of 19 texts {'is' if len(done) == 1 else 'are'} done already" in ran.stderr
     (tmp_path / "again").mkdir()
     whole = assay(*[word if word != "killed" else "again/killed" for word in command], "--workers", "2", cwd=tmp_path)
     assert whole.returncode == 0, whole.stderr
