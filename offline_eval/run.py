@@ -13,11 +13,13 @@ Format in docs/formats.md.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -74,7 +76,7 @@ class Run:
     def begin(cls, folder: Path, question: Question) -> Run:
         """A new run, or the one in `folder` if its question is the same.
 
-        Raises RunError where the folder holds another question or something that is not a run.
+        Raises RunError where the folder holds another question or something that is not a run, or another process works on it.
         """
         if folder.exists() and not folder.is_dir():
             raise RunError(f"{folder} is not a folder; name another")
@@ -84,8 +86,9 @@ class Run:
             _check_files(folder)
             if path.read_bytes() != toml.encode():
                 raise cls(folder).asks_something_else(question)
-            for file in leftovers_below(folder):
-                file.unlink(missing_ok=True)
+            with cls(folder).locked():
+                for file in leftovers_below(folder):
+                    file.unlink(missing_ok=True)
         elif not is_free(folder):
             raise RunError(f"{folder} is not empty and not a run (it has no run.toml); name another folder")
         else:
@@ -119,6 +122,19 @@ class Run:
             raise RunError(f"{folder} is not a run: it has no run.toml")
         _check_files(folder)
         return cls(folder)
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other processes from working on it at the same time. Raises RunError where one does."""
+        folder = os.open(self.folder, os.O_RDONLY)
+        try:
+            try:
+                fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise RunError(f"another process works on {self.folder}: wait until it ends, or stop it") from None
+            yield
+        finally:
+            os.close(folder)
 
     def question(self, needed: Sequence[str] = ()) -> dict[str, Any]:
         """What the run asks. needed: the texts that its study needs besides those that every study has.

@@ -145,12 +145,13 @@ def conduct(study: Study, run: Run, plan: Plan, *, as_json: bool) -> None:
 def do(run: Run, work: Work[Any]) -> PoolError | Unanswered | None:
     """Do what the run has not finished of a step. Returns why that ended early, where records are there to report on.
 
-    Raises what it would return where the step has no record at all.
+    Raises what it would return where the step has no record at all, and RunError where another process works on the run.
     """
     run.keep_wanted(work.step, work.wanted)
     records = run.records(work.step)
     try:
-        _do(run, work, records)
+        with run.locked():
+            _do(run, work, records)
     except (PoolError, Unanswered) as error:
         if not records.read():
             raise

@@ -157,6 +157,22 @@ def test_a_run_that_is_gone_on_with_loses_the_temporary_files_of_a_killed_one_an
     assert all(file.exists() for file in others)
 
 
+def test_a_run_that_another_process_works_on_is_left_to_it(tmp_path: Path) -> None:
+    run = Run.begin(tmp_path / "run", QUESTION)
+    works = (
+        "import pathlib, sys; from assay.offline_eval.run import Run\n"
+        "with Run(pathlib.Path(sys.argv[1])).locked(): print(flush=True); input()"
+    )
+    command = [sys.executable, "-c", works, str(run.folder)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        with pytest.raises(RunError, match="another process works on"):
+            Run.begin(run.folder, QUESTION)
+        other.kill()
+    assert Run.begin(run.folder, QUESTION) == run
+
+
 @pytest.mark.parametrize("name", [".run.toml.swp", ".run.toml.0123456789ab.txt", ".run.toml.0123456789aB", "run.toml.0123456789ab"])
 def test_a_file_that_only_resembles_a_temporary_one_is_left_alone(tmp_path: Path, name: str) -> None:
     (tmp_path / name).touch()
