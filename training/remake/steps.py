@@ -222,21 +222,20 @@ STEPS = (
     Step(
         "tests_pass/complete",
         (
-            f"assay eval calibration --out {{self}}/suites --set suites {{places}} --arms {ARMS} --workers {{workers}} "
-            "--python {python312}",
+            "assay eval calibration --out {self}/suites --set suites {places} --workers {workers} --python {python312}",
         ),
         code=(*_PLACES, "analysis/oracle"),
-        minutes=110, because="2,000 places with four verdicts of half a second each, and the suites' own runs", programs=("python312",),
+        minutes=55, because="2,000 places with three verdicts of half a second each, and the suites' own runs", programs=("python312",),
     ),
     Step(
         "tests_pass/reflective",
         (
-            "assay eval calibration --out {self}/suites_reflective --set suites {asked_places} --reflective --workers {workers} "
-            "--python {python312}",
+            f"assay eval calibration --out {{self}}/suites_reflective --set suites {{asked_places}} --arms {ARMS} --reflective "
+            "--workers {workers} --python {python312}",
         ),
         needs=("tests_pass/complete",),
         code=(*_PLACES, "analysis/oracle"),
-        minutes=15, because="1,000 gaps with two further questions each, and a verdict for most", programs=("python312",),
+        minutes=30, because="400 places in three arms, with two further questions each, and a verdict for most", programs=("python312",),
     ),
     Step(
         "tests_pass/fit",
