@@ -117,18 +117,6 @@ def paired(p: ArrayLike, q: ArrayLike, y: ArrayLike, groups: NDArray[np.integer]
     )
 
 
-def mean_interval(values: ArrayLike, groups: NDArray[np.integer]) -> Interval:
-    """The mean of values (n,), such as differences of pairs, with its 95 % interval from the jackknife over groups (n,).
-
-    Raises ValueError for what `intervals` refuses of groups.
-    """
-    v = np.asarray(values, dtype=np.float64)
-    groups = checked_groups(groups, v)
-    total, size = np.bincount(groups, v), np.bincount(groups)
-    without = (total.sum() - total) / (len(v) - size)
-    return _around(float(v.mean()), float(_half_widths(without[None, :])[0]))
-
-
 def rate_interval(y: ArrayLike, groups: NDArray[np.integer], weights: ArrayLike | None = None) -> Interval | None:
     """The share of y (n,) that is true, with its 95 % interval. groups (n,), numbered from 0, are alone independent.
 

@@ -11,8 +11,7 @@ import numpy as np
 
 from ...calibration.bands import EVENT_WORDS
 from ...calibration.fitting.folds import MIN_GROUPS
-from ...calibration.metrics.bins import wilson
-from ...calibration.metrics.intervals import tail
+from ...calibration.metrics.intervals import rate_interval
 from ...calibration.report.plots import PlotError
 from ...calibration.report.study_report import write_study_report
 from ...calibration.samples import Event, Sample
@@ -24,8 +23,6 @@ from ..run import Run
 from ..study import Results
 from .draw import EVENT
 from .validated import figures_of
-
-RESAMPLES = 2000
 
 
 def write_report(run: Run, results: Results, lost: int, *, as_json: bool, facts: tuple[str, ...] = ()) -> None:
@@ -99,24 +96,17 @@ def _reflective(samples: Sequence[Sample]) -> Iterator[str]:
 
 
 def rate(samples: Sequence[Sample], event: Event = EVENT) -> dict[str, Any]:
-    """The share of samples with the event among those with a known label, with its 95 % interval.
+    """The share of first choices with the event among those with a known label, with its 95 % interval by project.
 
-    The interval is a percentile bootstrap of whole projects. Where all labels are equal, or fewer than five projects are there, it is
-    Wilson's, which takes samples as independent. value, low and high are None without labelled samples.
+    Where fewer than five projects are there, the interval takes samples as independent. value, low and high are None without labels.
     """
-    known = [sample for sample in samples if sample.labels[event] is not None]
+    known = [sample for sample in samples if sample.rank == 1 and sample.labels[event] is not None]
     names, groups = np.unique([sample.project for sample in known], return_inverse=True)
     right = np.array([sample.labels[event] for sample in known], dtype=np.float64)
-    row = {"n": len(known), "projects": len(names), "value": float(right.mean()) if known else None, "low": None, "high": None}
-    if known and (right.min() == right.max() or len(names) < MIN_GROUPS):
-        # Resampling equal labels, or two projects, would claim that the rate can't be any other.
-        row["low"], row["high"] = wilson(int(right.sum()), len(known))
-    elif known:
-        n, k = np.bincount(groups), np.bincount(groups, right)
-        drawn = np.random.default_rng(0).integers(len(names), size=(RESAMPLES, len(names)))
-        share = tail(len(names))
-        row["low"], row["high"] = map(float, np.quantile(k[drawn].sum(1) / n[drawn].sum(1), [share, 1 - share]))
-    return row
+    found = rate_interval(right, groups if len(names) >= MIN_GROUPS else np.arange(len(known)))
+    value = float(right.mean()) if known else None
+    low, high = (found.low, found.high) if found else (None, None)
+    return {"n": len(known), "projects": len(names), "value": value, "low": low, "high": high}
 
 
 def _rate_text(row: dict[str, Any]) -> str:

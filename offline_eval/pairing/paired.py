@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from ...calibration.bands import EVENT_WORDS
 from ...calibration.fitting.folds import renumbered
-from ...calibration.metrics.intervals import intervals, mean_interval, paired, rate_interval
+from ...calibration.metrics.groups import mean
+from ...calibration.metrics.intervals import intervals, paired, rate_interval
 from ...calibration.report.cells import Cell, CellTable, Row, with_interval
 from ...calibration.samples import Event, Sample
 from ..errors import StudyError
@@ -129,7 +130,7 @@ def _rows(pair: _Both, event: Event, seed: int) -> Iterator[Row]:
     rates = [
         with_interval(f"{place}/rate/{name}", rate_interval(y, groups), *counts, percent=True) for name, y in zip("ab", right, strict=True)
     ]
-    difference = mean_interval(right[1].astype(np.float64) - right[0], groups)
+    difference = mean(right[1].astype(np.float64) - right[0], groups)
     yield Row((*heads, "rate"), (*rates, with_interval(f"{place}/rate", difference, *counts, percent=True, sign=True)))
     for measure, way in _FORECASTS:
         yield from _forecast_rows(pair, event, measure, way, heads, seed)

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from ...calibration.bands import EVENT_WORDS
 from ...calibration.fitting.folds import renumbered
-from ...calibration.metrics.intervals import Interval, mean_interval, rate_interval
+from ...calibration.metrics.groups import mean
+from ...calibration.metrics.intervals import rate_interval
 from ...calibration.report.cells import NOT_RUN, Cell, CellTable, PaperValue, Row, with_interval
 from ...calibration.samples import Event, Sample
 from .columns import BASE_ARM, Columns, Setting, columns_of, first_choices, pairs_of
@@ -138,9 +139,7 @@ def _paired_rates(place: str, plain: Columns, without: Columns, event: Event, pr
     )
     groups = renumbered(plain.groups[a]) if len(a) else np.zeros(0, dtype=np.intp)
     count = int(groups.max(initial=-1)) + 1
-    difference: Interval | None = None
-    if count >= 2:
-        difference = mean_interval(plain.labels[event][a].astype(np.float64) - without.labels[event][b], groups)
+    difference = mean(plain.labels[event][a].astype(np.float64) - without.labels[event][b], groups) if len(a) else None
     why = f"one {plain.grouped_by}" if count == 1 else NOT_RUN
     return (
         *rates,

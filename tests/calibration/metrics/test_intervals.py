@@ -14,7 +14,7 @@ from scipy.stats import t as student
 
 from assay.calibration.arrays import Floats, sigmoid
 from assay.calibration.metrics.bins import ece, equal_mass
-from assay.calibration.metrics.intervals import BLOCKS, Interval, Intervals, intervals, mean_interval, paired, student_t, tail
+from assay.calibration.metrics.intervals import BLOCKS, Interval, Intervals, intervals, paired, student_t, tail
 from assay.calibration.metrics.scores import auc, brier, log_loss, skill
 from assay.calibration.metrics.selective import augrc
 
@@ -323,18 +323,6 @@ def test_three_hundred_samples_take_a_few_milliseconds() -> None:
     began = time.process_time()
     intervals(p, y, group)
     assert time.process_time() - began < 0.05
-
-
-@given(st.integers(3, 12), st.integers(0, 10_000))
-def test_a_mean_has_the_interval_of_the_jackknife_over_groups(groups: int, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    group = np.concatenate([np.arange(groups), rng.integers(0, groups, 40)])
-    values = rng.normal(size=len(group))
-    found = mean_interval(values, group)
-    half = half_width([float(values[group != g].mean()) for g in range(groups)])
-    assert found.value == pytest.approx(float(values.mean()))
-    assert found.high - found.value == pytest.approx(half)
-    assert found.value - found.low == pytest.approx(half)
 
 
 def test_pairs_may_have_labels_of_their_own() -> None:
