@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import product
 
 from ...calibration.guards import MIN_SPREAD
@@ -23,13 +23,17 @@ Settings = Sequence[tuple[str, Event]]
 Wanted = list[tuple[str, str]]
 
 
-def claims(cells: Mapping[str, Cell], tasks: Sequence[str]) -> tuple[PaperClaim, ...]:
-    """The claims, read from the cells of `study_tables`. tasks: those of the run.
+def claims(cells: Mapping[str, Cell], tasks: Sequence[str], unanswered: Collection[str] = ()) -> tuple[PaperClaim, ...]:
+    """The claims, read from the cells of `study_tables`.
+
+    tasks: those of the run. unanswered: those where most verbalised values only stand in for a number that the model did not say. They
+    tell nothing of verbalised confidence.
 
     The event is passing tests, as in the paper, where a task has such labels; else exact match. Claims about lines are read from the tasks
     on lines alone.
     """
     settings = [(task, event_of(cells, task)) for task in tasks]
+    told = [(task, event) for task, event in settings if task not in unanswered]
     lines = [(task, event) for task, event in settings if task.startswith("line")]
     six = tuple(paper().measures.values())
     positive = Rule("the interval is above 0", above=0.0)
@@ -52,7 +56,8 @@ def claims(cells: Mapping[str, Cell], tasks: Sequence[str]) -> tuple[PaperClaim,
         ),
         (
             "RQ3b", "Verbalised confidence is useless, also scaled", "−.09 to +.02",
-            Rule(f"its scaled skill is below {GOOD_SKILL}", below=GOOD_SKILL), _scaled(settings, (_VERBALISED,), "skill"),
+            Rule(f"its scaled skill is below {GOOD_SKILL}, where the model mostly says a number", below=GOOD_SKILL),
+            _scaled(told, (_VERBALISED,), "skill"),
         ),
         (
             "RQ4", "Confidence is far better for exact match than for passing tests", "p_tot on DyPyBench: .38 to .43 against .07 to .09",

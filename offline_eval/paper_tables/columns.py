@@ -62,6 +62,10 @@ class Columns:
     notes: tuple[str, ...]
     stand_ins: Mapping[str, int]
 
+    def mostly_stands_in(self, measure: str) -> bool:
+        """Whether most values of a measure only stand in."""
+        return 2 * self.stand_ins.get(measure, 0) > len(self.ids)
+
     def known(self, event: Event) -> NDArray[np.bool_]:
         """Which samples have a label for an event."""
         return self.labels[event] >= 0

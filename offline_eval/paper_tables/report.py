@@ -61,7 +61,8 @@ def calibration_content(samples: Mapping[Setting, Sequence[Sample]], about: Abou
     tables = study_tables(samples, seed)
     tasks = list(dict.fromkeys(setting.task for setting in tables.columns))
     events = {task: event_of(tables.cells, task) for task in tasks if Setting(task) in tables.columns}
-    read = claims(tables.cells, list(events))
+    unanswered = [task for task in events if tables.columns[Setting(task)].mostly_stands_in("verbalised")]
+    read = claims(tables.cells, list(events), unanswered)
     drawn = tuple(pictures_of(tables, events))
     return StudyContent(
         title=f"Calibration and correctness: {about.model}",

@@ -45,6 +45,12 @@ def test_claims_read_cells_and_nothing_else() -> None:
     assert by_id(claims(cells, ["humaneval"]))["RQ2b"].verdict == "not run"
 
 
+def test_verbalised_confidence_is_not_judged_where_the_model_said_none(tables: StudyTables) -> None:
+    assert by_id(claims(tables.cells, TASKS, TASKS))["RQ3b"].verdict == "not run"
+    some, all_told = (by_id(claims(tables.cells, TASKS, left_out))["RQ3b"].cells for left_out in (TASKS[:1], ()))
+    assert 0 < len(some) < len(all_told)
+
+
 def test_a_run_without_tests_is_read_by_exact_match() -> None:
     samples = [structs.replace(s, labels={"exact_match": s.labels["exact_match"], "tests_pass": None}) for s in studied(300)]
     found = study_tables({LINE: samples})
