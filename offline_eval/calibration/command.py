@@ -88,10 +88,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
     """Run, or resume, the study; ends with the paths of its samples files and report. Raises UsageError, and what each study raises."""
     from ..pool.choice import Pool
+    from ..run import check_writable
 
     sort = sort_of(arguments)
     refuse_what_does_nothing(arguments, choice, sort)
     pool = Pool(arguments.workers, arguments.ray)
+    check_writable(arguments.out, "the run is kept there")
+    pool.check()
     match sort:
         case "lines" | "suites" | "bugs":
             _run_lines(arguments, choice, pool)
@@ -108,7 +111,7 @@ def _run_lines(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -
     from ..sets.lines import TASKS
     from ..sets.projects import named
     from .plan import tell_plan
-    from .study import Asked, run_study
+    from .study import Asked, check, run_study
 
     asked = Asked(
         arguments.out,
@@ -129,6 +132,7 @@ def _run_lines(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -
         arguments.steps,
         arguments.json,
     )
+    check(asked)
     if arguments.dry_run:
         tell_plan(asked)
     else:

@@ -119,7 +119,6 @@ class Asked:
 def run_problems(asked: Asked) -> Run:
     """Run, or resume, the study. Raises UsageError, RunError, StudyError, NoIsolation, ModelError and OSError."""
     found = asked.problems()
-    asked.pool.check()
     model = asked.model()
     lines = [json.dumps(_item(problem)).encode() + b"\n" for problem in found]
     run = Run.begin(asked.out, _question(asked, model, hashlib.sha256(b"".join(lines)).hexdigest()))

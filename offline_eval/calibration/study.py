@@ -123,7 +123,6 @@ def run_study(asked: Asked) -> Run:
     Raises UsageError, RunError, StudyError, NoIsolation, UnusableInterpreter, ModelError and OSError.
     """
     projects = asked.projects or named((), suite=asked.set != "projects")
-    check(asked)
     with tell_if_stopped(lambda: "stopped before anything was asked; what was fetched or found is kept, and the same command goes on"):
         model = model_of(asked.choice, TASKS, reflective=asked.reflective, memory=asked.memory)
         Run.check(asked.out, question_of(asked, projects, model))
@@ -132,13 +131,12 @@ def run_study(asked: Asked) -> Run:
 
 
 def check(asked: Asked) -> None:
-    """Check what would otherwise fail late. Raises UsageError, UnusableInterpreter and PoolError."""
+    """Check what would otherwise fail late, or in a plan not at all. Raises UsageError and UnusableInterpreter."""
     check_writable(asked.archives, "the projects' archives are kept there: name another folder with --cache")
     if asked.set != "projects":
         check_writable(platformdirs.user_cache_path("assay"), "the tests' environments are kept there: XDG_CACHE_HOME names another place")
         if asked.python is not None:
             existing(asked.python.absolute())
-    asked.pool.check()
 
 
 def ask(asked: Asked, projects: Sequence[Project], model: StudyModel, items: Items) -> Run:

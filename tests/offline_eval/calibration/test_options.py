@@ -58,3 +58,20 @@ def test_options_that_do_nothing_or_lack_something_are_refused_in_one_line(
     assert said.err.count("\n") == 1
     assert said.out == ""
     assert not Path("run").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--ray", "127.0.0.1:1"], "127.0.0.1:1"),
+        (["--out", "/dev/null/run"], "/dev/null is not a folder"),
+        (["--set", "suites", "--python", "/nowhere/python"], "/nowhere/python"),
+    ],
+)
+def test_a_dry_run_refuses_what_the_run_could_not_use(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], given: list[str], said: str
+) -> None:
+    assert main(["eval", "calibration", "--out", str(tmp_path / "run"), *given, "--dry-run"]) != 0
+    told = capsys.readouterr()
+    assert said in told.err
+    assert not told.out
