@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # By its name in run.toml: the module with STUDY.
 STUDIES = {
     "calibration": "calibration.study",
+    "counterfeit": "counterfeit.lines.study",
     "problems": "calibration.problems",
     "recorded": "calibration.recorded.study",
     "recorded_labelled": "calibration.recorded.labelled",

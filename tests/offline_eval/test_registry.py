@@ -17,7 +17,11 @@ def test_every_folder_of_a_study_is_registered_and_stands_on_the_command_line() 
     folders = {path.parent.name for path in Path(str(offline_eval.__file__)).parent.glob("*/command.py")}
     assert {module.partition(".")[0] for module in STUDIES.values()} == folders
     found = [command for group in ("eval", "calibrate") for command in commands(group)]
-    assert {(command.group, command.name) for command in found} == {("eval", "calibration"), ("calibrate", "repo")}
+    assert {(command.group, command.name) for command in found} == {
+        ("eval", "calibration"),
+        ("eval", "counterfeit"),
+        ("calibrate", "repo"),
+    }
     for command in found:
         parser = argparse.ArgumentParser()
         command.add_arguments(parser)

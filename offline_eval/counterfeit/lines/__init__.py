@@ -1,0 +1,1 @@
+"""Counterfeits among lines of real projects, whose own tests judge."""
