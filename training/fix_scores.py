@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Sequence
 
+from assay.inference.completion.mending import can_mend, mending_prompt
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Prompt
 from assay.inference.stopping.stop import LINE
@@ -16,7 +17,6 @@ from assay.offline_eval.sets.projects import SourceFile
 from .fixes import Fix, drawn
 from .mutate import KINDS
 from .scores import Figure, mean
-from .tokenizer import FIX
 
 LINE_TOKENS = 64
 DRAWS = 6  # of a file, so that rare kinds are found
@@ -25,10 +25,7 @@ Found = dict[str, list[tuple[str, Fix]]]
 
 def question(model: LlamaModel, item: Fix) -> Prompt:
     """The item up to the task's token, laid out as in fixes.py."""
-    token = model.control(FIX)
-    assert token is not None, "asked only of a model that has it"
-    prompt = model.fim(item.before, item.after)
-    return Prompt((*prompt.tokens, *model.tokenize(prompt.held), *model.tokenize(item.shown), token), prompt.layout)
+    return mending_prompt(model, model.fim(item.before, item.after), item.shown)
 
 
 def collected(model: LlamaModel, files: Iterable[SourceFile], most: int) -> Found:
@@ -51,7 +48,7 @@ def collected(model: LlamaModel, files: Iterable[SourceFile], most: int) -> Foun
 
 def fix_figures(model: LlamaModel, files: Sequence[SourceFile], most: int) -> dict[str, Figure]:
     """Figures of at most so many lines of each kind; none for a model without the task's token."""
-    if model.control(FIX) is None:
+    if not can_mend(model):
         return {}
     found, mended, of = {}, [], []
     for kind, items in collected(model, files, most).items():

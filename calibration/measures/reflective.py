@@ -16,8 +16,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from typing import Protocol, runtime_checkable
 
+from ...inference.completion.mending import KnowsControlTokens
 from ...inference.errors import ContextTooLong, Unavailable
 from ...inference.model import Generation, Model, Prompt
 from ...inference.stopping.stop import LINE
@@ -28,15 +28,6 @@ VERSION = 1
 FALLBACK = 0.5
 RETRIES = 3
 ANSWER_TOKENS = 24
-
-
-@runtime_checkable
-class KnowsControlTokens(Protocol):
-    """A model whose control tokens can be looked up."""
-
-    def control(self, name: str) -> int | None:
-        """The id of the control token that is spelled so, None where there is none."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
