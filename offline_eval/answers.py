@@ -8,7 +8,11 @@ import msgspec
 
 
 class Generated(TypedDict):
-    """One generation, as it is kept. text: what the model wrote; inserted: what the editor would insert, None where it would hide it."""
+    """One generation, as it is kept.
+
+    text: what the model wrote. inserted: what the editor would insert, None where it would hide it. stream: of texts that are drawn at a
+    temperature, such as "t0.6": their samples are in a file of their own, with a prompt of their own.
+    """
 
     id: str
     task: Annotated[str, msgspec.Meta(pattern="^[a-z][a-z0-9_]{0,39}$")]
@@ -19,6 +23,7 @@ class Generated(TypedDict):
     labels: dict[str, bool | None]
     stopped_by: str
     arm: NotRequired[Annotated[str, msgspec.Meta(pattern="^[a-z_]{1,40}$")]]
+    stream: NotRequired[Annotated[str, msgspec.Meta(pattern="^t[0-9.e-]{1,20}$")]]
     rank: NotRequired[int]
     asked: NotRequired[dict[str, str]]
     fallbacks: NotRequired[list[str]]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from .. import __version__
 from ..calibration.measures.reflective import Question, questions_for
 from ..inference.backends import TRANSFORMERS
+from ..inference.completion.mending import can_mend
+from ..inference.completion.sampling import GREEDY, Sampling
 from ..inference.completion.settings import Settings
 from ..inference.completion.task import Task, kind_of
 from ..inference.errors import SERVER_FAILURES, OtherModelServed
@@ -33,7 +35,7 @@ class StudyModel:
 
     id, name: of its fingerprint. prompts: the fingerprint of what it is asked, by task. questions: what it is asked about each of its
     generations, by reflective measure. memory: what is read beside it. weights: the fingerprint of that memory. version: the driver's
-    Assay.
+    Assay. sampled: as prompts, where texts are drawn at a temperature. mends: whether it was trained to mend lines.
     """
 
     choice: ModelChoice
@@ -45,6 +47,8 @@ class StudyModel:
     memory: Scope = DEFAULT_SCOPE
     weights: str = ""
     version: str = __version__
+    sampled: Mapping[Task, str] = field(default_factory=dict)
+    mends: bool = False
 
     def question(self, study: str, task: Task = "line") -> dict[str, str | int | Sequence[str]]:
         """The first part of a run's question: schema, study, model, prompt (that of a task) and memory."""
@@ -71,8 +75,18 @@ class StudyModel:
         return model
 
 
-def model_of(choice: ModelChoice, tasks: Sequence[Task], *, reflective: bool = False, memory: Scope = DEFAULT_SCOPE) -> StudyModel:
-    """Open a model to see what it is. memory: what is read beside it, if it can be mixed with anything.
+def model_of(
+    choice: ModelChoice,
+    tasks: Sequence[Task],
+    *,
+    reflective: bool | None = False,
+    memory: Scope = DEFAULT_SCOPE,
+    sampling: Sampling = GREEDY,
+) -> StudyModel:
+    """Open a model to see what it is.
+
+    reflective: whether it is asked about what it wrote; None: if it can be. memory: what is read beside it, if it can be mixed with
+    anything. sampling: how further texts are drawn.
 
     Raises UsageError where no calibrator can be fitted to it, and what `ModelChoice.open` raises.
     """
@@ -84,11 +98,26 @@ def model_of(choice: ModelChoice, tasks: Sequence[Task], *, reflective: bool = F
             raise UsageError(f"{choice.where} gives no log-probabilities, so there is nothing to calibrate with")
         memory = memory if model.capabilities.memory else "off"
         heals, mixed = model.capabilities.heals, memory_fingerprint(model, memory)
-        prompts = {
-            task: settings.fingerprint(model.layout, model.context_length, kind_of(task), heals=heals, memory=mixed) for task in tasks
-        }
-        questions = questions_for(model) if reflective else {}
-        found = StudyModel(choice, settings, model.fingerprint.id, model.fingerprint.name, prompts, questions, memory, mixed)
+        prompts, sampled = (
+            {
+                task: settings.fingerprint(model.layout, model.context_length, kind_of(task), heals=heals, memory=mixed, sampling=how)
+                for task in tasks
+            }
+            for how in (GREEDY, sampling)
+        )
+        questions = questions_for(model) if reflective is not False else {}
+        found = StudyModel(
+            choice,
+            settings,
+            model.fingerprint.id,
+            model.fingerprint.name,
+            prompts,
+            questions,
+            memory,
+            mixed,
+            sampled=sampled,
+            mends=can_mend(model),
+        )
         require_one_model(choice, model.fingerprint)
     if reflective and not found.questions:
         raise UsageError(f"{choice.where} takes texts instead of tokens, so it can't be asked about what it wrote: leave --reflective out")

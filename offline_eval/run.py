@@ -45,6 +45,7 @@ _HASHED = {
     "items": "what is asked about",
     "prompt": "how the model is asked",
     "prompt_block": "how the model is asked",
+    "prompt_sampled": "how the model is asked",
 }
 _REASONS = {
     "assay/run/1": ": its labels judge what the model wrote, and not what the editor would have inserted. Make the run again elsewhere",

@@ -280,7 +280,8 @@ def _without(record: Mapping[str, Any], *names: str) -> dict[str, Any]:
 
 
 def samples_of(question: Mapping[str, Any], answers: Sequence[Answer]) -> dict[str, list[Sample]]:
-    """The samples by file: TASK, or TASK-ARM for an arm, whose samples have the ids of those without it, so that they can be paired.
+    """The samples by file: TASK, or TASK-ARM for an arm, whose samples have the ids of those without it, so that they can be paired, or
+    TASK-STREAM for texts that were drawn at a temperature.
 
     What the editor would hide makes none: a calibrator answers for what is shown.
     """
@@ -289,12 +290,13 @@ def samples_of(question: Mapping[str, Any], answers: Sequence[Answer]) -> dict[s
         for one in answer["generations"]:
             if one["inserted"] is None:
                 continue
-            file = f"{one['task']}-{one['arm']}" if "arm" in one else one["task"]
+            file = "-".join(one[name] for name in ("task", "arm", "stream") if name in one)
+            prompt = "prompt_sampled" if "stream" in one else "prompt_block" if one["task"] == "block" else "prompt"
             found.setdefault(file, []).append(
                 Sample(
                     id=one["id"],
                     model=question["model"],
-                    prompt=question["prompt_block" if one["task"] == "block" else "prompt"],
+                    prompt=question[prompt],
                     task=one["task"],
                     language=answer.get("language", "python"),
                     project=answer["project"],

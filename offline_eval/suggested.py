@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..analysis.python.lines import Gap
-from ..calibration.measures.agreement import Drawn, distinct
+from ..calibration.measures.agreement import SINGLE_DRAW, Drawn, distinct
 from ..calibration.measures.registry import measures_of
 from ..inference.completion.prompt import prompt_at
+from ..inference.completion.sampling import Sampling
 from ..inference.completion.settings import Settings
 from ..inference.completion.task import Task, kind_of
 from ..inference.model import Generation, Model, Prompt
@@ -80,6 +81,15 @@ class FileWithGap:
             if text is not None:
                 inserted.add(text)
             yield Suggested(generation, rank, text)
+
+    def draws(self, model: Model, count: int, sampling: Sampling, memory: Memory | None = None) -> Iterator[Suggested]:
+        """`count` texts that a model draws there, as they come: several may be one text. Raises ModelError."""
+        cursor = self.cursor
+        made = complete_several(
+            model, cursor.prefix, cursor.suffix, kind=cursor.kind, settings=self.settings, memory=memory, count=count, sampling=sampling
+        )
+        for generation in made:
+            yield Suggested(generation, SINGLE_DRAW, text_to_show(generation.text, cursor))
 
     def prompt(self, model: Model) -> Prompt:
         """What the model was asked."""

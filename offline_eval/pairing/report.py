@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # What two questions may differ in, and still be about the same items.
-_OF_MODELS = {"model", "model_name", "prompt", "prompt_block", "judge"}
+_OF_MODELS = {"model", "model_name", "prompt", "prompt_block", "prompt_sampled", "mends", "judge"}
 _DIFFERS = (Rule("above 0", above=0.0), Rule("below 0", below=0.0))
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from assay.inference.completion.sampling import GREEDY, Sampling
 from assay.inference.opening import ModelChoice
 from assay.inference.project_memory.weights import SHIPPED
 from assay.offline_eval.model import Changed, model_of, opened_on_one_thread
@@ -47,3 +48,15 @@ def test_a_worker_with_other_weights_of_the_project_memory_is_refused(tmp_path: 
     with pytest.raises(Changed, match="weights of the project memory are others for the worker"):
         asked.open_in_worker()
     replace(asked, memory="off", weights="").open_in_worker().close()
+
+
+def test_texts_that_are_drawn_have_a_prompt_of_their_own() -> None:
+    greedy, drawn = (model_of(ModelChoice(), ("line",), sampling=sampling) for sampling in (GREEDY, Sampling(0.6)))
+    assert greedy.sampled == greedy.prompts == drawn.prompts
+    assert drawn.sampled["line"] not in (greedy.prompts["line"], model_of(ModelChoice(), ("line",), sampling=Sampling(0.8)).sampled["line"])
+    assert greedy.mends
+
+
+def test_a_model_is_asked_about_what_it_wrote_where_it_can_be() -> None:
+    assert "ask_true_normalised" in model_of(ModelChoice(), ("line",), reflective=None).questions
+    assert model_of(ModelChoice(), ("line",)).questions == {}
