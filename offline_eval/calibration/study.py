@@ -10,19 +10,12 @@ thinks of each of its generations (reflective measures). Three sets:
 
 from __future__ import annotations
 
-import hashlib
-import json
-import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
-import platformdirs
-
-from ...analysis.oracle.interpreter import existing
-from ...analysis.sandbox.isolation.best_level import best_level
 from ...inference.completion.task import Task
 from ...inference.opening import ModelChoice
 from ...suggestion.memory.scope import DEFAULT_SCOPE, Scope
@@ -30,11 +23,12 @@ from ..errors import StudyError
 from ..model import StudyModel, model_of
 from ..pool.choice import Pool
 from ..progress import Progress, counted, tell_if_stopped, to_stderr
-from ..run import RUN, Run, check_writable
+from ..run import Run, check_writable
 from ..sets.arms import PLAIN, Arm
+from ..sets.items import Wanted, check_suites, items_of_suites, limited, lines_of, question_of_items
 from ..sets.lines import TASKS, Place, places_of
 from ..sets.projects import Project, default_cache, is_fetched, named
-from ..sets.suites import Items, Judged, Judging, Label, prepared, watched
+from ..sets.suites import Items, Judged, Judging, Label
 from ..study import Plan, Results, Step, Work, conduct
 from .draw import ANSWERS, EVENT, Drawing, label_id
 from .report import write_report
@@ -134,15 +128,13 @@ def check(asked: Asked) -> None:
     """Check what would otherwise fail late, or in a plan not at all. Raises UsageError and UnusableInterpreter."""
     check_writable(asked.archives, "the projects' archives are kept there: name another folder with --cache")
     if asked.set != "projects":
-        check_writable(platformdirs.user_cache_path("assay"), "the tests' environments are kept there: XDG_CACHE_HOME names another place")
-        if asked.python is not None:
-            existing(asked.python.absolute())
+        check_suites(asked.python)
 
 
 def ask(asked: Asked, projects: Sequence[Project], model: StudyModel, items: Items) -> Run:
     """Run, or resume, the study about these items. Raises as `run_study`."""
-    lines = [json.dumps(place.record).encode() + b"\n" for place in items.places]
-    run = Run.begin(asked.out, question_of(asked, projects, model) | _question_of_items(items, lines))
+    lines = lines_of(items)
+    run = Run.begin(asked.out, question_of(asked, projects, model) | question_of_items(items, lines))
     run.keep_items(lines)
     files = {(place.project, place.path) for place in items.places}
     of = counted(len({project for project, _ in files}), "project")
@@ -171,30 +163,15 @@ def question_of(asked: Asked, projects: Sequence[Project], model: StudyModel) ->
     return question
 
 
-def _question_of_items(items: Items, lines: Sequence[bytes]) -> dict[str, str | int | Sequence[str]]:
-    """The rest of it. lines: of items.jsonl."""
-    question: dict[str, str | int | Sequence[str]] = {"items": hashlib.sha256(b"".join(lines)).hexdigest()}
-    if items.contents:
-        question["isolation"] = ", ".join(sorted({str(suite.isolation) for suite in items.suites.values()}))
-        question["suites"] = sorted(items.suites)
-        question["content"] = hashlib.sha256(json.dumps(dict(sorted(items.contents.items()))).encode()).hexdigest()
-    return question
-
-
 def items_of(asked: Asked, projects: Sequence[Project]) -> Items:
     """The places, which take no model to find, but for those of suites a run of their tests. Raises StudyError and NoIsolation."""
     if asked.set == "bugs" and find_spec("libcst") is None:
         raise StudyError("libcst, which bugs are injected with, is not installed: pip install 'assay[studies]'")
-    if asked.set != "projects":
-        projects = _not_left_out(asked.out, projects)
-        ready = prepared(projects, asked.archives, platformdirs.user_cache_path("assay"), best_level(), asked.python)
-        found = watched(ready, asked.pool, asked.most, asked.tasks, asked.seed, bugs=asked.set == "bugs")
-    else:
-        found = Items(_lines(asked, projects))
-    if asked.limit is None or asked.limit >= len(found.places):
-        return found
-    drawn = random.Random(f"{asked.seed}:limit").sample(range(len(found.places)), asked.limit)
-    return replace(found, places=[found.places[index] for index in sorted(drawn)])
+    if asked.set == "projects":
+        return limited(Items(_lines(asked, projects)), asked.limit, asked.seed)
+    bugs = asked.set == "bugs"
+    wanted = Wanted(asked.out, projects, asked.archives, asked.tasks, asked.most, asked.limit, asked.seed, asked.python, bugs)
+    return items_of_suites(wanted, asked.pool)
 
 
 def _lines(asked: Asked, projects: Sequence[Project]) -> list[Place]:
@@ -206,16 +183,6 @@ def _lines(asked: Asked, projects: Sequence[Project]) -> list[Place]:
             places += places_of(project, asked.archives, asked.most, asked.seed, asked.tasks)
             progress.step()
     return places
-
-
-def _not_left_out(out: Path, projects: Sequence[Project]) -> Sequence[Project]:
-    """The projects that a run began with: one that was left out then stays out, so that the run can go on."""
-    if not (out / RUN).is_file():
-        return projects
-    begun = Run.opened(out).question().get("suites", [])
-    if left_out := [project.name for project in projects if project.name not in begun]:
-        to_stderr(f"left out when the run began: {', '.join(left_out)}")
-    return [project for project in projects if project.name in begun]
 
 
 def _plan(asked: Asked, run: Run, model: StudyModel, projects: Sequence[Project], items: Items) -> Plan:

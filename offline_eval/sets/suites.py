@@ -302,7 +302,7 @@ class Judge:
     def __call__(self, judged: Judged) -> dict[str, Any]:
         """The label of a text. Raises Unjudged where the machine failed, and Changed where the project is another than it was."""
         begun = time.perf_counter()
-        said = _verdict(self._oracle(judged.suite), judged.file, judged.text, judged.lines)
+        said = _verdict(self.oracle(judged.suite), judged.file, judged.text, judged.lines)
         label: Label = {"id": judged.id, "tests_pass": said.label, "why": said.reason, "tests": said.tests, "way": said.way}
         return {**label, "timings": {"tests_ms": (time.perf_counter() - begun) * 1e3}}
 
@@ -312,7 +312,8 @@ class Judge:
             self._last[1].close()
             self._last = None
 
-    def _oracle(self, suite: Suite) -> Oracle:
+    def oracle(self, suite: Suite) -> Oracle:
+        """The oracle of a project. Raises Changed where that is another than it was."""
         if self._last is None or self._last[0] != suite:
             self.close()
             oracle = suite.oracle()

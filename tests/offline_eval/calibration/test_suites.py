@@ -181,8 +181,8 @@ def test_a_project_that_was_left_out_when_a_run_began_stays_out_and_the_run_goes
         prepared_of.append([project.name for project in projects])
         return [judged]
 
-    monkeypatch.setattr("assay.offline_eval.calibration.study.prepared", prepared)
-    monkeypatch.setattr("assay.offline_eval.calibration.study.watched", lambda *_, **__: found)
+    monkeypatch.setattr("assay.offline_eval.sets.items.prepared", prepared)
+    monkeypatch.setattr("assay.offline_eval.sets.items.watched", lambda *_, **__: found)
     before = files_of(run_study(asked))
     assert files_of(run_study(asked)) == before
     assert prepared_of == [["shop", "bad"], ["shop"]]
