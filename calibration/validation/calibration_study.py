@@ -25,15 +25,20 @@ from ..measures.registry import MEASURES, raw_probability
 from ..metrics.groups import mean, skill_gain
 from ..metrics.intervals import Interval, intervals, rate_interval, student_t
 from ..metrics.null_tests import kuiper_by_group
+from ..samples import EVENTS as EVERY_EVENT
 from ..samples import Sample
 from .figures import Figure, figure, not_run, only_with_skill
 from .held_out import HeldOut, NotHeldOut, Source
+from .inputs import Inputs
 
 STUDY = "calibration"
 # The studies whose runs these figures are of: both record samples of the same kind.
 RUNS_OF = (STUDY, "repository")
+EVENTS = EVERY_EVENT
 # The inputs beside the plain one, which is what the editor shows the model.
-ARMS = {"no_docstring": "without the docstring", "no_suffix": "without the text after the cursor"}
+ARMS: Mapping[str, str] = {"no_docstring": "without the docstring", "no_suffix": "without the text after the cursor"}
+STREAMS: Mapping[str, str] = {}
+FACT = None
 
 MAX_ERROR = 0.05
 # Below it a p-value is told.
@@ -73,14 +78,10 @@ class Judged:
         return figure(id, interval, len(self.y), self.count, self.by, _CLAIMS[id.partition(".")[0] if id not in _CLAIMS else id], note)
 
 
-def figures(calibrator: Calibrator, samples: Sequence[Sample], arms: Mapping[str, Sequence[Sample]], source: HeldOut) -> tuple[Figure, ...]:
-    """All figures of a calibrator.
-
-    samples: of the plain input; arms: those of other inputs by the names in `ARMS`, with the plain sample's id for the same place.
-    Samples without a label for its event, or without a number, are left out.
-    """
+def figures(calibrator: Calibrator, inputs: Inputs, source: HeldOut) -> tuple[Figure, ...]:
+    """All figures of a calibrator. Samples without a label for its event, or without a number, are left out."""
     by = calibrator.fitted_on.grouped_by
-    plain, kept = _judged(samples, calibrator.event, calibrator.features, source, by)
+    plain, kept = judged_of(inputs.plain, calibrator.event, calibrator.features, source, by)
     if not len(plain.y):
         why = f"no sample has a label for {calibrator.event} and a number"
         return tuple(not_run(id, _CLAIMS[id], why, by) for id in ("K1", "K2", "K3", "K4", "K5", "K6", "K8"))
@@ -88,7 +89,7 @@ def figures(calibrator: Calibrator, samples: Sequence[Sample], arms: Mapping[str
     has_skill = k1.reading == "holds"
     first = _told(source.how, k1, k2, k3, _gain_over_raw(plain, kept))
     k6 = only_with_skill(transfer(plain, calibrator.between_group_sd, calibrator.fitted_on.groups), has_skill)
-    k7 = (_of_arm(arm, calibrator, kept, arms.get(arm, ()), source, by) for arm in ARMS)
+    k7 = (_of_arm(arm, calibrator, kept, inputs.others.get(arm, ()), source, by) for arm in ARMS)
     return (
         *first,
         *_of_events(kept, calibrator, source, by),
@@ -179,7 +180,9 @@ def reflective_adds(free: Judged, all_measures: Floats, names: Sequence[str]) ->
     return free.figure("K8", found, f"skill with {', '.join(names)} minus that without{left_out}")
 
 
-def _judged(samples: Sequence[Sample], event: str, features: tuple[str, ...], source: Source, by: Grouping) -> tuple[Judged, list[Sample]]:
+def judged_of(
+    samples: Sequence[Sample], event: str, features: tuple[str, ...], source: Source, by: Grouping
+) -> tuple[Judged, list[Sample]]:
     """The samples with a label and a number, and what is said of them."""
     known = [sample for sample in samples if sample.labels.get(event) is not None]
     p = source(known, event, features) if known else np.empty(0)
@@ -203,7 +206,7 @@ def _of_events(kept: Sequence[Sample], calibrator: Calibrator, source: HeldOut, 
     if not both:
         return (not_run("K5", "", "no sample has labels for both exact_match and tests_pass", by),)
     try:
-        exact, tests = (_judged(both, event, calibrator.features, source.cross_fitted, by)[0] for event in _EVENTS)
+        exact, tests = (judged_of(both, event, calibrator.features, source.cross_fitted, by)[0] for event in _EVENTS)
     except NotHeldOut as error:
         return (not_run("K5", "", str(error), by),)
     gain = _told(_AMONG_THEMSELVES, of_events(exact, tests))
@@ -218,10 +221,10 @@ def _of_arm(arm: str, calibrator: Calibrator, kept: Sequence[Sample], samples: S
         return not_run(id, _CLAIMS["K7"], f"there are no samples {ARMS[arm]}", by)
     row = {sample.id: number for number, sample in enumerate(kept)}
     ordered = sorted((sample for sample in samples if sample.id in row), key=lambda sample: row[sample.id])
-    other, judged = _judged(ordered, calibrator.event, calibrator.features, source, by)
+    other, judged = judged_of(ordered, calibrator.event, calibrator.features, source, by)
     if not judged:
         return not_run(id, _CLAIMS["K7"], f"no sample {ARMS[arm]} has the id of a plain one, a label and a number", by)
-    plain, _ = _judged([kept[row[sample.id]] for sample in judged], calibrator.event, calibrator.features, source, by)
+    plain, _ = judged_of([kept[row[sample.id]] for sample in judged], calibrator.event, calibrator.features, source, by)
     return of_input(id, plain, other)
 
 
@@ -232,7 +235,7 @@ def _of_reflective(calibrator: Calibrator, kept: Sequence[Sample], source: Sourc
     if not names or not free:
         return not_run("K8", _CLAIMS["K8"], "the samples have no measures for which the model was asked again", by)
     try:
-        plain, more = (_judged(kept, calibrator.event, measures, source, by)[0] for measures in (free, (*free, *names)))
+        plain, more = (judged_of(kept, calibrator.event, measures, source, by)[0] for measures in (free, (*free, *names)))
     except NotHeldOut as error:
         return not_run("K8", _CLAIMS["K8"], str(error), by)
     return reflective_adds(plain, more.p, names)

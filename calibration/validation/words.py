@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+from ..bands import BOUNDARIES, LIKELY, POSSIBLE, UNLIKELY
 from .figures import Figure, Reading
 from .table import Validation
 
@@ -36,6 +37,37 @@ MEANINGS: dict[str, Meaning] = {
     "K7.no_docstring": Meaning("offset without docstrings", "Its numbers are off by more than 5 points in functions without a docstring."),
     "K7.no_suffix": Meaning("offset at the end of a file", "Its numbers are off by more than 5 points where nothing follows the cursor."),
     "K8": Meaning("skill gained by asking the model again"),
+    "F1": Meaning(
+        "surer of failures than a calibrated map would be",
+        "On wrong suggestions its numbers are off by more than 3 points from what a calibrated map would say.",
+    ),
+    "F2": Meaning(
+        "AUC of right against plausible wrong texts at one place",
+        "At one place it does not tell right suggestions from wrong ones that look right.",
+    ),
+    "F3": Meaning("AUC against other failures minus that against counterfeits"),
+    "F3.counterfeit": Meaning(
+        "AUC of right against counterfeit suggestions", "It does not tell right suggestions from wrong ones that look right."
+    ),
+    "F4": Meaning("skill on what parses", "Among suggestions that parse its numbers are no better than always saying the average."),
+    "F4.offset": Meaning("offset on what parses", "Among suggestions that parse its numbers are off by more than 5 points."),
+    "F5.likely": Meaning(
+        "right minus said, of the band likely", "Of suggestions with the badge likely fewer are right than it says, by more than 5 points."
+    ),
+    "F5.possible": Meaning(
+        "right minus said, of the band possible",
+        "Of suggestions with the badge possible fewer are right than it says, by more than 5 points.",
+    ),
+    **{
+        f"F5.counterfeits_{band.word}": Meaning(f"share of counterfeits with the band {band.word}") for band in (LIKELY, POSSIBLE, UNLIKELY)
+    },
+    "F6": Meaning("skill gained by asking the model whether it is right"),
+    "F6.parses": Meaning("the same, on what parses"),
+    "F7": Meaning("Youden's J of the model's own answer"),
+    "F7.right": Meaning("share of right texts that the model calls right"),
+    "F7.counterfeit": Meaning("share of counterfeits that the model calls right"),
+    "F8": Meaning("own counterfeits against another model's"),
+    "F9": Meaning("passing repairs minus passing texts drawn anew"),
 }
 
 
@@ -58,6 +90,46 @@ def refuted(validation: Validation) -> list[str]:
     return [meant for row in rows if (meant := MEANINGS[row.id].refuted if row.id in MEANINGS else f"{row.id} ({row.claim}) is refuted.")]
 
 
+def on_failures(validation: Validation) -> str:
+    """F1 as a sentence: what the numbers are like on wrong suggestions. Empty where that was not measured."""
+    value = {row.id: row.value for row in validation.figures}.get("F1")
+    if value is None:
+        return ""
+    points = round(100 * abs(value))
+    if not points:
+        return "On wrong suggestions its numbers are as low as a calibrated map's would be."
+    than = "higher" if value > 0 else "lower"
+    return f"On wrong suggestions its numbers are {points} {'point' if points == 1 else 'points'} {than} than a calibrated map's would be."
+
+
+def on_badges(validation: Validation) -> dict[str, str]:
+    """F5 as a sentence for each band, by its word: how many wrong suggestions that look right have it. Of those that were measured.
+
+    The bands are those of the default boundaries.
+    """
+    values = {row.id: row.value for row in validation.figures}
+    ranges = {
+        LIKELY.word: f"from {BOUNDARIES.likely_from:.0%} on",
+        POSSIBLE.word: f"from {BOUNDARIES.possible_from:.0%} to {BOUNDARIES.likely_from:.0%}",
+        UNLIKELY.word: f"below {BOUNDARIES.possible_from:.0%}",
+    }
+    return {
+        word: f"Of wrong suggestions that still look right, {round(100 * value)} in 100 got this badge ({where})."
+        for word, where in ranges.items()
+        if (value := values.get(f"F5.counterfeits_{word}")) is not None
+    }
+
+
 def as_json(validation: Validation | None) -> dict[str, Any] | None:
-    """What clients are told: `summary`, one line; `refuted`, sentences. None without a table."""
-    return None if validation is None else {"summary": summary(validation), "refuted": refuted(validation)}
+    """What clients are told: `summary`, one line; `refuted`, sentences; `failures`, one sentence or none; `badges`, sentences by band.
+
+    None without a table.
+    """
+    if validation is None:
+        return None
+    return {
+        "summary": summary(validation),
+        "refuted": refuted(validation),
+        "failures": on_failures(validation),
+        "badges": on_badges(validation),
+    }

@@ -109,13 +109,16 @@ def show(project: Path | None, question: Question | None = None) -> Listing:
 
 
 def _validated(entry: Entry) -> Iterator[str]:
-    from ...calibration.validation.words import refuted, summary
+    from ...calibration.validation.words import on_badges, on_failures, refuted, summary
 
     if entry.validation is None:
         yield "    not validated"
         return
     yield f"    {summary(entry.validation)}"
     yield from (f"      refuted: {sentence}" for sentence in refuted(entry.validation))
+    if of_failures := on_failures(entry.validation):
+        yield f"      {of_failures}"
+    yield from (f"      {word}: {sentence}" for word, sentence in on_badges(entry.validation).items())
 
 
 def _question(arguments: argparse.Namespace, choice: ModelChoice) -> Question:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from ...calibration.bands import band_of
 from ...calibration.confidence import Confidence
 from ...calibration.control_characters import strip_control_characters
 from ...calibration.measures.registry import LOWEST_COUNT
@@ -210,6 +211,19 @@ def _calibrator_used(entry: Entry) -> CalibratorUsed:
     )
 
 
+def _of_wrong_ones(explanation: Explanation) -> Iterator[str]:
+    """What studies say of wrong suggestions: the numbers that they got, and how many of those that look right had this badge."""
+    validation = explanation.calibrator.validation if explanation.calibrator else None
+    confidence = explanation.confidence
+    if validation is None or confidence.probability is None:
+        return
+    if validation["failures"]:
+        yield validation["failures"]
+    # with boundaries of the user's own the same word may be another badge
+    if band_of(confidence.probability).word == confidence.band and confidence.band in validation["badges"]:
+        yield validation["badges"][confidence.band]
+
+
 def _paragraphs(explanation: Explanation) -> Iterator[str]:
     confidence = explanation.confidence
     if (used := explanation.calibrator) is not None:
@@ -226,7 +240,7 @@ def _paragraphs(explanation: Explanation) -> Iterator[str]:
             f"calibration error (ECE) {used.ece:.3f}; noise alone gives {used.ece_noise_floor:.3f}."
         )
         if used.validation is not None:
-            yield " ".join((f"{used.validation['summary'].capitalize()}.", *used.validation["refuted"]))
+            yield " ".join((f"{used.validation['summary'].capitalize()}.", *used.validation["refuted"], *_of_wrong_ones(explanation)))
         yield f"Chosen because: {code_span(explanation.chosen_because)}"
     if explanation.least_certain:
         yield f"Least certain of {explanation.tokens} tokens: {'; '.join(map(_uncertain, explanation.least_certain))}."

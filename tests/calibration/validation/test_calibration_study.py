@@ -18,6 +18,7 @@ from assay.calibration.samples import Sample
 from assay.calibration.validation.calibration_study import Judged, figures, transfer, whole
 from assay.calibration.validation.figures import Figure
 from assay.calibration.validation.held_out import held_out
+from assay.calibration.validation.inputs import Inputs
 
 WORLDS = [pytest.param(40, id="few"), pytest.param(400, id="many", marks=pytest.mark.slow)]
 
@@ -55,7 +56,7 @@ def test_nothing_holds_of_a_map_that_was_fitted_to_shuffled_labels(worlds: int) 
         labels = np.random.default_rng(seed).permutation([sample.labels["exact_match"] for sample in samples])
         shuffled = [changed(sample, labels={"exact_match": bool(label)}) for sample, label in zip(samples, labels, strict=True)]
         calibrator = fit(shuffled, "exact_match", kind="platt", resamples=2).calibrator
-        found = figures(calibrator, shuffled, {"no_suffix": shuffled}, held_out(calibrator, shuffled))
+        found = figures(calibrator, Inputs(shuffled, {"no_suffix": shuffled}), held_out(calibrator, shuffled))
         held.update(figure.id for figure in found if figure.reading == "holds")
     assert {id: count for id, count in held.items() if count > most(worlds)} == {}
 
@@ -118,7 +119,7 @@ def by_id(found: tuple[Figure, ...]) -> dict[str, Figure]:
 
 def test_every_figure_of_samples_that_have_all_there_is_is_run(calibrator: Calibrator, samples: list[Sample]) -> None:
     arms = {"no_docstring": samples[:600], "no_suffix": samples[300:]}
-    found = by_id(figures(calibrator, samples, arms, held_out(calibrator, samples)))
+    found = by_id(figures(calibrator, Inputs(samples, arms), held_out(calibrator, samples)))
     assert list(found) == ["K1", "K2", "K3", "K4", "K5", "K5.mixed", "K6", "K7.no_docstring", "K7.no_suffix", "K8"]
     assert "not run" not in {figure.reading for figure in found.values()}
     skill = calibrator.evidence.skill
@@ -135,7 +136,7 @@ def test_what_the_samples_do_not_have_is_not_run_and_why_is_said(calibrator: Cal
         changed(sample, measures={"total_logprob": sample.measures["total_logprob"]}, labels={"exact_match": True}) for sample in samples
     ]
     bare = [changed(bare[0], labels={"exact_match": False}), *bare[1:]]
-    found = by_id(figures(calibrator, bare, {}, held_out(calibrator, bare)))
+    found = by_id(figures(calibrator, Inputs(bare), held_out(calibrator, bare)))
     told = {id: figure.note for id, figure in found.items() if figure.reading == "not run"}
     assert told == {
         "K5": "no sample has labels for both exact_match and tests_pass",
@@ -149,14 +150,14 @@ def test_places_are_paired_by_the_id_of_their_samples(calibrator: Calibrator, sa
     shifted = [changed(sample, measures={**sample.measures, "total_logprob": sample.measures["total_logprob"] - 1.5}) for sample in samples]
     strangers = [changed(sample, id=f"other {sample.id}") for sample in samples]
     arms = {"no_suffix": [*strangers, *reversed(shifted)], "no_docstring": strangers}
-    found = by_id(figures(calibrator, samples, arms, held_out(calibrator, samples)))
+    found = by_id(figures(calibrator, Inputs(samples, arms), held_out(calibrator, samples)))
     assert (found["K7.no_suffix"].n, found["K7.no_suffix"].reading) == (len(samples), "refuted")
     assert found["K7.no_docstring"].note == "no sample without the docstring has the id of a plain one, a label and a number"
 
 
 def test_how_each_figure_is_held_out_is_told(calibrator: Calibrator, samples: list[Sample]) -> None:
     folds = fit(samples, "exact_match", resamples=50, date=datetime.fromisoformat(calibrator.fitted_on.date)).kept_folds()
-    found = by_id(figures(calibrator, samples, {"no_suffix": samples}, held_out(calibrator, samples, folds)))
+    found = by_id(figures(calibrator, Inputs(samples, {"no_suffix": samples}), held_out(calibrator, samples, folds)))
     told = {id: figure.note.split(";")[0] for id, figure in found.items() if figure.reading != "not run"}
     by_folds, among_themselves = "each project by the kept map that did not see it", "both maps cross-fitted to these samples"
     assert told == dict.fromkeys(told, by_folds) | dict.fromkeys(("K5", "K8"), among_themselves)
@@ -166,7 +167,7 @@ def test_maps_that_are_compared_have_seen_the_same_samples(samples: list[Sample]
     """A calibrator of many samples would else have more skill than a map with one more measure of few."""
     more = [changed(sample, id=f"more {sample.id}") for sample in samples[:150]]
     of_many, of_few = (fit(those, "exact_match", resamples=2).calibrator for those in (samples, more))
-    a, b = (by_id(figures(made, more, {}, held_out(made, more))) for made in (of_many, of_few))
+    a, b = (by_id(figures(made, Inputs(more), held_out(made, more))) for made in (of_many, of_few))
     assert [a[id].value for id in ("K5", "K8")] == [b[id].value for id in ("K5", "K8")]
     assert a["K1"].value != b["K1"].value
 
@@ -175,6 +176,6 @@ def test_measures_that_model_selection_leaves_out_are_told(samples: list[Sample]
     rng = np.random.default_rng(1)
     noise = [changed(sample, measures={**sample.measures, "ask_true_normalised": float(rng.normal())}) for sample in samples]
     calibrator = fit(noise, "exact_match", resamples=2).calibrator
-    k8 = by_id(figures(calibrator, noise, {}, held_out(calibrator, noise)))["K8"]
+    k8 = by_id(figures(calibrator, Inputs(noise), held_out(calibrator, noise)))["K8"]
     assert k8.value == 0
     assert "model selection leaves them out" in k8.note

@@ -120,4 +120,4 @@ def test_the_primary_figures_are_counted_in_one_line_and_no_other_upgrades_it() 
 def test_what_is_refuted_is_said_in_a_sentence_the_primary_ones_first() -> None:
     table = merged(EMPTY, [row("K3", -0.2), row("K1", -0.2), row("K8", -0.2), row("M3", -0.3), row("K2", 0.2)])
     assert refuted(table) == [MEANINGS["K1"].refuted, "M3 (> 0) is refuted.", MEANINGS["K3"].refuted]
-    assert set(PRIMARY) & set(MEANINGS) == {"K1", "K2"}
+    assert set(PRIMARY) & set(MEANINGS) == {"K1", "K2", "F2"}

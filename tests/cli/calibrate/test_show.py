@@ -125,4 +125,4 @@ def test_what_studies_say_of_a_calibrator_is_one_line_and_what_is_refuted_a_sent
     shown = show(project)
     line, sentence = "validated: 1 of 5 hold, 1 refuted, 3 not run", MEANINGS["K2"].refuted
     assert f"\n    {line}\n      refuted: {sentence}\n" in shown.text
-    assert shown.document["calibrators"][0]["validation"] == {"summary": line, "refuted": [sentence]}
+    assert shown.document["calibrators"][0]["validation"] == {"summary": line, "refuted": [sentence], "failures": "", "badges": {}}

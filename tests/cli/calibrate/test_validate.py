@@ -106,13 +106,65 @@ def test_damaged_folds_are_refused(files: Path, capsys: pytest.CaptureFixture[st
     assert f"{path}: " in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("study", "code"), [("calibration", 0), ("repository", 0), ("counterfeit", 2)])
+@pytest.mark.parametrize(("study", "code"), [("calibration", 0), ("repository", 0), ("recorded", 2)])
 def test_the_figures_are_those_of_the_runs_study(files: Path, capsys: pytest.CaptureFixture[str], study: str, code: int) -> None:
     question = {"schema": SCHEMA, "study": study, "model": "m", "model_name": "m", "prompt": "p", "seed": 0}
     (files / "RUN" / "run.toml").write_text("".join(f"{name} = {json.dumps(value)}\n" for name, value in question.items()))
     assert validated(files, "RUN") == code
-    said = f"{files / 'RUN'} is a run of the study counterfeit, which says nothing of a calibrator; name runs of: calibration, repository"
+    said = f"{files / 'RUN'} is a run of the study recorded, which says nothing of a calibrator; name runs of: calibration, repository"
     assert (said in capsys.readouterr().err) == (code == 2)
+
+
+@pytest.fixture
+def counterfeits(tmp_path: Path) -> Path:
+    """t.json, a calibrator for tests_pass, and the run CF of counterfeits with shown and drawn texts."""
+    samples = [changed(each, labels={"tests_pass": each.labels["exact_match"]}) for each in world(400, projects=10)[0]]
+    save(fit(samples, "tests_pass", resamples=50).calibrator, tmp_path / "t.json")
+    drawn = [changed(each, id=f"{each.id}:{i}", prompt="e" * 16, text_sha256=f"{i}" * 64) for each in samples[:200] for i in range(3)]
+    write_samples(tmp_path / "CF" / "samples" / "line.jsonl", samples)
+    write_samples(tmp_path / "CF" / "samples" / "line-t0.6.jsonl", drawn)
+    question = {"schema": SCHEMA, "study": "counterfeit", "model": "m", "model_name": "m", "prompt": "p", "seed": 0}
+    (tmp_path / "CF" / "run.toml").write_text("".join(f"{name} = {json.dumps(value)}\n" for name, value in question.items()))
+    with (tmp_path / "CF" / "facts.jsonl").open("w") as file:
+        for number, each in enumerate([*samples, *drawn]):
+            kind = "right" if each.labels["tests_pass"] else "counterfeit" if number % 3 else "other"
+            fact = {
+                "id": each.id,
+                "gap": f"{number // 9}",
+                "project": each.project,
+                "task": "line",
+                "classes": {"kept": kind},
+                "parses": True,
+            }
+            file.write(json.dumps(fact) + "\n")
+    return tmp_path
+
+
+def test_a_run_of_counterfeits_brings_its_own_figures_and_one_of_another_study_stays(counterfeits: Path) -> None:
+    run, path = counterfeits / "CF", str(counterfeits / "t.json")
+    assert main(["calibrate", "validate", path, str(run)]) == 0
+    found = table.load(table.path_of(load(counterfeits / "t.json"), counterfeits / "t.json"))
+    rows = {row.id: row for row in found.figures}
+    assert {row.study for row in rows.values()} == {"counterfeit"}
+    assert (rows["F1"].n, rows["F4"].reading, rows["F9"].reading) == (400, "holds", "not run")
+    assert rows["F2"].n > 0
+    assert "a map of its own, cross-fitted to texts drawn at temperature 0.6" in rows["F2"].note
+    assert main(["calibrate", "validate", path, str(run), str(run / "samples" / "line.jsonl")]) == 0
+    found = table.load(table.path_of(load(counterfeits / "t.json"), counterfeits / "t.json"))
+    assert {row.study for row in found.figures} == {"calibration", "counterfeit"}
+
+
+def test_facts_that_are_damaged_and_calibrators_of_another_event_are_refused(
+    counterfeits: Path, files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    facts = counterfeits / "CF" / "facts.jsonl"
+    facts.write_text('{"id": "s0", "gap": 3}\n')
+    assert main(["calibrate", "validate", str(counterfeits / "t.json"), str(counterfeits / "CF")]) == 2
+    err = capsys.readouterr().err
+    assert f"{facts}:1: not the facts of a text: " in err
+    assert f"`assay eval report {counterfeits / 'CF'}` writes them again" in err
+    assert main(["calibrate", "validate", str(files / "c.json"), str(counterfeits / "CF")]) == 2
+    assert "the study counterfeit says something of calibrators for tests_pass alone" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("field", ["model", "prompt", "task"])

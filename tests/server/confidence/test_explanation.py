@@ -11,6 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from synthetic_samples import MODEL, PROMPT, world
 
+from assay.calibration.bands import BOUNDARIES, Boundaries, band_of
 from assay.calibration.calibrator import Calibrator
 from assay.calibration.fitting.fit import fit
 from assay.calibration.metrics.intervals import Interval
@@ -225,7 +226,29 @@ def test_what_studies_say_of_the_calibrator_is_told_and_what_is_refuted(calibrat
     _, choice, told = explained(registry)
     sentence = MEANINGS["K2"].refuted
     assert f"\n\nValidated: 0 of 5 hold, 1 refuted, 4 not run. {sentence}\n\n" in hover_markdown(told)
-    expected = {"summary": "validated: 0 of 5 hold, 1 refuted, 4 not run", "refuted": [sentence]}
+    expected = {"summary": "validated: 0 of 5 hold, 1 refuted, 4 not run", "refuted": [sentence], "failures": "", "badges": {}}
     assert told.as_json()["calibrator"]["validation"] == expected
     (task,) = tasks_json({"line": choice})
     assert task["calibrator"]["validation"] == expected
+
+
+@pytest.mark.parametrize(("boundaries", "is_told"), [(BOUNDARIES, True), (Boundaries(0.999, 0.998), False)])
+def test_how_many_wrong_suggestions_that_look_right_got_this_badge_is_told_of_the_default_boundaries(
+    calibrator: Calibrator, boundaries: Boundaries, is_told: bool
+) -> None:
+    plain = registry_of(calibrator)
+    suggestion, choice, _ = explained(plain)
+    probability = suggestion.confidence.probability
+    assert probability is not None
+    word = band_of(probability).word
+    found = [
+        figure("F1", Interval(0.124, 0.1, 0.15), 900, 12, "project", "within ±0.03"),
+        figure(f"F5.counterfeits_{word}", Interval(0.07, 0.04, 0.1), 90, 12, "project"),
+    ]
+    told_of = replace(empty(calibrator), figures=rows_of(found, "counterfeit", "run", "0" * 64))
+    entry = replace(plain.entries[0], validation=told_of)
+    confidence = replace(suggestion.confidence, band=band_of(probability, boundaries).word)
+    told = explanation(replace(suggestion, confidence=confidence), generation(), replace(choice, entry=entry))
+    markdown = hover_markdown(told)
+    assert "On wrong suggestions its numbers are 12 points higher than a calibrated map's would be." in markdown
+    assert ("Of wrong suggestions that still look right, 7 in 100 got this badge (" in markdown) == is_told

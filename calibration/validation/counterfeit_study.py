@@ -1,0 +1,323 @@
+"""The figures F1 to F9 of the counterfeit study: does a calibrator know the wrong texts that look right?
+
+Texts have classes: right (R), counterfeit (C: wrong, and they look right), other (T). Counterfeits are defined by their label, so no
+probability can be calibrated on them alone; what a figure asks is whether they are told apart, and how sure the wrong ones look.
+
+F1 and F3 to F7 are of what the editor shows, F2 of the texts that were drawn at one place, F9 of repairs. All are held out (`held_out`),
+with intervals by group. Each figure is a pure function; `figures` finds the samples for all.
+
+References: Gu et al. (2024).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import Floats
+from ..bands import BANDS, BOUNDARIES, NO_EVIDENCE, band_of
+from ..calibrator import Calibrator
+from ..fitting.folds import Grouping
+from ..measures.registry import MEASURES
+from ..metrics.groups import jackknife, mean, skill_gain, within_auc
+from ..metrics.intervals import Interval, intervals, rate_interval, student_t
+from ..metrics.scores import auc
+from ..samples import Event, Sample
+from .calibration_study import judged_of
+from .counterfeit_facts import Fact
+from .figures import Figure, figure, not_run, only_with_skill
+from .held_out import CrossFitted, HeldOut, NotHeldOut, Source
+from .inputs import Inputs
+
+STUDY = "counterfeit"
+RUNS_OF = (STUDY,)
+EVENTS: tuple[Event, ...] = ("tests_pass",)
+ARMS: Mapping[str, str] = {}
+# The paper's temperature; texts of another one are another stream.
+STREAM = "t0.6"
+STREAMS: Mapping[str, str] = {STREAM: "drawn at temperature 0.6"}
+FACT = Fact
+
+MAX_EXCESS = 0.03
+MAX_OFFSET = 0.05
+# What the model says when it is asked whether its text is right, in log odds.
+SELF_CHECK = "ask_true_normalised"
+SHOWN = tuple(band for band in BANDS if band is not NO_EVIDENCE)
+_CLAIMS = {
+    "F1": f"within ±{MAX_EXCESS}",
+    "F2": "> 0.5",
+    "F3": "",
+    "F3.counterfeit": "> 0.5",
+    "F4": "> 0",
+    "F4.offset": f"within ±{MAX_OFFSET}",
+    "F5.likely": f"> -{MAX_OFFSET}",
+    "F5.possible": f"> -{MAX_OFFSET}",
+    **{f"F5.counterfeits_{band.word}": "" for band in SHOWN},
+    "F6": "> 0",
+    "F6.parses": "> 0",
+    "F7": "",
+    "F7.right": "",
+    "F7.counterfeit": "",
+    "F8": "",
+    "F9": "> 0",
+}
+_OF_TEXTS = tuple(id for id in _CLAIMS if id not in ("F2", "F8", "F9"))
+_NO_MORE = "no sample has a label, a number and a class"
+_OWN_MAP = "a map of its own, cross-fitted to texts drawn at temperature 0.6"
+_AMONG_THEMSELVES = "both maps cross-fitted to these samples"
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Held-out probabilities p (n,) of texts in groups (n,) from 0. right, counterfeit, parses (n,): bool. by: what a group is."""
+
+    p: Floats
+    right: NDArray[np.bool_]
+    counterfeit: NDArray[np.bool_]
+    parses: NDArray[np.bool_]
+    groups: NDArray[np.intp]
+    by: str = "project"
+
+    @property
+    def count(self) -> int:
+        """The number of groups."""
+        return len(np.unique(self.groups))
+
+    def only(self, rows: NDArray[np.bool_]) -> Texts:
+        """Some of them, their groups numbered anew."""
+        groups = np.unique(self.groups[rows], return_inverse=True)[1].astype(np.intp)
+        return Texts(self.p[rows], self.right[rows], self.counterfeit[rows], self.parses[rows], groups, self.by)
+
+    @property
+    def plausible(self) -> Texts:
+        """Those that are right or counterfeit."""
+        return self.only(self.right | self.counterfeit)
+
+    def figure(self, id: str, interval: Interval | None, note: str = "") -> Figure:
+        """A figure of all these texts."""
+        return figure(id, interval, len(self.p), self.count, self.by, _CLAIMS[id], note)
+
+
+def figures(calibrator: Calibrator, inputs: Inputs, source: HeldOut) -> tuple[Figure, ...]:
+    """All figures of a calibrator. Raises NotHeldOut."""
+    by = calibrator.fitted_on.grouped_by
+    facts: Mapping[str, Fact] = inputs.facts
+    shown, kept = _texts(inputs.plain, facts, calibrator, source, by)
+    drawn = _of_drawn(calibrator, inputs.others.get(STREAM, ()), facts, source, by)
+    others = not_run("F8", "", "texts of another model were not scored", by)
+    if not len(shown.p):
+        of_texts: tuple[Figure, ...] = tuple(not_run(id, _CLAIMS[id], _NO_MORE, by) for id in _OF_TEXTS)
+    else:
+        of_texts = (
+            *_told(source.how, *of_shown(shown)),
+            *_self_check(calibrator, shown, kept, source.cross_fitted, by),
+        )
+    return tuple(
+        sorted(
+            (*of_texts, drawn, others, _of_repairs([fact for fact in facts.values() if fact.task == calibrator.task], by)),
+            key=lambda one: list(_CLAIMS).index(one.id),
+        )
+    )
+
+
+def of_shown(texts: Texts) -> Iterator[Figure]:
+    """F1, F3, F4 and F5: of what the editor shows."""
+    has_skill = (skill := _skill(texts)) is not None and skill.low > 0
+    yield only_with_skill(excess_on_failures(texts), has_skill)
+    yield from told_apart(texts)
+    yield from on_what_parses(texts)
+    yield from by_band(texts)
+
+
+def excess_on_failures(texts: Texts) -> Figure:
+    """F1: how much surer the failures look than they would with calibrated probabilities.
+
+    These have Σ p (1 - p) / Σ (1 - p) on failures: each text fails with the probability 1 - p.
+    """
+    p, fails = texts.p, ~texts.right
+    sums = np.stack([np.bincount(texts.groups, each, texts.count) for each in (p * fails, fails, p * (1 - p), 1 - p)])
+    found = jackknife(sums.astype(np.float64), lambda s: s[0] / s[1] - s[2] / s[3])
+    classes = (("right", texts.right), ("counterfeit", texts.counterfeit), ("other", fails & ~texts.counterfeit))
+    means = ", ".join(f"{name} {p[rows].mean():.3f} of {int(rows.sum()):,}" for name, rows in classes if rows.any())
+    return texts.figure("F1", found, f"mean p: {means}")
+
+
+def within_places(texts: Texts, places: NDArray[np.integer]) -> Figure:
+    """F2: the AUC of right against counterfeit texts of one place (n,), the mean over the places that have both.
+
+    A probability that only knows which places are hard gets 1/2.
+    """
+    rows = texts.right | texts.counterfeit
+    names, place = np.unique(places, return_inverse=True)
+    right, wrong = (np.bincount(place, each, len(names)) for each in (texts.right, texts.counterfeit))
+    both = ((right > 0) & (wrong > 0))[place] & rows
+    among = texts.only(both)
+    note = f"{len(np.unique(place[both])):,} places have both"
+    found = within_auc(among.p, among.right, place[both], among.groups) if among.count > 1 else None
+    return among.figure("F2", found, note)
+
+
+def told_apart(texts: Texts) -> tuple[Figure, Figure]:
+    """F3: what of the AUC of right texts is against trivial failures, and what is left against counterfeits."""
+    plausible = texts.plausible
+    found = intervals(plausible.p, plausible.right, plausible.groups, resamples=2) if plausible.count > 1 else None
+    against = plausible.figure("F3.counterfeit", found.auc if found else None, "AUC of right against counterfeit texts")
+    other = texts.right | ~texts.counterfeit
+    value, without = _auc_difference(texts, other, texts.right | texts.counterfeit)
+    interval = None
+    if without is not None:
+        half = student_t(texts.count - 1) * math.sqrt(texts.count - 1) * float(without.std())
+        interval = Interval(value, value - half, value + half)
+    return texts.figure("F3", interval, "AUC against other failures minus that against counterfeits"), against
+
+
+def on_what_parses(texts: Texts) -> tuple[Figure, Figure]:
+    """F4: skill and offset among the texts that parse, which anybody can see before anything runs."""
+    parsing = texts.only(texts.parses)
+    skill = _skill(parsing)
+    offset = mean(parsing.p - parsing.right, parsing.groups) if parsing.count > 1 else None
+    note = f"mean p {parsing.p.mean():.3f}, right {parsing.right.mean():.3f}" if len(parsing.p) else ""
+    found = parsing.figure("F4.offset", offset, note)
+    return parsing.figure("F4", skill, note), only_with_skill(found, skill is not None and skill.low > 0)
+
+
+def by_band(texts: Texts) -> Iterator[Figure]:
+    """F5: in each band the share that is right minus the mean of p; and the share of all counterfeits that has the band."""
+    words = np.array([band_of(each).word for each in texts.p.tolist()])
+    for band in SHOWN[:2]:
+        inside = texts.only(words == band.word)
+        rate = rate_interval(inside.right, inside.groups) if inside.count > 1 else None
+        said = float(inside.p.mean()) if len(inside.p) else math.nan
+        found = Interval(rate.value - said, rate.low - said, rate.high - said) if rate else None
+        note = f"{int(inside.counterfeit.sum()):,} of {len(inside.p):,} are counterfeits"
+        yield inside.figure(f"F5.{band.word}", found, note if len(inside.p) else "no text has this band")
+    wrong = texts.only(texts.counterfeit)
+    for band in SHOWN:
+        got = words[texts.counterfeit] == band.word
+        yield wrong.figure(
+            f"F5.counterfeits_{band.word}",
+            rate_interval(got, wrong.groups) if wrong.count > 1 else None,
+            f"share of the counterfeits with this band (likely from {BOUNDARIES.likely_from}, possible from {BOUNDARIES.possible_from})",
+        )
+
+
+def self_check_adds(id: str, free: Texts, with_check: Floats) -> Figure:
+    """F6: the skill of probabilities (n,) that also know what the model says when asked, minus that without."""
+    gain = skill_gain(free.p, free.right, with_check, free.right, free.groups) if free.count > 1 else None
+    left_out = "; model selection leaves it out" if np.array_equal(free.p, with_check) else ""
+    return free.figure(id, gain, f"skill with {SELF_CHECK} minus that without{left_out}")
+
+
+def self_check_bias(texts: Texts, says_right: NDArray[np.bool_]) -> tuple[Figure, Figure, Figure]:
+    """F7: Youden's J of the model's own answer, and the shares of right texts and of counterfeits that it calls right. says_right: (n,)."""
+    plausible, said = texts.plausible, says_right[texts.right | texts.counterfeit]
+    sums = np.stack(
+        [
+            np.bincount(plausible.groups, each, plausible.count)
+            for each in (plausible.right, plausible.right & said, plausible.counterfeit, plausible.counterfeit & said)
+        ]
+    ).astype(np.float64)
+    j = jackknife(sums, lambda s: s[1] / s[0] - s[3] / s[2]) if plausible.count > 1 else None
+    shares = []
+    for id, rows in (("F7.right", plausible.right), ("F7.counterfeit", plausible.counterfeit)):
+        among = plausible.only(rows)
+        shares.append(among.figure(id, rate_interval(said[rows], among.groups) if among.count > 1 else None, "called right by the model"))
+    return plausible.figure("F7", j, "share of right texts called right minus that of counterfeits"), shares[0], shares[1]
+
+
+def repair_pays(repaired: Floats, drawn: Floats, groups: NDArray[np.intp], by: str) -> Figure:
+    """F9: the share of passing repairs at a place (n,) minus that of texts drawn anew there (n,)."""
+    count = len(np.unique(groups))
+    found = mean(repaired - drawn, groups) if count > 1 else None
+    wins, ties = int((repaired > drawn).sum()), int((repaired == drawn).sum())
+    note = f"repair wins at {wins:,} of {len(drawn):,} places, {ties:,} ties"
+    return figure("F9", found, len(drawn), count, by, _CLAIMS["F9"], note)
+
+
+def _told(how: str, *found: Figure) -> tuple[Figure, ...]:
+    return tuple(each if each.reading == "not run" else replace(each, note="; ".join(filter(None, (how, each.note)))) for each in found)
+
+
+def _skill(texts: Texts) -> Interval | None:
+    return intervals(texts.p, texts.right, texts.groups, resamples=2).skill if texts.count > 1 else None
+
+
+def _auc_difference(texts: Texts, first: NDArray[np.bool_], second: NDArray[np.bool_]) -> tuple[float, Floats | None]:
+    """The AUC of right texts among the first rows minus that among the second; the same without each group, None if one is undefined."""
+
+    def of(rows: NDArray[np.bool_]) -> float:
+        y = texts.right[rows]
+        return auc(texts.p[rows], y) if y.any() and not y.all() else math.nan
+
+    groups = np.unique(texts.groups)
+    without = np.array([of(first & (texts.groups != group)) - of(second & (texts.groups != group)) for group in groups])
+    defined = len(groups) > 1 and np.isfinite(without).all()
+    return of(first) - of(second), without if defined else None
+
+
+def _texts(
+    samples: Sequence[Sample], facts: Mapping[str, Fact], calibrator: Calibrator, source: Source, by: Grouping
+) -> tuple[Texts, list[Sample]]:
+    """The samples with a label, a number and a class."""
+    known = [sample for sample in samples if sample.id in facts and facts[sample.id].kind is not None]
+    judged, kept = judged_of(known, calibrator.event, calibrator.features, source, by)
+    of = [facts[sample.id] for sample in kept]
+    counterfeit = np.array([one.kind == "counterfeit" for one in of], dtype=np.bool_)
+    parses = np.array([one.parses for one in of], dtype=np.bool_)
+    return Texts(judged.p, judged.y, counterfeit, parses, judged.groups, by), kept
+
+
+def _of_drawn(calibrator: Calibrator, samples: Sequence[Sample], facts: Mapping[str, Fact], source: HeldOut, by: Grouping) -> Figure:
+    """F2 of the distinct texts of each place."""
+    if not samples:
+        return not_run("F2", _CLAIMS["F2"], f"there are no texts {STREAMS[STREAM]}", by)
+    try:
+        own = CrossFitted(tuple(samples), by, source.cross_fitted.wanted)
+        texts, kept = _texts(samples, facts, calibrator, own, by)
+    except NotHeldOut as error:
+        return not_run("F2", _CLAIMS["F2"], str(error), by)
+    if not kept:
+        return not_run("F2", _CLAIMS["F2"], _NO_MORE, by)
+    gaps = [facts[sample.id].gap for sample in kept]
+    first = _first_of_each([(gap, sample.text_sha256) for gap, sample in zip(gaps, kept, strict=True)])
+    places = np.unique(gaps, return_inverse=True)[1]
+    (found,) = _told(_OWN_MAP, within_places(texts.only(first), places[first]))
+    return found
+
+
+def _first_of_each(keys: Sequence[tuple[str, str]]) -> NDArray[np.bool_]:
+    """Which keys (n,) were not there before."""
+    found = np.zeros(len(keys), dtype=np.bool_)
+    found[np.unique([f"{gap} {text}" for gap, text in keys], return_index=True)[1]] = True
+    return found
+
+
+def _self_check(calibrator: Calibrator, shown: Texts, kept: Sequence[Sample], source: Source, by: Grouping) -> Iterator[Figure]:
+    """F6 and F7."""
+    free = tuple(name for name in calibrator.features if not MEASURES[name].cost)
+    ids = ("F6", "F6.parses", "F7", "F7.right", "F7.counterfeit")
+    if not free or not all(SELF_CHECK in sample.measures for sample in kept):
+        yield from (not_run(id, _CLAIMS[id], "the model was not asked about each of its texts", by) for id in ids)
+        return
+    yield from self_check_bias(shown, np.array([sample.measures[SELF_CHECK] > 0 for sample in kept]))
+    try:
+        plain, more = (judged_of(kept, calibrator.event, measures, source, by)[0] for measures in (free, (*free, SELF_CHECK)))
+    except NotHeldOut as error:
+        yield from (not_run(id, _CLAIMS[id], str(error), by) for id in ids[:2])
+        return
+    texts = replace(shown, p=plain.p)
+    parsing = self_check_adds("F6.parses", texts.only(texts.parses), more.p[texts.parses])
+    yield from _told(_AMONG_THEMSELVES, self_check_adds("F6", texts, more.p), parsing)
+
+
+def _of_repairs(facts: Iterable[Fact], by: str) -> Figure:
+    found = [one for one in facts if one.repair_rate is not None and one.pass_rate is not None]
+    if not found:
+        return not_run("F9", _CLAIMS["F9"], "nothing was repaired", by)
+    repaired, drawn = (np.array(each, dtype=np.float64) for each in zip(*((one.repair_rate, one.pass_rate) for one in found), strict=True))
+    groups = np.unique([one.project for one in found], return_inverse=True)[1].astype(np.intp)
+    return repair_pays(repaired, drawn, groups, "project")

@@ -1,0 +1,49 @@
+"""What a run says of a calibrator that an editor on this machine would use: the figures of `assay calibrate validate`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from ..calibration.bands import EVENT_WORDS
+from ..calibration.calibrator import Calibrator
+from ..calibration.held_out import FoldsError, folds_path, load_folds
+from ..calibration.registry import Purpose, Registry, choose
+from ..calibration.samples import Event
+from ..calibration.validation.figures import Figure
+from ..calibration.validation.held_out import BY_OWN_MAP, HeldOut, NotHeldOut, held_out
+from ..calibration.validation.inputs import Inputs
+from ..calibration.validation.words import title_of
+from .errors import StudyError
+from .progress import to_stderr
+
+# The function `figures` of a module of calibration/validation.
+Figures = Callable[[Calibrator, Inputs, HeldOut], tuple[Figure, ...]]
+
+
+def figures_of_task(
+    registry: Registry, question: Mapping[str, Any], task: str, event: Event, inputs: Inputs, figures: Figures
+) -> Iterator[Figure]:
+    """The figures of the calibrator that is for a task of a run, an event and its model; none where there is no such calibrator.
+
+    One without folds is left out: it may have been fitted to these very projects. Raises StudyError for a value that a measure can't have.
+    """
+    entry = choose(registry, Purpose(question["model"], question["prompt"], event, task, "python"))
+    if entry is None or not any(sample.labels.get(event) is not None for sample in inputs.plain):
+        return
+    kept = folds_path(entry.calibrator, entry.path)
+    try:
+        source = held_out(entry.calibrator, inputs.plain, load_folds(kept) if kept.is_file() else None)
+        if source.how == BY_OWN_MAP:
+            to_stderr(
+                f"{entry.path} is not validated: it has no folds, so nobody can tell which of these projects it was fitted to "
+                "(assay calibrate fit --keep-folds)"
+            )
+            return
+        for figure in figures(entry.calibrator, inputs, source):
+            yield replace(figure, id=f"{task}, {EVENT_WORDS[event]}: {figure.id}, {title_of(figure)}")
+    except (NotHeldOut, FoldsError) as error:
+        to_stderr(f"the calibrator {entry.path} is not validated: {error}")
+    except ValueError as error:
+        raise StudyError(f"samples of the task {task}: {error}") from None
