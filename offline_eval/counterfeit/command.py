@@ -67,19 +67,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
     """Run, or resume, the study; ends with the paths of its samples files and report. Raises UsageError, and what each study raises."""
     from ..pool.choice import Pool
+    from ..run import check_writable
 
     sort = sort_of(arguments)
     refuse_what_does_nothing(arguments, sort)
     pool = Pool(arguments.workers, arguments.ray)
+    check_writable(arguments.out, "the run is kept there")
+    pool.check()
     match sort:
         case "lines":
             _run_lines(arguments, choice, pool)
 
 
 def _run_lines(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -> None:
+    from ..run import check_writable
+    from ..sets.items import check_suites
     from ..sets.projects import named
     from .lines.draw import TASKS
-    from .lines.study import Asked, run_lines, tell_lines
+    from .lines.plan import tell_lines
+    from .lines.study import Asked, run_lines
 
     asked = Asked(
         arguments.out,
@@ -98,6 +104,8 @@ def _run_lines(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -
         arguments.steps,
         arguments.json,
     )
+    check_writable(asked.archives, "the projects' archives are kept there: name another folder with --cache")
+    check_suites(asked.python)
     if arguments.dry_run:
         tell_lines(asked)
     else:

@@ -1,0 +1,245 @@
+"""The page of a run on lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from ....calibration.confidence import confidence
+from ....calibration.registry import Purpose, Registry, choose, load_registry
+from ....calibration.report.blocks import Paragraph
+from ....calibration.report.cells import Cell, text_of
+from ....calibration.report.paper_claims import PaperClaim, Rule, claim_of
+from ....calibration.report.plots import PlotError
+from ....calibration.report.study_report import Section, StudyContent, write_study_report
+from ....calibration.samples import Event, Sample
+from ....calibration.validation.counterfeit_facts import Fact
+from ....calibration.validation.counterfeit_study import STREAM, figures
+from ....calibration.validation.figures import Figure
+from ....calibration.validation.inputs import Inputs
+from ...progress import counted, to_stderr
+from ...run import Run
+from ...study import Results
+from ...validated import figures_of_task
+from ..paper import paper
+from ..pictures import bars, scatter, stacked
+from .examples import Badge, examples_of
+from .facts import facts_of
+from .judge import JUDGEMENTS
+from .judges import AS_THE_PAPER, Verdicts, all_verdicts, judging_table, pass_rate_table, strata_table
+from .label import LABELS
+from .repair import REPAIRS
+from .tables import class_table, correlation_table, difficulty_table, plausibility_table, repair_table, rule_table
+from .texts import Gap, Text, distinct, gaps_of, hidden_of, texts_of
+
+_EVENT: Event = "tests_pass"
+_INTRO = (
+    "A counterfeit is a text that the model wrote itself, that is wrong, and that looks right: it parses and keeps some of the tests. "
+    "Tasks: line is a whole line, line_rest the rest of one. Shown is what the editor shows; draws are further texts at a temperature. "
+    "95 % intervals take projects alone as independent. The paper's numbers are of whole programs, and of larger models."
+)
+
+
+def write_report(run: Run, results: Results, lost: int, *, as_json: bool) -> None:
+    """Write report/. A summary on stderr; on stdout the paths of samples and report, or one JSON document. lost: items without a record.
+
+    Raises StudyError and SampleError.
+    """
+    files: tuple[Any, ...] = ()
+    try:
+        content = content_of(run, results, lost)
+        for sentence in content.summary:
+            to_stderr(sentence)
+        files = write_study_report(run.folder, content)
+    except PlotError as error:
+        to_stderr(f"no report was written: {error}")
+    if as_json:
+        print(json.dumps({"run": str(run.folder), "samples": list(map(str, results.paths)), "report": list(map(str, files))}))
+    else:
+        for path in (*results.paths, *files):
+            print(path)
+
+
+def content_of(run: Run, results: Results, lost: int) -> StudyContent:
+    """The page. Raises StudyError, and PlotError without matplotlib."""
+    question = run.question(("items", "prompt_sampled"))
+    texts, gaps = texts_of(results.answers), gaps_of(results.answers)
+    verdicts = all_verdicts(distinct(texts))
+    as_the_paper = next((each for each in verdicts if each.judge.key == AS_THE_PAPER), verdicts[0] if verdicts else None)
+    registry = load_registry()
+    sections = _sections(texts, gaps, verdicts, as_the_paper, _badge(registry, question))
+    cells = {cell.id: cell for section in sections for part in section.parts if hasattr(part, "cells") for cell in part.cells()}
+    claims = tuple(_claims(cells))
+    return StudyContent(
+        title=f"Counterfeits among lines: {question['model_name']}",
+        summary=_summary(texts, gaps, cells, question),
+        facts=tuple(_facts(question)),
+        sections=sections,
+        claims=claims,
+        figures=tuple(_figures(registry, question, results)),
+        left_out=(*_not_done(run, question), *_left_out(results.answers, texts, question, lost)),
+        command=f"assay eval report {run.folder.resolve().name}",
+    )
+
+
+def _sections(
+    texts: Sequence[Text], gaps: Sequence[Gap], verdicts: Sequence[Verdicts], as_the_paper: Verdicts | None, badge: Badge
+) -> tuple[Section, ...]:
+    classes, judging, repair = class_table(texts), judging_table(verdicts), repair_table(gaps)
+    labels = [
+        f"{each.judge.name.split(',')[0]}{', fitted' if each.judge.from_ is None else ''}: {name}"
+        for each in verdicts
+        for name in ("right", "counterfeit")
+    ]
+    rates = [cell for row in judging.rows for cell in row.cells[:2]]
+    mended = [(gap.pass_rate, gap.repair_rate) for gap in gaps if gap.pass_rate is not None and gap.repair_rate is not None]
+    examples = tuple(examples_of(texts, badge))
+    return (
+        Section(
+            "What the model writes",
+            (Paragraph(_INTRO), classes, stacked("classes", "Classes of what the model writes", classes), rule_table(texts)),
+        ),
+        Section("How plausible its wrong texts are", (plausibility_table(texts),)),
+        Section(
+            "Judging",
+            (
+                judging,
+                bars("judging", "How often each judge is right about right texts and counterfeits", labels, rates, 0.5),
+                strata_table(distinct(texts)),
+                pass_rate_table(verdicts),
+            ),
+        ),
+        Section(
+            "Repair", (repair, scatter("repair", "Repair against drawing again, by gap", mended, "draws that pass", "repairs that pass"))
+        ),
+        Section("Difficulty", (difficulty_table(gaps, as_the_paper), correlation_table(gaps, as_the_paper))),
+        Section("Examples", examples or (Paragraph("There is no counterfeit to look at."),)),
+    )
+
+
+def _badge(registry: Registry, question: Mapping[str, Any]) -> Badge:
+    """What the editor's badge says of a shown text: of passing tests where there is a calibrator for that, else of an exact match."""
+
+    def said(text: Text) -> str:
+        events: tuple[Event, ...] = (_EVENT, "exact_match")
+        for event in events:
+            entry = choose(registry, Purpose(question["model"], question["prompt"], event, text.task, "python"))
+            if entry is not None:
+                return confidence(entry.calibrator, text.measures, {"language": "python", "project": text.project}).text
+        return "no calibrator on this machine"
+
+    return said
+
+
+def _figures(registry: Registry, question: Mapping[str, Any], results: Results) -> Iterator[Figure]:
+    facts = {fact["id"]: msgspec.convert(fact, Fact) for answer in results.answers for fact in facts_of(answer)}
+    for task in question["tasks"]:
+        drawn: Sequence[Sample] = results.samples.get(f"{task}-{STREAM}", ())
+        inputs = Inputs(results.samples.get(task, ()), {STREAM: drawn}, facts)
+        yield from figures_of_task(registry, question, task, _EVENT, inputs, figures)
+
+
+def _summary(texts: Sequence[Text], gaps: Sequence[Gap], cells: Mapping[str, Cell], question: Mapping[str, Any]) -> tuple[str, str, str]:
+    known = [text for text in texts if text.stream and text.kind is not None]
+    if not known:
+        return (
+            "The study asks how well a model knows its own plausible errors.",
+            "No drawn text has a label yet.",
+            "More steps tell more.",
+        )
+    shares = {kind: sum(text.kind == kind for text in known) / len(known) for kind in ("right", "counterfeit")}
+    wrong = [text for text in distinct(known) if text.kind != "right"]
+    parse, keep = (sum(map(looks, wrong)) / max(1, len(wrong)) for looks in (_parses, _keeps_a_test))
+    projects = counted(len({text.project for text in known}), "project")
+    first = (
+        f"Of {counted(len(known), 'text')} that {question['model_name']} drew for {counted(len(gaps), 'gap')} in lines of {projects}, "
+        f"{shares['right']:.0%} pass the project's tests and {shares['counterfeit']:.0%} are counterfeits: wrong, and yet they parse and "
+        "keep some of the tests."
+    )
+    second = "None of them is wrong."
+    if wrong:
+        second = f"Of its distinct wrong texts {parse:.0%} parse and {keep:.0%} keep at least one of the tests that touch them."
+    return first, second, " ".join(_judged_and_repaired(cells)) or "Nothing was judged or repaired yet."
+
+
+def _parses(text: Text) -> bool:
+    return bool(text.outcomes.parses)
+
+
+def _keeps_a_test(text: Text) -> bool:
+    return text.outcomes.kept > 0
+
+
+def _judged_and_repaired(cells: Mapping[str, Cell]) -> Iterator[str]:
+    own, asked = (cells.get(f"J/{key}/balanced_accuracy") for key in ("own", "asked"))
+    if own is not None and own.value is not None:
+        said = f"; asked whether they are right, {text_of(asked)}" if asked is not None and asked.value is not None else ""
+        yield f"Its own probability tells right texts from counterfeits {text_of(own)} of the time, where 50 % is chance{said}."
+    for place, cell in cells.items():
+        if place.startswith("R/") and place.endswith("/difference") and cell.value is not None:
+            yield f"Repair of {place.split('/')[1]} against drawing again: {text_of(cell)}."
+
+
+def _facts(question: Mapping[str, Any]) -> Iterator[str]:
+    yield f"model {question['model_name']}, fingerprint {question['model']}"
+    yield f"prompt fingerprint {question['prompt']}; of draws at temperature {question['temperature']}: {question['prompt_sampled']}"
+    for name in ("memory", "tasks", "projects", "per_project", "limit", "draws", "seed"):
+        if (value := question.get(name)) is not None:
+            yield f"{name.replace('_', ' ')}: {', '.join(value) if isinstance(value, list) else value}"
+    yield f"the paper: {paper()['title']}, {paper()['source']}"
+
+
+def _claims(cells: Mapping[str, Cell]) -> Iterator[PaperClaim]:
+    """The paper's claims a to h, by explicit rules. A claim that needs what a model of lines can't do has no cell."""
+    differences = {place.split("/")[1]: place for place in cells if place.startswith("R/") and place.endswith("/difference")}
+    none, second = Rule("not asked of a model of lines"), Rule("needs a second model")
+    asked = "when asked"
+    claims: tuple[tuple[str, str, str, Rule, Mapping[str, str]], ...] = (
+        ("a", "Judging its own counterfeits is near chance", "57 to 62 % (GPT-4: 84 %)", Rule("balanced accuracy below 65 %", below=0.65),
+         {asked: "J/asked/balanced_accuracy"}),
+        ("a.bias", "It is biased toward calling counterfeits right", "41 % called wrong (CL-34B, its own)",
+         Rule("fewer than half of the counterfeits are called wrong", below=0.5), {asked: "J/asked/specificity"}),
+        ("b", "Executing wrong programs is far worse, and often as if they were right", "66 % against 30 %", none, {}),
+        ("c", "Repair loses to drawing again", "wins at 14 of 82 problems", Rule("repairs minus draws below 0", below=0.0), differences),
+        ("d.judge", "Easy problems are not easier to judge", "median r about 0", Rule("r within ±0.2", above=-0.2, below=0.2),
+         {asked: "Q/judge"}),
+        ("d.repair", "Easy problems are a little easier to repair", "median r about 0.35", Rule("r above 0", above=0.0), {"r": "Q/repair"}),
+        ("e", "Own counterfeits are as hard as others'", "a heatmap", second, {}),
+        ("f", "Strong and weak generators make equally hard ones", "36 to 42 %", second, {}),
+        ("g", "Reasoning with a vote helps a little", "no numbers", none, {}),
+        ("h", "A counterfeit's pass rate does not predict how it is judged", "log odds ratios -0.9 to 1.0 by its own counts",
+         Rule("log odds ratio within ±0.5", above=-0.5, below=0.5), {asked: "H/asked"}),
+    )  # fmt: skip
+    for name, claim, printed, rule, wanted in claims:
+        yield claim_of(name, claim, printed, rule, list(wanted.items()), cells)
+
+
+def _not_done(run: Run, question: Mapping[str, Any]) -> Iterator[str]:
+    steps = {
+        "label": LABELS,
+        "judge": JUDGEMENTS if question.get("questions") else None,
+        "repair": REPAIRS if question["mends"] == "yes" else None,
+    }
+    if left := [name for name, step in steps.items() if step and not run.records(step).path.exists()]:
+        yield f"Not done yet: {', '.join(left)}. The same command does it."
+
+
+def _left_out(answers: Sequence[Any], texts: Sequence[Text], question: Mapping[str, Any], lost: int) -> Iterator[str]:
+    hidden = hidden_of(answers)
+    if lost:
+        yield f"{counted(lost, 'item')} without a record: the model or the machine failed there, and the same command asks again."
+    if hidden.blank:
+        yield f"{counted(hidden.blank, 'generation')} without text; among draws they count as failed."
+    if hidden.other:
+        yield f"{counted(hidden.other, 'generation')} that the editor would hide; among draws they count as failed."
+    if unknown := sum(text.kind is None for text in distinct(texts)):
+        yield f"{counted(unknown, 'distinct text')} without a label: not judged yet, or the tests say something else in each run."
+    yield "Executing code, and reasoning before a judgement: a model of lines can't be asked for them."
+    if question["mends"] != "yes":
+        yield "Repair: the model was not trained to mend lines."
+    if not question.get("questions"):
+        yield "Asking the model whether a text is right: it can't be asked."
+    yield "Counterfeits of other models: each run is of one."

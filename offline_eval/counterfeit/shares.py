@@ -1,0 +1,81 @@
+"""Cells of shares, means and correlations, with groups, such as problems or projects, as what is independent. Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...calibration.fitting.folds import numbered
+from ...calibration.metrics.groups import correlation, jackknife
+from ...calibration.metrics.groups import mean as mean_of
+from ...calibration.metrics.intervals import on_logit_scale, rate_interval
+from ...calibration.report.cells import Cell, PaperValue, with_interval
+
+BY = "problem"
+Paper = tuple[PaperValue, ...]
+
+
+def share(place: str, values: Sequence[float], problems: Sequence[str], paper: Paper = (), why: str = "none", *, by: str = BY) -> Cell:
+    """The mean of values from 0 to 1, such as labels, as a percentage with its interval."""
+    if not len(values):
+        return Cell(place, why=why, percent=True, paper=paper, grouped_by=by)
+    groups, n = numbered(problems), len(values)
+    count = int(groups.max()) + 1
+    mean = float(np.mean(values))
+    if set(values) <= {0.0, 1.0}:
+        found = rate_interval(np.asarray(values, dtype=np.float64), groups)
+    else:
+        interval = mean_of(values, groups)
+        found = on_logit_scale(interval.value, interval.high - interval.value) if interval else None
+    if found is None:
+        return Cell(place, mean, n=n, groups=count, grouped_by=by, paper=paper, percent=True)
+    return with_interval(place, found, n, count, by, paper=paper, percent=True)
+
+
+def mean_cell(place: str, values: Sequence[float], problems: Sequence[str], paper: Paper = (), *, by: str = BY) -> Cell:
+    """The mean of differences of shares, in points with its sign."""
+    if not len(values):
+        return Cell(place, why="none", percent=True, sign=True, paper=paper, grouped_by=by)
+    groups, n = numbered(problems), len(values)
+    count = int(groups.max()) + 1
+    if count < 2:
+        return Cell(place, float(np.mean(values)), n=n, groups=count, grouped_by=by, paper=paper, percent=True, sign=True)
+    return with_interval(place, mean_of(values, groups), n, count, by, paper=paper, percent=True, sign=True)
+
+
+def correlation_cell(place: str, rates: dict[str, float], success: dict[str, float], paper: Paper = ()) -> Cell:
+    """Pearson's r over problems."""
+    both = [problem for problem in rates if problem in success]
+    if len(both) < 4:
+        return Cell(place, n=len(both), groups=len(both), grouped_by=BY, paper=paper, why="fewer than 4 problems")
+    x, y = (np.array([of[problem] for problem in both]) for of in (rates, success))
+    found = None if np.ptp(x) == 0 or np.ptp(y) == 0 else correlation(x, y, np.arange(len(both)))
+    return with_interval(place, found, len(both), len(both), BY, paper=paper)
+
+
+def of_two_classes(
+    place: str,
+    right: Sequence[bool],
+    credit: Sequence[float],
+    problems: Sequence[str],
+    scale: float,
+    offset: float,
+    paper: Paper = (),
+    *,
+    by: str = BY,
+) -> Cell:
+    """scale · (sensitivity + specificity) + offset: with 1 and -1 Youden's J, with ½ and 0 the balanced accuracy.
+
+    right: whether each program is. credit: 1 where the judge says so, 0 where not, ½ at a tie.
+    """
+    counts = {"n": len(right), "groups": len(set(problems)), "grouped_by": by, "paper": paper}
+    if not any(right) or all(right):
+        return Cell(place, why="needs both classes", percent=True, **counts)  # type: ignore[arg-type]
+    y, c, groups = np.asarray(right, dtype=np.bool_), np.asarray(credit, dtype=np.float64), numbered(problems)
+    columns = (y, c * y, ~y, c * ~y)
+    sums = np.stack([np.bincount(groups, np.asarray(column, dtype=np.float64)) for column in columns]).astype(np.float64)
+    found = jackknife(sums, lambda s: scale * (s[1] / s[0] + s[3] / s[2]) + offset)
+    if found is None:
+        return Cell(place, float(scale * (c[y].mean() + c[~y].mean()) + offset), percent=True, **counts)  # type: ignore[arg-type]
+    return Cell(place, found.value, found.low, found.high, percent=True, **counts)  # type: ignore[arg-type]

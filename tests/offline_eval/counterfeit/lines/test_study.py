@@ -1,0 +1,171 @@
+"""The counterfeit study on a project whose own tests judge: real code, real tests, in a real jail, with the embedded model."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from source_distribution import make_sdist
+from sums_project import FILES, write_project
+
+from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
+from assay.calibration.samples import read_samples
+from assay.cli.main import main
+from assay.offline_eval.counterfeit.lines.draw import DRAWS
+from assay.offline_eval.counterfeit.lines.judge import JUDGEMENTS
+from assay.offline_eval.counterfeit.lines.label import LABELS
+from assay.offline_eval.counterfeit.lines.repair import REPAIR_LABELS, REPAIRS
+from assay.offline_eval.counterfeit.lines.study import Asked, ask
+from assay.offline_eval.pool.choice import Pool
+from assay.offline_eval.run import TIMINGS, Run
+from assay.offline_eval.sets.suites import Suite, watched
+
+pytestmark = pytest.mark.slow
+_DRAWS = 4
+# Tests that touch much and notice little.
+_EASY = """
+
+def test_something_comes_out():
+    for numbers in ([], [1], [1, 2]):
+        try:
+            total(numbers)
+            words("One " * len(numbers))
+        except Exception:
+            pass
+
+
+def test_nothing_is_nothing():
+    assert not total([])
+    assert not words("")
+"""
+
+
+def run_in(folder: Path, workers: int = 1) -> Run:
+    """The study about places of the shop, as a program of its own does it, too."""
+    shop = write_project(folder / "shop")
+    (shop / "tests" / "test_sums.py").write_text(FILES["tests/test_sums.py"] + _EASY)
+    suite = Suite("shop", shop, Path(sys.executable), best_level(), folder / "cache")
+    project = replace(make_sdist(folder / "archives", functions=1), name="shop")
+    asked = Asked(
+        folder / "run", projects=[project], draws=_DRAWS, pool=Pool(workers), cache=folder / "archives", memory="file", per_project=4
+    )
+    return ask(asked, asked.model(), watched([suite], asked.pool, asked.per_project, asked.tasks, 0))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def isolation() -> None:
+    try:
+        best_level()
+    except NoIsolation as error:
+        pytest.skip(f"nothing isolates programs here: {error}")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return run_in(tmp_path_factory.mktemp("whole"))
+
+
+def files_of(run: Run) -> dict[str, bytes]:
+    """All that a run has, but what may differ between two of them: timings, and the folder in the command that makes the report again."""
+    return {
+        str(path.relative_to(run.folder)): path.read_bytes().replace(str(run.folder).encode(), b"RUN")
+        for path in run.folder.rglob("*")
+        if path.is_file() and path.name != TIMINGS
+    }
+
+
+def facts_of(run: Run) -> dict[str, dict[str, object]]:
+    return {fact["id"]: fact for fact in map(json.loads, (run.folder / "facts.jsonl").read_text().splitlines())}
+
+
+def test_each_gap_has_what_is_shown_and_its_draws_and_each_distinct_text_one_label(whole: Run) -> None:
+    made = [one for answer in whole.records(DRAWS).read() for one in answer["generations"]]
+    gaps = {one["id"] for one in made if "stream" not in one}
+    assert len(made) == len(gaps) * (1 + _DRAWS)
+    labels = whole.records(LABELS).read()
+    wrong = {one["text_id"] for one in made if one["text_id"] and not one["labels"]["exact_match"]}
+    assert {label["id"] for label in labels} == wrong
+    for label in labels:
+        assert label["known"] - label["kept"] == sum(test["error"] is not None for test in label["changed"])
+        assert label["tests_pass"] == (label["error"] == "passed")
+
+
+def test_drawn_texts_have_a_file_and_a_prompt_of_their_own_with_duplicates(whole: Run) -> None:
+    question = whole.question()
+    shown = read_samples([whole.folder / "samples" / f"{task}.jsonl" for task in ("line", "line_rest")])
+    drawn = read_samples([whole.folder / "samples" / f"{task}-t0.6.jsonl" for task in ("line", "line_rest")])
+    assert {sample.prompt for sample in shown} == {question["prompt"]}
+    assert {sample.prompt for sample in drawn} == {question["prompt_sampled"]} != {question["prompt"]}
+    assert len(drawn) > len({(sample.file, sample.text_sha256) for sample in drawn})
+    assert all("ask_true_normalised" in sample.measures and sample.labels["tests_pass"] is not None for sample in (*shown, *drawn))
+    assert not any(name in sample.measures for sample in drawn for name in ("share", "class", "error"))
+
+
+def test_facts_have_a_line_for_each_gap_and_each_draw_with_its_classes(whole: Run) -> None:
+    facts = facts_of(whole)
+    samples = {sample.id: sample for path in (whole.folder / "samples").iterdir() for sample in read_samples(path)}
+    assert samples.keys() <= facts.keys()
+    for name, sample in samples.items():
+        classes = facts[name]["classes"]
+        assert isinstance(classes, dict)
+        assert (classes["kept"] == "right") == sample.labels["tests_pass"]
+        assert facts[name]["parses"] in (True, False)
+    assert any(fact["repaired"] for fact in facts.values() if "repaired" in fact)
+
+
+def test_counterfeits_are_repaired_and_what_comes_of_it_is_judged(whole: Run) -> None:
+    facts, known = facts_of(whole), {label["id"] for step in (LABELS, REPAIR_LABELS) for label in whole.records(step).read()}
+    made = {(one["task"], one["inserted"]): one for answer in whole.records(DRAWS).read() for one in answer["generations"]}
+    repairs = [repair for record in whole.records(REPAIRS).read() for repair in record["repairs"]]
+    assert repairs
+    for repair in repairs:
+        classes = facts[made[repair["task"], repair["text"]]["id"]]["classes"]
+        assert isinstance(classes, dict)
+        assert classes["kept"] == "counterfeit"
+        assert len(repair["lines"]) == 6
+        assert all(line is None or line["exact"] or line["text_id"] in known for line in repair["lines"])
+    assert {said["task"] for record in whole.records(JUDGEMENTS).read() for said in record["said"]} == {"line", "line_rest"}
+
+
+@pytest.mark.parametrize("after", ["draws.jsonl", "labels.jsonl", "judgements.jsonl", "repairs.jsonl"])
+def test_a_run_that_is_killed_in_any_step_is_resumed_to_the_same_bytes(whole: Run, tmp_path: Path, after: str) -> None:
+    program = (
+        "import sys; from pathlib import Path\n"
+        f"sys.path[:0] = {[str(Path(__file__).parent), str(Path(__file__).parents[3])]!r}\n"
+        "from test_study import run_in\n"
+        f"if __name__ == '__main__': run_in(Path({str(tmp_path)!r}), workers=2)\n"
+    )
+    (tmp_path / "program.py").write_text(program)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[4] / ".typing")}
+    child = subprocess.Popen([sys.executable, str(tmp_path / "program.py")], env=environment, start_new_session=True)
+    until = time.monotonic() + 240
+    while child.poll() is None and time.monotonic() < until:
+        if (path := tmp_path / "run" / after).exists() and path.stat().st_size:
+            break
+        time.sleep(0.01)
+    os.killpg(child.pid, signal.SIGKILL)
+    assert child.wait() == -signal.SIGKILL, "it was killed before it had ended"
+    assert files_of(run_in(tmp_path)) == files_of(whole)
+
+
+def test_a_run_is_reported_on_without_a_model_and_says_what_of_it_is_left_out(whole: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    before = files_of(whole)
+    assert main(["eval", "report", str(whole.folder)]) == 0
+    assert files_of(whole) == before
+    assert "drew for" in capsys.readouterr().err
+    page = (whole.folder / "report" / "report.md").read_text()
+    for part in (
+        "Classes of what the model writes",
+        "How plausible",
+        "Judging (figures 3 and 13)",
+        "Repair against drawing again",
+        "badge",
+    ):
+        assert part in page
