@@ -1,0 +1,43 @@
+"""Correlations against scipy's, and their intervals against published ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy import stats
+
+from assay.calibration.metrics.correlations import correlations, ranks
+
+NUMBERS = st.lists(st.tuples(st.integers(-5, 5), st.integers(-5, 5)), min_size=5, max_size=20)
+
+
+@given(pairs=NUMBERS)
+def test_all_three_are_scipys_ties_included(pairs: list[tuple[int, int]]) -> None:
+    a, b = np.array(pairs, dtype=np.float64).T
+    assume(np.ptp(a) > 0 and np.ptp(b) > 0)
+    found = correlations(a, b)
+    for ours, theirs in ((found.r, stats.pearsonr), (found.rho, stats.spearmanr), (found.tau, stats.kendalltau)):
+        assert ours is not None
+        assert ours.value == pytest.approx(theirs(a, b)[0], abs=1e-9)
+        assert -1 <= ours.low <= ours.value <= ours.high <= 1
+
+
+@given(pairs=NUMBERS)
+def test_ranks_and_tau_do_not_change_under_an_increasing_map(pairs: list[tuple[int, int]]) -> None:
+    a, b = np.array(pairs, dtype=np.float64).T
+    assert ranks(a).tolist() == ranks(np.exp(a)).tolist()
+    assert correlations(a, b).tau == correlations(np.exp(a), b**3).tau
+
+
+def test_fishers_interval_of_seven_pairs_is_wide() -> None:
+    pass_at_1, rtc = (19.5, 29.3, 37.6, 33.4, 46.3, 63.4, 75.6), (8.3, 10.6, 18.3, 18.9, 31.7, 34.8, 40.2)
+    r = correlations(pass_at_1, rtc).r
+    assert r is not None
+    assert (round(r.value, 3), round(r.low, 2), round(r.high, 2)) == (0.959, 0.74, 0.99)
+
+
+def test_what_is_the_same_throughout_and_too_few_pairs_have_none() -> None:
+    assert correlations([1, 1, 1, 1, 1], [1, 2, 3, 4, 5]).tau is None
+    assert correlations([1, 2, 3, 4], [1, 2, 3, 4]).r is None
