@@ -231,7 +231,7 @@ def _of_arm(arm: str, calibrator: Calibrator, kept: Sequence[Sample], samples: S
 def _of_reflective(calibrator: Calibrator, kept: Sequence[Sample], source: Source, by: Grouping) -> Figure:
     """The more skill of its free measures with those reflective ones that every sample has."""
     free = tuple(name for name in calibrator.features if not MEASURES[name].cost)
-    names = [name for name, measure in MEASURES.items() if measure.cost and all(name in sample.measures for sample in kept)]
+    names = [name for name, measure in MEASURES.items() if measure.kind == "reflective" and all(name in sample.measures for sample in kept)]
     if not names or not free:
         return not_run("K8", _CLAIMS["K8"], "the samples have no measures for which the model was asked again", by)
     try:

@@ -164,7 +164,7 @@ def test_what_is_a_log_probability_is_taken_for_its_probability(values: list[flo
 
 def test_a_measure_that_is_no_probability_has_none() -> None:
     none = {name for name in MEASURES if raw_probability(name, [0.5 if MEASURES[name].transform == "logit" else 0.0]) is None}
-    assert none == {"token_count", "mean_entropy", "mean_margin"}
+    assert none == {"token_count", "mean_entropy", "mean_margin", "round_trip_lift"}
 
 
 def test_length_is_scaled_to_the_shortest_and_the_longest_reference() -> None:
