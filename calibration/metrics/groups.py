@@ -46,6 +46,12 @@ def mean(values: ArrayLike, groups: Groups) -> Interval | None:
     return jackknife(_by_group(groups, np.ones(len(v)), v), lambda sums: sums[1] / sums[0])
 
 
+def skill(p: ArrayLike, y: ArrayLike, groups: Groups) -> Interval | None:
+    """The skill score of probabilities p (n,), of which any may be 0 or 1, for labels y (n,)."""
+    p, y = checked(p, y)
+    return jackknife(_by_group(groups, np.ones(len(p)), y, (p - y) ** 2), lambda s: _skill(s[0], s[1], s[2]))
+
+
 def skill_gain(p: ArrayLike, y: ArrayLike, q: ArrayLike, z: ArrayLike, groups: Groups) -> Interval | None:
     """The skill score of q (n,) for labels z (n,) minus that of p (n,) for y (n,), on the same samples.
 

@@ -68,6 +68,20 @@ MEANINGS: dict[str, Meaning] = {
     "F7.counterfeit": Meaning("share of counterfeits that the model calls right"),
     "F8": Meaning("own counterfeits against another model's"),
     "F9": Meaning("passing repairs minus passing texts drawn anew"),
+    "R1": Meaning("correlation over projects of round trips of their own code with passing, Pearson's r"),
+    "R1.rho": Meaning("the same, Spearman's rho"),
+    "R1.tau": Meaning("the same, Kendall's tau"),
+    "R2": Meaning("skill gained by round trips of the suggestion"),
+    "R2.agreement": Meaning("skill that round trips gain where agreement is known as well"),
+    "R2.log_loss": Meaning("log loss gained by round trips, nats"),
+    "R3": Meaning("offset if the share of equal rebuilds is read as a probability"),
+    "R3.skill": Meaning("skill of the share of equal rebuilds as it is"),
+    "R3.platt": Meaning("skill of a map of that share"),
+    "R3.auc": Meaning("AUC of that share"),
+    "R4": Meaning("how much nearer round trips come to a project's rate without a label"),
+    "R5": Meaning("log odds of being right after a successful round trip, at the same probability"),
+    "R6.skill": Meaning("skill gained by round trips, without descriptions that recite the code"),
+    "R6.odds": Meaning("log odds after a successful round trip, without such descriptions"),
 }
 
 
