@@ -26,6 +26,7 @@ STUDIES = {
     "recorded": "calibration.recorded.study",
     "recorded_labelled": "calibration.recorded.labelled",
     "repository": "repository.study",
+    "rtc": "rtc.lines.study",
 }
 
 

@@ -20,6 +20,7 @@ def test_every_folder_of_a_study_is_registered_and_stands_on_the_command_line() 
     assert {(command.group, command.name) for command in found} == {
         ("eval", "calibration"),
         ("eval", "counterfeit"),
+        ("eval", "rtc"),
         ("calibrate", "repo"),
     }
     for command in found:

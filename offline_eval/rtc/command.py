@@ -1,0 +1,136 @@
+"""`assay eval rtc`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..command import Command, add_memory_option, names, one_of, positive, seed
+from .options import CODES, LINES, LINES_STEPS, PROBLEMS, refuse_what_does_nothing, sort_of
+
+if TYPE_CHECKING:
+    from ...inference.opening import ModelChoice
+    from ..pool.choice import Pool
+
+
+def _steps(text: str) -> list[str]:
+    return one_of(LINES_STEPS, text, "step")
+
+
+def _codes(text: str) -> list[str]:
+    return one_of(CODES, text, "code")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The study's own options."""
+    parser.add_argument("--out", metavar="RUN", type=Path, required=True, help="folder of the run")
+    parser.add_argument(
+        "--set", choices=(*LINES, *PROBLEMS), default="lines",
+        help="lines: single lines of 20 projects, each described in a comment and rebuilt below it, judged by exact match and by the "
+        "projects' own tests, in a sandbox (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--of", type=_codes, default=[],
+        help="with --set lines: what is described and rebuilt, the line that stands there (truth), what the model suggests there "
+        "(suggestion), or both, with a comma between (default: both)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--forward",
+        metavar="N",
+        type=positive,
+        default=3,
+        help="descriptions of each code, drawn at temperature 0.8 (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--backward", metavar="N", type=positive, default=1,
+        help="how often code is rebuilt from each description: once greedily, more often at temperature 0.1 (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--alternatives", metavar="N", type=positive,
+        help="with --set lines: draw N completions at each place, so that what is suggested has the measure agreement (default: 1)",
+    )  # fmt: skip
+    parser.add_argument("--projects", type=names, default=[], help="some of the projects, separated by commas (default: all)")
+    parser.add_argument("--per-project", metavar="N", type=positive, help="at most N places of each project (default: 60)")
+    parser.add_argument("--limit", metavar="N", type=positive, help="for a quick look: at most N places in all, drawn by the seed")
+    parser.add_argument("--seed", type=seed, default=0, help="seed of the draw of places, and of the descriptions (default: %(default)s)")
+    parser.add_argument("--cache", metavar="DIR", type=Path, help="where the projects' archives are kept (default: your cache folder)")
+    parser.add_argument("--python", metavar="FILE", type=Path, help="the Python that the environments of the projects' tests are made with")
+    parser.add_argument("--steps", type=_steps, default=[], help=f"do these alone: {', '.join(LINES_STEPS)} (default: all)")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be asked and run")
+    add_memory_option(parser)
+
+
+def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
+    """Run, or resume, the study; ends with the paths of its samples files and report. Raises UsageError, and what each study raises."""
+    from ..pool.choice import Pool
+
+    sort = sort_of(arguments)
+    refuse_what_does_nothing(arguments, sort)
+    pool = Pool(arguments.workers, arguments.ray)
+    match sort:
+        case "lines":
+            _run_lines(arguments, choice, pool)
+        case "problems":
+            _run_problems(arguments, choice, pool)
+
+
+def _run_lines(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -> None:
+    from ..sets.projects import named
+    from .lines.study import Asked, run_lines, tell_lines
+
+    asked = Asked(
+        arguments.out,
+        choice,
+        tuple(arguments.of or CODES),
+        named(arguments.projects, suite=True),
+        arguments.per_project,
+        arguments.limit,
+        arguments.seed,
+        arguments.forward,
+        arguments.backward,
+        arguments.alternatives or 1,
+        pool,
+        arguments.cache,
+        arguments.python,
+        arguments.memory,
+        arguments.steps,
+        arguments.json,
+    )
+    if arguments.dry_run:
+        tell_lines(asked)
+    else:
+        run_lines(asked)
+
+
+def _run_problems(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -> None:
+    from .problems.study import Asked, run_problems, tell_problems
+
+    asked = Asked(
+        arguments.out,
+        choice,
+        arguments.set,
+        arguments.limit,
+        arguments.seed,
+        arguments.forward,
+        arguments.backward,
+        pool,
+        arguments.steps,
+        arguments.json,
+    )
+    if arguments.dry_run:
+        tell_problems(asked)
+    else:
+        run_problems(asked)
+
+
+COMMAND = Command(
+    group="eval",
+    name="rtc",
+    summary="have a model describe code and rebuild it from its description, and see whether that says that the code is right",
+    details="The projects' sources are downloaded once, by pip, which checks their hashes, and an environment for each project's tests is "
+    "made: both run build code of the project or of others, with your rights. The tests run in the sandbox. The same command resumes a run "
+    "that was stopped.",
+    add_arguments=add_arguments,
+    run=run,
+)

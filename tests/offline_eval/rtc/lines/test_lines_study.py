@@ -1,0 +1,119 @@
+"""Round trips of lines of a project whose own tests judge: real code, real tests, in a real jail, with the embedded model."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from source_distribution import make_sdist
+from sums_project import write_project
+
+from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
+from assay.calibration.measures.round_trip import NAMES
+from assay.calibration.samples import read_samples
+from assay.inference.opening import ModelChoice
+from assay.offline_eval.errors import RunError, UsageError
+from assay.offline_eval.model import model_of
+from assay.offline_eval.pool.choice import Pool
+from assay.offline_eval.rtc.lines.study import FACTS, LABELS, Asked, ask, run_lines
+from assay.offline_eval.rtc.lines.trips import DESCRIBE, REBUILD
+from assay.offline_eval.run import TIMINGS, Run
+from assay.offline_eval.sets.suites import Suite, watched
+
+from ....inference.completion_server import Speech, serving
+
+
+def run_in(folder: Path, workers: int = 1, **more: object) -> Run:
+    """The study about the places of the shop, as a program of its own does it, too."""
+    project = replace(make_sdist(folder / "archives", functions=1), name="shop")
+    asked = Asked(folder / "run", pool=Pool(workers), cache=folder / "archives", memory="file", forward=2)
+    suite = Suite("shop", write_project(folder / "shop"), Path(sys.executable), best_level(), folder / "cache")
+    items = watched([suite], asked.pool, 3, ("line",), 0)
+    return ask(replace(asked, **more), [project], model_of(asked.choice, ("line",), memory="file"), items)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def isolation() -> None:
+    try:
+        best_level()
+    except NoIsolation as error:
+        pytest.skip(f"nothing isolates programs here: {error}")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return run_in(tmp_path_factory.mktemp("whole"))
+
+
+def files_of(run: Run) -> dict[str, bytes]:
+    """All that a run has, but how long it took."""
+    return {
+        str(path.relative_to(run.folder)): path.read_bytes() for path in run.folder.rglob("*") if path.is_file() and path.name != TIMINGS
+    }
+
+
+@pytest.mark.slow
+def test_each_line_is_described_rebuilt_and_judged_once(whole: Run) -> None:
+    described, rebuilt = whole.records(DESCRIBE).read(), whole.records(REBUILD).read()
+    assert [record["id"] for record in described] == [record["id"] for record in rebuilt]
+    assert all(len(record["descriptions"]) == len(record["trips"]) == 2 for record in described for record in [record | rebuilt[0]])
+    labels = whole.records(LABELS).read()
+    assert len({label["id"] for label in labels}) == len(labels)
+    facts = [json.loads(line) for line in (whole.folder / FACTS).read_text().splitlines()]
+    assert len(facts) == 3
+    assert all(place["codes"]["truth"]["passes"] for place in facts)
+    assert not any(trip["passes"] is None for place in facts for code in place["codes"].values() for trip in code["trips"])
+
+
+@pytest.mark.slow
+def test_only_round_trips_of_a_suggestion_are_measures_of_it(whole: Run, tmp_path: Path) -> None:
+    samples = read_samples(whole.folder / "samples" / "line.jsonl")
+    assert samples
+    assert all(set(NAMES) <= sample.measures.keys() and set(NAMES) <= sample.asked.keys() for sample in samples)
+    of_truth = run_in(tmp_path, of=("truth",))
+    assert not any(set(NAMES) & sample.measures.keys() for sample in read_samples(of_truth.folder / "samples" / "line.jsonl"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("after", ["answers.jsonl", "describe.jsonl", "rebuild.jsonl", "labels.jsonl"])
+def test_a_run_that_is_killed_in_any_step_is_resumed_to_the_same_bytes(whole: Run, tmp_path: Path, after: str) -> None:
+    program = (
+        "import sys; from pathlib import Path\n"
+        f"sys.path[:0] = {[str(Path(__file__).parents[4]), str(Path(__file__).parents[3])]!r}\n"
+        "from tests.offline_eval.rtc.lines.test_lines_study import run_in\n"
+        f"if __name__ == '__main__': run_in(Path({str(tmp_path)!r}), workers=2)\n"
+    )
+    (tmp_path / "program.py").write_text(program)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[4] / ".typing")}
+    child = subprocess.Popen([sys.executable, str(tmp_path / "program.py")], env=environment, start_new_session=True)
+    until, path = time.monotonic() + 240, tmp_path / "run" / after
+    while child.poll() is None and time.monotonic() < until:
+        if path.is_file() and path.stat().st_size:
+            break
+        time.sleep(0.01)
+    os.killpg(child.pid, signal.SIGKILL)
+    assert child.wait() == -signal.SIGKILL, "it was killed before it had ended"
+    assert files_of(run_in(tmp_path)) == files_of(whole)
+
+
+@pytest.mark.slow
+def test_steps_can_be_done_one_after_another_and_another_question_is_refused(whole: Run, tmp_path: Path) -> None:
+    for steps in (["answers", "describe"], ["rebuild"], ["labels"]):
+        run = run_in(tmp_path, steps=steps)
+    assert files_of(run) == files_of(whole)
+    with pytest.raises(RunError, match="forward: 2 -> 3"):
+        run_in(tmp_path, forward=3)
+
+
+def test_a_model_without_log_probabilities_is_refused_before_anything_is_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with serving(Speech(kind="openai", most_logprobs=0)) as address, pytest.raises(UsageError, match="gives no log-probabilities"):
+        run_lines(Asked(tmp_path / "run", ModelChoice(address), cache=tmp_path / "archives"))
+    assert not (tmp_path / "run").exists()
