@@ -23,12 +23,13 @@ def register(commands: Subparsers) -> None:
     parser = command_parser(
         actions,
         "report",
-        "make what comes of a run's answers again, without a model; or compare two runs",
+        "make what comes of a run's answers again, without a model; or compare runs",
         "Of one run: its samples files and its folder report/. Of two runs of the same items: their differences place by place, with "
-        "intervals, as a page in the folder compared/ of the first.",
+        "intervals, as a page in the folder compared/ of the first. Of round trips on problems any number of runs, each of another model: "
+        "a row for each, and correlations over them.",
     )
     parser.add_argument("folder", metavar="RUN", type=Path, help="folder of the run")
-    parser.add_argument("other", metavar="RUN2", type=Path, nargs="?", help="folder of a run of another model on the same items")
+    parser.add_argument("others", metavar="RUN2", type=Path, nargs="*", help="folder of a run of another model on the same items")
     parser.add_argument("--out", metavar="DIR", type=Path, help="with RUN2: where report/ is written (default: RUN/compared/NAME-OF-RUN2)")
     add_json_option(parser)
     parser.set_defaults(run=report)
@@ -49,11 +50,11 @@ def report(arguments: argparse.Namespace) -> int:
 
     Raises RunError, SampleError, StudyError, PlotError and OSError.
     """
-    if arguments.other is not None:
-        from ..offline_eval.pairing.report import report_pair
+    if arguments.others:
+        from ..offline_eval.pairing.compare import compare
 
-        out = arguments.out or arguments.folder / "compared" / arguments.other.resolve().name
-        report_pair(arguments.folder, arguments.other, out, as_json=arguments.json)
+        out = arguments.out or arguments.folder / "compared" / "-".join(other.resolve().name for other in arguments.others)
+        compare([arguments.folder, *arguments.others], out, as_json=arguments.json)
         return DONE
     if arguments.out is not None:
         raise UsageError("--out is for the comparison of two runs: name a second one, or leave --out out")

@@ -1,0 +1,36 @@
+"""Which comparison of runs is made: that of a study which compares any number of its runs, or pairs of any other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from ..errors import UsageError
+from ..registry import study_of
+from ..run import Run
+from .report import report_pair
+
+
+@runtime_checkable
+class Compares(Protocol):
+    """A study that makes a page of any number of its runs."""
+
+    def compare(self, runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
+        """Write report/ into `out`. Raises StudyError where the runs are not of the same items."""
+        ...
+
+
+def compare(folders: Sequence[Path], out: Path, *, as_json: bool) -> None:
+    """Compare runs and write report/ into `out`. Raises UsageError, and what the comparisons raise."""
+    if twice := [folder for n, folder in enumerate(folders) if folder.resolve() in {other.resolve() for other in folders[:n]}]:
+        raise UsageError(f"{twice[0]} is named twice: name the run of another model on the same items")
+    runs = [Run.opened(folder) for folder in folders]
+    studies = [study_of(run) for run in runs]
+    names = sorted({study.name for study in studies})
+    if len(names) == 1 and isinstance(studies[0], Compares):
+        studies[0].compare(runs, out, as_json=as_json)
+    elif len(folders) == 2 and not any(isinstance(study, Compares) for study in studies):
+        report_pair(*folders, out, as_json=as_json)
+    else:
+        raise UsageError(f"{len(folders)} runs of {', '.join(names)} are not compared: name two, or several of one study that compares models")
