@@ -27,6 +27,8 @@ STUDIES = {
     "recorded_labelled": "calibration.recorded.labelled",
     "repository": "repository.study",
     "rtc": "rtc.lines.study",
+    "rtc_problems": "rtc.problems.study",
+    "rtc_recorded": "rtc.problems.recorded",
 }
 
 

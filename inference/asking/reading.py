@@ -12,14 +12,16 @@ from .asker import Alternative, Said, SaidToken
 _CLOSING = re.compile(r"\[/(\w+)\]")
 
 
-def last_block(text: str, tag: str) -> str | None:
+def last_block(text: str, tag: str, *, strip: bool = True) -> str | None:
     """What stands in the last complete `[TAG]…[/TAG]`, without white space around it; None where there is none.
 
-    A block begins at the last opening tag before its closing tag.
+    A block begins at the last opening tag before its closing tag. strip: False leaves white space, which says how far code is indented.
     """
     name = re.escape(tag)
     blocks = re.findall(rf"\[{name}\]((?:(?!\[/?{name}\]).)*)\[/{name}\]", text, re.DOTALL)
-    return blocks[-1].strip() if blocks else None
+    if not blocks:
+        return None
+    return str(blocks[-1]).strip() if strip else str(blocks[-1])
 
 
 def closed(text: str, stop: Sequence[str]) -> str:

@@ -31,6 +31,8 @@ def compare(folders: Sequence[Path], out: Path, *, as_json: bool) -> None:
     if len(names) == 1 and isinstance(studies[0], Compares):
         studies[0].compare(runs, out, as_json=as_json)
     elif len(folders) == 2 and not any(isinstance(study, Compares) for study in studies):
-        report_pair(*folders, out, as_json=as_json)
+        report_pair(folders[0], folders[1], out, as_json=as_json)
     else:
-        raise UsageError(f"{len(folders)} runs of {', '.join(names)} are not compared: name two, or several of one study that compares models")
+        raise UsageError(
+            f"{len(folders)} runs of {', '.join(names)} are not compared: name two, or several of one study that compares models"
+        )

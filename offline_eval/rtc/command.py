@@ -26,9 +26,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The study's own options."""
     parser.add_argument("--out", metavar="RUN", type=Path, required=True, help="folder of the run")
     parser.add_argument(
-        "--set", choices=(*LINES, *PROBLEMS), default="lines",
+        "--set", choices=(*LINES, *PROBLEMS),
         help="lines: single lines of 20 projects, each described in a comment and rebuilt below it, judged by exact match and by the "
-        "projects' own tests, in a sandbox (default: %(default)s)",
+        "projects' own tests, in a sandbox. humaneval: functions without their docstrings, judged by the benchmark's tests. regions: "
+        "statements of 20 projects, judged as lines. edits: commits of git histories, judged by their texts. The last three ask any "
+        "instruct or completion model in words (default: lines)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--data", metavar="PATH", type=Path, nargs="+", default=[],
+        help="with --set humaneval its file, with --set edits folders of git repositories; Assay brings none with it",
+    )  # fmt: skip
+    parser.add_argument(
+        "--recorded", metavar="FILE", type=Path, nargs="+",
+        help="report on round trips that were recorded, and ask no model: files of IdentityChain (IDChain_*.jsonl.gz), or "
+        "assay/answers/1 with the steps draw, describe and rebuild",
     )  # fmt: skip
     parser.add_argument(
         "--of", type=_codes, default=[],
@@ -39,20 +50,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--forward",
         metavar="N",
         type=positive,
-        default=3,
-        help="descriptions of each code, drawn at temperature 0.8 (default: %(default)s)",
+        help="descriptions of each code, drawn at temperature 0.8, of an edit at 1.0 (default: 3)",
     )
     parser.add_argument(
-        "--backward", metavar="N", type=positive, default=1,
-        help="how often code is rebuilt from each description: once greedily, more often at temperature 0.1 (default: %(default)s)",
+        "--backward", metavar="N", type=positive,
+        help="how often code is rebuilt from each description: a line once greedily, all else, and more often, at temperature 0.1, and an "
+        "edit greedily (default: 1)",
     )  # fmt: skip
     parser.add_argument(
         "--alternatives", metavar="N", type=positive,
         help="with --set lines: draw N completions at each place, so that what is suggested has the measure agreement (default: 1)",
     )  # fmt: skip
     parser.add_argument("--projects", type=names, default=[], help="some of the projects, separated by commas (default: all)")
-    parser.add_argument("--per-project", metavar="N", type=positive, help="at most N places of each project (default: 60)")
-    parser.add_argument("--limit", metavar="N", type=positive, help="for a quick look: at most N places in all, drawn by the seed")
+    parser.add_argument(
+        "--per-project", metavar="N", type=positive, help="at most N places of each project (default: 60; regions and edits: 100)"
+    )
+    parser.add_argument(
+        "--limit", metavar="N", type=positive, help="for a quick look: at most N in all, drawn by the seed, or the first N problems"
+    )
     parser.add_argument("--seed", type=seed, default=0, help="seed of the draw of places, and of the descriptions (default: %(default)s)")
     parser.add_argument("--cache", metavar="DIR", type=Path, help="where the projects' archives are kept (default: your cache folder)")
     parser.add_argument("--python", metavar="FILE", type=Path, help="the Python that the environments of the projects' tests are made with")
@@ -66,12 +81,14 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
     from ..pool.choice import Pool
 
     sort = sort_of(arguments)
-    refuse_what_does_nothing(arguments, sort)
+    refuse_what_does_nothing(arguments, choice, sort)
     pool = Pool(arguments.workers, arguments.ray)
     match sort:
         case "lines":
             _run_lines(arguments, choice, pool)
-        case "problems":
+        case "recorded":
+            _run_recorded(arguments)
+        case _:
             _run_problems(arguments, choice, pool)
 
 
@@ -87,8 +104,8 @@ def _run_lines(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -
         arguments.per_project,
         arguments.limit,
         arguments.seed,
-        arguments.forward,
-        arguments.backward,
+        arguments.forward or 3,
+        arguments.backward or 1,
         arguments.alternatives or 1,
         pool,
         arguments.cache,
@@ -104,17 +121,23 @@ def _run_lines(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -
 
 
 def _run_problems(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -> None:
+    from ..sets.projects import named
     from .problems.study import Asked, run_problems, tell_problems
 
     asked = Asked(
         arguments.out,
         choice,
         arguments.set,
+        arguments.data,
+        named(arguments.projects, suite=True),
+        arguments.per_project,
         arguments.limit,
         arguments.seed,
-        arguments.forward,
-        arguments.backward,
+        arguments.forward or 3,
+        arguments.backward or 1,
         pool,
+        arguments.cache,
+        arguments.python,
         arguments.steps,
         arguments.json,
     )
@@ -122,6 +145,16 @@ def _run_problems(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool
         tell_problems(asked)
     else:
         run_problems(asked)
+
+
+def _run_recorded(arguments: argparse.Namespace) -> None:
+    from .problems.recorded import Asked, run_recorded, tell_recorded
+
+    asked = Asked(arguments.out, arguments.recorded, arguments.limit, arguments.seed, arguments.json)
+    if arguments.dry_run:
+        tell_recorded(asked)
+    else:
+        run_recorded(asked)
 
 
 COMMAND = Command(

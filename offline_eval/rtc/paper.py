@@ -13,6 +13,8 @@ from ...calibration.metrics.correlations import Correlations, correlations
 from ...calibration.report.cells import PaperValue
 
 BENCHMARKS = ("HumanEval", "ARCADE")
+# Whose numbers a table has that is of one model.
+_OF = {"F6": "Gemini Nano 2"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,7 @@ def paper() -> Paper:
     for table, content in found.items():
         if isinstance(content, dict):
             for place, value in _leaves(table, content["cells"]):
-                of = place.split("/")[-2] if table in ("T2", "T3") else ""
+                of = place.split("/")[-2] if table in ("T2", "T3") else _OF.get(table, "the paper")
                 cells[place] = PaperValue(value / 100 if content.get("unit") == "percent" else value, of, place)
     return Paper(found["title"], found["source"], cells)
 
