@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....calibration.fitting.folds import numbered
-from ....calibration.metrics.groups import jackknife
-from ....calibration.metrics.intervals import Interval, mean_interval, on_logit_scale, rate_interval
+from ....calibration.metrics.groups import jackknife, mean
+from ....calibration.metrics.intervals import Interval, on_logit_scale, rate_interval
 from ..copies import is_copy
 from .asking import Described, Rebuilding, Rebuilt
 from .items import Arm, Item
@@ -153,12 +153,10 @@ def mean_of(items: Sequence[Scored], number: Callable[[Scored], float | None], *
 
 def interval_of(values: NDArray[np.float64], groups: NDArray[np.intp], *, share: bool) -> Interval | None:
     """The interval of a mean; of shares Wilson's kind where each is 0 or 1, else on the logit scale. None of fewer than two groups."""
-    if not share:
-        return mean_interval(values, groups)
-    if np.isin(values, (0.0, 1.0)).all():
+    if share and np.isin(values, (0.0, 1.0)).all():
         return rate_interval(values, groups)
-    mean = mean_interval(values, groups)
-    return on_logit_scale(mean.value, mean.high - mean.value)
+    found = mean(values, groups)
+    return on_logit_scale(found.value, found.high - found.value) if share and found else found
 
 
 def longer_by(items: Sequence[Scored], sim: str, *, copies: bool = True) -> tuple[Mean, Mean, Mean]:
