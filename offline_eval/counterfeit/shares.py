@@ -26,7 +26,7 @@ def share(place: str, values: Sequence[float], problems: Sequence[str], paper: P
     if set(values) <= {0.0, 1.0}:
         found = rate_interval(np.asarray(values, dtype=np.float64), groups)
     else:
-        interval = mean_of(values, groups)
+        interval = mean_of(values, groups) if count > 1 else None
         found = on_logit_scale(interval.value, interval.high - interval.value) if interval else None
     if found is None:
         return Cell(place, mean, n=n, groups=count, grouped_by=by, paper=paper, percent=True)

@@ -124,6 +124,15 @@ def test_repair_is_compared_with_drawing_again_at_the_same_gaps(texts: Sequence[
     assert [row.names[1] for row in rows[:3]] == ["difficult (0)", "medium (6)", "easy (6)"]
 
 
+def test_of_one_project_there_are_numbers_without_intervals(texts: Sequence[Text]) -> None:
+    alone = [each for each in texts if each.project == "p0"]
+    gaps = [Gap("p0:0", "line", "p0", 0.5, (1 / 3,))]
+    tables = (plausibility_table(alone), judging_table(all_verdicts(alone)), strata_table(alone), repair_table(gaps))
+    cells = [cell for table in tables for cell in table.cells() if cell.value is not None]
+    assert len(cells) > 20
+    assert {cell.low for cell in cells} == {None}
+
+
 def test_examples_are_the_counterfeits_that_looked_surest_the_shown_ones_first() -> None:
     found = [text(0, HALF, 0.9), text(1, HALF, 0.95), text(5, FEW, 0.2, stream=""), text(10, RIGHT, 0.99, stream=""), text(15, CRASH, 0.9)]
     tables = list(examples_of(found, lambda _: "◆ likely"))
