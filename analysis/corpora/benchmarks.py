@@ -29,7 +29,11 @@ class UnreadableItems(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One task. prompt + solution is a whole program. entry_point: the function that the test calls; None where that is no single name."""
+    """One task. prompt + solution is a whole program. entry_point: the function that the test calls; None where that is no single name.
+
+    base_inputs, plus_inputs: how many inputs of the original benchmark the test has, and how many of EvalPlus behind them; 0 where its
+    inputs are not counted.
+    """
 
     id: str
     language: Language
@@ -37,6 +41,8 @@ class Item:
     canonical_solution: str
     test: str
     entry_point: str | None
+    base_inputs: int = 0
+    plus_inputs: int = 0
 
     def program(self, solution: str | None = None) -> str:
         """The whole program with a solution, the canonical one by default."""
@@ -91,7 +97,8 @@ def _item(record: dict[str, Any]) -> Item:
 
 
 def _python(record: dict[str, Any], test: str, entry_point: str) -> Item:
-    return Item(record["task_id"], "python", record["prompt"], record["canonical_solution"], test, entry_point)
+    inputs = (len(record.get(name, ())) for name in ("base_input", "plus_input"))
+    return Item(record["task_id"], "python", record["prompt"], record["canonical_solution"], test, entry_point, *inputs)
 
 
 def _checked_name(test: str) -> str:
@@ -251,6 +258,37 @@ def profiled(test: str, entry_point: str | None) -> str:
     if not test.endswith(asserted):
         raise ValueError(f"the test of {entry_point} has no list of inputs: only those of HumanEval+ and MBPP+ have one")
     return test.removesuffix(asserted) + _PROFILED.format(entry=entry_point)
+
+
+# The same calls as a list of inputs, each with what the program gives and the right answer, as JSON of their spellings.
+_TRACED = """\
+oracle_pairs, test_report = [], "[]"
+for arguments, answer in zip(oracle_inputs[:{inputs}], oracle_answers):
+    try:
+        value = {entry}(*copy.deepcopy(arguments))
+        oracle_pair = [", ".join(map(repr, arguments)), repr(value), repr(answer)]
+    except Exception:
+        continue
+    if sum(map(len, oracle_pair)) <= {length}:
+        oracle_pairs.append(oracle_pair)
+        oracle_told = json.dumps(oracle_pairs)
+        if len(oracle_told) > 15_000:
+            break
+        test_report = oracle_told
+"""
+_MAX_SPELLED = 300
+
+
+def traced(test: str, entry_point: str | None, inputs: int) -> str:
+    """The test of an item of HumanEval+ or MBPP+ as one that ends at no input, and reports what the program gives for the first inputs.
+
+    It reports a JSON list of triples: the arguments with commas between, the value and the right answer, as Python spells them. An input at
+    which the program raises, or that is long, is left out. Raises ValueError for the test of another benchmark.
+    """
+    asserted = _ASSERTED.format(entry=entry_point)
+    if not test.endswith(asserted):
+        raise ValueError(f"the test of {entry_point} has no list of inputs: only those of HumanEval+ and MBPP+ have one")
+    return test.removesuffix(asserted) + _TRACED.format(entry=entry_point, inputs=inputs, length=_MAX_SPELLED)
 
 
 def _written(inputs: list[Any]) -> str:

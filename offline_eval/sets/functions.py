@@ -19,7 +19,10 @@ def human_eval(path: Path) -> list[Problem]:
     """The problems of HumanEval or HumanEval+. Raises SetError."""
     return [
         Problem(
-            item.id, "humaneval", "function", "python", item.id, item.prompt, "", item.canonical_solution, "", item.test, item.entry_point
+            *(item.id, "humaneval", "function", "python", item.id, item.prompt, "", item.canonical_solution, "", item.test),
+            item.entry_point,
+            item.base_inputs,
+            item.plus_inputs,
         )
         for item in _items(path, "HumanEval")
     ]
@@ -46,7 +49,12 @@ def _functions(items: list[Item]) -> Iterator[Problem]:
     for item in items:
         if item.entry_point is not None and (parts := _parts(item)):
             prompt, body, suffix = parts
-            yield Problem(item.id, "mbpp", "function", "python", item.id, prompt, suffix, body, "", item.test, item.entry_point)
+            yield Problem(
+                *(item.id, "mbpp", "function", "python", item.id, prompt, suffix, body, "", item.test),
+                item.entry_point,
+                item.base_inputs,
+                item.plus_inputs,
+            )
 
 
 def _parts(item: Item) -> tuple[str, str, str] | None:

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from ...analysis.corpora.benchmarks import profiled
 from ..errors import UsageError
 
 Kind = Literal["function", "repair", "execution"]
@@ -23,6 +24,7 @@ class Problem:
     that the program gives for an input.
     prompt, suffix: what stands before and after the text. truth: a right text. group: what problems are alike, such as a project.
     test: for the sandbox; "" where no test of ours can decide. entry_point: the function that the test calls.
+    base_inputs, plus_inputs: as of an `Item`. counts: whether the test itself reports what became of each input, as `profiled` makes it do.
     """
 
     id: str
@@ -36,6 +38,14 @@ class Problem:
     wrong: str = ""
     test: str = ""
     entry_point: str | None = None
+    base_inputs: int = 0
+    plus_inputs: int = 0
+    counts: bool = False
+
+    @property
+    def counting_test(self) -> str:
+        """The test as one that ends at no input, and reports what became of each. Raises ValueError where it can't be made one."""
+        return self.test if self.counts else profiled(self.test, self.entry_point)
 
     def cut(self, text: str) -> str:
         """The text as far as it belongs to the answer: the body's block, a repair's one line, the literal's line.

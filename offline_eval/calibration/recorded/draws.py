@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from ....analysis.corpora.benchmarks import profiled
 from ....analysis.sandbox.isolation.jail import Jail
 from ....analysis.sandbox.isolation.levels import Isolation
 from ....analysis.sandbox.isolation.limits import Limits
@@ -57,7 +56,8 @@ class Labelled:
 
     tests_pass: None where the machine or the test failed. outcome, why: as the sandbox tells.
     outputs: digest of what it gave for the benchmark's inputs, as far as it came; "" where it gave no value.
-    inputs_right, inputs: of the benchmark's inputs. own_right: of the own tests; None where the machine failed.
+    inputs_right, inputs: of the benchmark's inputs, as far as it came. own_right: of the own tests; None where the machine failed.
+    base_right, base_inputs, plus_inputs: of the original benchmark's inputs, and how many EvalPlus adds to them.
     """
 
     id: str
@@ -69,6 +69,9 @@ class Labelled:
     inputs_right: int
     inputs: int
     own_right: int | None
+    base_right: int = 0
+    base_inputs: int = 0
+    plus_inputs: int = 0
 
 
 def unit_of(problem: Problem, text: str) -> Unit:
@@ -118,7 +121,7 @@ def labelling(asked: Sequence[Problem], own: Mapping[str, Sequence[str]], sandbo
     def label(unit: Unit) -> Labelled:
         problem = by_id[unit.problem]
         program = problem.program(unit.text)
-        result = sandbox.check(program, profiled(problem.test, problem.entry_point), problem.entry_point)
+        result = sandbox.check(program, problem.counting_test, problem.entry_point)
         digest, _, marks = result.report.partition(" ")
         made = Labelled(
             id=unit.id,
@@ -130,6 +133,9 @@ def labelling(asked: Sequence[Problem], own: Mapping[str, Sequence[str]], sandbo
             inputs_right=marks.count("1"),
             inputs=len(marks),
             own_right=None,
+            base_right=marks[: problem.base_inputs].count("1"),
+            base_inputs=problem.base_inputs,
+            plus_inputs=problem.plus_inputs,
         )
         if made.tests_pass is None:
             return made

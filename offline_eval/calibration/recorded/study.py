@@ -14,7 +14,6 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from ....analysis.corpora.benchmarks import profiled
 from ....analysis.sandbox.isolation.best_level import best_level
 from ....calibration.report.blocks import Table
 from ...errors import UsageError
@@ -90,7 +89,7 @@ def find(asked: Asked) -> Found:
     chosen = problems(asked.set, asked.data, asked.limit)
     for problem in chosen:
         try:
-            profiled(problem.test, problem.entry_point)
+            _ = problem.counting_test
         except ValueError as error:
             raise UsageError(f"{asked.data}: {error}; name HumanEvalPlus.jsonl.gz or MbppPlus.jsonl.gz as --data") from None
     files = read(asked.files)
