@@ -9,6 +9,7 @@ from pathlib import Path
 from .cruxeval import cruxeval
 from .defects4j import defects4j
 from .functions import human_eval, mbpp
+from .odex import odex
 from .problem import Problem, SetError
 from .quixbugs import quixbugs
 
@@ -29,6 +30,7 @@ SETS = {
     "mbpp": ProblemSet(mbpp, "mbpp.jsonl or MbppPlus.jsonl.gz", "google-research (mbpp/) or evalplus/mbppplus_release"),
     "quixbugs": ProblemSet(quixbugs, "a copy of the project", "jkoppel/QuixBugs"),
     "defects4j": ProblemSet(defects4j, "a copy of the project, or an archive of its folder framework/", "rjust/defects4j"),
+    "odex": ProblemSet(odex, "en_test.jsonl", "zorazrw/odex"),
     "cruxeval": ProblemSet(cruxeval, "data/cruxeval.jsonl", "facebookresearch/cruxeval"),
 }
 
