@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from ...calibration.report.cells import PaperValue
+from ...calibration.report.cells import Mark, PaperValue
 
 Printed = tuple[PaperValue, ...]
 
@@ -49,7 +50,13 @@ def judged(benchmark: str, generator: str) -> dict[str, Printed]:
         "balanced_accuracy": lambda correct, incorrect: (correct + incorrect) / 2,
         "youden": lambda correct, incorrect: correct + incorrect - 1,
     }
-    return {kind: tuple(PaperValue(made(*rates), judge, where) for judge, where, *rates in pairs) for kind, made in kinds.items()}
+    return {
+        kind: tuple(PaperValue(made(*rates), judge, where, _marks(where)) for judge, where, *rates in pairs) for kind, made in kinds.items()
+    }
+
+
+def _marks(where: str) -> tuple[Mark, ...]:
+    return tuple(Mark(kind, note) for places, (kind, note) in paper()["marks"].items() if fnmatchcase(where, places))
 
 
 def executed(benchmark: str, generator: str, place: int) -> Printed:

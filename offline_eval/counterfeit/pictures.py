@@ -27,7 +27,7 @@ def bars(name: str, title: str, labels: Sequence[str], cells: Sequence[Cell], re
     height = max(0.3, _BAR * len(shown))
 
     def draw(figure: Figure) -> None:
-        axes = panel(figure, 2.9, 0.35, 4.2, height)
+        axes = panel(figure, 3.2, 0.35, 3.9, height)
         for place, (_, cell) in enumerate(shown):
             if cell.low is not None and cell.high is not None:
                 axes.plot([cell.low, cell.high], [place, place], color=LIKELY.colour, linewidth=1.4)

@@ -54,6 +54,19 @@ def correlation_cell(place: str, rates: dict[str, float], success: dict[str, flo
     return with_interval(place, found, len(both), len(both), BY, paper=paper)
 
 
+def difference_cell(place: str, values: Sequence[float], first: Sequence[bool], problems: Sequence[str], *, by: str = BY) -> Cell:
+    """The mean of the values of a first kind minus that of the others, in points. first: whether each is of that kind."""
+    counts = {"n": len(values), "groups": len(set(problems)), "grouped_by": by, "percent": True, "sign": True}
+    if not any(first) or all(first):
+        return Cell(place, why="needs both kinds", **counts)  # type: ignore[arg-type]
+    v, y, groups = np.asarray(values, dtype=np.float64), np.asarray(first, dtype=np.bool_), numbered(problems)
+    sums = np.stack([np.bincount(groups, np.asarray(column, dtype=np.float64)) for column in (y, v * y, ~y, v * ~y)]).astype(np.float64)
+    found = jackknife(sums, lambda s: np.asarray(s[1] / s[0] - s[3] / s[2]))
+    if found is None:
+        return Cell(place, float(v[y].mean() - v[~y].mean()), **counts)  # type: ignore[arg-type]
+    return Cell(place, found.value, found.low, found.high, **counts)  # type: ignore[arg-type]
+
+
 def of_two_classes(
     place: str,
     right: Sequence[bool],
@@ -75,7 +88,10 @@ def of_two_classes(
     y, c, groups = np.asarray(right, dtype=np.bool_), np.asarray(credit, dtype=np.float64), numbered(problems)
     columns = (y, c * y, ~y, c * ~y)
     sums = np.stack([np.bincount(groups, np.asarray(column, dtype=np.float64)) for column in columns]).astype(np.float64)
-    found = jackknife(sums, lambda s: scale * (s[1] / s[0] + s[3] / s[2]) + offset)
-    if found is None:
-        return Cell(place, float(scale * (c[y].mean() + c[~y].mean()) + offset), percent=True, **counts)  # type: ignore[arg-type]
-    return Cell(place, found.value, found.low, found.high, percent=True, **counts)  # type: ignore[arg-type]
+    found = jackknife(sums, lambda s: np.asarray((s[1] / s[0] + s[3] / s[2]) / 2))
+    ends: tuple[float | None, ...] = (float(c[y].mean() + c[~y].mean()) / 2, None, None)
+    if found is not None and found.low < found.high:
+        bounded = on_logit_scale(found.value, found.high - found.value)
+        ends = (bounded.value, bounded.low, bounded.high)
+    value, low, high = (None if end is None else 2 * scale * end + offset for end in ends)
+    return Cell(place, value, low, high, percent=True, **counts)  # type: ignore[arg-type]
