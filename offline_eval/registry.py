@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 STUDIES = {
     "calibration": "calibration.study",
     "counterfeit": "counterfeit.lines.study",
+    "counterfeit_problems": "counterfeit.problems.study",
+    "counterfeit_file": "counterfeit.problems.file_study",
+    "counterfeit_recorded": "counterfeit.problems.recorded",
     "problems": "calibration.problems",
     "recorded": "calibration.recorded.study",
     "recorded_labelled": "calibration.recorded.labelled",

@@ -17,7 +17,7 @@ from assay.cli.main import main
         (["--set", "nowhere"], "no such set: nowhere"),
         (["--projects", "flask"], "no such project in the list: flask. It has: arrow"),
         (["--tasks", "line_middle"], "no such task: line_middle (there are line, line_rest)"),
-        (["--steps", "execute"], "no such step: execute"),
+        (["--steps", "execute"], "--set lines has no step execute"),
         (["--temperature", "0"], "'0' is not a number above 0"),
         (["--temperature", "nan"], "'nan' is not a number above 0"),
         (["--draws", "0"], "'0' is not a whole number of at least 1"),

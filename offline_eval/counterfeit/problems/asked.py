@@ -1,0 +1,95 @@
+"""What the user wants of the study on problems, and of whom."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from ....inference.asking.asker import Form
+from ....inference.errors import SERVER_FAILURES
+from ....inference.opening import ModelChoice, open_asker, require_same_model
+from ...calibration.recorded.source import AnswerFile, read
+from ...errors import UsageError
+from ...pool.choice import Pool
+from ...progress import to_stderr
+from ...sets.problem import Problem
+from ...sets.problems import problems
+
+Reasoning = Literal["with", "without"]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the user wants.
+
+    set: humaneval, mbpp, odex or cruxeval, or the file of a set of counterfeits. data: the benchmark's file; None where only the texts of a
+    set are asked about. recorded: files of answers, instead of a model. limit: the first so many problems. draws, temperature: of drawing.
+    votes: answers to each question. repairs: of each counterfeit. reasoning: judge in this way alone. form: how the model is asked; None
+    for chat where its server has one. steps: these alone.
+    """
+
+    out: Path
+    set: str | Path
+    data: Path | None
+    choice: ModelChoice = field(default_factory=ModelChoice)
+    recorded: tuple[Path, ...] = ()
+    limit: int | None = None
+    draws: int = 50
+    temperature: float = 0.6
+    votes: int = 10
+    repairs: int = 10
+    reasoning: Reasoning | None = None
+    form: Form | None = None
+    seed: int = 0
+    pool: Pool = field(default_factory=Pool)
+    steps: tuple[str, ...] = ()
+    as_json: bool = False
+
+    def wants(self, step: str) -> bool:
+        """Whether a step is to be done."""
+        return not self.steps or step in self.steps
+
+    def problems(self, benchmark: str) -> list[Problem]:
+        """The problems of the benchmark's file, each with tests that can be counted. Raises SetError and UsageError."""
+        if self.data is None:
+            raise UsageError(f"the tests of {benchmark} are needed: name its file with --data")
+        found = problems(benchmark, self.data, self.limit if isinstance(self.set, str) else None)
+        for problem in found:
+            try:
+                _ = problem.counting_test
+            except ValueError as error:
+                raise UsageError(f"{self.data}: {error}; name HumanEvalPlus.jsonl.gz or MbppPlus.jsonl.gz as --data") from None
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluator:
+    """Who answers. id, name: of the model, or of the files of answers. files: of recorded answers; none where a model is asked."""
+
+    id: str
+    name: str
+    form: Form
+    files: Sequence[AnswerFile] = ()
+
+
+def evaluator_of(asked: Asked) -> Evaluator:
+    """Open the model, or the files, to see what they are.
+
+    Raises RecordedError, what `open_asker` raises, and OtherModelServed where several servers serve different models.
+    """
+    if asked.recorded:
+        files = read(asked.recorded)
+        digest = hashlib.sha256("".join(file.sha256 for file in files).encode()).hexdigest()[:16]
+        names = ", ".join(dict.fromkeys(file.answers.model or file.answers.name for file in files))
+        return Evaluator(digest, names, "text", files)
+    with open_asker(asked.choice, asked.form) as asker:
+        for server in asked.choice.servers if len(asked.choice.servers) > 1 else ():
+            try:
+                with open_asker(asked.choice.at(server), asker.form) as other:
+                    require_same_model(other, server, asker, "another of them")
+            except SERVER_FAILURES as error:
+                to_stderr(f"note: {error} Until it answers the others do its share.")
+        return Evaluator(asker.fingerprint.id, asker.name, asker.form)

@@ -1,0 +1,187 @@
+"""What follows from the records of a run: programs, classes, judgements, executions and repairs. Pure functions."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from ...calibration.recorded.draws import Labelled, Unit
+from ...sets.literals import literal
+from ..classes_of_problems import PassShares
+from .executions import Executed, Stratum
+from .judgements import PROBABILITY, THOUGHT, VOTE, Judgement
+from .programs import Drawn, Program
+from .readings import p_correct, program_in, value_in, verdict_in, voted, with_specification
+from .recorded import tested_of
+from .repairs import Repaired
+from .tracing import Pair, chosen, shown
+
+Records = Sequence[Mapping[str, Any]]
+Labels = Mapping[str, Labelled]
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemItem:
+    """A problem of a run, as far as a report needs it. plus: whether it has tests of EvalPlus."""
+
+    id: str
+    set: str
+    prompt: str
+    entry_point: str
+    plus: bool
+    test_sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """A program and an input whose output is asked for. code: as it is shown. answer: what the right program gives."""
+
+    id: str
+    program: str
+    problem: str
+    stratum: Stratum
+    code: str
+    call: str
+    value: str
+    answer: str
+    pass_at_1: float | None = None
+
+
+def text_id(problem: str, text: str) -> str:
+    """The id of the label of a text."""
+    return f"{problem}:{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()[:16]}"
+
+
+def reference_id(problem: str) -> str:
+    """The id of the label of the benchmark's own solution."""
+    return f"{problem}:reference"
+
+
+def programs_drawn(item: ProblemItem, record: Mapping[str, Any]) -> list[str | None]:
+    """The program of each draw, with the problem's docstring; None where none can be read."""
+    found = [program_in(given["text"]) for given in record["given"]]
+    return [None if text is None else with_specification(text, item.prompt, item.entry_point) for text in found]
+
+
+def units_of(items: Sequence[ProblemItem], draws: Records) -> Iterator[Unit]:
+    """Each distinct program once."""
+    by_id = {item.id: item for item in items}
+    for record in draws:
+        count = Counter(text for text in programs_drawn(by_id[record["id"]], record) if text is not None)
+        for text, number in count.items():
+            yield Unit(text_id(record["id"], text), record["id"], text, number)
+
+
+def drawn_of(items: Sequence[ProblemItem], draws: Records, labels: Labels) -> list[Drawn]:
+    """The distinct texts of each problem with what the tests say; an unreadable draw is a text of its own, and passes nothing.
+
+    A problem whose own solution fails here is left out, and so is a text without a record.
+    """
+    found, by_id = [], {item.id: item for item in items}
+    for record in draws:
+        item = by_id[record["id"]]
+        reference = labels.get(reference_id(item.id))
+        if reference is not None and not reference.tests_pass:
+            continue
+        texts = programs_drawn(item, record)
+        for text, number in Counter(texts).items():
+            index = texts.index(text)
+            if text is None:
+                nothing = PassShares(0.0, 0.0 if item.plus else None, parses=False)
+                found.append(Drawn(item.id, index, "", number, nothing))
+            elif (label := labels.get(text_id(item.id, text))) is not None:
+                found.append(Drawn(item.id, index, text, number, tested_of(label, text)))
+    return found
+
+
+def failing_references(items: Sequence[ProblemItem], labels: Labels) -> list[str]:
+    """Problems whose own solution fails here."""
+    return [item.id for item in items if (label := labels.get(reference_id(item.id))) is not None and not label.tests_pass]
+
+
+def unreadable_draws(items: Sequence[ProblemItem], draws: Records) -> list[tuple[int, int, str]]:
+    """Of each problem how many draws hold no program, how many there are, and its id."""
+    by_id = {item.id: item for item in items}
+    found = [(record["id"], programs_drawn(by_id[record["id"]], record)) for record in draws]
+    return [(texts.count(None), len(texts), problem) for problem, texts in found]
+
+
+def judgements_of(programs: Sequence[Program], plain: Records, reasoned: Records) -> list[Judgement]:
+    """The judgements in every way that was asked for."""
+    by_id, found = {program.id: program for program in programs}, []
+    for way, records in ((VOTE, plain), (THOUGHT, reasoned)):
+        for record in records:
+            if (program := by_id.get(record["id"])) is not None:
+                verdicts = [verdict_in(given["text"]) for given in record["given"]]
+                found.append(Judgement(program, way, voted(verdicts), len(verdicts), verdicts.count(None)))
+    for record in plain:
+        program = by_id.get(record["id"])
+        if program is not None and "top" in record:
+            p = p_correct(record["top"])
+            accepted = None if p is None else 0.5 if p == 0.5 else float(p > 0.5)
+            found.append(Judgement(program, PROBABILITY, accepted, 1, int(p is None), p))
+    return found
+
+
+def executions_of(programs: Sequence[Program], traces: Records, seed: int) -> Iterator[Execution]:
+    """What is asked about each traced program."""
+    by_id = {program.id: program for program in programs}
+    for record in traces:
+        program = by_id.get(record["id"])
+        if program is None:
+            continue
+        pairs = [Pair(*pair) for pair in record["pairs"]]
+        for number, pair in enumerate(chosen(program.id, program.kind == "right", pairs, seed)):
+            stratum: Stratum = "right" if program.kind == "right" else "passing" if pair.agrees else "failing"
+            call = f"{record['entry_point']}({pair.arguments})"
+            yield Execution(
+                *(f"{program.id}@{number}", program.id, program.problem, stratum, shown(program.text), call, pair.value, pair.answer),
+                program.pass_at_1,
+            )
+
+
+def executed_of(executions: Sequence[Execution], records: Records) -> list[Executed]:
+    """What the answers are worth."""
+    by_id, found = {each.id: each for each in executions}, []
+    for record in records:
+        if (each := by_id.get(record["id"])) is not None:
+            values = [value_in(given["text"]) for given in record["given"]]
+            value, answer = literal(each.value), literal(each.answer)
+            right = fmean(said == value for said in values)
+            confused = fmean(said == answer != value for said in values)
+            found.append(Executed(each.problem, each.stratum, right, confused, len(values), values.count(None), each.pass_at_1))
+    return found
+
+
+def repair_units(programs: Sequence[Program], records: Records) -> Iterator[Unit]:
+    """Each distinct repair once."""
+    by_id, known = {program.id: program for program in programs}, set[str]()
+    for record in records:
+        if (program := by_id.get(record["id"])) is not None:
+            for text in filter(None, (program_in(given["text"]) for given in record["given"])):
+                unit = Unit(text_id(program.problem, text), program.problem, text)
+                if unit.id not in known:
+                    known.add(unit.id)
+                    yield unit
+
+
+def repaired_of(programs: Sequence[Program], records: Records, labels: Labels) -> list[Repaired]:
+    """What became of each counterfeit; one of which no repair has a label is left out."""
+    by_id, found = {program.id: program for program in programs}, []
+    for record in records:
+        if (program := by_id.get(record["id"])) is None:
+            continue
+        texts = [program_in(given["text"]) for given in record["given"]]
+        passes = [False if text is None else _passes(labels.get(text_id(program.problem, text))) for text in texts]
+        known = [each for each in passes if each is not None]
+        if known:
+            found.append(Repaired(program.problem, fmean(known), len(texts), texts.count(None), program.pass_at_1))
+    return found
+
+
+def _passes(label: Labelled | None) -> bool | None:
+    return None if label is None else label.tests_pass

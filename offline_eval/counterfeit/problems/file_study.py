@@ -1,0 +1,199 @@
+"""The study on a file of counterfeits: a model judges, executes and repairs the programs of another; or on CRUXEval, executed alone.
+
+With recorded answers no model is asked.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from ....calibration.report.blocks import Table
+from ....calibration.report.study_report import Section, Source, StudyContent
+from ...calibration.recorded.draws import Labelled
+from ...errors import UsageError
+from ...progress import counted, to_stderr
+from ...run import Run
+from ...sets.problems import problems
+from ...study import Results, conduct
+from .asked import Asked, Evaluator, evaluator_of
+from .claims import claims
+from .derived import Execution, executed_of, executions_of, judgements_of, repaired_of
+from .pages import (
+    cells_of,
+    execution_section,
+    facts_of,
+    judging_section,
+    repair_section,
+    set_section,
+    summary_of,
+    write_page,
+)
+from .programs import CounterfeitSet, Program
+from .questions import lost_in, question_of
+from .set_file import read_set
+from .steps import EXECUTE, JUDGE, JUDGE_REASONING, OF_SETS, REPAIR, REPAIR_LABEL, TRACE, Plan, executing, plan_of_set
+
+NEEDED = ("set", "items", "form", "benchmark", "generator")
+# Of recorded answers that can take the place of a model's.
+_STEPS = ("judge", "execute", "repair")
+
+
+class FileStudy:
+    """The study, as the driver sees it."""
+
+    name = "counterfeit_file"
+    steps = OF_SETS
+    needed = NEEDED
+
+    def answers(self, run: Run) -> list[Any]:  # noqa: ARG002
+        """None: programs of another model are no suggestions, so there is no sample."""
+        return []
+
+    def report(self, run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG002
+        """A page, and its summary on stderr."""
+        write_page(run, _content(run), as_json=as_json)
+
+
+STUDY = FileStudy()
+
+
+def run_file(asked: Asked) -> Run:
+    """Run, or resume, the study. Raises UsageError, RunError, StudyError, NoIsolation, ModelError and OSError."""
+    made, executions = items_of(asked)
+    asked.pool.check()
+    evaluator = evaluator_of(asked)
+    _check_answered(evaluator, {each.id for each in (executions or made.programs)}, made.name)
+    lines = [json.dumps(asdict(each)).encode() + b"\n" for each in (executions or made.programs)]
+    question = question_of(STUDY.name, asked, evaluator, made.name, lines) | _of_set(made, evaluator)
+    plan: Plan = {}
+    run = Run.begin(asked.out, question)
+    run.keep_items(lines)
+    if executions:
+        plan["execute"] = lambda: executing(asked, evaluator, executions)
+    else:
+        plan = plan_of_set(asked, run, evaluator, made.benchmark, lambda: made.programs)
+    to_stderr(f"{counted(len(lines), 'item')} of {made.name}, asked of {evaluator.name}")
+    conduct(STUDY, run, list(plan.values()), as_json=asked.as_json)
+    return run
+
+
+def items_of(asked: Asked) -> tuple[CounterfeitSet, list[Execution]]:
+    """The set, and for CRUXEval what is executed. Raises SetError and UsageError."""
+    if isinstance(asked.set, str):
+        assert asked.data is not None, "the options were checked"
+        found = problems("cruxeval", asked.data, asked.limit)
+        executions = []
+        for problem in found:
+            code, _, call = problem.prompt.removesuffix(" == ").rpartition("\nassert ")
+            executions.append(Execution(problem.id, problem.id, problem.id, "right", code, call, problem.truth, problem.truth))
+        return CounterfeitSet("cruxeval", "cruxeval", "CRUXEval", ()), executions
+    made = read_set(asked.set)
+    kept = set(list(dict.fromkeys(program.problem for program in made.programs))[: asked.limit])
+    made = CounterfeitSet(
+        made.name, made.benchmark, made.generator, tuple(p for p in made.programs if p.problem in kept), made.source, made.licence,
+        made.temperature,
+    )  # fmt: skip
+    if asked.data is not None:
+        known = {problem.id for problem in asked.problems(made.benchmark)}
+        if missing := [problem for problem in kept if problem not in known]:
+            raise UsageError(f"{asked.data} has no {min(missing)}, of which {asked.set} has programs: name the file of {made.benchmark}")
+    elif wanted := [step for step in asked.steps if step in ("execute", "repair")]:
+        raise UsageError(f"the step {wanted[0]} runs programs on the tests of {made.benchmark}: name its file with --data")
+    return made, []
+
+
+def _check_answered(evaluator: Evaluator, ids: set[str], name: str) -> None:
+    """Raises UsageError where recorded answers are of other items; an input's id is that of its program, @ and a number."""
+    answered = {item.partition("@")[0] for file in evaluator.files for item, step, _ in file.answers.answers if step in _STEPS}
+    if evaluator.files and not answered & ids:
+        files = ", ".join(str(file.path) for file in evaluator.files)
+        raise UsageError(f"{files}: no answer to any item of {name} (steps {', '.join(_STEPS)}; an item is named as {min(ids)})")
+
+
+def _of_set(made: CounterfeitSet, evaluator: Evaluator) -> dict[str, Any]:
+    question: dict[str, Any] = {"benchmark": made.benchmark, "generator": made.generator, "source": made.source, "licence": made.licence}
+    if evaluator.files:
+        answers = [file.answers for file in evaluator.files]
+        question |= {
+            "recorded": [each.name for each in answers],
+            "recorded_sha256": [file.sha256 for file in evaluator.files],
+            "models": [each.model for each in answers],
+            "sources": [each.source for each in answers],
+            "licences": [each.licence for each in answers],
+        }
+    return question
+
+
+def sections_of_set(run: Run, benchmark: str, generator: str, programs: Sequence[Program], seed: int) -> list[Section]:
+    """What was asked about the programs of a set."""
+    sections = []
+    if judgements := judgements_of(programs, run.records(JUDGE).read(), run.records(JUDGE_REASONING).read()):
+        sections.append(judging_section(benchmark, generator, judgements))
+    executions = list(executions_of(programs, run.records(TRACE).read(), seed))
+    if executed := executed_of(executions, run.records(EXECUTE).read()):
+        sections.append(execution_section(benchmark, generator, executed))
+    labels = {record["id"]: Labelled(**record) for record in run.records(REPAIR_LABEL).read()}
+    if repaired := repaired_of(programs, run.records(REPAIR).read(), labels):
+        sections.append(repair_section(benchmark, generator, repaired))
+    return sections
+
+
+def audit(programs: Sequence[Program]) -> Table:
+    """How far the labels of a set can be trusted: counterfeits that pass the original tests, or are right by the benchmark's own rule."""
+    counterfeits = [program for program in programs if program.kind == "counterfeit"]
+    rates = [program.tested.rate for program in counterfeits]
+    rows = (
+        ("right programs", sum(program.kind == "right" for program in programs)),
+        (
+            "of these, not all tests pass",
+            sum(program.kind == "right" and not (program.base == 1 == program.tested.rate) for program in programs),
+        ),
+        ("counterfeits", len(counterfeits)),
+        ("of these, all original tests pass", sum(program.base == 1 for program in counterfeits)),
+        ("of these, right by the 95 % rule", sum(program.is_right("benchmark") for program in counterfeits)),
+        (
+            "of these, all of EvalPlus' pass and an original one fails",
+            sum(program.plus == 1 and program.base < 1 for program in counterfeits),
+        ),
+        ("counterfeits that pass less than half of the tests", sum(rate < 0.5 for rate in rates)),
+        ("counterfeits that pass more than half", sum(rate > 0.5 for rate in rates)),
+        ("distinct texts", len({(program.problem, program.text) for program in programs})),
+    )
+    return Table("Audit of the labels", ("what", "number"), "lr", tuple((what, f"{number:,}") for what, number in rows))
+
+
+def _content(run: Run) -> StudyContent:
+    question = run.question(NEEDED)
+    benchmark, generator, name, evaluator = (question[key] for key in ("benchmark", "generator", "set", "model_name"))
+    if benchmark == "cruxeval":
+        executed = executed_of(run.items(Execution), run.records(EXECUTE).read())
+        sections = [execution_section(benchmark, generator, executed)] if executed else []
+        opening = f"{evaluator} was asked for the output of {counted(len(executed), 'function')} of CRUXEval, which are right programs."
+    else:
+        programs = run.items(Program)
+        sections = [set_section(benchmark, programs), Section("Labels", (audit(programs),))]
+        sections += sections_of_set(run, benchmark, generator, programs, question["seed"])
+        kinds = [program.kind for program in programs]
+        right, wrong = kinds.count("right"), kinds.count("counterfeit")
+        opening = f"{evaluator} was asked about {right:,} right programs and {wrong:,} counterfeits of {generator} ({name})."
+    sources = [Source(name, generator, question["source"], question["licence"])] if question.get("source") else []
+    if "recorded" in question:
+        told = zip(*(question[key] for key in ("recorded", "models", "sources", "licences")), strict=True)
+        sources += [Source(*each) for each in told]
+    return StudyContent(
+        title=f"Counterfeits of {generator}, asked of {evaluator}" if benchmark != "cruxeval" else f"Execution: {evaluator} on CRUXEval",
+        summary=summary_of(opening, cells_of(sections)),
+        facts=(
+            "the answers were recorded by others; no model was asked" if "recorded" in question else
+            f"prompts {question['prompt']}, model fingerprint {question['model']}, asked in {question['form']}",
+            *facts_of(question, "set", "benchmark", "votes", "repairs", "reasoning", "limit", "seed"),
+        ),
+        sections=tuple(sections),
+        claims=claims(cells_of(sections)) if benchmark != "cruxeval" else (),
+        left_out=tuple(lost_in(run, STUDY.steps)),
+        sources=tuple(sources),
+        command=f"assay eval report {run.folder.resolve().name}",
+    )  # fmt: skip

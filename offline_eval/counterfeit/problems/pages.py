@@ -1,0 +1,178 @@
+"""Pages of the study on problems: which tables and pictures a run has, and its first sentences."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ....calibration.report.blocks import Block
+from ....calibration.report.cells import Cell, CellTable, text_of
+from ....calibration.report.study_report import Section, StudyContent, write_study_report
+from ...progress import to_stderr
+from ...run import Run
+from ..pictures import bars, scatter, stacked
+from .by_difficulty import execution_by_difficulty, repair_by_difficulty
+from .executions import STRATA, Executed, execution_table, more_of_execution
+from .judgements import (
+    LABELS,
+    Judgement,
+    by_difficulty,
+    by_pass_rate,
+    confusion,
+    gain_of_reasoning,
+    judging_table,
+    more_of_judging,
+)
+from .programs import Drawn, Program
+from .repairs import Repaired, by_problem, drawing_again, repair_table
+from .stream import class_table, difficulty_table, own_tests_table, size_table
+
+Parts = tuple[Block | CellTable, ...]
+# More unreadable answers than this are told first: the other numbers are of what is left.
+MAX_UNREADABLE = 0.05
+
+
+def write_page(run: Run, content: StudyContent, *, as_json: bool) -> None:
+    """Write report/, its summary on stderr; on stdout its files, or one JSON document."""
+    for sentence in content.summary:
+        to_stderr(sentence)
+    files = [str(path) for path in write_study_report(run.folder, content)]
+    if as_json:
+        print(json.dumps({"run": str(run.folder), "samples": [], "report": files}))
+    else:
+        for path in files:
+            print(path)
+
+
+def stream_section(benchmark: str, drawn: Sequence[Drawn], programs: Sequence[Program]) -> Section:
+    """What was drawn."""
+    classes = class_table(benchmark, drawn)
+    problems = len({each.problem for each in drawn})
+    parts: list[Block | CellTable] = [
+        classes,
+        stacked("classes", "Classes of what was drawn (figure 2)", classes),
+        size_table(benchmark, programs, problems),
+        difficulty_table(benchmark, drawn),
+    ]
+    if any(each.own_share is not None for each in drawn):
+        parts.append(own_tests_table(benchmark, drawn, programs))
+    return Section("What was drawn", tuple(parts))
+
+
+def set_section(benchmark: str, programs: Sequence[Program]) -> Section:
+    """A set that was read."""
+    return Section("The set", (size_table(benchmark, programs, len({program.problem for program in programs})),))
+
+
+def judging_section(benchmark: str, generator: str, judgements: Sequence[Judgement]) -> Section:
+    """What was judged."""
+    judging = judging_table(benchmark, generator, judgements)
+    shown = [(f"{row.names[0]}: {name}", cell) for row in judging.rows if row.names[1] == LABELS[0]
+             for name, cell in zip(("right", "counterfeits", "balanced"), row.cells, strict=False)]  # fmt: skip
+    parts: Parts = (
+        confusion(judgements),
+        judging,
+        bars("judging", "Judging: rates of being right", [label for label, _ in shown], [cell for _, cell in shown], 0.5),
+        more_of_judging(judgements),
+        gain_of_reasoning(judgements),
+        by_pass_rate(judgements),
+        by_difficulty(judgements),
+    )
+    return Section("Judging", parts)
+
+
+def execution_section(benchmark: str, generator: str, found: Sequence[Executed]) -> Section:
+    """What was executed in words."""
+    table = execution_table(benchmark, generator, found)
+    labels, cells = [*STRATA, "confused"], [row.cells[0] for row in table.rows]
+    picture = bars("execution", "Execution: pass@1", labels, cells)
+    known = (execution_by_difficulty(found),) if any(each.pass_at_1 is not None for each in found) else ()
+    return Section("Execution", (table, picture, more_of_execution(found), *known))
+
+
+def repair_section(benchmark: str, generator: str, found: Sequence[Repaired]) -> Section:
+    """What was repaired."""
+    rates, again = by_problem(found), drawing_again(found)
+    points = [(again[problem], rates[problem]) for problem in rates if problem in again]
+    title = "Repair against drawing again, one point a problem"
+    picture = scatter("repair", title, points, "pass@1 of drawing again", "share of right repairs")
+    return Section("Repair", (repair_table(benchmark, generator, found), picture, repair_by_difficulty(found)))
+
+
+def cells_of(sections: Sequence[Section]) -> dict[str, Cell]:
+    """All cells by their ids."""
+    tables = [part for section in sections for part in section.parts if isinstance(part, CellTable)]
+    return {cell.id: cell for table in tables for cell in table.cells()}
+
+
+def unreadable_first(cells: Mapping[str, Cell]) -> str:
+    """The sentence with which a report begins where many answers can't be read; else nothing."""
+    names = {"JM/vote": "judging without reasoning", "JM/thought": "judging with reasoning", "EM": "execution", "R": "repair"}
+    many = [
+        f"{name} {text_of(cell)}"
+        for place, name in names.items()
+        if (cell := cells.get(f"{place}/unreadable")) is not None and (cell.value or 0.0) > MAX_UNREADABLE
+    ]
+    if not many:
+        return ""
+    return f"Many answers can't be read ({'; '.join(many)}): the model does not keep to the form, and they count as wrong. "
+
+
+def summary_of(opening: str, cells: Mapping[str, Cell], without: str = "Nothing was asked about them yet.") -> tuple[str, str, str]:
+    """The first three sentences. opening: what the run is about. without: why nothing was asked."""
+    said = list(_sentences(cells))
+    second = said[0] if said else without
+    third = " ".join(said[1:]) or "Nothing else was asked."
+    return unreadable_first(cells) + opening, second, third
+
+
+def _sentences(cells: Mapping[str, Cell]) -> Iterator[str]:
+    for way in ("thought", "vote", "probability"):
+        accuracy = cells.get(f"J/{way}/strict/balanced_accuracy")
+        if accuracy is not None and accuracy.value is not None:
+            sides = [text_of(cells[f"J/{way}/strict/{kind}"]) for kind in ("sensitivity", "specificity")]
+            yield (
+                f"Asked whether a program is right, the model is right {text_of(accuracy)} of the time, where 50 % is chance: right ones "
+                f"are accepted {sides[0]}, counterfeits are found {sides[1]}."
+            )
+            break
+    right, failing, confused = (cells.get(f"E/{name}") for name in ("right", "failing", "confused"))
+    if right is not None and right.value is not None:
+        against = ""
+        if failing is not None and failing.value is not None and confused is not None:
+            against = f", of counterfeits that give a wrong one {text_of(failing)}, and {text_of(confused)} are answered as if right"
+        yield f"Outputs of right programs are predicted {text_of(right)}{against}."
+    difference = cells.get("R/difference")
+    if difference is not None and difference.value is not None:
+        yield f"Repairs are right {text_of(cells['R/repairs'])}; against drawing again that is {text_of(difference)}."
+
+
+def drawn_sentence(name: str, generator: str, drawn: Sequence[Drawn], cells: Mapping[str, Cell]) -> str:
+    """What a stream of draws is, as a sentence."""
+    draws, problems = sum(each.draws for each in drawn), len({each.problem for each in drawn})
+    shares = [text_of(cells[f"F2/benchmark/draws/{kind}"]) for kind in ("right", "counterfeit")]
+    return (
+        f"Of {draws:,} programs that {generator} drew for {problems:,} problems of {name}, {shares[0]} are right, and {shares[1]} are "
+        "counterfeits: wrong, and yet they look right."
+    )
+
+
+def of_own_tests(cells: Mapping[str, Cell]) -> Sequence[str]:
+    """What its own tests are worth as a judge."""
+    auc = cells.get("O/right_against_counterfeit/auc")
+    if auc is None or auc.value is None:
+        return ()
+    return (
+        f"Its own tests tell its right programs from its counterfeits of the same problem with an AUC of {text_of(auc)} (½ is chance).",
+    )
+
+
+def facts_of(question: Mapping[str, Any], *names: str) -> tuple[str, ...]:
+    """What was asked, for people."""
+    said = ((name, question.get(name)) for name in names)
+    return tuple(
+        f"{name.replace('_', ' ')}: {', '.join(map(str, value)) if isinstance(value, list) else value}"
+        for name, value in said
+        if value is not None
+    )

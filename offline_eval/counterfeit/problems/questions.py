@@ -1,0 +1,37 @@
+"""A run's question, and what it lacks."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+from ...progress import counted
+from ...run import SCHEMA, Run
+from ...study import Step
+from .asked import Asked, Evaluator
+from .asking import prompts_fingerprint
+
+
+def question_of(study: str, asked: Asked, evaluator: Evaluator, name: str, lines: Sequence[bytes]) -> dict[str, Any]:
+    """A run's question. name: of the set. lines: of items.jsonl."""
+    question: dict[str, Any] = {
+        "schema": SCHEMA,
+        "study": study,
+        "model": evaluator.id,
+        "model_name": evaluator.name,
+        "prompt": "recorded" if evaluator.files else prompts_fingerprint(),
+        "seed": asked.seed,
+        "set": name,
+        "items": hashlib.sha256(b"".join(lines)).hexdigest(),
+        "form": evaluator.form,
+    }
+    if not evaluator.files:
+        question |= {"votes": asked.votes, "repairs": asked.repairs}
+    return question | ({"limit": asked.limit} if asked.limit else {}) | ({"reasoning": asked.reasoning} if asked.reasoning else {})
+
+
+def lost_in(run: Run, steps: Sequence[Step]) -> list[str]:
+    """What has no record, for people."""
+    lost = ((step, len(run.lost(step))) for step in steps)
+    return [f"{counted(n, step.unit)} without an answer: the server or the machine failed." for step, n in lost if n]

@@ -1,0 +1,139 @@
+"""Recorded programs of a model, labelled whole in the sandbox: its natural stream, its classes, and its own tests as a judge.
+
+The labels are those of the calibration study on recorded programs. What they give is also a set of counterfeits, `counterfeits.jsonl` in
+the run's folder, which any model can judge.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import warnings
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+
+from ....analysis.sandbox.isolation.best_level import best_level
+from ....calibration.report.study_report import StudyContent
+from ...calibration.recorded.draws import Labelled, Unit, start
+from ...calibration.recorded.source import question_of, sources_of
+from ...calibration.recorded.study import LABELS, MAX_TEXT_S, Asked, find
+from ...progress import counted, to_stderr
+from ...run import Run
+from ...sets.problem import Problem
+from ...study import Results, Work, conduct
+from ..classes_of_problems import PassShares
+from .pages import cells_of, drawn_sentence, facts_of, of_own_tests, stream_section, summary_of, write_page
+from .programs import CounterfeitSet, Drawn, balanced
+from .set_file import write_set
+
+COUNTERFEITS = "counterfeits.jsonl"
+_NEEDED = ("set", "items")
+
+
+class RecordedPrograms:
+    """The study, as the driver sees it."""
+
+    name = "counterfeit_recorded"
+    steps = (LABELS,)
+    needed = _NEEDED
+
+    def answers(self, run: Run) -> list[Any]:  # noqa: ARG002
+        """None: no model's log-probabilities are known, so there is no sample."""
+        return []
+
+    def report(self, run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG002
+        """A page, its summary on stderr, and the set of counterfeits."""
+        question = run.question(_NEEDED)
+        found = drawn_of(run.items(dict), {record["id"]: Labelled(**record) for record in run.records(LABELS).read()})
+        programs = balanced(question["set"], found, question["seed"])
+        told = [question[name][0] for name in ("recorded", "sources", "licences")]
+        if programs:
+            write_set(run.folder / COUNTERFEITS, CounterfeitSet(told[0], question["set"], question["model_name"], programs, *told[1:]))
+        write_page(run, _content(run, question, found, programs), as_json=as_json)
+
+
+STUDY = RecordedPrograms()
+
+
+def run_recorded(asked: Asked) -> Run:
+    """Run, or resume, the study. Raises UsageError, RunError, StudyError, NoIsolation and OSError."""
+    found = find(asked)
+    by_id = {problem.id: problem for problem in found.problems}
+    lines = [json.dumps(_item(unit, by_id[unit.problem])).encode() + b"\n" for unit in found.units]
+    question = question_of(STUDY.name, asked.set, found.files, asked.seed, asked.limit, lines)
+    run = Run.begin(asked.out, {**question, "problems": len(found.problems), "unasked": found.unasked})
+    run.keep_items(lines)
+    draws = sum(unit.draws for unit in found.units)
+    to_stderr(f"{counted(draws, 'answer')} to {counted(len(found.problems), 'problem')}, {counted(len(found.units), 'distinct text')}")
+    begin = partial(start, asked.set, asked.data, found.tests.path if found.tests else None, best_level())
+    conduct(
+        STUDY,
+        run,
+        [lambda: Work(LABELS, found.units, begin, asked.pool, wanted=len(found.units), max_item_s=MAX_TEXT_S)],
+        as_json=asked.as_json,
+    )
+    return run
+
+
+def _item(unit: Unit, problem: Problem) -> dict[str, Any]:
+    """The unit with its whole program, which the set of counterfeits has."""
+    return {**asdict(unit), "program": problem.program(unit.text)}
+
+
+def drawn_of(items: Sequence[dict[str, Any]], labels: dict[str, Labelled]) -> list[Drawn]:
+    """The texts, problem by problem, with what the tests say; what has no label yet is left out."""
+    found, numbers = [], dict[str, int]()
+    for item in items:
+        index = numbers[item["problem"]] = numbers.get(item["problem"], -1) + 1
+        label = labels.get(item["id"])
+        if label is not None:
+            own = label.own_right / item["own_tests"] if item["own_tests"] and label.own_right is not None else None
+            found.append(Drawn(item["problem"], index, item["program"], item["draws"], tested_of(label, item["program"]), own))
+    return found
+
+
+def tested_of(label: Labelled, program: str) -> PassShares | None:
+    """What the tests say of a program; None where no test could decide. An input that it does not come back from ends its test."""
+    if label.tests_pass is None:
+        return None
+    plus = (label.inputs_right - label.base_right) / label.plus_inputs if label.plus_inputs else None
+    return PassShares(label.base_right / label.base_inputs, plus, parses(program), len(program))
+
+
+def parses(text: str) -> bool:
+    """Whether a text is Python."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(text)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return False
+    return True
+
+
+def _content(run: Run, question: dict[str, Any], found: Sequence[Drawn], programs: Sequence[Any]) -> StudyContent:
+    name, section = question["set"], stream_section(question["set"], found, programs)
+    cells = cells_of([section])
+    opening = drawn_sentence(name, question["model_name"], found, cells)
+    own = of_own_tests(cells)
+    size = f"{len(programs):,} of them make a balanced set ({COUNTERFEITS})." if programs else "They are too few for a balanced set."
+    sentences = (opening, own[0] if own else "It wrote no tests of its own.", size)
+    unlabelled = sum(item["draws"] for item in run.items(dict)) - sum(each.draws for each in found if each.tested is not None)
+    left_out = [f"{unlabelled:,} answers without a label: not run yet, or undecided."] if unlabelled else []
+    if question["unasked"]:
+        left_out.append(f"{question['unasked']:,} recorded answers to other problems.")
+    return StudyContent(
+        title=f"Counterfeits among recorded programs: {question['model_name']} on {name}",
+        summary=sentences if found else summary_of("No program has a label yet.", {}),
+        facts=(
+            f"the programs of {question['model_name']} were recorded by others; no model was asked",
+            "a program is run on the inputs of the benchmark until one that it does not come back from",
+            *facts_of(question, "set", "limit", "seed"),
+        ),
+        sections=(section,),
+        left_out=tuple(left_out),
+        sources=sources_of(question),
+        command=f"assay eval report {run.folder.resolve().name}",
+    )

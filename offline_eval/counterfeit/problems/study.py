@@ -1,0 +1,149 @@
+"""The study on the problems of a benchmark: draw, label, and then judge, execute and repair what was drawn.
+
+The programs that are judged are a set of their own, `counterfeits.jsonl` in the run's folder, which other models can be asked about.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from ....calibration.report.study_report import StudyContent
+from ...calibration.recorded.draws import Labelled, Unit
+from ...progress import counted, to_stderr
+from ...run import Run
+from ...sets.problem import Problem
+from ...study import Results, conduct
+from .asked import Asked, Evaluator, evaluator_of
+from .asking import Question
+from .claims import claims
+from .derived import ProblemItem, drawn_of, failing_references, reference_id, units_of, unreadable_draws
+from .file_study import run_file, sections_of_set
+from .judgements import unreadable_cell
+from .pages import MAX_UNREADABLE, cells_of, drawn_sentence, facts_of, stream_section, summary_of, write_page
+from .programs import PER_CLASS, CounterfeitSet, Drawn, balanced
+from .questions import lost_in, question_of
+from .recorded import COUNTERFEITS
+from .set_file import write_set
+from .steps import DRAW, LABEL, OF_SETS, Plan, asking, labelling, plan_of_set
+
+NEEDED = ("set", "items", "form")
+_TOO_FEW = f"No problem has {PER_CLASS} right programs and {PER_CLASS} counterfeits with distinct texts, so nothing is asked about them."
+
+
+class ProblemsStudy:
+    """The study, as the driver sees it."""
+
+    name = "counterfeit_problems"
+    steps = (DRAW, LABEL, *OF_SETS)
+    needed = NEEDED
+
+    def answers(self, run: Run) -> list[Any]:  # noqa: ARG002
+        """None: a program that was asked for in words is no suggestion of an editor, so there is no sample."""
+        return []
+
+    def report(self, run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG002
+        """A page, its summary on stderr, and the set of counterfeits."""
+        write_page(run, _content(run), as_json=as_json)
+
+
+STUDY = ProblemsStudy()
+
+
+def run_problems(asked: Asked) -> Run:
+    """Run, or resume, the study. Raises UsageError, RunError, StudyError, NoIsolation, ModelError and OSError."""
+    if isinstance(asked.set, Path) or asked.set == "cruxeval":
+        return run_file(asked)
+    found = asked.problems(asked.set)
+    asked.pool.check()
+    evaluator = evaluator_of(asked)
+    lines = [json.dumps(asdict(item_of(problem))).encode() + b"\n" for problem in found]
+    run = Run.begin(asked.out, question_of(STUDY.name, asked, evaluator, asked.set, lines) | _of_draws(asked))
+    run.keep_items(lines)
+    to_stderr(f"{counted(len(found), 'problem')} of {asked.set}, {counted(asked.draws, 'draw')} each, asked in {evaluator.form}")
+    conduct(STUDY, run, list(_plan(asked, run, evaluator, found).values()), as_json=asked.as_json)
+    return run
+
+
+def item_of(problem: Problem) -> ProblemItem:
+    """The problem as a line of items.jsonl."""
+    digest = hashlib.sha256(problem.test.encode(errors="surrogatepass")).hexdigest()
+    return ProblemItem(problem.id, problem.set, problem.prompt, problem.entry_point or "", problem.plus_inputs > 0, digest)
+
+
+def _of_draws(asked: Asked) -> dict[str, Any]:
+    return {"draws": asked.draws, "temperature": f"{asked.temperature:g}"}
+
+
+def _plan(asked: Asked, run: Run, evaluator: Evaluator, found: list[Problem]) -> Plan:
+    benchmark = str(asked.set)
+    plan: Plan = {}
+    if asked.wants("draw"):
+        questions = [Question(problem.id, {"program": problem.prompt.rstrip()}) for problem in found]
+        plan["draw"] = lambda: asking(asked, evaluator, DRAW, questions, "draw")
+    if asked.wants("label"):
+        plan["label"] = lambda: labelling(asked, benchmark, LABEL, _units(run, found))
+    return plan | plan_of_set(asked, run, evaluator, benchmark, lambda: kept_set(run).programs)
+
+
+def _units(run: Run, found: list[Problem]) -> list[Unit]:
+    """What is labelled: the problems' own solutions, and each distinct draw."""
+    draws = run.records(DRAW).read()
+    drawn = {record["id"] for record in draws}
+    references = [Unit(reference_id(problem.id), problem.id, problem.truth) for problem in found if problem.id in drawn]
+    return references + list(units_of(run.items(ProblemItem), draws))
+
+
+def stream_of(run: Run) -> list[Drawn]:
+    """What was drawn and labelled."""
+    labels = {record["id"]: Labelled(**record) for record in run.records(LABEL).read()}
+    return drawn_of(run.items(ProblemItem), run.records(DRAW).read(), labels)
+
+
+def kept_set(run: Run) -> CounterfeitSet:
+    """The balanced set of what was drawn, which is also written into the run's folder."""
+    question = run.question(NEEDED)
+    name = f"{question['set']} by {question['model_name']}"
+    made = CounterfeitSet(
+        name,
+        question["set"],
+        question["model_name"],
+        balanced(question["set"], stream_of(run), question["seed"]),
+        temperature=float(question["temperature"]),
+    )
+    if made.programs:
+        write_set(run.folder / COUNTERFEITS, made)
+    return made
+
+
+def _content(run: Run) -> StudyContent:
+    question = run.question(NEEDED)
+    drawn, made = stream_of(run), kept_set(run)
+    items, draws = run.items(ProblemItem), run.records(DRAW).read()
+    labels = {record["id"]: Labelled(**record) for record in run.records(LABEL).read()}
+    sections = [stream_section(made.benchmark, drawn, made.programs)] if drawn else []
+    sections += sections_of_set(run, made.benchmark, made.generator, made.programs, question["seed"])
+    cells = cells_of(sections)
+    opening = drawn_sentence(question["set"], question["model_name"], drawn, cells) if drawn else "No program has a label yet."
+    unreadable = unreadable_cell("DR/unreadable", unreadable_draws(items, draws))
+    if (unreadable.value or 0.0) > MAX_UNREADABLE:
+        opening = f"{100 * (unreadable.value or 0.0):.1f} % of the draws hold no program that can be read. {opening}"
+    failing = failing_references(items, labels)
+    left_out = (
+        [f"{counted(len(failing), 'problem')} whose own solution fails in this sandbox ({', '.join(failing[:5])})."] if failing else []
+    )
+    return StudyContent(
+        title=f"Counterfeits of {question['model_name']} on {question['set']}",
+        summary=summary_of(opening, cells) if made.programs or not drawn else summary_of(opening, cells, _TOO_FEW),
+        facts=(
+            f"prompts {question['prompt']}, model fingerprint {question['model']}, asked in {question['form']}",
+            *facts_of(question, "set", "draws", "temperature", "votes", "repairs", "reasoning", "limit", "seed"),
+        ),
+        sections=tuple(sections),
+        claims=claims(cells_of(sections)) if len(sections) > 1 else (),
+        left_out=(*left_out, *lost_in(run, STUDY.steps)),
+        command=f"assay eval report {run.folder.resolve().name}",
+    )

@@ -1,0 +1,102 @@
+"""Recorded programs labelled whole: the natural stream, its classes, own tests as a judge, and the set that they make."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from counterfeit_models import OTHER, RIGHT, WRONG, problem
+
+from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
+from assay.cli.main import main
+from assay.offline_eval.calibration.recorded.draws import Labelled
+from assay.offline_eval.calibration.recorded.study import LABELS, Asked
+from assay.offline_eval.counterfeit.classes_of_problems import PassShares
+from assay.offline_eval.counterfeit.problems.recorded import drawn_of, run_recorded
+from assay.offline_eval.counterfeit.problems.set_file import read_set
+from assay.offline_eval.recorded.answers import Recorded, RecordedAnswer
+from assay.offline_eval.recorded.assay_answers import write
+
+
+def answers(path: Path, step: str, texts: dict[str, list[str]]) -> Path:
+    made = [RecordedAnswer(item, step, n, text) for item, drawn in texts.items() for n, text in enumerate(drawn)]  # type: ignore[arg-type]
+    write(path, Recorded(f"made up {step}s", "some-7b", "nowhere", "MIT", {answer.key: answer for answer in made}))
+    return path
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Asked:
+    try:
+        best_level()
+    except NoIsolation as error:
+        pytest.skip(str(error))
+    folder = tmp_path_factory.mktemp("recorded")
+    data = folder / "HumanEvalPlus.jsonl"
+    data.write_text("".join(json.dumps(problem(number)) + "\n" for number in range(2)))
+    draws = {f"HumanEval/{n}": [f"    {body.format(k=n + 2)}\n" for body in (*RIGHT, *WRONG, *OTHER)] for n in range(2)}
+    tests = {f"HumanEval/{n}": [f"f{n}(0) == 0\nassert f{n}(-3) == {-3 // (n + 2)}"] for n in range(2)}
+    files = [answers(folder / "draws.jsonl", "draw", draws), answers(folder / "tests.jsonl", "test", tests)]
+    asked = Asked(folder / "run", "humaneval", data, files)
+    run_recorded(asked)
+    return asked
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.name != "timings.jsonl"
+    }
+
+
+def test_classes_shares_and_own_tests(finished: Asked) -> None:
+    found: dict[str, Any] = {
+        each["id"]: each["value"] for each in json.loads((finished.out / "report/figures.json").read_text())["figures"]
+    }
+    # 14 draws a problem: six right texts, one of them twice, six counterfeits and one other
+    assert [found[f"F2/strict/draws/{kind}"] for kind in ("right", "counterfeit", "other")] == pytest.approx([7 / 14, 6 / 14, 1 / 14])
+    assert found["O/right_against_counterfeit/auc"] == 1.0
+    assert found["O/the_balanced_set/sensitivity"] == 1.0
+    # a counterfeit passes one of two own tests, which is called right
+    assert found["O/the_balanced_set/specificity"] == 0.0
+
+
+def test_what_was_drawn_is_a_set_that_can_be_judged(finished: Asked) -> None:
+    made = read_set(finished.out / "counterfeits.jsonl")
+    assert (len(made.programs), made.generator, made.source, made.licence) == (20, "some-7b", "nowhere", "MIT")
+    assert {program.pass_at_1 for program in made.programs} == {0.5}
+    for program in made.programs:
+        assert program.text.startswith(problem(int(program.problem[-1]))["prompt"])
+
+
+def test_the_page_is_made_again_from_the_run_alone(finished: Asked) -> None:
+    before = files_of(finished.out)
+    assert main(["eval", "report", str(finished.out)]) == 0
+    assert files_of(finished.out) == before
+
+
+def test_a_run_that_lost_half_of_its_labels_is_resumed_to_the_same_bytes(finished: Asked) -> None:
+    before = files_of(finished.out)
+    path = finished.out / f"{LABELS.name}.jsonl"
+    path.write_bytes(path.read_bytes()[: len(path.read_bytes()) // 2])
+    run_recorded(replace(finished))
+    assert files_of(finished.out) == before
+
+
+def label(**change: Any) -> Labelled:
+    made = Labelled("P/0:a", "P/0", False, "failed", "", "", 4, 6, None, base_right=2, base_inputs=2, plus_inputs=8)
+    return replace(made, **change)
+
+
+def test_inputs_that_a_program_did_not_come_to_are_not_right() -> None:
+    item = {"id": "P/0:a", "problem": "P/0", "program": "x = 1\n", "draws": 3, "own_tests": 0}
+    (drawn,) = drawn_of([item], {"P/0:a": label()})
+    assert drawn.tested == PassShares(1.0, 2 / 8, True, 6)
+
+
+def test_what_the_machine_failed_at_has_no_class() -> None:
+    item = {"id": "P/0:a", "problem": "P/0", "program": "x = 1\n", "draws": 3, "own_tests": 4}
+    (drawn,) = drawn_of([item], {"P/0:a": label(tests_pass=None, own_right=None)})
+    assert (drawn.tested, drawn.own_share) == (None, None)
+    assert drawn_of([item], {}) == []
