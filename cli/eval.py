@@ -25,8 +25,8 @@ def register(commands: Subparsers) -> None:
         "report",
         "make what comes of a run's answers again, without a model; or compare runs",
         "Of one run: its samples files and its folder report/. Of two runs of the same items: their differences place by place, with "
-        "intervals, as a page in the folder compared/ of the first. Of round trips on problems any number of runs, each of another model: "
-        "a row for each, and correlations over them.",
+        "intervals, as a page in the folder compared/ of the first. Of counterfeit programs any number of runs: a table of generators and "
+        "evaluators. Of round trips on problems any number, each of another model: a row for each, and correlations over them.",
     )
     parser.add_argument("folder", metavar="RUN", type=Path, help="folder of the run")
     parser.add_argument("others", metavar="RUN2", type=Path, nargs="*", help="folder of a run of another model on the same items")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -14,7 +14,12 @@ from .report import report_pair
 
 @runtime_checkable
 class Compares(Protocol):
-    """A study that makes a page of any number of its runs."""
+    """A study that makes a page of any number of runs. compared: the names of the studies that these may be of."""
+
+    @property
+    def compared(self) -> Collection[str]:
+        """The studies."""
+        ...
 
     def compare(self, runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
         """Write report/ into `out`. Raises StudyError where the runs are not of the same items."""
@@ -28,11 +33,11 @@ def compare(folders: Sequence[Path], out: Path, *, as_json: bool) -> None:
     runs = [Run.opened(folder) for folder in folders]
     studies = [study_of(run) for run in runs]
     names = sorted({study.name for study in studies})
-    if len(names) == 1 and isinstance(studies[0], Compares):
+    if isinstance(studies[0], Compares) and set(names) <= set(studies[0].compared):
         studies[0].compare(runs, out, as_json=as_json)
     elif len(folders) == 2 and not any(isinstance(study, Compares) for study in studies):
         report_pair(folders[0], folders[1], out, as_json=as_json)
     else:
         raise UsageError(
-            f"{len(folders)} runs of {', '.join(names)} are not compared: name two, or several of one study that compares models"
+            f"{len(folders)} runs of {', '.join(names)} are not compared: name two, or several of a study that compares models"
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from ....calibration.report.blocks import Table
@@ -34,7 +35,7 @@ from .pages import (
 from .programs import CounterfeitSet, Program
 from .questions import lost_in, question_of
 from .set_file import read_set
-from .steps import EXECUTE, JUDGE, JUDGE_REASONING, OF_SETS, REPAIR, REPAIR_LABEL, TRACE, Plan, executing, plan_of_set
+from .steps import COMPARED, EXECUTE, JUDGE, JUDGE_REASONING, OF_SETS, REPAIR, REPAIR_LABEL, TRACE, Plan, executing, plan_of_set
 
 NEEDED = ("set", "items", "form", "benchmark", "generator")
 # Of recorded answers that can take the place of a model's.
@@ -45,6 +46,7 @@ class FileStudy:
     """The study, as the driver sees it."""
 
     name = "counterfeit_file"
+    compared = COMPARED
     steps = OF_SETS
     needed = NEEDED
 
@@ -55,6 +57,12 @@ class FileStudy:
     def report(self, run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG002
         """A page, and its summary on stderr."""
         write_page(run, _content(run), as_json=as_json)
+
+    def compare(self, runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
+        """A page on runs on several sets, or of several models. Raises StudyError for runs without a judged program."""
+        from .heatmap import compare
+
+        compare(runs, out, as_json=as_json)
 
 
 STUDY = FileStudy()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ from .programs import PER_CLASS, CounterfeitSet, Drawn, balanced
 from .questions import lost_in, question_of
 from .recorded import COUNTERFEITS
 from .set_file import write_set
-from .steps import DRAW, LABEL, OF_SETS, Plan, asking, labelling, plan_of_set
+from .steps import COMPARED, DRAW, LABEL, OF_SETS, Plan, asking, labelling, plan_of_set
 
 NEEDED = ("set", "items", "form")
 _TOO_FEW = f"No problem has {PER_CLASS} right programs and {PER_CLASS} counterfeits with distinct texts, so nothing is asked about them."
@@ -38,6 +39,7 @@ class ProblemsStudy:
     """The study, as the driver sees it."""
 
     name = "counterfeit_problems"
+    compared = COMPARED
     steps = (DRAW, LABEL, *OF_SETS)
     needed = NEEDED
 
@@ -48,6 +50,12 @@ class ProblemsStudy:
     def report(self, run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG002
         """A page, its summary on stderr, and the set of counterfeits."""
         write_page(run, _content(run), as_json=as_json)
+
+    def compare(self, runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
+        """A page on runs on several sets, or of several models. Raises StudyError for runs without a judged program."""
+        from .heatmap import compare
+
+        compare(runs, out, as_json=as_json)
 
 
 STUDY = ProblemsStudy()

@@ -45,6 +45,7 @@ class ProblemsStudy:
     """The study, as the driver sees it."""
 
     name = "rtc_problems"
+    compared = (name,)
     steps = (DESCRIPTIONS, REBUILT, LABELS)
     needed = ("set", "items", "form")
 

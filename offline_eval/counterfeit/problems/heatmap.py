@@ -1,0 +1,188 @@
+"""Several runs on sets of counterfeits side by side: cells of generator and evaluator, and paired differences on the same programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from string import ascii_uppercase
+from typing import Any
+
+from ....calibration.report.blocks import Block, Table
+from ....calibration.report.cells import Cell, CellTable, Row, text_of
+from ....calibration.report.study_report import Section, StudyContent, write_study_report
+from ...errors import StudyError
+from ...progress import counted, to_stderr
+from ...run import Run
+from ..paper import paper
+from ..pictures import heatmap
+from ..shares import mean_cell
+from .derived import judgements_of
+from .file_study import sections_of_set
+from .judgements import Judgement, by_way
+from .pages import cells_of
+from .programs import Program
+from .steps import JUDGE, JUDGE_REASONING
+from .study import STUDY, kept_set
+
+# What is shown: a title, the cell of a run, and the paper's figure.
+_SHOWN = (
+    ("judging with reasoning", "J/thought/strict/balanced_accuracy"),
+    ("judging without reasoning", "J/vote/strict/balanced_accuracy"),
+    ("judging by p(Correct)", "J/probability/strict/balanced_accuracy"),
+    ("execution", "EM/all"),
+    ("repair", "R/repairs"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A run: whose programs were asked about, of whom, what came of it, and each judgement."""
+
+    generator: str
+    evaluator: str
+    benchmark: str
+    items: str
+    cells: dict[str, Cell]
+    judgements: Sequence[Judgement]
+
+
+def compare(runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
+    """Write report/ into `out`; on stdout its files, or one JSON document with all figures.
+
+    Raises StudyError for runs without a judged program, and PlotError without matplotlib.
+    """
+    found = _told_apart([_loaded(run) for run in runs])
+    if not any(run.cells for run in found):
+        raise StudyError(f"no run of {len(found)} has an answer about a program: run the steps judge, execute or repair first")
+    folders = [str(run.folder) for run in runs]
+    content = heatmap_content(found, f"assay eval report {' '.join(folders)}")
+    for sentence in content.summary:
+        to_stderr(sentence)
+    written = [str(path) for path in write_study_report(out, content)]
+    if as_json:
+        figures = [{"id": cell.id, "value": cell.value, "low": cell.low, "high": cell.high} for t in content.tables() for cell in t.cells()]
+        print(json.dumps({"runs": folders, "report": written, "figures": figures}))
+    else:
+        for path in written:
+            print(path)
+
+
+def heatmap_content(runs: Sequence[Asked], command: str) -> StudyContent:
+    """The page on several runs."""
+    generators = list(dict.fromkeys(run.generator for run in runs))
+    evaluators = list(dict.fromkeys(run.evaluator for run in runs))
+    names = [(f"{generator} (generator {n + 1})") for n, generator in enumerate(generators)]
+    letters = dict(zip(evaluators, ascii_uppercase, strict=False))
+    parts: list[Block | CellTable] = []
+    for title, place in _SHOWN:
+        found = {(run.generator, run.evaluator): cell for run in runs if (cell := run.cells.get(place)) and cell.value is not None}
+        if not found:
+            continue
+        rows = [
+            Row(
+                (name,), tuple(_placed(found.get((generator, evaluator)), f"H/{place}/{generator}/{evaluator}") for evaluator in evaluators)
+            )
+            for name, generator in zip(names, generators, strict=True)
+        ]
+        columns = tuple(f"{letters[evaluator]}: {evaluator}" for evaluator in evaluators)
+        parts.append(
+            CellTable(f"H/{place}", f"{title.capitalize()}: generator (row), evaluator (column)", ("programs of",), columns, tuple(rows))
+        )
+        values = [[cell.value for cell in row.cells] for row in rows]
+        picture = f"heatmap-{title.replace(' ', '-').replace('(', '').replace(')', '').lower()}"
+        parts.append(heatmap(picture, title.capitalize(), [str(n + 1) for n in range(len(rows))], list(letters.values()), values))
+    sections = [Section("Generators and evaluators (figures 8, 12 and 16)", (*parts, *_of_paper({run.benchmark for run in runs})))]
+    if differences := _differences(runs):
+        sections.append(Section("The same programs", (differences,)))
+    accuracies = [cell for run in runs for place, cell in run.cells.items() if place.endswith("/strict/balanced_accuracy")]
+    best = max(accuracies, key=lambda cell: cell.value or 0.0, default=None)
+    said = f"The best judge among them is right {text_of(best)} of the time, where 50 % is chance." if best else "None judged programs."
+    return StudyContent(
+        title="Counterfeits: generators and evaluators",
+        summary=(
+            f"The programs of {counted(len(generators), 'generator')} were judged, executed or repaired by "
+            f"{counted(len(evaluators), 'model')}.",
+            said,
+            "Runs on the same programs are compared pair by pair." if differences else "No two runs are about the same programs.",
+        ),
+        facts=("95 % intervals: problems alone are independent.",),
+        sections=tuple(sections),
+        command=command,
+    )
+
+
+def _told_apart(runs: Sequence[Asked]) -> list[Asked]:
+    """The runs, the second and further ones of one generator and evaluator with a number."""
+    found: list[Asked] = []
+    for run in runs:
+        before = sum(other.generator == run.generator and other.evaluator.partition(" (run ")[0] == run.evaluator for other in found)
+        found.append(replace(run, evaluator=f"{run.evaluator} (run {before + 1})") if before else run)
+    return found
+
+
+def _placed(cell: Cell | None, place: str) -> Cell:
+    return Cell(place, percent=True) if cell is None else replace(cell, id=place, paper=())
+
+
+def _differences(runs: Sequence[Asked]) -> CellTable | None:
+    """Accuracy of each later run minus that of the first with the same programs, judged in the same way."""
+    rows = []
+    for number, run in enumerate(runs):
+        first = next(other for other in runs if other.items == run.items)
+        if first is run:
+            continue
+        mine, theirs = (by_way(each.judgements) for each in (run, first))
+        for way in mine:
+            before = {each.program.id: each for each in theirs.get(way, ())}
+            both = [(each, before[each.program.id]) for each in mine[way] if each.program.id in before]
+            values = [_credit(a) - _credit(b) for a, b in both]
+            cell = mean_cell(f"HD/{number}/{way.replace(' ', '_')}", values, [a.program.problem for a, _ in both])
+            rows.append(Row((f"{run.evaluator} minus {first.evaluator}", way), (cell,)))
+    if not rows:
+        return None
+    return CellTable("HD", "Paired differences in judging", ("models", "how"), ("accuracy",), tuple(rows))
+
+
+def _credit(judgement: Judgement) -> float:
+    return judgement.credit(right=judgement.program.kind == "right")
+
+
+def _of_paper(benchmarks: set[str]) -> list[Table]:
+    """The paper's own cells, as numbers in percent."""
+    tables = []
+    for benchmark in sorted(benchmarks):
+        judging = {name: of for name, of in paper()["Fig13"].items() if name.startswith(f"{benchmark}/")}
+        tables += _table(f"The paper's judging, {benchmark} (figure 13)", judging, lambda of: {
+            judge: f"{100 * (correct + incorrect) / (2 * of['n']):.0f}" for judge, (incorrect, correct) in of["judges"].items()
+        })  # fmt: skip
+        executing = {name: of for name, of in paper()["Fig16"].items() if name.startswith(f"{benchmark}/")}
+        tables += _table(f"The paper's execution, {benchmark} (figure 16)", executing, _executing)
+    return tables
+
+
+def _executing(numbers: Sequence[int]) -> dict[str, str]:
+    return dict(zip(paper()["Fig16"]["models"], map(str, numbers), strict=True))
+
+
+def _table(title: str, rows: dict[str, Any], cells: Callable[[Any], dict[str, str]]) -> list[Table]:
+    if not rows:
+        return []
+    found = {name.partition("/")[2]: cells(of) for name, of in rows.items()}
+    columns = list(dict.fromkeys(model for of in found.values() for model in of))
+    lines = tuple((f"programs of {name}", *(of.get(model, "–") for model in columns)) for name, of in found.items())
+    return [Table(title, ("%", *columns), "l" + "r" * len(columns), lines)]
+
+
+def _loaded(run: Run) -> Asked:
+    question = run.question()
+    if question["study"] == STUDY.name:
+        made = kept_set(run)
+        benchmark, generator, programs = made.benchmark, made.generator, list(made.programs)
+    else:
+        benchmark, generator = question["benchmark"], question["generator"]
+        programs = [] if benchmark == "cruxeval" else run.items(Program)
+    sections = sections_of_set(run, benchmark, generator, programs, question["seed"])
+    judgements = judgements_of(programs, run.records(JUDGE).read(), run.records(JUDGE_REASONING).read())
+    return Asked(generator, question["model_name"], benchmark, question["items"], cells_of(sections), judgements)

@@ -1,0 +1,64 @@
+"""Several runs on the same and on other programs, side by side."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from counterfeit_models import able, nonsense, published
+
+from assay.cli.main import main
+from assay.inference.opening import ModelChoice
+from assay.offline_eval.counterfeit.problems.asked import Asked
+from assay.offline_eval.counterfeit.problems.study import run_problems
+
+from ....inference.chat_server import ChatSpeech, chatting
+
+
+@pytest.fixture(autouse=True)
+def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ASSAY_API_KEY", raising=False)
+
+
+def figures(folder: Path) -> dict[str, Any]:
+    return {each["id"]: each for each in json.loads((folder / "report" / "figures.json").read_text())["figures"]}
+
+
+def test_several_runs_make_a_table_of_generators_and_evaluators(tmp_path: Path) -> None:
+    made, other = published(tmp_path / "set.jsonl", 12), published(tmp_path / "other.jsonl", 8)
+    other.write_text(other.read_text().replace("some-7b", "some-34b"))
+    speech = ChatSpeech(reply=able)
+    with chatting(speech) as address:
+        first = Asked(tmp_path / "a", made, None, ModelChoice(address), votes=1, reasoning="without")
+        run_problems(first)
+        run_problems(replace(first, out=tmp_path / "c", set=other))
+        speech.reply = nonsense
+        run_problems(replace(first, out=tmp_path / "b"))
+    assert main(["eval", "report", *(str(tmp_path / name) for name in "abc"), "--out", str(tmp_path / "all")]) == 0
+    found = figures(tmp_path / "all")
+    place = "H/J/vote/strict/balanced_accuracy"
+    assert found[f"{place}/some-7b/acme/chat-tiny"]["value"] == 0.5
+    assert found[f"{place}/some-7b/acme/chat-tiny (run 2)"]["value"] == 0.0
+    assert found[f"{place}/some-34b/acme/chat-tiny"]["value"] == 0.5
+    assert found[f"{place}/some-34b/acme/chat-tiny (run 2)"]["value"] is None
+    # the second run has the programs of the first, the third has others
+    assert {name: cell["value"] for name, cell in found.items() if name.startswith("HD/")} == {"HD/1/vote_without_reasoning": -0.5}
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [(("a", "a"), "is named twice"), (("a", "none"), "none is not a run"), (("a", "b"), "run the steps judge, execute or repair first")],
+)
+def test_runs_that_can_not_be_compared_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], names: tuple[str, str], message: str
+) -> None:
+    with chatting(ChatSpeech(reply=able)) as address:
+        asked = Asked(tmp_path / "a", published(tmp_path / "set.jsonl", 4), None, ModelChoice(address))
+        for name in ("a", "b"):
+            run = run_problems(replace(asked, out=tmp_path / name, votes=1, reasoning="without"))
+            (run.folder / "judge.jsonl").unlink()
+    assert main(["eval", "report", *(str(tmp_path / name) for name in names)]) != 0
+    assert message in capsys.readouterr().err
