@@ -13,7 +13,6 @@ from typing import Any
 
 from ....calibration.report.blocks import Table
 from ....calibration.report.study_report import Section, Source, StudyContent
-from ...calibration.recorded.draws import Labelled
 from ...errors import UsageError
 from ...progress import counted, to_stderr
 from ...run import Run
@@ -21,13 +20,13 @@ from ...sets.problems import problems
 from ...study import Results, conduct
 from .asked import Asked, Evaluator, evaluator_of
 from .claims import claims
-from .derived import Execution, executed_of, executions_of, judgements_of, repaired_of
+from .derived import Execution, executed_of
+from .heatmap import compare
+from .of_runs import COMPARED, FILES, sections_of_set
 from .pages import (
     cells_of,
     execution_section,
     facts_of,
-    judging_section,
-    repair_section,
     set_section,
     summary_of,
     write_page,
@@ -35,7 +34,7 @@ from .pages import (
 from .programs import CounterfeitSet, Program
 from .questions import lost_in, question_of
 from .set_file import read_set
-from .steps import COMPARED, EXECUTE, JUDGE, JUDGE_REASONING, OF_SETS, REPAIR, REPAIR_LABEL, TRACE, Plan, executing, plan_of_set
+from .steps import EXECUTE, OF_SETS, Plan, executing, plan_of_set
 
 NEEDED = ("set", "items", "form", "benchmark", "generator")
 # Of recorded answers that can take the place of a model's.
@@ -45,7 +44,7 @@ _STEPS = ("judge", "execute", "repair")
 class FileStudy:
     """The study, as the driver sees it."""
 
-    name = "counterfeit_file"
+    name = FILES
     compared = COMPARED
     steps = OF_SETS
     needed = NEEDED
@@ -60,8 +59,6 @@ class FileStudy:
 
     def compare(self, runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
         """A page on runs on several sets, or of several models. Raises StudyError for runs without a judged program."""
-        from .heatmap import compare
-
         compare(runs, out, as_json=as_json)
 
 
@@ -133,20 +130,6 @@ def _of_set(made: CounterfeitSet, evaluator: Evaluator) -> dict[str, Any]:
             "licences": [each.licence for each in answers],
         }
     return question
-
-
-def sections_of_set(run: Run, benchmark: str, generator: str, programs: Sequence[Program], seed: int) -> list[Section]:
-    """What was asked about the programs of a set."""
-    sections = []
-    if judgements := judgements_of(programs, run.records(JUDGE).read(), run.records(JUDGE_REASONING).read()):
-        sections.append(judging_section(benchmark, generator, judgements))
-    executions = list(executions_of(programs, run.records(TRACE).read(), seed))
-    if executed := executed_of(executions, run.records(EXECUTE).read()):
-        sections.append(execution_section(benchmark, generator, executed))
-    labels = {record["id"]: Labelled(**record) for record in run.records(REPAIR_LABEL).read()}
-    if repaired := repaired_of(programs, run.records(REPAIR).read(), labels):
-        sections.append(repair_section(benchmark, generator, repaired))
-    return sections
 
 
 def audit(programs: Sequence[Program]) -> Table:

@@ -19,12 +19,11 @@ from ..paper import paper
 from ..pictures import heatmap
 from ..shares import mean_cell
 from .derived import judgements_of
-from .file_study import sections_of_set
 from .judgements import Judgement, by_way
+from .of_runs import DRAWS, kept_set, sections_of_set
 from .pages import cells_of
 from .programs import Program
 from .steps import JUDGE, JUDGE_REASONING
-from .study import STUDY, kept_set
 
 # What is shown: a title, the cell of a run, and the paper's figure.
 _SHOWN = (
@@ -177,7 +176,7 @@ def _table(title: str, rows: dict[str, Any], cells: Callable[[Any], dict[str, st
 
 def _loaded(run: Run) -> Asked:
     question = run.question()
-    if question["study"] == STUDY.name:
+    if question["study"] == DRAWS:
         made = kept_set(run)
         benchmark, generator, programs = made.benchmark, made.generator, list(made.programs)
     else:

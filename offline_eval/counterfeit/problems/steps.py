@@ -52,8 +52,6 @@ TRACE = Step("trace", "traced program", Traced)
 EXECUTE = Step("execute", "execution", Answered)
 REPAIR = Step("repair", "repaired counterfeit", Answered)
 REPAIR_LABEL = Step("repair_label", "repair", Labelled)
-# The studies whose runs are compared, any number of them.
-COMPARED = ("counterfeit_problems", "counterfeit_file")
 OF_SETS = (JUDGE, JUDGE_REASONING, TRACE, EXECUTE, REPAIR, REPAIR_LABEL)
 
 Plan = dict[str, Callable[[], Work[Any]]]

@@ -21,27 +21,26 @@ from ...study import Results, conduct
 from .asked import Asked, Evaluator, evaluator_of
 from .asking import Question
 from .claims import claims
-from .derived import ProblemItem, drawn_of, failing_references, reference_id, units_of, unreadable_draws
-from .file_study import run_file, sections_of_set
+from .derived import ProblemItem, failing_references, reference_id, units_of, unreadable_draws
+from .file_study import run_file
+from .heatmap import compare
 from .judgements import unreadable_cell
+from .of_runs import COMPARED, DRAWN, DRAWS, kept_set, sections_of_set, stream_of
 from .pages import MAX_UNREADABLE, cells_of, drawn_sentence, facts_of, stream_section, summary_of, write_page
-from .programs import PER_CLASS, CounterfeitSet, Drawn, balanced
+from .programs import PER_CLASS
 from .questions import lost_in, question_of
-from .recorded import COUNTERFEITS
-from .set_file import write_set
-from .steps import COMPARED, DRAW, LABEL, OF_SETS, Plan, asking, labelling, plan_of_set
+from .steps import DRAW, LABEL, OF_SETS, Plan, asking, labelling, plan_of_set
 
-NEEDED = ("set", "items", "form")
 _TOO_FEW = f"No problem has {PER_CLASS} right programs and {PER_CLASS} counterfeits with distinct texts, so nothing is asked about them."
 
 
 class ProblemsStudy:
     """The study, as the driver sees it."""
 
-    name = "counterfeit_problems"
+    name = DRAWS
     compared = COMPARED
     steps = (DRAW, LABEL, *OF_SETS)
-    needed = NEEDED
+    needed = DRAWN
 
     def answers(self, run: Run) -> list[Any]:  # noqa: ARG002
         """None: a program that was asked for in words is no suggestion of an editor, so there is no sample."""
@@ -53,8 +52,6 @@ class ProblemsStudy:
 
     def compare(self, runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
         """A page on runs on several sets, or of several models. Raises StudyError for runs without a judged program."""
-        from .heatmap import compare
-
         compare(runs, out, as_json=as_json)
 
 
@@ -105,30 +102,8 @@ def _units(run: Run, found: list[Problem]) -> list[Unit]:
     return references + list(units_of(run.items(ProblemItem), draws))
 
 
-def stream_of(run: Run) -> list[Drawn]:
-    """What was drawn and labelled."""
-    labels = {record["id"]: Labelled(**record) for record in run.records(LABEL).read()}
-    return drawn_of(run.items(ProblemItem), run.records(DRAW).read(), labels)
-
-
-def kept_set(run: Run) -> CounterfeitSet:
-    """The balanced set of what was drawn, which is also written into the run's folder."""
-    question = run.question(NEEDED)
-    name = f"{question['set']} by {question['model_name']}"
-    made = CounterfeitSet(
-        name,
-        question["set"],
-        question["model_name"],
-        balanced(question["set"], stream_of(run), question["seed"]),
-        temperature=float(question["temperature"]),
-    )
-    if made.programs:
-        write_set(run.folder / COUNTERFEITS, made)
-    return made
-
-
 def _content(run: Run) -> StudyContent:
-    question = run.question(NEEDED)
+    question = run.question(DRAWN)
     drawn, made = stream_of(run), kept_set(run)
     items, draws = run.items(ProblemItem), run.records(DRAW).read()
     labels = {record["id"]: Labelled(**record) for record in run.records(LABEL).read()}
