@@ -37,12 +37,12 @@ _SHOWN = (
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A run: whose programs were asked about, of whom, what came of it, and each judgement."""
+    """A run: whose programs were asked about, of whom, what came of it, and each judgement. programs: problem and text of each."""
 
     generator: str
     evaluator: str
     benchmark: str
-    items: str
+    programs: frozenset[tuple[str, str]]
     cells: dict[str, Cell]
     judgements: Sequence[Judgement]
 
@@ -126,22 +126,31 @@ def _placed(cell: Cell | None, place: str) -> Cell:
 
 
 def _differences(runs: Sequence[Asked]) -> CellTable | None:
-    """Accuracy of each later run minus that of the first with the same programs, judged in the same way."""
+    """Accuracy of each later run minus that of the first with the same programs, judged in the same way.
+
+    Programs are the same by their texts: two models' draws for a problem have the same ids, and the same problems.
+    """
     rows = []
     for number, run in enumerate(runs):
-        first = next(other for other in runs if other.items == run.items)
-        if first is run:
+        first = next(other for other in runs if other.programs == run.programs)
+        if first is run or not run.programs:
             continue
         mine, theirs = (by_way(each.judgements) for each in (run, first))
         for way in mine:
-            before = {each.program.id: each for each in theirs.get(way, ())}
-            both = [(each, before[each.program.id]) for each in mine[way] if each.program.id in before]
+            before = {_key(each.program): each for each in theirs.get(way, ())}
+            both = [(each, before[_key(each.program)]) for each in mine[way] if _key(each.program) in before]
+            if not both:
+                continue
             values = [_credit(a) - _credit(b) for a, b in both]
             cell = mean_cell(f"HD/{number}/{way.replace(' ', '_')}", values, [a.program.problem for a, _ in both])
             rows.append(Row((f"{run.evaluator} minus {first.evaluator}", way), (cell,)))
     if not rows:
         return None
     return CellTable("HD", "Paired differences in judging", ("models", "how"), ("accuracy",), tuple(rows))
+
+
+def _key(program: Program) -> tuple[str, str]:
+    return program.problem, program.text
 
 
 def _credit(judgement: Judgement) -> float:
@@ -184,4 +193,4 @@ def _loaded(run: Run) -> Asked:
         programs = [] if benchmark == "cruxeval" else run.items(Program)
     sections = sections_of_set(run, benchmark, generator, programs, question["seed"])
     judgements = judgements_of(programs, run.records(JUDGE).read(), run.records(JUDGE_REASONING).read())
-    return Asked(generator, question["model_name"], benchmark, question["items"], cells_of(sections), judgements)
+    return Asked(generator, question["model_name"], benchmark, frozenset(map(_key, programs)), cells_of(sections), judgements)

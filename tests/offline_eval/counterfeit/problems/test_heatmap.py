@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from counterfeit_models import able, nonsense, published
+from counterfeit_models import BODIES, able, nonsense, problem, published, step_of
 
+from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.cli.main import main
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.counterfeit.problems.asked import Asked
@@ -62,3 +63,26 @@ def test_runs_that_can_not_be_compared_are_refused(
             (run.folder / "judge.jsonl").unlink()
     assert main(["eval", "report", *(str(tmp_path / name) for name in names)]) != 0
     assert message in capsys.readouterr().err
+
+
+def test_two_models_draws_for_the_same_problems_are_paired_only_where_they_are_the_same_programs(tmp_path: Path) -> None:
+    try:
+        best_level()
+    except NoIsolation as error:
+        pytest.skip(str(error))
+    data = tmp_path / "HumanEvalPlus.jsonl"
+    data.write_text("".join(json.dumps(problem(number)) + "\n" for number in range(2)))
+    speech = ChatSpeech(reply=able)
+    with chatting(speech) as address:
+        asked = Asked(tmp_path / "a", "humaneval", data, ModelChoice(address), draws=len(BODIES), votes=1, reasoning="without")
+        asked = replace(asked, steps=("draw", "label", "judge"))
+        run_problems(asked)
+        run_problems(Asked(tmp_path / "same", tmp_path / "a" / "counterfeits.jsonl", None, ModelChoice(address), votes=1))
+        # the same problems, draws and classes, and other texts
+        speech.reply = lambda body: [part.replace("  # ", "  # no. ") if step_of(body) == "draw" else part for part in able(body)]
+        run_problems(replace(asked, out=tmp_path / "b"))
+    assert main(["eval", "report", *(str(tmp_path / name) for name in ("a", "b", "same")), "--out", str(tmp_path / "all")]) == 0
+    assert [name for name in figures(tmp_path / "all") if name.startswith("HD/")] == [
+        "HD/2/vote_without_reasoning",
+        "HD/2/p(Correct)_without_reasoning",
+    ]
