@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import re
+import textwrap
 import warnings
 from collections.abc import Hashable, Iterable, Sequence
 
@@ -72,28 +73,68 @@ def value_in(text: str) -> Hashable | None:
 def with_specification(program: str, prompt: str, entry_point: str) -> str:
     """The program with the docstring of the prompt, whatever stands in its place: a judge must see what was asked for.
 
-    A program that does not parse, or lacks the function, is given back as it is.
+    A body alone is put behind the prompt. Any other program that does not parse, or lacks the function, is given back as it is.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            function, asked = (_function(text, entry_point) for text in (program, f"{prompt.rstrip()}\n    pass\n"))
-        except (SyntaxError, ValueError, MemoryError, RecursionError):
-            return program
-    if function is None or asked is None or (wanted := ast.get_docstring(asked)) is None or ast.get_docstring(function) == wanted:
+    whole = f"{prompt.rstrip()}\n{program}"
+    if _parsed(program) is None and _parsed(whole) is not None:
+        return whole
+    found, asked = (_function_in(text, entry_point) for text in (program, f"{prompt.rstrip()}\n    pass\n"))
+    if found is None or asked is None:
         return program
-    lines, first = program.splitlines(), function.body[0]
-    if first.lineno == function.lineno:
+    wanted = ast.get_docstring(asked[1])
+    if wanted is None or ast.get_docstring(found[1]) == wanted:
         return program
-    indent = " " * first.col_offset
-    is_docstring = ast.get_docstring(function) is not None
-    begin, end = first.lineno - 1, first.end_lineno if is_docstring else first.lineno - 1
-    text = wanted.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
-    quoted = [f"{indent}{line}" if line else "" for line in f'"""{text}'.splitlines()] + [f'{indent}"""']
-    rest = lines[end:] if not is_docstring or len(function.body) > 1 else [f"{indent}pass", *lines[end:]]
-    return "\n".join([*lines[:begin], *quoted, *rest]) + "\n"
+    made = _spliced(program, found[1], wanted)
+    return made if _what_it_does(made, entry_point) == _what_it_does(program, entry_point) else _rewritten(*found, wanted)
 
 
-def _function(text: str, name: str) -> ast.FunctionDef | None:
-    found = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef) and node.name == name]
-    return found[-1] if found else None
+def _spliced(program: str, function: ast.FunctionDef, docstring: str) -> str:
+    """The text of a program with another docstring, and all else as it is written. Wrong where a line has more than a statement."""
+    lines, first = program.split("\n"), function.body[0]
+    begin = end = min([first.lineno, *(each.lineno for each in getattr(first, "decorator_list", ()))]) - 1
+    indent = lines[begin][: first.col_offset]
+    rest: tuple[str, ...] = ()
+    if ast.get_docstring(function, clean=False) is not None:
+        end = first.end_lineno or first.lineno
+        rest = () if len(function.body) > 1 else (f"{indent}pass", "")
+    text = docstring.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    quoted = [f"{indent}{line}" if line else "" for line in f'"""{text}'.split("\n")]
+    return "\n".join([*lines[:begin], *quoted, f'{indent}"""', *rest, *lines[end:]]).rstrip("\n") + "\n"
+
+
+def _rewritten(tree: ast.Module, function: ast.FunctionDef, docstring: str) -> str:
+    """A program with another docstring as Python spells it, without its comments."""
+    said = ast.Expr(ast.Constant(textwrap.indent(docstring, "    ").lstrip() + "\n    "))
+    function.body = [said, *_body(function)]
+    return ast.unparse(ast.fix_missing_locations(tree)) + "\n"
+
+
+def _what_it_does(program: str, entry_point: str) -> str:
+    """The program without the function's docstring, as a text that only equal programs have."""
+    found = _function_in(program, entry_point)
+    if found is None:
+        return ""
+    tree, function = found
+    function.body = _body(function)
+    return ast.dump(tree)
+
+
+def _body(function: ast.FunctionDef) -> list[ast.stmt]:
+    """What a function does, without its docstring."""
+    return function.body if ast.get_docstring(function, clean=False) is None else function.body[1:] or [ast.Pass()]
+
+
+def _function_in(text: str, name: str) -> tuple[ast.Module, ast.FunctionDef] | None:
+    """A program with its function of that name; of several the last."""
+    tree = _parsed(text)
+    found = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name] if tree else []
+    return (tree, found[-1]) if tree and found else None
+
+
+def _parsed(text: str) -> ast.Module | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import math
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -99,6 +101,28 @@ def test_a_program_gets_the_docstring_of_the_problem_and_nothing_else_changes(do
     assert with_specification(made, PROMPT, "f") == made
 
 
-@pytest.mark.parametrize("program", ["def g(x):\n    return x\n", "def f(x:\n", "def f(x): return x\n"])
+@pytest.mark.parametrize("program", ["def g(x):\n    return x\n", "def f(x:\n", "f = abs\n"])
 def test_a_program_without_such_a_function_stays_as_it_is(program: str) -> None:
     assert with_specification(program, PROMPT, "f") == program
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "import functools\n\ndef f(x):\n    @functools.cache\n    def g(y):\n        return y\n    return g(x)\n",
+        "def f(x):\n\treturn x\n",
+        "def f(x):\n\t'''Other.'''\n\treturn x\n",
+        "def f(x): return x\n",
+        "def f(\n    x): return x\n",
+        "def f(x):\n    'Other.'; return x\n",
+        "def f(x):\n    y = '\x0c\x1c'\n    return x\n",
+        "def f(x):\r\n    return x\r\n",
+        "    return x\n",
+    ],
+)
+def test_a_docstring_never_breaks_the_program_that_gets_it(program: str) -> None:
+    made = with_specification(program, PROMPT, "f")
+    defined: dict[str, Any] = {}
+    exec(made, defined)
+    assert defined["f"](3) == 3
+    assert inspect.getdoc(defined["f"]) == "What is asked.\n>>> f(1)\n2"
