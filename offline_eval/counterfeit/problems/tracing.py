@@ -30,26 +30,36 @@ class _AssayRefused(Exception):
     pass
 
 
+# The program may catch the error, and go on to what it would not give without it.
+_assay_reason = ""
+
+
+def _assay_refuse(reason):
+    global _assay_reason
+    _assay_reason = reason
+    raise _AssayRefused(reason)
+
+
 def _assay_op(name, left, right):
     both = (left, right)
     if name == "truediv" or any(isinstance(value, (float, complex)) for value in both):
-        raise _AssayRefused("floats")
+        _assay_refuse("floats")
     if all(isinstance(value, int) for value in both):
         if (abs(left) > 3 and abs(right) > 3) or (name.strip("i") == "pow" and right > 1):
-            raise _AssayRefused("large numbers")
+            _assay_refuse("large numbers")
     if all(hasattr(value, "__len__") for value in both) and all(len(value) > 3 for value in both):
-        raise _AssayRefused("long sequences")
+        _assay_refuse("long sequences")
     return getattr(_assay_operator, name)(left, right)
 
 
-_assay_steps = 0
+_assay_steps, _assay_running = 0, []
 
 
 def _assay_tracer(frame, event, argument):
     global _assay_steps
     _assay_steps += event == "line"
     if _assay_steps > {MAX_STEPS}:
-        raise _AssayRefused("many steps")
+        _assay_refuse("many steps")
     return _assay_tracer
 
 
@@ -60,16 +70,21 @@ _assay_entry = {entry}
 
 
 def {entry}(*arguments):
-    global _assay_steps
-    outermost = _assay_sys.gettrace() is None
+    global _assay_reason, _assay_steps
+    outermost = not _assay_running
     if outermost:
-        _assay_steps = 0
+        _assay_steps, _assay_reason = 0, ""
+        _assay_running.append(True)
         _assay_sys.settrace(_assay_tracer)
     try:
-        return _assay_entry(*arguments)
+        value = _assay_entry(*arguments)
     finally:
         if outermost:
             _assay_sys.settrace(None)
+            _assay_running.clear()
+    if _assay_reason:
+        raise _AssayRefused(_assay_reason)
+    return value
 """
 _OPERATORS: dict[type[ast.operator], str] = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.FloorDiv: "floordiv", ast.Mod: "mod", ast.Pow: "pow",

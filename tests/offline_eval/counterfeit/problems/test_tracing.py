@@ -59,6 +59,9 @@ def test_code(tmp_path_factory: pytest.TempPathFactory) -> str:
         ("return x / 1", [None] * 4),
         ("return float(x)", ["1.0", "9.0", None, None]),
         ("while x != 9:\n        pass\n    return 2", [None, "2", None, None]),
+        # what is refused stays so where the program catches all errors
+        ("try:\n        return x * 4\n    except:\n        return 0", ["4", None, repr([1, 2, 3, 4, 5] * 4), repr("abcdef" * 4)]),
+        ("try:\n        while x == 1:\n            pass\n    except Exception:\n        pass\n    return 2", [None, "2", "2", "2"]),
         ("return x if x == 1 else f(1)", ["1", "1", "1", "1"]),
     ],
 )
