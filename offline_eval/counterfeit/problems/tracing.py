@@ -101,12 +101,13 @@ class _Guarded(ast.NodeTransformer):
         return ast.copy_location(_call(_OPERATORS[type(node.op)], node.left, node.right), node)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        calls = any(isinstance(inner, ast.Call) for inner in ast.walk(node.target))
         self.generic_visit(node)
-        if not isinstance(node.target, ast.Name):
-            return node
+        if calls:
+            return node  # guarded, what stands in its target would be called twice
         name = _OPERATORS[type(node.op)]
         inplace = name if name == "truediv" else f"i{name.rstrip('_')}"
-        called = _call(inplace, ast.Name(node.target.id, ast.Load()), node.value)
+        called = _call(inplace, ast.parse(ast.unparse(node.target), mode="eval").body, node.value)
         return ast.copy_location(ast.Assign([node.target], called), node)
 
 

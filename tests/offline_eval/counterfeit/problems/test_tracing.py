@@ -54,6 +54,7 @@ def test_code(tmp_path_factory: pytest.TempPathFactory) -> str:
         ("return x * 4", ["4", None, repr([1, 2, 3, 4, 5] * 4), repr("abcdef" * 4)]),
         ("return x + x", ["2", None, None, None]),
         ("y = x\n    y += 1\n    return y", ["2", "10", None, None]),
+        ("y = [x]\n    y[1 - 1] += 4\n    return y[0]", ["5", None, None, None]),
         ("return x[:2]", [None, None, "[1, 2]", "'ab'"]),
         ("return [x] + [1]", ["[1, 1]", "[9, 1]", "[[1, 2, 3, 4, 5], 1]", "['abcdef', 1]"]),
         ("return x / 1", [None] * 4),
