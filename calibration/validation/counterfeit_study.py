@@ -114,7 +114,7 @@ def figures(calibrator: Calibrator, inputs: Inputs, source: HeldOut) -> tuple[Fi
     else:
         of_texts = (
             *_told(source.how, *of_shown(shown)),
-            *_self_check(calibrator, shown, kept, source.cross_fitted, by),
+            *_self_check(calibrator, shown, kept, source.cross_fitted.wanted, by),
         )
     return tuple(
         sorted(
@@ -296,22 +296,34 @@ def _first_of_each(keys: Sequence[tuple[str, str]]) -> NDArray[np.bool_]:
     return found
 
 
-def _self_check(calibrator: Calibrator, shown: Texts, kept: Sequence[Sample], source: Source, by: Grouping) -> Iterator[Figure]:
-    """F6 and F7."""
+def _self_check(calibrator: Calibrator, shown: Texts, kept: Sequence[Sample], wanted: str, by: Grouping) -> Iterator[Figure]:
+    """F6 and F7, of the texts that the model was asked about: a prompt may have no room for the question."""
+    said = np.array([sample.measures.get(SELF_CHECK, math.nan) for sample in kept], dtype=np.float64)
+    asked = np.isfinite(said)
+    if not asked.any():
+        ids = ("F6", "F6.parses", "F7", "F7.right", "F7.counterfeit")
+        yield from (not_run(id, _CLAIMS[id], "the model was not asked about its texts", by) for id in ids)
+        return
+    left_out = f"texts that the model was not asked about are left out: {int((~asked).sum()):,}" if not asked.all() else ""
+    texts, samples = shown.only(asked), [kept[row] for row in np.flatnonzero(asked).tolist()]
+    yield from _told(left_out, *self_check_bias(texts, said[asked] > 0))
+    yield from _told(left_out, *_self_check_gains(calibrator, texts, samples, wanted, by))
+
+
+def _self_check_gains(calibrator: Calibrator, texts: Texts, samples: Sequence[Sample], wanted: str, by: Grouping) -> tuple[Figure, Figure]:
+    """F6, of texts and their samples, all with the model's own answer. wanted: the kind of map."""
     free = tuple(name for name in calibrator.features if not MEASURES[name].cost)
-    ids = ("F6", "F6.parses", "F7", "F7.right", "F7.counterfeit")
-    if not free or not all(SELF_CHECK in sample.measures for sample in kept):
-        yield from (not_run(id, _CLAIMS[id], "the model was not asked about each of its texts", by) for id in ids)
-        return
-    yield from self_check_bias(shown, np.array([sample.measures[SELF_CHECK] > 0 for sample in kept]))
     try:
-        plain, more = (judged_of(kept, calibrator.event, measures, source, by)[0] for measures in (free, (*free, SELF_CHECK)))
+        if not free:
+            raise NotHeldOut("the calibrator has no measure that costs nothing")
+        fitted = CrossFitted(tuple(samples), by, wanted)
+        plain, more = (judged_of(samples, calibrator.event, measures, fitted, by)[0] for measures in (free, (*free, SELF_CHECK)))
     except NotHeldOut as error:
-        yield from (not_run(id, _CLAIMS[id], str(error), by) for id in ids[:2])
-        return
-    texts = replace(shown, p=plain.p)
-    parsing = self_check_adds("F6.parses", texts.only(texts.parses), more.p[texts.parses])
-    yield from _told(_AMONG_THEMSELVES, self_check_adds("F6", texts, more.p), parsing)
+        return not_run("F6", _CLAIMS["F6"], str(error), by), not_run("F6.parses", _CLAIMS["F6.parses"], str(error), by)
+    texts = replace(texts, p=plain.p)
+    of_parsing = self_check_adds("F6.parses", texts.only(texts.parses), more.p[texts.parses])
+    all_of_them, parsing = _told(_AMONG_THEMSELVES, self_check_adds("F6", texts, more.p), of_parsing)
+    return all_of_them, parsing
 
 
 def _of_repairs(facts: Iterable[Fact], by: str) -> Figure:

@@ -175,7 +175,7 @@ def test_what_a_run_does_not_tell_is_not_run_and_why_is_said(calibrator: Calibra
     }
     found = by_id(figures(calibrator, Inputs(bare, {}, facts), held_out(calibrator, bare)))
     told = {id: figure.note for id, figure in found.items() if figure.reading == "not run"}
-    asked = "the model was not asked about each of its texts"
+    asked = "the model was not asked about its texts"
     assert told == {
         "F2": "there are no texts drawn at temperature 0.6",
         **dict.fromkeys(("F6", "F6.parses", "F7", "F7.right", "F7.counterfeit"), asked),
@@ -184,3 +184,13 @@ def test_what_a_run_does_not_tell_is_not_run_and_why_is_said(calibrator: Calibra
     }
     nothing = by_id(figures(calibrator, Inputs(bare), held_out(calibrator, bare)))
     assert {figure.reading for figure in nothing.values()} == {"not run"}
+
+
+def test_texts_without_room_for_the_question_are_left_out_of_the_self_check_alone(calibrator: Calibrator, samples: list[Sample]) -> None:
+    measures = {name: value for name, value in samples[0].measures.items() if name != "ask_true_normalised"}
+    some = [changed(samples[0], measures=measures), *samples[1:]]
+    found = by_id(figures(calibrator, inputs_of(some), held_out(calibrator, some)))
+    assert (found["F1"].n, found["F6"].n) == (len(samples), len(samples) - 1)
+    for id in ("F6", "F6.parses", "F7", "F7.right", "F7.counterfeit"):
+        assert found[id].reading != "not run"
+        assert "texts that the model was not asked about are left out: 1" in found[id].note
