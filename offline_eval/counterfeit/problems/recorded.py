@@ -10,7 +10,7 @@ import ast
 import json
 import warnings
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
@@ -95,9 +95,14 @@ def drawn_of(items: Sequence[dict[str, Any]], labels: dict[str, Labelled]) -> li
 
 
 def tested_of(label: Labelled, program: str) -> PassShares | None:
-    """What the tests say of a program; None where no test could decide. An input that it does not come back from ends its test."""
+    """What the tests say of a program; None where no test could decide. An input that it does not come back from ends its test.
+
+    A test that catches everything counts as passed though the program ended in it. Its verdict is that it fails, so it fails one test.
+    """
     if label.tests_pass is None:
         return None
+    if not label.tests_pass and label.inputs_right >= label.base_inputs + label.plus_inputs:
+        label = replace(label, inputs_right=label.inputs_right - 1, base_right=label.base_right - 1)
     plus = (label.inputs_right - label.base_right) / label.plus_inputs if label.plus_inputs else None
     return PassShares(label.base_right / label.base_inputs, plus, parses(program), len(program))
 
