@@ -32,9 +32,9 @@ from .pages import (
     write_page,
 )
 from .programs import CounterfeitSet, Program
-from .questions import lost_in, question_of
+from .questions import lost_in, question_of, without_p
 from .set_file import read_set
-from .steps import EXECUTE, OF_SETS, Plan, executing, plan_of_set
+from .steps import EXECUTE, JUDGE, OF_SETS, Plan, executing, plan_of_set
 
 NEEDED = ("set", "items", "form", "benchmark", "generator")
 # Of recorded answers that can take the place of a model's.
@@ -184,7 +184,7 @@ def _content(run: Run) -> StudyContent:
         ),
         sections=tuple(sections),
         claims=claims(cells_of(sections)) if benchmark != "cruxeval" else (),
-        left_out=tuple(lost_in(run, STUDY.steps)),
+        left_out=(*lost_in(run, STUDY.steps), *without_p(run, JUDGE)),
         sources=tuple(sources),
         command=f"assay eval report {run.folder.resolve().name}",
     )  # fmt: skip

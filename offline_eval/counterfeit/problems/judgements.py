@@ -116,7 +116,12 @@ def more_of_judging(judgements: Sequence[Judgement]) -> CellTable:
             unreadable_cell(f"{place}/unreadable", [(e.unreadable, e.answers, e.program.problem) for e in found]),
         )
         rows.append(Row((way,), cells))
-    columns = ("right called Correct minus counterfeits called Incorrect", "AUC within a problem", "r with pass@1", "unreadable answers")
+    columns = (
+        "right called Correct minus counterfeits called Incorrect",
+        "AUC within a problem",
+        "r with the generator's pass@1",
+        "unreadable answers",
+    )
     return CellTable("JM", "More of judging (figure 7)", ("how",), columns, tuple(rows))
 
 

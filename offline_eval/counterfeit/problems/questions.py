@@ -35,3 +35,13 @@ def lost_in(run: Run, steps: Sequence[Step]) -> list[str]:
     """What has no record, for people."""
     lost = ((step, len(run.lost(step))) for step in steps)
     return [f"{counted(n, step.unit)} without an answer: the server or the machine failed." for step, n in lost if n]
+
+
+def without_p(run: Run, step: Step) -> list[str]:
+    """For how many judged programs p(Correct) is not known, for people. step: that of judging without reasoning."""
+    records = run.records(step).read()
+    missing = sum("top" not in record for record in records)
+    if not missing or "recorded" in run.question():
+        return []
+    why = "the model tells no log-probabilities, or its answer has no word between the tags"
+    return [f"p(Correct) of {missing:,} of {counted(len(records), step.unit)}: {why}."]

@@ -28,8 +28,8 @@ from .judgements import unreadable_cell
 from .of_runs import COMPARED, DRAWN, DRAWS, kept_set, sections_of_set, stream_of
 from .pages import MAX_UNREADABLE, cells_of, drawn_sentence, facts_of, stream_section, summary_of, write_page
 from .programs import PER_CLASS
-from .questions import lost_in, question_of
-from .steps import DRAW, LABEL, OF_SETS, Plan, asking, labelling, plan_of_set
+from .questions import lost_in, question_of, without_p
+from .steps import DRAW, JUDGE, LABEL, OF_SETS, Plan, asking, labelling, plan_of_set
 
 _TOO_FEW = f"No problem has {PER_CLASS} right programs and {PER_CLASS} counterfeits with distinct texts, so nothing is asked about them."
 
@@ -127,6 +127,6 @@ def _content(run: Run) -> StudyContent:
         ),
         sections=tuple(sections),
         claims=claims(cells_of(sections)) if len(sections) > 1 else (),
-        left_out=(*left_out, *lost_in(run, STUDY.steps)),
+        left_out=(*left_out, *lost_in(run, STUDY.steps), *without_p(run, JUDGE)),
         command=f"assay eval report {run.folder.resolve().name}",
     )

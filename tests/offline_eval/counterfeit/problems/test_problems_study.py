@@ -125,6 +125,7 @@ def test_programs_are_drawn_labelled_judged_executed_and_repaired(finished: tupl
     judged = [body for body in speech.chats if step_of(body) == "judge"]
     assert {body["temperature"] for body in judged} == {0.0, 0.2}
     page = (run.folder / "report" / "report.md").read_text()
+    assert "no log-probabilities" not in page
     claims = {claim["id"]: claim["verdict"] for claim in json.loads((run.folder / "report" / "report.json").read_text())["claims"]}
     assert claims == dict.fromkeys(("a1", "a2", "b", "c", "d", "g", "h"), "undecided") | {"d": "not run", "h": "not run"}
     for heading in ("## What was drawn", "## Judging", "## Execution", "## Repair"):
@@ -172,6 +173,7 @@ def test_without_log_probabilities_there_is_no_p_correct(tmp_path: Path, address
     run = run_problems(Asked(tmp_path / "run", published(tmp_path / "set.jsonl", 4), None, ModelChoice(address), votes=1))
     assert {cell.split("/")[1] for cell in figures(run.folder) if cell.startswith("J/")} == {"vote", "thought"}
     assert all("top" not in record for record in run.records(JUDGE).read())
+    assert "p(Correct) of 4 of 4 judged programs: the model tells no log-probabilities" in (run.folder / "report/report.md").read_text()
 
 
 def test_draws_without_a_program_are_other_and_are_told(asked: Asked, speech: ChatSpeech) -> None:
