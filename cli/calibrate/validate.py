@@ -97,7 +97,7 @@ def _found(runs: Sequence[Path], task: str) -> Iterator[_Found]:
             raise UsageError(
                 f"{', '.join(map(str, of))}: only samples of other inputs; name the run, or the plain samples {task}.jsonl, too"
             )
-        facts = tuple(path for each in of if study.FACT and (path := each / FACTS).is_file())
+        facts = tuple(each / FACTS for each in of) if study.FACT else ()
         names = tuple(dict.fromkeys(each.resolve().name for each in of))
         yield _Found(study, tuple(plain), {suffix: tuple(paths) for suffix, paths in others.items()}, facts, names)
 
@@ -170,19 +170,21 @@ def _check_not_mixed(calibrator: Calibrator, path: Path, plain: Sequence[Path]) 
 
 
 def _inputs(found: _Found) -> Inputs:
-    """Samples and facts, read. Raises SampleError, and UsageError for damaged facts."""
+    """Samples and facts, read. Raises SampleError, and UsageError for facts that are missing or damaged."""
     import msgspec
 
     from ...calibration.validation.inputs import Inputs
 
     facts: dict[str, Any] = {}
     for path in found.facts:
+        again = f"`assay eval report {path.parent}` writes them again"
+        if not path.is_file():
+            raise UsageError(f"{path} is missing, which says what the texts are; {again}")
         with path.open("rb") as lines:
             for number, line in enumerate(lines, 1):
                 try:
                     fact: Any = msgspec.json.decode(line, type=found.study.FACT)
                 except msgspec.DecodeError as error:
-                    again = f"`assay eval report {path.parent}` writes them again"
                     raise UsageError(f"{path}:{number}: not the facts of a text: {error}; {again}") from None
                 facts[fact.id] = fact
     others = {suffix: samples_of(paths) if paths else [] for suffix, paths in found.others.items()}

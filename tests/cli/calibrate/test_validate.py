@@ -154,7 +154,7 @@ def test_a_run_of_counterfeits_brings_its_own_figures_and_one_of_another_study_s
     assert {row.study for row in found.figures} == {"calibration", "counterfeit"}
 
 
-def test_facts_that_are_damaged_and_calibrators_of_another_event_are_refused(
+def test_facts_that_are_damaged_or_missing_and_calibrators_of_another_event_are_refused(
     counterfeits: Path, files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     facts = counterfeits / "CF" / "facts.jsonl"
@@ -163,6 +163,9 @@ def test_facts_that_are_damaged_and_calibrators_of_another_event_are_refused(
     err = capsys.readouterr().err
     assert f"{facts}:1: not the facts of a text: " in err
     assert f"`assay eval report {counterfeits / 'CF'}` writes them again" in err
+    facts.unlink()
+    assert main(["calibrate", "validate", str(counterfeits / "t.json"), str(counterfeits / "CF")]) == 2
+    assert f"{facts} is missing" in capsys.readouterr().err
     assert main(["calibrate", "validate", str(files / "c.json"), str(counterfeits / "CF")]) == 2
     assert "the study counterfeit says something of calibrators for tests_pass alone" in capsys.readouterr().err
 
