@@ -60,6 +60,11 @@ class Manner:
     stop: tuple[str, ...]
     top: bool = False
 
+    @property
+    def answers(self) -> int:
+        """To each question."""
+        return self.n + self.top
+
 
 @dataclass(frozen=True, slots=True)
 class Asking:

@@ -23,7 +23,7 @@ def tell_problems(asked: Asked) -> None:
     benchmark, programs, counterfeits, problems, shown, upper = _counts(asked)
     calls = _calls(asked, benchmark, programs, counterfeits, problems)
     how = manners(asked)
-    tokens = sum(number * how[name].n * how[name].max_tokens for name, number in calls.items())
+    tokens = sum(number * how[name].answers * how[name].max_tokens for name, number in calls.items())
     plan: dict[str, Any] = {
         "schema": _SCHEMA,
         "study": "counterfeit_problems" if problems else "counterfeit_file",
@@ -31,7 +31,7 @@ def tell_problems(asked: Asked) -> None:
         "problems": problems,
         "most_programs": programs,
         "questions": calls,
-        "generations": sum(number * how[name].n for name, number in calls.items()),
+        "generations": sum(number * how[name].answers for name, number in calls.items()),
         "most_new_tokens": tokens,
         "isolation": str(best_level()),
         "run": str(asked.out),
@@ -41,6 +41,7 @@ def tell_problems(asked: Asked) -> None:
         f"set          {asked.set}: {counted(problems, 'problem') + ', ' if problems else ''}{upper}{counted(programs, 'program')}",
         *(
             f"{name:12s} {counted(number, 'question')}, {how[name].n} answers each at T {how[name].temperature:g}"
+            f"{' and one at T 0' if how[name].top else ''}"
             for name, number in calls.items()
         ),
         f"in all       at most {plan['generations']:,} answers of at most {tokens:,} tokens",

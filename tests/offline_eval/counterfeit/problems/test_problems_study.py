@@ -283,7 +283,7 @@ def test_a_dry_run_tells_the_calls_and_makes_nothing(tmp_path: Path, capsys: pyt
     made = published(tmp_path / "set.jsonl", 12)
     assert main(["eval", "counterfeit", "--set", str(made), "--out", str(tmp_path / "run"), "--dry-run", "--json"]) == 0
     plan = json.loads(capsys.readouterr().out)
-    assert (plan["questions"], plan["generations"]) == ({"judge": 12, "judge_reasoning": 12}, 240)
+    assert (plan["questions"], plan["generations"]) == ({"judge": 12, "judge_reasoning": 12}, 12 * 11 + 12 * 10)
     assert not (tmp_path / "run").exists()
 
 
