@@ -136,12 +136,14 @@ def shown(program: str) -> str:
     tree = _parsed(program)
     if tree is None:
         return program
-    lines = program.splitlines()
+    lines = program.split("\n")
     dropped = [(node.lineno, node.end_lineno or node.lineno, False) for node in tree.body if _is_typing(node)]
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef) and ast.get_docstring(node, clean=False) is not None:
-            text = node.body[0]
-            dropped.append((text.lineno, text.end_lineno or text.lineno, len(node.body) == 1))
+            text, *rest = node.body
+            end = text.end_lineno or text.lineno
+            if text.lineno > node.lineno and (not rest or rest[0].lineno > end):  # else code stands on its lines
+                dropped.append((text.lineno, end, not rest))
     for begin, end, alone in sorted(dropped, reverse=True):
         indent = re.match(r"\s*", lines[begin - 1])
         lines[begin - 1 : end] = [f"{indent[0] if indent else ''}pass"] if alone else []

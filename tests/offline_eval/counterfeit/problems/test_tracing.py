@@ -90,6 +90,11 @@ def test_docstrings_and_imports_for_annotations_are_not_shown() -> None:
     assert shown(program) == function.format("", "pass")
 
 
+@pytest.mark.parametrize("program", ["def f(x):\n    'One.'; return x\n", "def f(x): 'One.'\n", "def f(x):\n    return '\x0c\x1c'\n"])
+def test_code_on_the_lines_of_a_docstring_is_shown(program: str) -> None:
+    assert shown(program) == program
+
+
 VALUES = st.sampled_from(["1", "2", "'a'", "[1]", "0.5", "'\\n'", "f(1)"])
 
 
