@@ -8,6 +8,7 @@ import re
 import textwrap
 import warnings
 from collections.abc import Hashable, Iterable, Sequence
+from functools import lru_cache
 
 from ....inference.asking.reading import last_block
 from ...sets.literals import literal
@@ -70,6 +71,7 @@ def value_in(text: str) -> Hashable | None:
     return literal(block)
 
 
+@lru_cache(maxsize=1 << 15)
 def with_specification(program: str, prompt: str, entry_point: str) -> str:
     """The program with the docstring of the prompt, whatever stands in its place: a judge must see what was asked for.
 
@@ -78,7 +80,7 @@ def with_specification(program: str, prompt: str, entry_point: str) -> str:
     whole = f"{prompt.rstrip()}\n{program}"
     if _parsed(program) is None and _parsed(whole) is not None:
         return whole
-    found, asked = (_function_in(text, entry_point) for text in (program, f"{prompt.rstrip()}\n    pass\n"))
+    found, asked = (_function_in(text, entry_point) for text in (program, prompt))
     if found is None or asked is None:
         return program
     wanted = ast.get_docstring(asked[1])

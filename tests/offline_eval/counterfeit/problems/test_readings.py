@@ -126,3 +126,9 @@ def test_a_docstring_never_breaks_the_program_that_gets_it(program: str) -> None
     exec(made, defined)
     assert defined["f"](3) == 3
     assert inspect.getdoc(defined["f"]) == "What is asked.\n>>> f(1)\n2"
+
+
+@pytest.mark.parametrize("indent", [" ", "  ", "    ", "\t"])
+def test_a_problem_may_be_indented_as_it_likes(indent: str) -> None:
+    prompt = f'def f(x):\n{indent}"""What is asked."""\n'
+    assert "What is asked." in with_specification("def f(x):\n    return x\n", prompt, "f")
