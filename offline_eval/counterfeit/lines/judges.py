@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -209,12 +209,11 @@ def pass_rate_table(verdicts: Sequence[Verdicts]) -> CellTable:
 
 
 def accuracy_by_gap(verdicts: Verdicts) -> dict[str, float]:
-    """The mean credit at each gap."""
-    return {gap: fmean(values) for gap, values in _by_gap(verdicts)}
+    """The balanced accuracy at each gap that has right texts and counterfeits.
 
-
-def _by_gap(verdicts: Verdicts) -> Iterator[tuple[str, list[float]]]:
-    found: dict[str, list[float]] = {}
-    for text, credit in zip(verdicts.texts, verdicts.credit.tolist(), strict=True):
-        found.setdefault(text.gap, []).append(credit)
-    yield from found.items()
+    The mean over all texts of a gap would follow its share of right ones, which is nearly pass@1, for a judge that calls everything right.
+    """
+    found: dict[str, dict[bool, list[float]]] = {}
+    for text, is_right, credit in zip(verdicts.texts, verdicts.right.tolist(), verdicts.credit.tolist(), strict=True):
+        found.setdefault(text.gap, {}).setdefault(is_right, []).append(credit)
+    return {gap: fmean(map(fmean, by_class.values())) for gap, by_class in found.items() if len(by_class) == 2}

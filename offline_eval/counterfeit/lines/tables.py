@@ -148,7 +148,8 @@ def correlation_table(gaps: Sequence[Gap], verdicts: Verdicts | None) -> CellTab
         ),
         Row(("repair",), (_correlation("Q/repair", rates, repairs, projects, median_correlation("repair")),)),
     ]
-    return CellTable("Q", "Pearson's r between pass@1 and success, over gaps (figure 7)", ("what",), ("r",), tuple(rows))
+    notes = ("Judging: the balanced accuracy at the gaps that have right texts and counterfeits.",)
+    return CellTable("Q", "Pearson's r between pass@1 and success, over gaps (figure 7)", ("what",), ("r",), tuple(rows), notes)
 
 
 def _correlation(

@@ -14,6 +14,7 @@ from assay.offline_eval.counterfeit.classes import Outcomes
 from assay.offline_eval.counterfeit.lines.examples import examples_of
 from assay.offline_eval.counterfeit.lines.judges import (
     JUDGES,
+    accuracy_by_gap,
     all_verdicts,
     best_threshold,
     calls_of,
@@ -84,6 +85,14 @@ def test_a_judge_that_calls_everything_right_finds_no_counterfeit(texts: Sequenc
     assert [round(each.value, 2) for each in cells["J/asked/sensitivity"].paper] == [0.69, 0.69, 1.0, 0.94, 0.86]
     assert (cells["J/own/within"].value or 0) > 0.7
     assert (cells["J/own_fitted/balanced_accuracy"].value or 0) > 0.65
+
+
+def test_calling_everything_right_is_no_easier_where_more_is_right() -> None:
+    of_gaps = [(RIGHT, HALF), (RIGHT, RIGHT, RIGHT, HALF), (RIGHT, HALF, FEW, FEW), (RIGHT, RIGHT), (HALF,)]
+    found = [text(5 * gap + n, kind, 0.9) for gap, kinds in enumerate(of_gaps) for n, kind in enumerate(kinds)]
+    verdicts = verdicts_of(JUDGES[0], found)
+    assert verdicts is not None
+    assert accuracy_by_gap(verdicts) == {"p0:0": 0.5, "p0:1": 0.5, "p0:2": 0.5}
 
 
 def test_only_right_texts_and_counterfeits_are_judged(texts: Sequence[Text]) -> None:
