@@ -77,6 +77,15 @@ def test_a_program_is_followed_where_it_can_be_followed_in_the_head(
     assert json.loads(result.report) == expected, result
 
 
+@pytest.mark.parametrize("given", ["Liar()", "[Liar()]", "object()", "abs"])
+def test_a_program_does_not_say_what_its_own_objects_are(sandbox: PythonSandbox, test_code: str, given: str) -> None:
+    liar = "class Liar:\n    def __repr__(self):\n        return '7'\n    def __eq__(self, other):\n        return True\n\n"
+    program = f"{liar}def f(x):\n    return {given}\n"
+    guard = guarded(program, "f")
+    assert guard is not None
+    assert json.loads(sandbox.check(guard, traced(test_code, "f", 4), "f", limits=LIMITS).report) == []
+
+
 @pytest.mark.parametrize(
     "program", ["import os\ndef f(x):\n    return x\n", "def f(x):\n    return set(x)\n", "def f(x):\n    return 0.5\n", "def f(x:\n"]
 )
