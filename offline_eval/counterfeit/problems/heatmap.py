@@ -73,7 +73,7 @@ def heatmap_content(runs: Sequence[Asked], command: str) -> StudyContent:
     generators = list(dict.fromkeys(run.generator for run in runs))
     evaluators = list(dict.fromkeys(run.evaluator for run in runs))
     names = [(f"{generator} (generator {n + 1})") for n, generator in enumerate(generators)]
-    letters = dict(zip(evaluators, ascii_uppercase, strict=False))
+    letters = {evaluator: ascii_uppercase[n % 26] * (1 + n // 26) for n, evaluator in enumerate(evaluators)}
     parts: list[Block | CellTable] = []
     for title, place in _SHOWN:
         found = {(run.generator, run.evaluator): cell for run in runs if (cell := run.cells.get(place)) and cell.value is not None}

@@ -11,8 +11,10 @@ import pytest
 from counterfeit_models import BODIES, able, nonsense, problem, published, step_of
 
 from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
+from assay.calibration.report.cells import Cell
 from assay.cli.main import main
 from assay.inference.opening import ModelChoice
+from assay.offline_eval.counterfeit.problems import heatmap
 from assay.offline_eval.counterfeit.problems.asked import Asked
 from assay.offline_eval.counterfeit.problems.study import run_problems
 
@@ -47,6 +49,13 @@ def test_several_runs_make_a_table_of_generators_and_evaluators(tmp_path: Path) 
     assert found[f"{place}/some-34b/acme/chat-tiny (run 2)"]["value"] is None
     # the second run has the programs of the first, the third has others
     assert {name: cell["value"] for name, cell in found.items() if name.startswith("HD/")} == {"HD/1/vote_without_reasoning": -0.5}
+
+
+def test_more_models_than_letters_have_columns() -> None:
+    cell = Cell("EM/all", 0.5, 0.4, 0.6, n=9, groups=9, grouped_by="problem")
+    runs = [heatmap.Asked("some-7b", f"model {n}", "humaneval", frozenset(), {cell.id: cell}, ()) for n in range(28)]
+    (table,) = heatmap.heatmap_content(runs, "").tables()
+    assert (table.columns[1], table.columns[27]) == ("B: model 1", "BB: model 27")
 
 
 @pytest.mark.parametrize(
