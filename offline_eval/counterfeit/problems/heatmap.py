@@ -113,8 +113,10 @@ def heatmap_content(runs: Sequence[Asked], command: str) -> StudyContent:
 
 
 def _told_apart(runs: Sequence[Asked]) -> list[Asked]:
-    """The runs, the second and further ones of one generator and evaluator with a number."""
+    """The runs, of several benchmarks each with its name, and the second and further ones of one generator and evaluator with a number."""
     found: list[Asked] = []
+    if len({run.benchmark for run in runs}) > 1:
+        runs = [replace(run, generator=f"{run.generator} on {run.benchmark}") for run in runs]
     for run in runs:
         before = sum(other.generator == run.generator and other.evaluator.partition(" (run ")[0] == run.evaluator for other in found)
         found.append(replace(run, evaluator=f"{run.evaluator} (run {before + 1})") if before else run)

@@ -51,6 +51,20 @@ def test_several_runs_make_a_table_of_generators_and_evaluators(tmp_path: Path) 
     assert {name: cell["value"] for name, cell in found.items() if name.startswith("HD/")} == {"HD/1/vote_without_reasoning": -0.5}
 
 
+def test_programs_for_two_benchmarks_are_no_second_run(tmp_path: Path) -> None:
+    made, other = published(tmp_path / "set.jsonl", 4), published(tmp_path / "other.jsonl", 4)
+    other.write_text(other.read_text().replace('"humaneval"', '"mbpp"').replace("return", "yield"))
+    with chatting(ChatSpeech(reply=able)) as address:
+        for name, programs in (("a", made), ("b", other)):
+            run_problems(Asked(tmp_path / name, programs, None, ModelChoice(address), votes=1, reasoning="without"))
+    assert main(["eval", "report", *(str(tmp_path / name) for name in "ab"), "--out", str(tmp_path / "all")]) == 0
+    cells = [name for name in figures(tmp_path / "all") if name.startswith("H/J/vote")]
+    assert [name.split("balanced_accuracy/")[1] for name in cells] == [
+        "some-7b on humaneval/acme/chat-tiny",
+        "some-7b on mbpp/acme/chat-tiny",
+    ]
+
+
 def test_more_models_than_letters_have_columns() -> None:
     cell = Cell("EM/all", 0.5, 0.4, 0.6, n=9, groups=9, grouped_by="problem")
     runs = [heatmap.Asked("some-7b", f"model {n}", "humaneval", frozenset(), {cell.id: cell}, ()) for n in range(28)]
