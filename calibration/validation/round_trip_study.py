@@ -28,7 +28,7 @@ from ..metrics.groups import log_odds_ratio, mean, skill, skill_gain
 from ..metrics.intervals import Interval, intervals, paired, student_t
 from ..samples import Event, Sample
 from .figures import Figure, figure, not_run
-from .held_out import HeldOut, NotHeldOut
+from .held_out import CrossFitted, HeldOut, NotHeldOut
 from .inputs import Inputs
 from .round_trip_facts import CodeFact, PlaceFact
 
@@ -150,7 +150,7 @@ def as_probability(trips: Trips, scaled: Floats) -> tuple[Figure, ...]:
     return (
         trips.figure("R3", mean(trips.share - trips.y, trips.groups), f"share of equal rebuilds minus share that is right; {rates}"),
         trips.figure("R3.skill", skill(trips.share, trips.y, trips.groups), "of the share as it is"),
-        trips.figure("R3.platt", skill(scaled, trips.y, trips.groups), "of a map of round_trip, fitted to other projects"),
+        trips.figure("R3.platt", skill(scaled, trips.y, trips.groups), "of Platt scaling of round_trip, fitted to other projects"),
         trips.figure("R3.auc", intervals(smoothed, trips.y, trips.groups, resamples=2).auc, "of the share"),
     )
 
@@ -217,9 +217,12 @@ def _of_suggestions(calibrator: Calibrator, inputs: Inputs, source: HeldOut) -> 
     found = _with_trips(calibrator, inputs, source, by)
     if isinstance(found, str):
         return tuple(not_run(id, _CLAIMS[id], found, by) for id in _OF_SUGGESTIONS)
+    if not found.free:
+        why = "the calibrator has no measure that costs no call, so there is nothing that round trips could add to"
+        return tuple(not_run(id, _CLAIMS[id], why, by) for id in _OF_SUGGESTIONS)
     try:
         free, more = found.judged(found.free), found.judged((*found.free, *found.names))
-        rebuilt = found.judged(("round_trip",))
+        rebuilt = found.judged(("round_trip",), "platt")  # of four values no richer map can be fitted
     except NotHeldOut as error:
         return tuple(not_run(id, _CLAIMS[id], str(error), by) for id in _OF_SUGGESTIONS)
     trips, kept = found.trips, ~found.copied
@@ -242,6 +245,7 @@ class _Inputs:
     """What the figures of suggestions are made of.
 
     p (n,): of the calibrator. copied (n,): whether a description recites the suggestion. names: the measures of round trips that all have.
+    maps: fitted to these very samples, so that those with and without round trips differ in nothing else.
     """
 
     calibrator: Calibrator
@@ -250,11 +254,12 @@ class _Inputs:
     trips: Trips
     copied: NDArray[np.bool_]
     names: tuple[str, ...]
-    source: HeldOut
+    maps: CrossFitted
 
-    def judged(self, features: Sequence[str]) -> Floats:
-        """Probabilities by maps of these measures, cross-fitted to these samples. Raises NotHeldOut."""
-        return self.source.cross_fitted(self.samples, self.calibrator.event, tuple(features))
+    def judged(self, features: Sequence[str], kind: str | None = None) -> Floats:
+        """Probabilities by maps of these measures, cross-fitted to these samples. kind: as the calibrator's. Raises NotHeldOut."""
+        maps = self.maps if kind is None else replace(self.maps, wanted=kind)
+        return maps(self.samples, self.calibrator.event, tuple(features))
 
     @property
     def free(self) -> tuple[str, ...]:
@@ -289,7 +294,7 @@ def _with_trips(calibrator: Calibrator, inputs: Inputs, source: HeldOut, by: Gro
         ),
         np.array([any(trip.copied for trip in code.trips) for code in codes], dtype=np.bool_),
         tuple(name for name in NAMES if all(name in each.measures for each in samples)),
-        source,
+        replace(source.cross_fitted, samples=tuple(samples)),
     )
 
 

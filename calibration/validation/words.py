@@ -76,7 +76,7 @@ MEANINGS: dict[str, Meaning] = {
     "R2.log_loss": Meaning("log loss gained by round trips, nats"),
     "R3": Meaning("offset if the share of equal rebuilds is read as a probability"),
     "R3.skill": Meaning("skill of the share of equal rebuilds as it is"),
-    "R3.platt": Meaning("skill of a map of that share"),
+    "R3.platt": Meaning("skill of that share, Platt-scaled"),
     "R3.auc": Meaning("AUC of that share"),
     "R4": Meaning("how much nearer round trips come to a project's rate without a label"),
     "R5": Meaning("log odds of being right after a successful round trip, at the same probability"),

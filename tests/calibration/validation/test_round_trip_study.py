@@ -75,6 +75,32 @@ def test_alternatives_beside_the_first_choice_are_left_out() -> None:
     assert of_inputs(replace(inputs, plain=[*inputs.plain, *others]))["R5"].n == len(others)
 
 
+def test_maps_with_and_without_round_trips_are_fitted_to_the_same_samples() -> None:
+    inputs = world(0, telling=0).inputs()
+    # what has no round trips says the opposite of what is true of the others: a map that saw it would be worse
+    others = [
+        changed(each, id=f"{each.id}:2", rank=2, alternatives=2, measures={"total_logprob": -5.0 - each.measures["total_logprob"]})
+        for each in inputs.plain
+    ]
+    first = list(inputs.plain)
+    calibrator = fit(first, "exact_match", ("total_logprob",), kind="platt", resamples=2).calibrator
+    alone, beside = (
+        {each.id: each for each in figures(calibrator, replace(inputs, plain=plain), held_out(calibrator, plain))}
+        for plain in (first, [*first, *others])
+    )
+    for id in ("R2", "R2.log_loss", "R4"):
+        assert beside[id] == alone[id]
+
+
+def test_a_calibrator_of_costly_measures_alone_has_no_figures_and_says_why() -> None:
+    inputs = world(0, telling=1).inputs()
+    said = [changed(each, measures={**each.measures, "ask_true_normalised": each.measures["total_logprob"]}) for each in inputs.plain]
+    calibrator = fit(said, "exact_match", ("ask_true_normalised",), kind="platt", resamples=2).calibrator
+    found = {each.id: each for each in figures(calibrator, replace(inputs, plain=said), held_out(calibrator, said))}
+    assert found["R2"].reading == "not run"
+    assert "no measure that costs no call" in found["R2"].note
+
+
 def test_where_agreement_is_known_the_gain_over_it_is_told() -> None:
     inputs = world(0, telling=2).inputs()
     agreed = [changed(each, measures={**each.measures, "agreement": -0.5}, alternatives=4) for each in inputs.plain]
