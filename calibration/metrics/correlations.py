@@ -18,11 +18,16 @@ from .intervals import Interval
 
 MIN_PAIRS = 5
 _Z95 = 1.959963984540054
+# Of the largest value: the same mean of thirds, summed in two orders, differs by less.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
 class Correlations:
-    """r: Pearson's. rho: Spearman's, r of the ranks. tau: Kendall's tau-b. None where one of the two is the same throughout."""
+    """r: Pearson's. rho: Spearman's, r of the ranks. tau: Kendall's tau-b. None where one of the two is the same throughout.
+
+    r is None on a line, too, where nothing tells how far other pairs would lie from it.
+    """
 
     n: int
     r: Interval | None
@@ -42,14 +47,14 @@ def correlations(x: ArrayLike, y: ArrayLike) -> Correlations:
     return Correlations(
         n,
         r=_interval(r, 1 / (n - 3)),
-        rho=None if rho is None else _interval(rho, (1 + rho**2 / 2) / (n - 3)),
-        tau=_interval(tau, 0.437 / (n - 4)),
+        rho=None if rho is None else _interval(rho, (1 + rho**2 / 2) / (n - 3), 1 - 12 / (n * (n**2 - 1))),
+        tau=_interval(tau, 0.437 / (n - 4), 1 - 4 / (n * (n - 1))),
     )
 
 
 def pearson(a: Floats, b: Floats) -> float | None:
     """Pearson's r; None where a or b is the same throughout."""
-    if np.ptp(a) == 0 or np.ptp(b) == 0:
+    if any(np.ptp(values) <= _ROUNDING * np.abs(values).max() for values in (a, b)):
         return None
     a, b = a - a.mean(), b - b.mean()
     return float(np.clip((a / math.sqrt(a @ a)) @ (b / math.sqrt(b @ b)), -1, 1))
@@ -57,22 +62,31 @@ def pearson(a: Floats, b: Floats) -> float | None:
 
 def kendall(a: Floats, b: Floats) -> float | None:
     """Kendall's tau-b, which counts ties of either as no pair of it; None where a or b is the same throughout."""
-    one, other = (np.sign(values[:, None] - values[None, :]) for values in (a, b))
+    one, other = (np.sign(rank[:, None] - rank[None, :]) for rank in map(ranks, (a, b)))
     untied = float((one != 0).sum()) * float((other != 0).sum())
     return float((one * other).sum()) / math.sqrt(untied) if untied else None
 
 
 def ranks(values: Floats) -> Floats:
-    """The rank of each of values (n,), from 1; equal ones share the mean of theirs."""
-    _, of, counts = np.unique(values, return_inverse=True, return_counts=True)
+    """The rank of each of values (n,), from 1; equal ones share the mean of theirs. Means that differ by their rounding alone are equal."""
+    order = np.argsort(values)
+    ordered = values[order]
+    of = np.empty(len(values), dtype=np.intp)
+    of[order] = np.concatenate([[0], np.cumsum(np.diff(ordered) > _ROUNDING * np.abs(ordered).max())])
+    counts = np.bincount(of)
     return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[of], dtype=np.float64)
 
 
-def _interval(value: float | None, variance: float) -> Interval | None:
-    """Symmetric in Fisher's z. At 1 and -1 it has no width: z has no end there, and n alone would have to tell."""
-    if value is None:
-        return None
-    if abs(value) == 1:
-        return Interval(value, value, value)
+def _interval(value: float | None, variance: float, next_to_1: float = 1.0) -> Interval | None:
+    """Symmetric in Fisher's z, which has no end at 1 and -1.
+
+    next_to_1: the largest value below 1 that so many pairs can have, two neighbours swapped. A correlation of ±1 has the end of that one's
+    interval, and r, which may have any value, has none there: the points lie on a line.
+    """
+    if value is None or abs(value) > 1 - _ROUNDING:
+        if value is None or next_to_1 == 1:
+            return None
+        low = math.tanh(math.atanh(next_to_1) - _Z95 * math.sqrt(variance))
+        return Interval(1.0, low, 1.0) if value > 0 else Interval(-1.0, -1.0, -low)
     z, half = math.atanh(value), _Z95 * math.sqrt(variance)
     return Interval(value, math.tanh(z - half), math.tanh(z + half))
