@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Floats
-from .intervals import Interval, checked_groups, on_logit_scale, student_t
+from .intervals import Interval, checked_groups, on_logit_scale, rate_interval, student_t
 from .scores import checked
 
 # Of sums (k, …): the statistic (…), nan where it is undefined.
@@ -44,6 +44,20 @@ def mean(values: ArrayLike, groups: Groups) -> Interval | None:
     """The mean of values (n,), such as p - y: how far probabilities are off on average."""
     v = np.asarray(values, dtype=np.float64)
     return jackknife(_by_group(groups, np.ones(len(v)), v), lambda sums: sums[1] / sums[0])
+
+
+def mean_share(values: ArrayLike, groups: Groups) -> Interval | None:
+    """The mean of shares (n,), each from 0 to 1, with its interval on the logit scale. None of fewer than two groups.
+
+    Where each is 0 or 1 it is the rate of labels, and has `rate_interval`'s; also where no group differs from another, as of few thirds.
+    """
+    v = np.asarray(values, dtype=np.float64)
+    if np.max(groups, initial=0) == 0:
+        return None
+    found = None if np.isin(v, (0.0, 1.0)).all() else mean(v, groups)
+    if found is None or found.high - found.value < 1e-12:
+        return rate_interval(v, groups)
+    return on_logit_scale(found.value, found.high - found.value)
 
 
 def skill(p: ArrayLike, y: ArrayLike, groups: Groups) -> Interval | None:

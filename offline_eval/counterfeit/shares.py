@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...calibration.fitting.folds import numbered
-from ...calibration.metrics.groups import correlation, jackknife
+from ...calibration.metrics.groups import correlation, jackknife, mean_share
 from ...calibration.metrics.groups import mean as mean_of
-from ...calibration.metrics.intervals import on_logit_scale, rate_interval
+from ...calibration.metrics.intervals import on_logit_scale
 from ...calibration.report.cells import Cell, PaperValue, with_interval
 
 BY = "problem"
@@ -22,14 +22,9 @@ def share(place: str, values: Sequence[float], problems: Sequence[str], paper: P
         return Cell(place, why=why, percent=True, paper=paper, grouped_by=by)
     groups, n = numbered(problems), len(values)
     count = int(groups.max()) + 1
-    mean = float(np.mean(values))
-    if set(values) <= {0.0, 1.0}:
-        found = rate_interval(np.asarray(values, dtype=np.float64), groups)
-    else:
-        interval = mean_of(values, groups) if count > 1 else None
-        found = on_logit_scale(interval.value, interval.high - interval.value) if interval else None
+    found = mean_share(values, groups)
     if found is None:
-        return Cell(place, mean, n=n, groups=count, grouped_by=by, paper=paper, percent=True)
+        return Cell(place, float(np.mean(values)), n=n, groups=count, grouped_by=by, paper=paper, percent=True)
     return with_interval(place, found, n, count, by, paper=paper, percent=True)
 
 

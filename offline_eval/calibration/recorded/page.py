@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from ....calibration.bands import EVENT_WORDS
-from ....calibration.metrics.groups import mean
-from ....calibration.metrics.intervals import on_logit_scale, rate_interval
+from ....calibration.metrics.groups import mean_share
 from ....calibration.report.blocks import Paragraph, Table
 from ....calibration.report.cells import Cell, CellTable, Row, with_interval
 from ....calibration.report.study_report import Section, StudyContent, write_study_report
@@ -137,12 +136,7 @@ def _pass_at(stream: Stream, k: int) -> Cell:
         return Cell(place, why=f"fewer than {k} answers", percent=True)
     if len(rates) == 1:
         return Cell(place, rates[0], n=n, groups=1, grouped_by=_BY, percent=True)
-    problem = np.arange(len(rates))
-    if set(rates) <= {0.0, 1.0}:  # nothing varies within a problem, perhaps nowhere
-        return with_interval(place, rate_interval(rates, problem), n, len(rates), _BY, percent=True)
-    found = mean(rates, problem)
-    assert found is not None, "there are two problems or more"
-    return with_interval(place, on_logit_scale(found.value, found.high - found.value), n, len(rates), _BY, percent=True)
+    return with_interval(place, mean_share(rates, np.arange(len(rates))), n, len(rates), _BY, percent=True)
 
 
 def _table(found: Sequence[tuple[str, Sequence[Scores]]]) -> CellTable:

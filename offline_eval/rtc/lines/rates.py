@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from ....calibration.arrays import Floats
 from ....calibration.fitting.folds import numbered
-from ....calibration.metrics.groups import jackknife, mean
-from ....calibration.metrics.intervals import Interval, rate_interval
+from ....calibration.metrics.groups import jackknife, mean, mean_share
+from ....calibration.metrics.intervals import Interval
 from ....calibration.report.cells import Cell, with_interval
 from .facts import CodeFacts, PlaceFacts, TripFacts
 
@@ -110,7 +110,7 @@ def mean_cell(
     if percent and found and sign:
         found = Interval(found.value, max(-1.0, found.low), min(1.0, found.high))
     elif percent:
-        found = rate_interval(values, groups)
+        found = mean_share(values, groups)
     return with_interval(name, found, len(values), count, by, percent=percent, sign=sign)
 
 

@@ -8,11 +8,10 @@ from statistics import fmean
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ....calibration.fitting.folds import numbered
-from ....calibration.metrics.groups import jackknife, mean
-from ....calibration.metrics.intervals import Interval, on_logit_scale, rate_interval
+from ....calibration.metrics.groups import jackknife, mean, mean_share
+from ....calibration.metrics.intervals import Interval
 from ..copies import is_copy
 from .asking import Described, Rebuilding, Rebuilt
 from .items import Arm, Item
@@ -148,15 +147,8 @@ def mean_of(items: Sequence[Scored], number: Callable[[Scored], float | None], *
     values = np.array([value for _, value in known])
     groups = numbered([item.id if by_item else item.group for item, _ in known])
     count = int(groups.max()) + 1
-    return Mean(float(values.mean()), interval_of(values, groups, share=share) if count > 1 else None, len(values), count)
-
-
-def interval_of(values: NDArray[np.float64], groups: NDArray[np.intp], *, share: bool) -> Interval | None:
-    """The interval of a mean; of shares Wilson's kind where each is 0 or 1, else on the logit scale. None of fewer than two groups."""
-    if share and np.isin(values, (0.0, 1.0)).all():
-        return rate_interval(values, groups)
-    found = mean(values, groups)
-    return on_logit_scale(found.value, found.high - found.value) if share and found else found
+    found = (mean_share if share else mean)(values, groups) if count > 1 else None
+    return Mean(float(values.mean()), found, len(values), count)
 
 
 def longer_by(items: Sequence[Scored], sim: str, *, copies: bool = True) -> tuple[Mean, Mean, Mean]:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from validation_worlds import most
 
-from assay.calibration.metrics.groups import correlation, intraclass_correlation, log_odds_ratio, mean, skill_gain, within_auc
-from assay.calibration.metrics.intervals import Interval, paired
+from assay.calibration.metrics.groups import correlation, intraclass_correlation, log_odds_ratio, mean, mean_share, skill_gain, within_auc
+from assay.calibration.metrics.intervals import Interval, paired, rate_interval
 from assay.calibration.metrics.scores import auc
 
 GROUPS = 12
@@ -168,3 +168,23 @@ def test_what_the_round_trip_paper_calls_spearman_is_kendall_of_its_own_table(
     assert stats.spearmanr(*table).statistic == pytest.approx(rho, abs=5e-4)
     # printed as Spearman's .90 and .81
     assert stats.kendalltau(*table).statistic == pytest.approx(tau, abs=5e-4)
+
+
+@given(thirds=st.lists(st.integers(0, 3), min_size=2, max_size=40))
+def test_the_interval_of_a_mean_of_shares_lies_within_0_and_1_and_has_a_width(thirds: list[int]) -> None:
+    shares = np.array(thirds) / 3
+    found = mean_share(shares, np.arange(len(shares)))
+    assert found is not None
+    assert 0 <= found.low <= found.value <= found.high <= 1
+    assert found.low < found.high
+
+
+def test_shares_of_items_say_more_than_as_many_labels_and_labels_have_the_interval_of_rates() -> None:
+    rng = np.random.default_rng(0)
+    groups, shares = np.arange(200), rng.binomial(3, 0.5, 200) / 3
+    found, as_labels, rate = mean_share(shares, groups), rate_interval(shares, groups), mean_share(shares > 0.5, groups)
+    assert found is not None
+    assert as_labels is not None
+    assert found.high - found.low < 0.7 * (as_labels.high - as_labels.low)
+    assert rate == rate_interval(shares > 0.5, groups)
+    assert mean_share(shares, np.zeros(200, dtype=np.intp)) is None
