@@ -46,6 +46,8 @@ MAX_OFFSET = 0.05
 # A gain of skill that is surely smaller is not worth the calls.
 WORTH_ITS_COST = 0.005
 DECILES = 10
+# So many of the shares have their rate told, the lowest and the highest among them.
+MAX_SHARES_TOLD = 5
 _CLAIMS = {
     "R1": "> 0",
     "R1.rho": "",
@@ -144,9 +146,10 @@ def as_probability(trips: Trips, scaled: Floats) -> tuple[Figure, ...]:
     if not trips.has_groups:
         return tuple(trips.figure(id, None) for id in ("R3", "R3.skill", "R3.platt", "R3.auc"))
     smoothed = np.clip(trips.share, 1e-6, 1 - 1e-6)  # a log loss would be infinite, and is not read here
-    rates = ", ".join(
-        f"{trips.y[trips.share == share].mean():.2f} right where it is {share:.2f}" for share in np.unique(trips.share)[:5].tolist()
-    )
+    shares = np.round(trips.share, 9)  # the same share, summed in another order, may differ by its rounding
+    values = np.unique(shares)
+    shown = values[np.unique(np.linspace(0, len(values) - 1, MAX_SHARES_TOLD).round().astype(np.intp))]
+    rates = ", ".join(f"{trips.y[shares == share].mean():.2f} right where it is {share:.2f}" for share in shown.tolist())
     return (
         trips.figure("R3", mean(trips.share - trips.y, trips.groups), f"share of equal rebuilds minus share that is right; {rates}"),
         trips.figure("R3.skill", skill(trips.share, trips.y, trips.groups), "of the share as it is"),

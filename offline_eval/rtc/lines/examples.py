@@ -33,7 +33,8 @@ def examples(facts: Sequence[PlaceFacts], codes: Sequence[str], seed: int) -> Ta
                 _short(f"# {trip['comment']}"),
                 _short(trip["rebuilt"][0] or "–"),
             )
-            found.setdefault((code, _kind(trip)), []).append(row)
+            if kind := _kind(trip):
+                found.setdefault((code, kind), []).append(row)
     rows = []
     for code in codes:
         for kind in _KINDS:
@@ -44,11 +45,14 @@ def examples(facts: Sequence[PlaceFacts], codes: Sequence[str], seed: int) -> Ta
     return Table(f"At most {EACH} of each kind", columns, "llllll", tuple(rows)) if rows else None
 
 
-def _kind(trip: TripFacts) -> str:
+def _kind(trip: TripFacts) -> str | None:
+    """What came of a description; None where the tests have not judged it."""
     if trip["equal"]:
         return _KINDS[0] if trip["copied"] else _KINDS[1]
     if trip["rebuilt"][0] is None:
         return _KINDS[4]
+    if trip["passes"] is None:
+        return None
     return _KINDS[2] if trip["passes"] else _KINDS[3]
 
 

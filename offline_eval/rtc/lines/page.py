@@ -225,7 +225,7 @@ def reliability_table(facts: Sequence[PlaceFacts], samples: Sequence[Sample]) ->
     """How often suggestions are right by the share of their rebuilds that are the suggestion again."""
     labels = {sample.id: sample.labels for sample in samples if sample.rank == 1}
     shares = {
-        place["id"]: (float(np.mean([trip["equal"] for trip in found["trips"]])), place["project"])
+        place["id"]: (round(float(np.mean([trip["equal"] for trip in found["trips"]])), 9), place["project"])
         for place in facts
         if (found := place["codes"].get("suggestion")) and place["id"] in labels
     }

@@ -146,6 +146,15 @@ def test_a_share_that_is_too_sure_is_refuted_as_a_probability() -> None:
     assert found["R3.auc"].value == pytest.approx(0.5, abs=0.06)
 
 
+def test_of_many_shares_the_rates_of_the_lowest_and_the_highest_are_told() -> None:
+    share = np.arange(80) % 9 / 8
+    trips = Trips(share, share > 0.4, np.arange(80) % 4)
+    note = as_probability(trips, np.full(80, 0.5))[0].note
+    assert "0.00 right where it is 0.00" in note
+    assert "1.00 right where it is 1.00" in note
+    assert note.count("right where") == 5
+
+
 def test_probabilities_that_know_the_projects_are_nearer_to_their_rates() -> None:
     rng = np.random.default_rng(0)
     groups = np.repeat(np.arange(20), 60)

@@ -14,6 +14,7 @@ from assay.calibration.report.plots import PlotError
 from assay.calibration.report.study_report import StudyContent, write_study_report
 from assay.calibration.samples import Sample
 from assay.calibration.validation.figures import figure
+from assay.offline_eval.rtc.lines.examples import examples
 from assay.offline_eval.rtc.lines.page import MAIN_LIFT, NO_LIFT, About, content_of
 
 
@@ -130,3 +131,24 @@ def test_what_is_missing_is_told() -> None:
     assert "2 items without an answer" in told
     assert "suggestion: 1 place without round trips" in told
     assert "truth: 1 description led to a text that the tests have not judged" in told
+
+
+def test_what_the_tests_have_not_judged_is_no_example_of_a_failure() -> None:
+    facts, _ = world(lift=0.0, places=1, projects=1)
+    for made in facts[0]["codes"]["truth"]["trips"]:
+        made |= {"equal": 0.0, "passes": None}
+    assert examples(facts, ("truth",), 0) is None
+    facts[0]["codes"]["truth"]["trips"][0]["passes"] = 0.0
+    shown = examples(facts, ("truth",), 0)
+    assert shown is not None
+    assert [row[0] for row in shown.rows] == ["truth: other code that fails them"]
+
+
+def test_equal_shares_have_one_row_whatever_order_they_were_summed_in() -> None:
+    facts, samples = world(lift=0.0, places=40)
+    for number, place in enumerate(facts):
+        shares = (0.1, 0.2, 0.3) if number % 2 else (0.3, 0.2, 0.1)
+        for made, share in zip(place["codes"]["suggestion"]["trips"], shares, strict=True):
+            made["equal"] = share
+    rows = [row.names for table in page(facts, samples).tables() if table.id == "reliability" for row in table.rows]
+    assert rows == [("0.20",)]
