@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ....calibration.fitting.folds import renumbered
 from ....calibration.metrics.groups import jackknife
 from ....calibration.metrics.intervals import Interval, intervals, rate_interval
 from ....calibration.report.blocks import Paragraph, Table
@@ -30,14 +31,17 @@ from ...study import Results, conduct
 from ..copies import is_copy
 from ..paper import paper
 from .page import tell
+from .scores import Mean
+from .tables import cell_of
 
 _NEEDED = ("set", "items")
 _BY = "problem"
 _COLUMNS = ("RTC", "pass@1", "passes if equal", "passes if not", "difference", "AUC", "skill")
 _WHAT = (
-    "RTC: the share of programs whose second version ends alike on every input of the tests, wrong outcomes included. pass@1: the share of "
-    "first versions that pass all tests. AUC and skill: of the round trip as a forecast of whether the first version passes; the skill is "
-    "in sample, of two levels that were fitted to these very programs. 95 % intervals, with problems alone independent."
+    "RTC: the share of programs whose second version ends alike on every input of the tests, wrong outcomes included; where a file does "
+    "not tell outcomes, two that fail count as unlike. pass@1: the share of first versions that pass all tests. AUC and skill: of the "
+    "round trip as a forecast of whether the first version passes; the skill is in sample, of two levels that were fitted to these very "
+    "programs. 95 % intervals, with problems alone independent."
 )
 _ABOVE_0 = Rule("above 0", above=0.0)
 
@@ -93,7 +97,8 @@ def run_recorded(asked: Asked) -> Run:
     found = trips_of(files, asked.limit)
     lines = [json.dumps(asdict(trip)).encode() + b"\n" for trip in found]
     question = question_of(STUDY.name, "recorded", files, asked.seed, asked.limit, lines)
-    unlabelled = sum(len(file.answers.items()[: asked.limit]) for file in files) - len(found)
+    there = sum(len(file.answers.items()[: asked.limit]) for file in files)
+    unlabelled = there - len({(trip.file, trip.id) for trip in found})
     run = Run.begin(asked.out, {**question, "unlabelled": unlabelled})
     run.keep_items(lines)
     to_stderr(f"{counted(len(found), 'round trip')} of {counted(len(files), 'file')}")
@@ -200,9 +205,11 @@ def cells_of(place: str, trips: Sequence[RecordedTrip]) -> Iterator[Cell]:
     n, count = len(trips), len(names)
 
     def share(name: str, happened: NDArray[np.bool_], of: NDArray[np.bool_]) -> Cell:
-        _, inside = np.unique(groups[of], return_inverse=True)
-        found = rate_interval(happened[of], inside) if of.any() else None
-        return with_interval(f"{place}/{name}", found, int(of.sum()), len(np.unique(inside)), _BY, percent=True)
+        if not of.any():
+            return Cell(f"{place}/{name}", why="none", percent=True)
+        inside = renumbered(groups[of])
+        mean = Mean(float(happened[of].mean()), rate_interval(happened[of], inside), int(of.sum()), int(inside.max()) + 1)
+        return cell_of(f"{place}/{name}", mean, _BY)
 
     everywhere = np.ones(n, dtype=np.bool_)
     yield share("rtc", equal, everywhere)
@@ -210,7 +217,7 @@ def cells_of(place: str, trips: Sequence[RecordedTrip]) -> Iterator[Cell]:
     yield share("if_equal", passes, equal)
     yield share("if_not", passes, ~equal)
     yield with_interval(f"{place}/difference", _difference(equal, passes, groups), n, count, _BY, percent=True, sign=True)
-    auc, skill = _forecast(equal, passes, groups)
+    auc, skill = _forecast(equal, passes, groups) if count > 1 else (None, None)
     yield with_interval(f"{place}/auc", auc, n, count, _BY)
     yield with_interval(f"{place}/skill", skill, n, count, _BY)
 

@@ -95,3 +95,14 @@ def test_another_file_is_another_run_and_a_plan_makes_none(tmp_path: Path, capsy
     run_recorded(asked)
     with pytest.raises(RunError, match="asked something else"):
         run_recorded(replace(asked, limit=4))
+
+
+def test_several_round_trips_of_a_problem_are_one_group_and_no_problem_is_counted_twice(tmp_path: Path) -> None:
+    header, *records = lines()
+    several = [{**record, "item": "p/0", "index": int(record["item"][2:])} for record in records]
+    unlabelled = [{**record, "item": "p/1", "labels": {}} for record in records[:3]]
+    run = run_recorded(Asked(tmp_path / "run", [written(tmp_path / "a.jsonl", [header, *several, *unlabelled])]))
+    cells = cells_of(run)
+    assert [cells["I/mine/all/rtc"][name] for name in ("value", "low", "n", "groups")] == [0.5, None, 8, 1]
+    assert cells["I/mine/all/auc"]["value"] is None
+    assert "1 problem without a whole round trip, or without labels" in (run.folder / "report" / "report.md").read_text()
