@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from ....calibration.metrics.correlations import MIN_PAIRS, Correlations, correlations
+from ....calibration.metrics.intervals import Interval
 from ....calibration.report.cells import Cell, CellTable, PaperValue, Row, with_interval
 from ..paper import BENCHMARKS, paper, table_2
 from .scores import Mean, Scored, by_group, longer_by, mean_of
@@ -29,22 +30,25 @@ _NAMED = (
 
 
 def number_of(column: str, sim: str, *, copies: bool) -> Callable[[Scored], float | None]:
-    """The number of an item that a column is the mean of."""
-    return {
+    """The number of an item that a column is the mean of; all columns are of the items that have such round trips."""
+    numbers: dict[str, Callable[[Scored], float | None]] = {
         "pass_at_1": lambda item: item.pass_at_1(sim),
         "rtc": lambda item: item.rtc(sim, copies=copies),
         "lift": lambda item: item.lift(sim, copies=copies),
         "baseline": lambda item: item.without(sim),
         "any": lambda item: item.any_of(sim, copies=copies),
-    }[column]
+    }
+    number = numbers[column]
+    return lambda item: None if item.rtc(sim, copies=copies) is None else number(item)
 
 
 def cell_of(place: str, mean: Mean, by: str, *, sign: bool = False, paper_values: tuple[PaperValue, ...] = ()) -> Cell:
-    """A mean as a cell, in percent; without an interval where one group has all."""
+    """A mean as a cell, in percent; without an interval where one group has all. sign: a difference of shares, at most 1 either way."""
     if mean.value is None or mean.found is None:
         why = "" if mean.value is not None else "no label"
         return Cell(place, mean.value, n=mean.n, groups=mean.groups, grouped_by=by, paper=paper_values, why=why, percent=True, sign=sign)
-    return with_interval(place, mean.found, mean.n, mean.groups, by, percent=True, sign=sign, paper=paper_values)
+    found = Interval(mean.found.value, max(-1.0, mean.found.low), min(1.0, mean.found.high))
+    return with_interval(place, found, mean.n, mean.groups, by, percent=True, sign=sign, paper=paper_values)
 
 
 def main_table(items: Sequence[Scored], sims: Sequence[str], forward: int, by: str, benchmark: str | None) -> CellTable:
@@ -177,7 +181,7 @@ def within_run(items: Sequence[Scored], sim: str, by: str) -> CellTable:
 def rtc_and_pass(items: Sequence[Scored], sim: str, *, copies: bool = True) -> tuple[float, float] | None:
     """pass@1, or the baseline where there is none, and RTC. None where one is not known."""
     column = "pass_at_1" if any(item.direct for item in items) else "baseline"
-    passes = mean_of(items, number_of(column, sim, copies=True)).value
+    passes = mean_of(items, number_of(column, sim, copies=copies)).value
     rtc = mean_of(items, number_of("rtc", sim, copies=copies)).value
     return None if passes is None or rtc is None else (passes, rtc)
 
