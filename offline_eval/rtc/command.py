@@ -54,8 +54,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--backward", metavar="N", type=positive,
-        help="how often code is rebuilt from each description: a line once greedily, all else, and more often, at temperature 0.1, and an "
-        "edit greedily (default: 1)",
+        help="how often code is rebuilt from each description: a line or an edit once greedily, all else, and more often, at "
+        "temperature 0.1 (default: 1)",
     )  # fmt: skip
     parser.add_argument(
         "--alternatives", metavar="N", type=positive,

@@ -19,10 +19,20 @@ from ...progress import to_stderr
 from ...run import SCHEMA
 from ...servers import OnServers
 from ...study import Step
-from .items import Arm, Edit, Item, description_of, prompts
+from .items import (
+    BY_DOCSTRING,
+    MAX_DESCRIPTION,
+    NO_CODE_WORDS,
+    NO_EDIT_WORDS,
+    Arm,
+    Item,
+    Kind,
+    description_of,
+    prompts,
+)
 
 DESCRIBE_AT, REBUILD_AT = 0.8, 0.1
-# Of edits the paper draws at the model's own temperature, and rebuilds greedily.
+# Of edits the paper draws at the model's own temperature, and rebuilds greedily; several greedy ones would be one text.
 EDIT_DESCRIBE_AT, EDIT_REBUILD_AT = 1.0, 0.0
 DESCRIBE_TOKENS, REBUILD_TOKENS = 128, 512
 # One draw without a description is noisy.
@@ -76,11 +86,12 @@ class AskedModel:
     form: Form
     version: str = __version__
 
-    def question(self, study: str, kind: str) -> dict[str, Any]:
+    def question(self, study: str, kind: Kind) -> dict[str, Any]:
         """The first part of a run's question."""
-        files = prompts("edit" if kind == "edit" else "code")
-        numbers = (DESCRIBE_AT, REBUILD_AT, EDIT_DESCRIBE_AT, EDIT_REBUILD_AT, DESCRIBE_TOKENS, REBUILD_TOKENS, BASELINES)
-        told = [self.form, *map(str, numbers), *(files[step].fingerprint for step in ("describe", "rebuild"))]
+        files = prompts(kind)
+        numbers = (DESCRIBE_AT, REBUILD_AT, EDIT_DESCRIBE_AT, EDIT_REBUILD_AT, DESCRIBE_TOKENS, REBUILD_TOKENS, BASELINES, MAX_DESCRIPTION)
+        words = (NO_CODE_WORDS, NO_EDIT_WORDS, BY_DOCSTRING)
+        told = [self.form, *map(str, numbers), *words, *(files[step].fingerprint for step in ("describe", "rebuild"))]
         asked = {"prompt": hashlib.sha256("\0".join(told).encode()).hexdigest()[:16], "form": self.form}
         return {"schema": SCHEMA, "study": study, "model": self.id, "model_name": self.name, **asked}
 
@@ -125,16 +136,24 @@ class Plan:
     backward: int = 1
     seed: int = 0
 
-    def calls(self, direct: bool) -> int:
+    def rebuilding(self, kind: Kind) -> float:
+        """The temperature of rebuilds."""
+        return EDIT_REBUILD_AT if kind == "edit" and self.backward == 1 else REBUILD_AT
+
+    def baselines(self, kind: Kind) -> int:
+        """Rebuilds from words that say nothing."""
+        return max(BASELINES, self.backward) if self.rebuilding(kind) > 0 else 1
+
+    def calls(self, kind: Kind, *, direct: bool = False) -> int:
         """How often an item is rebuilt, at most. direct: whether also from its docstring."""
-        return self.forward * self.backward + max(BASELINES, self.backward) + self.backward * direct
+        return self.forward * self.backward + self.baselines(kind) + self.backward * direct
 
     def describe(self, asker: Asker, item: Item) -> dict[str, Any]:
         """The record of the step. Raises as `Asker.say`."""
         drawn = asker.say(
             item.to_describe(),
             n=self.forward,
-            temperature=EDIT_DESCRIBE_AT if isinstance(item, Edit) else DESCRIBE_AT,
+            temperature=EDIT_DESCRIBE_AT if item.kind == "edit" else DESCRIBE_AT,
             max_tokens=DESCRIBE_TOKENS,
             stop=("[/DESCRIPTION]",),
             seed=self.seed,
@@ -146,10 +165,10 @@ class Plan:
         return {"id": item.id, "rebuilt": list(self._rebuilt(asker, item, descriptions))}
 
     def _rebuilt(self, asker: Asker, item: Item, descriptions: Sequence[Description]) -> Iterator[Rebuilding]:
-        at = EDIT_REBUILD_AT if isinstance(item, Edit) else REBUILD_AT
+        at = self.rebuilding(item.kind)
         told: dict[Arm, list[tuple[str | None, int]]] = {
             "description": [(each["text"], self.backward) for each in descriptions],
-            "baseline": [("", max(BASELINES, self.backward))],
+            "baseline": [("", self.baselines(item.kind))],
             "direct": [("", self.backward)],
         }
         for arm in item.arms:
@@ -157,7 +176,7 @@ class Plan:
                 if words is None:
                     continue
                 messages = item.to_rebuild(arm, words)
-                stop = ("[/NEW]" if isinstance(item, Edit) else "[/CODE]",)
+                stop = ("[/NEW]" if item.kind == "edit" else "[/CODE]",)
                 for said in asker.say(messages, n=n, temperature=at, max_tokens=REBUILD_TOKENS, stop=stop, seed=self.seed):
                     text = item.rebuilt(said.text)
                     exact = text is not None and item.is_exact(text)

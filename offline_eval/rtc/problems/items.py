@@ -15,6 +15,7 @@ from ....inference.asking.prompts import PromptFile, load_prompt
 from ....inference.asking.reading import last_block
 
 Arm = Literal["description", "baseline", "direct"]
+Kind = Literal["code", "edit"]
 MAX_DESCRIPTION = 128
 NO_CODE_WORDS, NO_EDIT_WORDS, BY_DOCSTRING = "Implement.", "Edit", "Do what the docstring says."
 
@@ -35,6 +36,11 @@ class Code:
     code: str
     after: str
     documented: str = ""
+
+    @property
+    def kind(self) -> Kind:
+        """Which prompts it has."""
+        return "code"
 
     @property
     def arms(self) -> tuple[Arm, ...]:
@@ -92,6 +98,11 @@ class Edit:
     changed: str
 
     @property
+    def kind(self) -> Kind:
+        """Which prompts it has."""
+        return "edit"
+
+    @property
     def arms(self) -> tuple[Arm, ...]:
         """How its new code is asked for."""
         return "description", "baseline"
@@ -143,7 +154,7 @@ def description_of(answer: str, *, cut_off: bool) -> str | None:
 
 
 @cache
-def prompts(kind: Literal["code", "edit"]) -> Mapping[str, PromptFile]:
+def prompts(kind: Kind) -> Mapping[str, PromptFile]:
     """The prompts that describe and rebuild."""
     folder, ending = Path(__file__).parent / "prompts", "" if kind == "code" else "_edit"
     return {step: load_prompt(folder / f"{step}{ending}.txt") for step in ("describe", "rebuild")}

@@ -41,10 +41,11 @@ from .tables import (
 MAX_UNREADABLE = 0.05
 _ABOVE_0 = Rule("above 0", above=0.0)
 _WHAT = (
-    "RTC: the share of round trips after which the code is as before, of as many descriptions and rebuildings of each item. Lift: what a "
-    "description adds to the baseline, which is rebuilt from words that say nothing, three times. pass@1: written from the docstring. A "
-    "round trip has two legs, and a low value does not say which failed. Passing tests means that each test ends as with the code itself, "
-    "as well as the tests can tell; an exact match is one of these. 95 % intervals, with whole groups alone independent."
+    "RTC: the share of round trips after which the code is as before, of as many descriptions and rebuildings of each item. Lift: what "
+    "a description adds to the baseline, which is rebuilt from words that say nothing, three times, or once greedily. pass@1: written "
+    "from the docstring. A round trip has two legs, and a low value does not say which failed. Passing tests means that each test ends "
+    "as with the code itself, as well as the tests can tell; an exact match is one of these. 95 % intervals, with whole groups alone "
+    "independent."
 )
 # What two questions may differ in, and still be of the same items.
 _OF_MODELS = {"model", "model_name", "prompt", "form"}

@@ -211,14 +211,14 @@ def tell_problems(asked: Asked) -> None:
         most = min(asked.most * len(projects), asked.limit or asked.most * len(projects))
         plan |= {"projects": [project.name for project in projects], "most_items": most, "isolation": str(best_level())}
         lines += [f"projects     {', '.join(plan['projects'])}", f"items        at most {most:,}: which they are, the tests say"]
-        calls = asked.plan.calls(False)
+        calls = asked.plan.calls("code")
     else:
         found = find(asked)
         most = len(found.items)
         plan["most_items"] = most
         plan["example"] = "\n\n".join(message.text for message in found.items[0].to_describe())
         lines.append(f"items        {counted(most, 'item')} of {counted(len({item.group for item in found.items}), 'group')}")
-        calls = asked.plan.calls("direct" in found.items[0].arms)
+        calls = asked.plan.calls(found.items[0].kind, direct="direct" in found.items[0].arms)
     plan |= {"descriptions": most * asked.forward, "rebuilt": most * calls}
     lines += [
         f"calls        {plan['descriptions']:,} descriptions, {plan['rebuilt']:,} times code, each once",

@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 from needs import needs
 
-from assay.inference.opening import ModelChoice
+from assay.inference.opening import ModelChoice, open_asker
 from assay.offline_eval.errors import StudyError, UsageError
 from assay.offline_eval.rtc.problems import labelling
+from assay.offline_eval.rtc.problems.asking import Description, Plan
+from assay.offline_eval.rtc.problems.items import Edit
 from assay.offline_eval.rtc.problems.sets import edits, edits_of
 from assay.offline_eval.rtc.problems.study import Asked, find, run_problems
 
@@ -65,6 +67,18 @@ def test_missing_libraries_are_told_before_anything_is_asked(history: Path, monk
     monkeypatch.setattr(labelling, "find_spec", lambda _: None)
     with pytest.raises(StudyError, match=r"sacrebleu and rouge_score.*pip install 'assay\[studies\]'"):
         edits([history], 10, 0, None)
+
+
+def test_an_edit_is_rebuilt_greedily_once_and_drawn_where_several_are_asked_for() -> None:
+    speech = ChatSpeech(reply=lambda _: ["[NEW]\n", "y = 2", "\n[/NEW]"])
+    edit = Edit("a", "a", "y = 1\n", "y = 2\n", "y = 2\n")
+    described = [Description(text="Make it 2.", said="", stopped_by="end")]
+    with chatting(speech) as address, open_asker(ModelChoice(address)) as asker:
+        for backward, arms, temperature in ((1, [1, 1], 0.0), (2, [2, 3], 0.1)):
+            plan = Plan(1, backward)
+            made = [one["arm"] for one in plan.rebuild(asker, edit, described)["rebuilt"]]
+            assert [made.count("description"), made.count("baseline")] == arms
+            assert [body["temperature"] for body in speech.chats[-plan.calls("edit") :]] == [temperature] * plan.calls("edit")
 
 
 @LIBRARIES
