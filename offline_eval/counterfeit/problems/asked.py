@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Literal
 
 from ....inference.asking.asker import Form
-from ....inference.errors import SERVER_FAILURES
-from ....inference.opening import ModelChoice, open_asker, require_same_model
+from ....inference.opening import ModelChoice
+from ...asked_model import asked_model
 from ...calibration.recorded.source import AnswerFile, read
 from ...errors import UsageError
 from ...pool.choice import Pool
-from ...progress import to_stderr
 from ...sets.problem import Problem
 from ...sets.problems import problems
 
@@ -78,18 +77,12 @@ class Evaluator:
 def evaluator_of(asked: Asked) -> Evaluator:
     """Open the model, or the files, to see what they are.
 
-    Raises RecordedError, what `open_asker` raises, and OtherModelServed where several servers serve different models.
+    Raises RecordedError, and what `asked_model` raises.
     """
     if asked.recorded:
         files = read(asked.recorded)
         digest = hashlib.sha256("".join(file.sha256 for file in files).encode()).hexdigest()[:16]
         names = ", ".join(dict.fromkeys(file.answers.model or file.answers.name for file in files))
         return Evaluator(digest, names, "text", files)
-    with open_asker(asked.choice, asked.form) as asker:
-        for server in asked.choice.servers if len(asked.choice.servers) > 1 else ():
-            try:
-                with open_asker(asked.choice.at(server), asker.form) as other:
-                    require_same_model(other, server, asker, "another of them")
-            except SERVER_FAILURES as error:
-                to_stderr(f"note: {error} Until it answers the others do its share.")
-        return Evaluator(asker.fingerprint.id, asker.name, asker.form)
+    model = asked_model(asked.choice, asked.form)
+    return Evaluator(model.id, model.name, model.form)

@@ -16,6 +16,7 @@ from ....analysis.sandbox.isolation.jail import Jail
 from ....analysis.sandbox.isolation.levels import Isolation
 from ....analysis.sandbox.judging.python import PythonSandbox
 from ....analysis.sandbox.judging.result import ProgramOutcome
+from ...asked_model import AskedModel, Asking
 from ...calibration.recorded.draws import Labelled, Unit, start
 from ...recorded.answers import Step as RecordedStep
 from ...run import Run
@@ -24,7 +25,7 @@ from ...sets.problems import problems
 from ...sets.suites import Unjudged
 from ...study import Step, Work
 from .asked import Asked, Evaluator
-from .asking import Answered, Asking, Manner, Question, from_files
+from .asking import Answered, Manner, Question, answered, from_files
 from .derived import Execution, executions_of, repair_units
 from .programs import Program
 from .tracing import LIMITS, guarded
@@ -82,12 +83,9 @@ def asking(asked: Asked, evaluator: Evaluator, step: Step, questions: Sequence[Q
     if evaluator.files:
         there = [each for each in questions if any(file.answers.of(each.id, recorded_as) for file in evaluator.files)]
         return Work(step, there, partial(from_files, asked.recorded, recorded_as), asked.pool, wanted=len(there))
-    start_asking = Asking(asked.choice, evaluator.form, evaluator.id, manners(asked)[step.name], asked.seed)
-    return Work(step, questions, partial(_begun, start_asking), asked.pool, wanted=len(questions), waits=bool(asked.choice.servers))
-
-
-def _begun(start_asking: Asking) -> Callable[[Question], dict[str, Any]]:
-    return start_asking()
+    model = AskedModel(asked.choice, evaluator.id, evaluator.name, evaluator.form)
+    start_asking = Asking(model, partial(answered, manners(asked)[step.name], asked.seed))
+    return Work(step, questions, start_asking, asked.pool, wanted=len(questions), waits=bool(asked.choice.servers))
 
 
 def labelling(asked: Asked, benchmark: str, step: Step, units: Sequence[Unit]) -> Work[Any]:

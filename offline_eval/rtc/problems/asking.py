@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypedDict
 
-from .... import __version__
-from ....inference.asking.asker import Asker, Form, Said
-from ....inference.asking.text import TextAsker
-from ....inference.errors import SERVER_FAILURES, OtherModelServed
-from ....inference.model import Model, StopReason
-from ....inference.opening import ModelChoice, open_asker, require_same_model
-from ...model import Changed, begin_anew, opened_on_one_thread
-from ...progress import to_stderr
+from ....inference.asking.asker import Asker, Said
+from ....inference.model import StopReason
+from ...asked_model import AskedModel
 from ...run import SCHEMA
-from ...servers import OnServers
 from ...study import Step
 from .items import (
     BY_DOCSTRING,
@@ -76,56 +69,14 @@ DESCRIPTIONS = Step("descriptions", "item", Described)
 REBUILT = Step("rebuilt", "rebuilt item", Rebuilt)
 
 
-@dataclass(frozen=True, slots=True)
-class AskedModel:
-    """A model that is asked in words, as the driver found it; travels to the workers. version: of the driver's Assay."""
-
-    choice: ModelChoice
-    id: str
-    name: str
-    form: Form
-    version: str = __version__
-
-    def question(self, study: str, kind: Kind) -> dict[str, Any]:
-        """The first part of a run's question."""
-        files = prompts(kind)
-        numbers = (DESCRIBE_AT, REBUILD_AT, EDIT_DESCRIBE_AT, EDIT_REBUILD_AT, DESCRIBE_TOKENS, REBUILD_TOKENS, BASELINES, MAX_DESCRIPTION)
-        words = (NO_CODE_WORDS, NO_EDIT_WORDS, BY_DOCSTRING)
-        told = [self.form, *map(str, numbers), *words, *(files[step].fingerprint for step in ("describe", "rebuild"))]
-        asked = {"prompt": hashlib.sha256("\0".join(told).encode()).hexdigest()[:16], "form": self.form}
-        return {"schema": SCHEMA, "study": study, "model": self.id, "model_name": self.name, **asked}
-
-    def open(self, choice: ModelChoice) -> tuple[Asker, Model | None]:
-        """The asker at one of its servers, or with the model of this process beside it.
-
-        Raises Changed where it is another, and what `open_asker` raises.
-        """
-        if self.version != __version__:
-            raise Changed(f"the worker has Assay {__version__}, the driver {self.version}: install the same on both")
-        model = None if choice.servers else opened_on_one_thread(choice)
-        asker = open_asker(choice, self.form) if model is None else TextAsker(model)
-        if (asker.fingerprint.id, asker.form) != (self.id, self.form):
-            asker.close()
-            raise Changed(
-                f"{choice.where or 'the embedded model'} is the model {asker.fingerprint.id} ({asker.form}) for the worker, and was "
-                f"{self.id} ({self.form}) when the run began: have the same one in its place, everywhere"
-            )
-        return asker, model
-
-
-def asked_model(choice: ModelChoice) -> AskedModel:
-    """Open a model to see what it is. Raises what `open_asker` raises, and OtherModelServed where its servers differ."""
-    with open_asker(choice) as asker:
-        found = AskedModel(choice, asker.fingerprint.id, asker.name, asker.form)
-        for server in choice.servers if len(choice.servers) > 1 else ():
-            try:
-                with open_asker(choice.at(server)) as other:
-                    require_same_model(other, server, asker, choice.where or "")
-            except OtherModelServed:
-                raise
-            except SERVER_FAILURES as error:
-                to_stderr(f"note: {error} Until it answers the others do its share.")
-    return found
+def question_of(model: AskedModel, study: str, kind: Kind) -> dict[str, Any]:
+    """The first part of a run's question."""
+    files = prompts(kind)
+    numbers = (DESCRIBE_AT, REBUILD_AT, EDIT_DESCRIBE_AT, EDIT_REBUILD_AT, DESCRIBE_TOKENS, REBUILD_TOKENS, BASELINES, MAX_DESCRIPTION)
+    words = (NO_CODE_WORDS, NO_EDIT_WORDS, BY_DOCSTRING)
+    told = [model.form, *map(str, numbers), *words, *(files[step].fingerprint for step in ("describe", "rebuild"))]
+    asked = {"prompt": hashlib.sha256("\0".join(told).encode()).hexdigest()[:16], "form": model.form}
+    return {"schema": SCHEMA, "study": study, "model": model.id, "model_name": model.name, **asked}
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,9 +111,9 @@ class Plan:
         )
         return {"id": item.id, "descriptions": [_description(said) for said in drawn]}
 
-    def rebuild(self, asker: Asker, item: Item, descriptions: Sequence[Description]) -> dict[str, Any]:
-        """The record of the step. Raises as `Asker.say`."""
-        return {"id": item.id, "rebuilt": list(self._rebuilt(asker, item, descriptions))}
+    def rebuild(self, descriptions: Mapping[str, Sequence[Description]], asker: Asker, item: Item) -> dict[str, Any]:
+        """The record of the step. descriptions: by item. Raises as `Asker.say`."""
+        return {"id": item.id, "rebuilt": list(self._rebuilt(asker, item, descriptions[item.id]))}
 
     def _rebuilt(self, asker: Asker, item: Item, descriptions: Sequence[Description]) -> Iterator[Rebuilding]:
         at = self.rebuilding(item.kind)
@@ -186,42 +137,3 @@ class Plan:
 def _description(said: Said) -> Description:
     text = description_of(said.text, cut_off=said.stopped_by is StopReason.TOKENS)
     return Description(text=text, said=said.text, stopped_by=said.stopped_by)
-
-
-@dataclass(frozen=True, slots=True)
-class Asking:
-    """Makes the worker's function that asks. descriptions: by item, those to rebuild from; None: describe."""
-
-    model: AskedModel
-    plan: Plan
-    descriptions: Mapping[str, Sequence[Description]] | None = field(default=None)
-
-    def __call__(self) -> Callable[[Item], dict[str, Any]]:
-        """The function, with the model open. Raises Changed, and what opening raises."""
-        return OnServers(self.model.choice, self.at)()
-
-    def at(self, choice: ModelChoice) -> AsksItems:
-        """The function, with the model of a choice. Raises as above."""
-        return AsksItems(self, *replace(self.model, choice=choice).open(choice))
-
-
-@dataclass(frozen=True, slots=True)
-class AsksItems:
-    """Asks about items; holds a model."""
-
-    asked: Asking
-    asker: Asker
-    model: Model | None
-
-    def __call__(self, item: Item) -> dict[str, Any]:
-        """The record of an item. Raises what `Asker.say` raises."""
-        begun = time.perf_counter()
-        if self.model is not None:
-            begin_anew(self.model)
-        plan, told = self.asked.plan, self.asked.descriptions
-        record = plan.describe(self.asker, item) if told is None else plan.rebuild(self.asker, item, told[item.id])
-        return {**record, "timings": {"total_ms": (time.perf_counter() - begun) * 1e3}}
-
-    def close(self) -> None:
-        """Put the model away."""
-        self.asker.close()

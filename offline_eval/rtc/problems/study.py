@@ -13,6 +13,7 @@ import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,6 +22,7 @@ import platformdirs
 from ....analysis.oracle.interpreter import existing
 from ....analysis.sandbox.isolation.best_level import best_level
 from ....inference.opening import ModelChoice
+from ...asked_model import AskedModel, Asking, asked_model
 from ...errors import UsageError
 from ...pool.choice import Pool
 from ...progress import counted, tell_if_stopped, to_stderr
@@ -30,7 +32,7 @@ from ...sets.projects import Project, default_cache, named
 from ...sets.suites import prepared, watched
 from ...study import Plan as Works
 from ...study import Results, Work, conduct
-from .asking import DESCRIPTIONS, REBUILT, AskedModel, Asking, Plan, asked_model
+from .asking import DESCRIPTIONS, REBUILT, Plan, question_of
 from .items import Code, Edit, Item
 from .labelling import LABELS, to_label
 from .page import compare, write_page
@@ -167,7 +169,7 @@ def _check(asked: Asked) -> None:
 def _question(asked: Asked, model: AskedModel) -> dict[str, Any]:
     """What makes a run another one, as far as it is known before there are items."""
     question: dict[str, Any] = {
-        **model.question(STUDY.name, "edit" if asked.set == "edits" else "code"),
+        **question_of(model, STUDY.name, "edit" if asked.set == "edits" else "code"),
         "set": asked.set,
         "seed": asked.seed,
         "forward": asked.forward,
@@ -186,12 +188,12 @@ def _works(asked: Asked, run: Run, model: AskedModel, found: Found) -> Works:
     waits = bool(asked.choice.servers)
 
     def described() -> Work[Any]:
-        return Work(DESCRIPTIONS, found.items, Asking(model, asked.plan), asked.pool, wanted=len(found.items), waits=waits)
+        return Work(DESCRIPTIONS, found.items, Asking(model, asked.plan.describe), asked.pool, wanted=len(found.items), waits=waits)
 
     def rebuilt() -> Work[Any]:
         told = {record["id"]: record["descriptions"] for record in run.records(DESCRIPTIONS).read()}
         there = [item for item in found.items if item.id in told]
-        return Work(REBUILT, there, Asking(model, asked.plan, told), asked.pool, wanted=len(there), waits=waits)
+        return Work(REBUILT, there, Asking(model, partial(asked.plan.rebuild, told)), asked.pool, wanted=len(there), waits=waits)
 
     def labelled() -> Work[Any]:
         units = list(to_label(found.items, run.records(REBUILT).read(), found.labels))

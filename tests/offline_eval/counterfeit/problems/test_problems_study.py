@@ -212,7 +212,7 @@ def test_a_server_that_stops_in_mid_run_loses_nothing(tmp_path: Path, monkeypatc
 def test_a_set_is_judged_by_another_model_without_the_benchmark(tmp_path: Path, address: str) -> None:
     asked = Asked(tmp_path / "run", published(tmp_path / "set.jsonl", 12), None, ModelChoice(address), votes=2)
     run = run_problems(asked)
-    assert {path.stem for path in run.folder.glob("*.jsonl")} == {"items", "judge", "judge_reasoning"}
+    assert {path.stem for path in run.folder.glob("*.jsonl")} == {"items", "judge", "judge_reasoning", "timings"}
     assert figures(run.folder)["J/vote/strict/sensitivity"]["value"] == 1.0
     with pytest.raises(UsageError, match="the step repair runs programs on the tests of humaneval: name its file with --data"):
         run_problems(replace(asked, steps=("repair",)))

@@ -76,7 +76,7 @@ def test_an_edit_is_rebuilt_greedily_once_and_drawn_where_several_are_asked_for(
     with chatting(speech) as address, open_asker(ModelChoice(address)) as asker:
         for backward, arms, temperature in ((1, [1, 1], 0.0), (2, [2, 3], 0.1)):
             plan = Plan(1, backward)
-            made = [one["arm"] for one in plan.rebuild(asker, edit, described)["rebuilt"]]
+            made = [one["arm"] for one in plan.rebuild({edit.id: described}, asker, edit)["rebuilt"]]
             assert [made.count("description"), made.count("baseline")] == arms
             assert [body["temperature"] for body in speech.chats[-plan.calls("edit") :]] == [temperature] * plan.calls("edit")
 

@@ -11,8 +11,8 @@ from sums_project import SOURCE, write_project
 
 from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.inference.opening import ModelChoice
+from assay.offline_eval.asked_model import asked_model
 from assay.offline_eval.pool.choice import Pool
-from assay.offline_eval.rtc.problems.asking import asked_model
 from assay.offline_eval.rtc.problems.items import Code
 from assay.offline_eval.rtc.problems.labelling import LABELS
 from assay.offline_eval.rtc.problems.sets import CONTEXT, Found, project_regions

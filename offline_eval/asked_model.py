@@ -1,0 +1,99 @@
+"""The model that a run asks in words: found by the driver, opened again by each worker, and asked about one item after another."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from .. import __version__
+from ..inference.asking.asker import Asker, Form
+from ..inference.asking.text import TextAsker
+from ..inference.errors import SERVER_FAILURES
+from ..inference.model import Model
+from ..inference.opening import ModelChoice, open_asker, require_same_model
+from .model import Changed, begin_anew, opened_on_one_thread
+from .progress import to_stderr
+from .servers import OnServers
+
+
+@dataclass(frozen=True, slots=True)
+class AskedModel:
+    """A model that is asked in words, as the driver found it; travels to the workers. version: of the driver's Assay."""
+
+    choice: ModelChoice
+    id: str
+    name: str
+    form: Form
+    version: str = __version__
+
+    def open(self) -> tuple[Asker, Model | None]:
+        """The asker at its server, or with the model of this process beside it.
+
+        Raises Changed where it is another, and what `open_asker` raises.
+        """
+        if self.version != __version__:
+            raise Changed(f"the worker has Assay {__version__}, the driver {self.version}: install the same on both")
+        model = None if self.choice.servers else opened_on_one_thread(self.choice)
+        asker = open_asker(self.choice, self.form) if model is None else TextAsker(model)
+        if (asker.fingerprint.id, asker.form) != (self.id, self.form):
+            asker.close()
+            raise Changed(
+                f"{self.choice.where or 'the embedded model'} is the model {asker.fingerprint.id} ({asker.form}) for the worker, and was "
+                f"{self.id} ({self.form}) when the run began: have the same one in its place, everywhere"
+            )
+        return asker, model
+
+
+def asked_model(choice: ModelChoice, form: Form | None = None) -> AskedModel:
+    """Open a model to see what it is. form: as of `open_asker`.
+
+    Raises what `open_asker` raises, and OtherModelServed where its servers differ.
+    """
+    with open_asker(choice, form) as asker:
+        for server in choice.servers if len(choice.servers) > 1 else ():
+            try:
+                other = open_asker(choice.at(server), form)
+            except SERVER_FAILURES as error:
+                to_stderr(f"note: {error} Until it answers the others do its share.")
+                continue
+            with other:
+                require_same_model(other, server, asker, "another of them")
+        return AskedModel(choice, asker.fingerprint.id, asker.name, asker.form)
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Makes the worker's function that asks; travels to the worker. ask: gives the record of an item, as the asker answers."""
+
+    model: AskedModel
+    ask: Callable[[Asker, Any], dict[str, Any]]
+
+    def __call__(self) -> Callable[[Any], dict[str, Any]]:
+        """The function, with the model open. Raises Changed, and what opening raises."""
+        return OnServers(self.model.choice, self.at)()
+
+    def at(self, choice: ModelChoice) -> AsksItems:
+        """The function, with the model of a choice. Raises as above."""
+        return AsksItems(self.ask, *replace(self.model, choice=choice).open())
+
+
+@dataclass(frozen=True, slots=True)
+class AsksItems:
+    """Asks about items; holds a model. model: one of this process."""
+
+    ask: Callable[[Asker, Any], dict[str, Any]]
+    asker: Asker
+    model: Model | None
+
+    def __call__(self, item: Any) -> dict[str, Any]:
+        """The record of an item. Raises what `Asker.say` raises."""
+        begun = time.perf_counter()
+        if self.model is not None:
+            begin_anew(self.model)
+        return {**self.ask(self.asker, item), "timings": {"total_ms": (time.perf_counter() - begun) * 1e3}}
+
+    def close(self) -> None:
+        """Put the model away."""
+        self.asker.close()
