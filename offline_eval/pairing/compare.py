@@ -14,7 +14,7 @@ from .report import report_pair
 
 @runtime_checkable
 class Compares(Protocol):
-    """A study that makes a page of any number of runs. compared: the names of the studies that these may be of."""
+    """A study that makes a page of any number of runs. compared: the names of the studies that these may be of, its own among them."""
 
     @property
     def compared(self) -> Collection[str]:
@@ -37,7 +37,7 @@ def compare(folders: Sequence[Path], out: Path, *, as_json: bool) -> None:
         studies[0].compare(runs, out, as_json=as_json)
     elif len(folders) == 2 and not any(isinstance(study, Compares) for study in studies):
         report_pair(folders[0], folders[1], out, as_json=as_json)
+    elif len(names) > 1:
+        raise UsageError(f"runs of {' and '.join(names)} ask different things: name runs of one study")
     else:
-        raise UsageError(
-            f"{len(folders)} runs of {', '.join(names)} are not compared: name two, or several of a study that compares models"
-        )
+        raise UsageError(f"of the study {names[0]} two runs are compared, not {len(folders)}")

@@ -15,7 +15,6 @@ from ...calibration.report.cells import Cell, CellTable, json_of, text_of
 from ...calibration.report.paper_claims import Rule
 from ...calibration.report.plots import Picture, panel, svg
 from ...calibration.report.study_report import Section, StudyContent, write_study_report
-from ..errors import UsageError
 from ..paper_tables.columns import samples_by_setting
 from ..progress import counted, to_stderr
 from ..run import RUN, Run, differences
@@ -32,12 +31,10 @@ _DIFFERS = (Rule("above 0", above=0.0), Rule("below 0", below=0.0))
 def report_pair(run_a: Path, run_b: Path, out: Path, *, as_json: bool) -> None:
     """Compare two runs and write report/ into `out`; on stdout the files, or one JSON document with all figures.
 
-    Raises UsageError for one run named twice, RunError for what is no run, SampleError for damaged samples, PairingError for runs of other
+    Raises RunError for what is no run, SampleError for damaged samples, PairingError for runs of other
     items, PlotError without matplotlib.
     """
     questions = [Run.opened(folder).question() for folder in (run_a, run_b)]
-    if run_a.resolve() == run_b.resolve():
-        raise UsageError(f"{run_a} is named twice: name the run of another model on the same items")
     same_items = _check_questions((run_a, run_b), questions)
     samples = [samples_by_setting(folder) for folder in (run_a, run_b)]
     names = _names(questions)

@@ -182,7 +182,7 @@ def _left_out(run: Run, items: Sequence[Item], found: Sequence[Scored], sim: str
 
 def compare(runs: Sequence[Run], items: Sequence[Sequence[Item]], out: Path, *, as_json: bool) -> None:
     """Write report/ into `out` about runs of several models. Raises StudyError where they are not of the same items."""
-    questions = [run.question(("set",)) for run in runs]
+    questions = [run.question(("set", "items")) for run in runs]
     for run, question in zip(runs[1:], questions[1:], strict=True):
         if question["items"] != questions[0]["items"]:
             apart = [{name: value for name, value in each.items() if name not in _OF_MODELS} for each in (questions[0], question)]

@@ -11,6 +11,7 @@ from synthetic_study import studied
 
 from assay.calibration.samples import Sample, write_samples
 from assay.offline_eval.errors import UsageError
+from assay.offline_eval.pairing.compare import compare
 from assay.offline_eval.pairing.paired import PairingError, Pairs, paired_runs
 from assay.offline_eval.pairing.report import report_pair
 from assay.offline_eval.paper_tables.columns import Setting, samples_by_setting
@@ -168,9 +169,18 @@ def test_runs_of_other_items_or_studies_are_refused_with_what_differs(tmp_path: 
 def test_a_run_is_not_compared_with_itself(tmp_path: Path) -> None:
     run = write_run(tmp_path / "a", "small", samples(n=20))
     with pytest.raises(UsageError, match="is named twice"):
-        report_pair(run, run / ".." / "a", tmp_path / "out", as_json=False)
+        compare([run, run / ".." / "a"], tmp_path / "out", as_json=False)
 
 
 def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RunError, match=r"it has no run\.toml"):
         report_pair(tmp_path, tmp_path, tmp_path / "out", as_json=False)
+
+
+def test_runs_that_no_study_compares_are_told_which_could_be(tmp_path: Path) -> None:
+    three = [write_run(tmp_path / name, name, samples(n=20)) for name in "abc"]
+    with pytest.raises(UsageError, match="of the study calibration two runs are compared, not 3"):
+        compare(three, tmp_path / "out", as_json=False)
+    other = write_run(tmp_path / "d", "d", samples(n=20), study="rtc_problems")
+    with pytest.raises(UsageError, match="runs of calibration and rtc_problems ask different things: name runs of one study"):
+        compare([three[0], other], tmp_path / "out", as_json=False)
