@@ -69,14 +69,15 @@ def scored_of(run: Run, items: Sequence[Item]) -> list[Scored]:
 
 def write_page(run: Run, items: Sequence[Item], *, as_json: bool) -> None:
     """Write report/; on stdout its files, or one JSON document."""
+    files: Sequence[Path] = ()
     try:
         content = content_of(run, items)
+        for sentence in content.summary:
+            to_stderr(sentence)
+        files = write_study_report(run.folder, content)
     except PlotError as error:
         to_stderr(f"no report was written: {error}")
-        return
-    for sentence in content.summary:
-        to_stderr(sentence)
-    tell(run.folder, write_study_report(run.folder, content), as_json=as_json)
+    tell(run.folder, files, as_json=as_json)
 
 
 def tell(folder: Path, files: Sequence[Path], *, as_json: bool) -> None:
@@ -151,12 +152,12 @@ def _summary(
     question: Mapping[str, Any], found: Sequence[Scored], sim: str, unreadable: Mean, read: Sequence[PaperClaim]
 ) -> tuple[str, str, str]:
     name, model = question["set"], question["model_name"]
-    rtc, baseline = (mean_of(found, number_of(column, sim, copies=True)).value for column in ("rtc", "baseline"))
+    rtc, baseline = (mean_of(found, number_of(column, sim, copies=True)) for column in ("rtc", "baseline"))
     first = f"Nothing is known yet of {counted(len(found), 'item')} of {name}."
-    if rtc is not None and baseline is not None:
+    if rtc.value is not None and baseline.value is not None:
         first = (
-            f"{model} rebuilt {rtc:.1%} of {counted(len(found), 'item')} of {name} from its own descriptions ({SIM_WORDS[sim]}), and "
-            f"{baseline:.1%} from words that say nothing."
+            f"{model} rebuilt {rtc.value:.1%} of {counted(rtc.n, 'item')} of {name} from its own descriptions ({SIM_WORDS[sim]}), and "
+            f"{baseline.value:.1%} from words that say nothing."
         )
     if unreadable.value is not None and unreadable.value > MAX_UNREADABLE:
         ends = f" ({unreadable.found.low:.1%} to {unreadable.found.high:.1%})" if unreadable.found else ""

@@ -25,9 +25,10 @@ from assay.offline_eval.pairing.compare import compare
 from assay.offline_eval.pool.interface import PoolError
 from assay.offline_eval.rtc.problems.asking import DESCRIPTIONS, REBUILT
 from assay.offline_eval.rtc.problems.labelling import LABELS
-from assay.offline_eval.rtc.problems.study import Asked, run_problems, tell_problems
+from assay.offline_eval.rtc.problems.study import STUDY, Asked, run_problems, tell_problems
 from assay.offline_eval.run import Run
 from assay.offline_eval.sets.problem import SetError
+from assay.offline_eval.study import finish
 
 from ....inference.chat_server import ChatSpeech, chatting
 from .round_trip_server import replying
@@ -153,6 +154,33 @@ def test_steps_can_be_done_one_after_the_other_and_nothing_is_claimed_before_its
     assert "of which a text has no label" in (run.folder / "report" / "report.md").read_text()
     run_problems(replace(asked, steps=("labels",)))
     assert cells_of(run.folder)["T2/tests_pass/all/rtc"]["value"] == pytest.approx(5 / 6)
+
+
+def test_a_text_without_a_label_takes_its_item_out_of_every_number_and_is_told(asked: Asked, capsys: pytest.CaptureFixture[str]) -> None:
+    run = run_problems(asked)
+    labels = run.records(LABELS).path
+    lines = labels.read_text().splitlines(keepends=True)
+    labels.write_text("".join(line for line in lines if '"HumanEval/3:' not in line))
+    assert len(labels.read_text().splitlines()) < len(lines)
+    capsys.readouterr()
+    finish(STUDY, run, as_json=True)
+    told = capsys.readouterr()
+    assert "rebuilt 80.0% of 5 items" in told.err
+    assert json.loads(told.out)["report"]
+    assert cells_of(run.folder)["T2/tests_pass/all/rtc"]["n"] == 5
+    assert "1 item of which a text has no label" in (run.folder / "report" / "report.md").read_text()
+
+
+def test_without_matplotlib_the_run_is_told_and_no_report(
+    asked: Asked, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = run_problems(replace(asked, limit=1))
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    capsys.readouterr()
+    finish(STUDY, run, as_json=True)
+    told = capsys.readouterr()
+    assert "no report was written" in told.err
+    assert json.loads(told.out)["report"] == []
 
 
 def test_another_plan_prompt_or_set_is_another_run(asked: Asked) -> None:
