@@ -60,6 +60,14 @@ def mean_share(values: ArrayLike, groups: Groups) -> Interval | None:
     return on_logit_scale(found.value, found.high - found.value)
 
 
+def difference(values: ArrayLike, first: ArrayLike, groups: Groups) -> Interval | None:
+    """The mean of the values (n,) of a first kind minus that of the others. first (n,), bool: which are. None of fewer than two groups."""
+    v, x = np.asarray(values, dtype=np.float64), np.asarray(first, dtype=np.bool_)
+    if np.max(groups, initial=0) == 0:
+        return None
+    return jackknife(_by_group(groups, x, x * v, ~x, ~x * v), lambda s: s[1] / s[0] - s[3] / s[2])
+
+
 def skill(p: ArrayLike, y: ArrayLike, groups: Groups) -> Interval | None:
     """The skill score of probabilities p (n,), of which any may be 0 or 1, for labels y (n,)."""
     p, y = checked(p, y)

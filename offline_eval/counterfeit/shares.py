@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...calibration.fitting.folds import numbered
-from ...calibration.metrics.groups import correlation, jackknife, mean_share
+from ...calibration.metrics.groups import correlation, difference, jackknife, mean_share
 from ...calibration.metrics.groups import mean as mean_of
 from ...calibration.metrics.intervals import on_logit_scale
 from ...calibration.report.cells import Cell, PaperValue, with_interval
@@ -54,9 +54,8 @@ def difference_cell(place: str, values: Sequence[float], first: Sequence[bool], 
     counts = {"n": len(values), "groups": len(set(problems)), "grouped_by": by, "percent": True, "sign": True}
     if not any(first) or all(first):
         return Cell(place, why="needs both kinds", **counts)  # type: ignore[arg-type]
-    v, y, groups = np.asarray(values, dtype=np.float64), np.asarray(first, dtype=np.bool_), numbered(problems)
-    sums = np.stack([np.bincount(groups, np.asarray(column, dtype=np.float64)) for column in (y, v * y, ~y, v * ~y)]).astype(np.float64)
-    found = jackknife(sums, lambda s: np.asarray(s[1] / s[0] - s[3] / s[2]))
+    v, y = np.asarray(values, dtype=np.float64), np.asarray(first, dtype=np.bool_)
+    found = difference(v, y, numbered(problems))
     if found is None:
         return Cell(place, float(v[y].mean() - v[~y].mean()), **counts)  # type: ignore[arg-type]
     return Cell(place, found.value, found.low, found.high, **counts)  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ....calibration.arrays import Floats
 from ....calibration.fitting.folds import numbered
-from ....calibration.metrics.groups import jackknife, mean, mean_share
+from ....calibration.metrics.groups import difference, mean, mean_share
 from ....calibration.metrics.intervals import Interval
 from ....calibration.report.cells import Cell, with_interval
 from .facts import CodeFacts, PlaceFacts, TripFacts
@@ -125,10 +125,7 @@ class Lengths:
     @property
     def difference(self) -> Interval | None:
         """The mean of those that made the round trip minus that of the others, by the jackknife over projects."""
-        made = self.made.astype(np.float64)
-        columns = (made, made * self.characters, 1 - made, (1 - made) * self.characters)
-        sums = np.stack([np.bincount(self.projects, column) for column in columns]).astype(np.float64)
-        return jackknife(sums, lambda s: s[1] / s[0] - s[3] / s[2])
+        return difference(self.characters, self.made, self.projects)
 
 
 def lengths_of(facts: Sequence[PlaceFacts], code: str) -> Lengths:

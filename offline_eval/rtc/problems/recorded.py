@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....calibration.fitting.folds import renumbered
-from ....calibration.metrics.groups import jackknife
+from ....calibration.metrics.groups import difference
 from ....calibration.metrics.intervals import Interval, intervals, rate_interval
 from ....calibration.report.blocks import Paragraph, Table
 from ....calibration.report.cells import Cell, CellTable, Row, text_of, with_interval
@@ -216,17 +216,10 @@ def cells_of(place: str, trips: Sequence[RecordedTrip]) -> Iterator[Cell]:
     yield share("pass_at_1", passes, everywhere)
     yield share("if_equal", passes, equal)
     yield share("if_not", passes, ~equal)
-    yield with_interval(f"{place}/difference", _difference(equal, passes, groups), n, count, _BY, percent=True, sign=True)
+    yield with_interval(f"{place}/difference", difference(passes, equal, groups), n, count, _BY, percent=True, sign=True)
     auc, skill = _forecast(equal, passes, groups) if count > 1 else (None, None)
     yield with_interval(f"{place}/auc", auc, n, count, _BY)
     yield with_interval(f"{place}/skill", skill, n, count, _BY)
-
-
-def _difference(equal: NDArray[np.bool_], passes: NDArray[np.bool_], groups: NDArray[np.intp]) -> Interval | None:
-    if not len(equal):
-        return None
-    sums = np.stack([np.bincount(groups, part) for part in (equal, equal & passes, ~equal, ~equal & passes)]).astype(np.float64)
-    return jackknife(sums, lambda s: s[1] / s[0] - s[3] / s[2])
 
 
 def _forecast(equal: NDArray[np.bool_], passes: NDArray[np.bool_], groups: NDArray[np.intp]) -> tuple[Interval | None, Interval | None]:

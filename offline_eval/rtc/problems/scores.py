@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ....calibration.fitting.folds import numbered
-from ....calibration.metrics.groups import jackknife, mean, mean_share
+from ....calibration.metrics.groups import difference, mean, mean_share
 from ....calibration.metrics.intervals import Interval
 from ..copies import is_copy
 from .asking import Described, Rebuilding, Rebuilt
@@ -163,9 +163,7 @@ def longer_by(items: Sequence[Scored], sim: str, *, copies: bool = True) -> tupl
         return back, not_back, Mean(None, None, 0, 0)
     groups = numbered([item.group for item, _ in known])
     came, size = np.array([bool(any_of) for _, any_of in known]), np.array([float(item.characters) for item, _ in known])
-    sums = np.stack([np.bincount(groups, part) for part in (came, came * size, ~came, ~came * size)]).astype(np.float64)
-    found = jackknife(sums, lambda s: s[3] / s[2] - s[1] / s[0])
-    return back, not_back, Mean(not_back.value - back.value, found, len(known), int(groups.max()) + 1)
+    return back, not_back, Mean(not_back.value - back.value, difference(size, ~came, groups), len(known), int(groups.max()) + 1)
 
 
 def unreadable_of(items: Sequence[Scored]) -> Mean:

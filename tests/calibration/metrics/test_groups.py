@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from validation_worlds import most
 
-from assay.calibration.metrics.groups import correlation, intraclass_correlation, log_odds_ratio, mean, mean_share, skill_gain, within_auc
+from assay.calibration.metrics.groups import (
+    correlation,
+    difference,
+    intraclass_correlation,
+    log_odds_ratio,
+    mean,
+    mean_share,
+    skill_gain,
+    within_auc,
+)
 from assay.calibration.metrics.intervals import Interval, paired, rate_interval
 from assay.calibration.metrics.scores import auc
 
@@ -188,3 +197,18 @@ def test_shares_of_items_say_more_than_as_many_labels_and_labels_have_the_interv
     assert found.high - found.low < 0.7 * (as_labels.high - as_labels.low)
     assert rate == rate_interval(shares > 0.5, groups)
     assert mean_share(shares, np.zeros(200, dtype=np.intp)) is None
+
+
+def test_a_difference_of_means_is_what_the_kinds_were_drawn_with_and_needs_both_in_more_than_one_group() -> None:
+    rng = np.random.default_rng(0)
+    groups, first = np.arange(400) % 20, rng.random(400) < 0.4
+    values = rng.normal(size=400) + 2 * first
+    found, turned = difference(values, first, groups), difference(values, ~first, groups)
+    assert found is not None
+    assert turned is not None
+    assert found.value == pytest.approx(values[first].mean() - values[~first].mean())
+    assert found.low < 2 < found.high
+    assert (turned.value, turned.low) == pytest.approx((-found.value, -found.high))
+    assert difference(values, groups == 3, groups) is None, "without that group there is no first kind"
+    assert difference(values, first, np.zeros(400, dtype=np.intp)) is None
+    assert difference([], [], np.zeros(0, dtype=np.intp)) is None
