@@ -175,12 +175,3 @@ def test_a_run_is_not_compared_with_itself(tmp_path: Path) -> None:
 def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RunError, match=r"it has no run\.toml"):
         report_pair(tmp_path, tmp_path, tmp_path / "out", as_json=False)
-
-
-def test_runs_that_no_study_compares_are_told_which_could_be(tmp_path: Path) -> None:
-    three = [write_run(tmp_path / name, name, samples(n=20)) for name in "abc"]
-    with pytest.raises(UsageError, match="of the study calibration two runs are compared, not 3"):
-        compare(three, tmp_path / "out", as_json=False)
-    other = write_run(tmp_path / "d", "d", samples(n=20), study="rtc_problems")
-    with pytest.raises(UsageError, match="runs of calibration and rtc_problems ask different things: name runs of one study"):
-        compare([three[0], other], tmp_path / "out", as_json=False)

@@ -54,6 +54,6 @@ def test_more_than_two_runs_are_compared_only_where_a_study_does(
     for number, study in enumerate(("calibration", "calibration", "calibration", "rtc_problems")):
         Run.begin(tmp_path / str(number), {**question, "study": study, "set": "projects"})
     assert main(["eval", "report", "0", "1", "2"]) == 2
-    assert "3 runs of calibration are not compared: name two, or several of a study" in capsys.readouterr().err
+    assert "of the study calibration two runs are compared, not 3" in capsys.readouterr().err
     assert main(["eval", "report", "3", "1"]) == 2
-    assert "2 runs of calibration, rtc_problems are not compared" in capsys.readouterr().err
+    assert "runs of calibration and rtc_problems ask different things: name runs of one study" in capsys.readouterr().err
