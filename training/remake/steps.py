@@ -225,7 +225,7 @@ STEPS = (
             "assay eval calibration --out {self}/suites --set suites {places} --workers {workers} --python {python312}",
         ),
         code=(*_PLACES, "analysis/oracle"),
-        minutes=55, because="2,000 places with three verdicts of half a second each, and the suites' own runs", programs=("python312",),
+        minutes=55, because="half of it to find 2,000 places, half to judge 3,100 texts", programs=("python312",),
     ),
     Step(
         "tests_pass/reflective",
@@ -235,7 +235,7 @@ STEPS = (
         ),
         needs=("tests_pass/complete",),
         code=(*_PLACES, "analysis/oracle"),
-        minutes=30, because="400 places in three arms, with two further questions each, and a verdict for most", programs=("python312",),
+        minutes=15, because="400 places in three arms, and 1,100 texts to judge", programs=("python312",),
     ),
     Step(
         "tests_pass/fit",
