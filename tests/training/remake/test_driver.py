@@ -234,7 +234,7 @@ def test_a_dry_run_says_what_is_owed_and_how_long_it_takes_and_writes_no_evidenc
     *steps, together = ran.stdout.splitlines()
     assert [line.split()[0] for line in steps] == ["tests_pass/complete", "tests_pass/reflective", "tests_pass/fit"]
     assert "never made here; estimated for two quiet cores: " in steps[0]
-    assert together.split()[:3] == ["together", "2", "h"]
+    assert together.split()[:3] == ["together", "70", "min"]
     assert (tmp_path / "tree" / "docs" / "calibration.md").read_bytes() == (ROOT / "docs" / "calibration.md").read_bytes()
 
 
