@@ -23,7 +23,7 @@ from ..bands import BANDS, BOUNDARIES, NO_EVIDENCE, band_of
 from ..calibrator import Calibrator
 from ..fitting.folds import Grouping
 from ..measures.registry import MEASURES
-from ..metrics.groups import jackknife, mean, skill_gain, within_auc
+from ..metrics.groups import difference, jackknife, mean, skill_gain, within_auc
 from ..metrics.intervals import Interval, intervals, rate_interval, student_t
 from ..metrics.scores import auc
 from ..samples import Event, Sample
@@ -216,13 +216,7 @@ def self_check_adds(id: str, free: Texts, with_check: Floats) -> Figure:
 def self_check_bias(texts: Texts, says_right: NDArray[np.bool_]) -> tuple[Figure, Figure, Figure]:
     """F7: Youden's J of the model's own answer, and the shares of right texts and of counterfeits that it calls right. says_right: (n,)."""
     plausible, said = texts.plausible, says_right[texts.right | texts.counterfeit]
-    sums = np.stack(
-        [
-            np.bincount(plausible.groups, each, plausible.count)
-            for each in (plausible.right, plausible.right & said, plausible.counterfeit, plausible.counterfeit & said)
-        ]
-    ).astype(np.float64)
-    j = jackknife(sums, lambda s: s[1] / s[0] - s[3] / s[2]) if plausible.count > 1 else None
+    j = difference(said, plausible.right, plausible.groups)
     shares = []
     for id, rows in (("F7.right", plausible.right), ("F7.counterfeit", plausible.counterfeit)):
         among = plausible.only(rows)

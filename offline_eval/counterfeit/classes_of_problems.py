@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-Class = Literal["right", "counterfeit", "other"]
+from .classes import Class
+
 Rule = Literal["strict", "benchmark"]
-CLASSES: tuple[Class, ...] = get_args(Class)
 RULES: tuple[Rule, ...] = get_args(Rule)
 SAID: dict[Rule, str] = {"strict": "strict: every test", "benchmark": "the benchmark's: at least 95 % of EvalPlus' tests"}
 

@@ -9,7 +9,8 @@ import numpy as np
 from ....calibration.fitting.folds import numbered
 from ....calibration.metrics.groups import within_auc
 from ....calibration.report.cells import Cell, CellTable, Row, with_interval
-from ..classes_of_problems import CLASSES, RULES, SAID, Class, Rule, class_of
+from ..classes import CLASSES, Class
+from ..classes_of_problems import RULES, SAID, Rule, class_of
 from ..difficulty import CUTS
 from ..paper import of_generators
 from ..shares import BY, of_two_classes, share
