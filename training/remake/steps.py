@@ -13,7 +13,7 @@ FOLDS = "calibration/shipped/folds"
 # Code that decides a result beside the model and the prompt, whose fingerprints stand for the rest: files, and folders with all in them.
 _ASKED = ("offline_eval/memory.py", "offline_eval/suggested.py", "analysis/python", "calibration/measures", "inference/project_memory",
           "suggestion/memory")  # fmt: skip
-_PLACES = ("offline_eval/calibration", "offline_eval/sets", *_ASKED)
+_PLACES = ("offline_eval/calibration/draw.py", "offline_eval/calibration/study.py", "offline_eval/sets", *_ASKED)
 _REMAINDER = ("suggestion/remainder.py", "suggestion/remaining_between.py")
 _FITS = ("calibration/fitting", "calibration/maps", "calibration/measures", "calibration/metrics", "calibration/evidence.py",
          "calibration/guards.py", "calibration/held_out.py", "calibration/monitoring/dial.py")  # fmt: skip
