@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..suggestion.memory.scope import DEFAULT_SCOPE, SCOPES
 
 if TYPE_CHECKING:
     from ..inference.opening import ModelChoice
+    from .pool.choice import Pool
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,30 @@ def add_memory_option(parser: argparse.ArgumentParser) -> None:
         default=DEFAULT_SCOPE,
         help="which files are read beside the model: the open one and its project's, the open one alone, or none (default: %(default)s)",
     )
+
+
+def add_run_options(parser: argparse.ArgumentParser, *, seed_of: str, python: str) -> None:
+    """Add the options that every study of projects has. seed_of: what the seed decides. python: help of --python."""
+    parser.add_argument("--seed", type=seed, default=0, help=f"seed of {seed_of} (default: %(default)s)")
+    parser.add_argument("--cache", metavar="DIR", type=Path, help="where the projects' archives are kept (default: your cache folder)")
+    parser.add_argument("--python", metavar="FILE", type=Path, help=python)
+    parser.add_argument("--dry-run", action="store_true", help="say what would be asked and run, with counts of calls and tokens")
+    add_memory_option(parser)
+
+
+def checked_pool(arguments: argparse.Namespace) -> Pool:
+    """The pool that the options ask for.
+
+    Raises UsageError where the run's folder can't be written to, and PoolError where nobody listens at the cluster's address: a dry run
+    refuses these as the run does.
+    """
+    from .pool.choice import Pool
+    from .run import check_writable
+
+    check_writable(arguments.out, "the run is kept there")
+    pool = Pool(arguments.workers, arguments.ray)
+    pool.check()
+    return pool
 
 
 def names(text: str) -> list[str]:

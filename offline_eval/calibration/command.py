@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..command import Command, add_memory_option, names, one_of, positive, seed
+from ..command import Command, add_run_options, checked_pool, names, one_of, positive
 from .options import LINES, PROBLEMS, RECORDED_ONLY, refuse_what_does_nothing, sort_of
 
 if TYPE_CHECKING:
@@ -64,16 +64,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "(default: docstring)",
     )  # fmt: skip
     parser.add_argument(
-        "--seed",
-        type=seed,
-        default=0,
-        help="seed of the draw of functions, lines and places, and of the report's folds (default: %(default)s)",
-    )
-    parser.add_argument("--cache", metavar="DIR", type=Path, help="where the projects' archives are kept (default: your cache folder)")
-    parser.add_argument(
-        "--python", metavar="FILE", type=Path, help="with --set suites or bugs: the Python that the tests' environments are made with"
-    )
-    parser.add_argument(
         "--reflective", action="store_true", help="also ask the model about each of its answers, for the measures ask_true and verbalised"
     )
     parser.add_argument(
@@ -81,20 +71,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="draw N completions at each place and record each that differs, with the measure agreement (default: 1)",
     )  # fmt: skip
     parser.add_argument("--steps", type=_steps, default=[], help="do these alone: answers, labels (default: all)")
-    parser.add_argument("--dry-run", action="store_true", help="say what would be asked and run, with counts of calls and tokens")
-    add_memory_option(parser)
+    add_run_options(
+        parser,
+        seed_of="the draw of functions, lines and places, and of the report's folds",
+        python="with --set suites or bugs: the Python that the tests' environments are made with",
+    )
 
 
 def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
     """Run, or resume, the study; ends with the paths of its samples files and report. Raises UsageError, and what each study raises."""
-    from ..pool.choice import Pool
-    from ..run import check_writable
-
     sort = sort_of(arguments)
     refuse_what_does_nothing(arguments, choice, sort)
-    pool = Pool(arguments.workers, arguments.ray)
-    check_writable(arguments.out, "the run is kept there")
-    pool.check()
+    pool = checked_pool(arguments)
     match sort:
         case "lines" | "suites" | "bugs":
             _run_lines(arguments, choice, pool)

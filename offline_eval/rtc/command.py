@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..command import Command, add_memory_option, names, one_of, positive, seed
+from ..command import Command, add_run_options, checked_pool, names, one_of, positive
 from .options import CODES, LINES, LINES_STEPS, PROBLEMS, refuse_what_does_nothing, sort_of
 
 if TYPE_CHECKING:
@@ -68,21 +68,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--limit", metavar="N", type=positive, help="for a quick look: at most N in all, drawn by the seed, or the first N problems"
     )
-    parser.add_argument("--seed", type=seed, default=0, help="seed of the draw of places, and of the descriptions (default: %(default)s)")
-    parser.add_argument("--cache", metavar="DIR", type=Path, help="where the projects' archives are kept (default: your cache folder)")
-    parser.add_argument("--python", metavar="FILE", type=Path, help="the Python that the environments of the projects' tests are made with")
     parser.add_argument("--steps", type=_steps, default=[], help=f"do these alone: {', '.join(LINES_STEPS)} (default: all)")
-    parser.add_argument("--dry-run", action="store_true", help="say what would be asked and run")
-    add_memory_option(parser)
+    add_run_options(
+        parser,
+        seed_of="the draw of places, and of the descriptions",
+        python="the Python that the environments of the projects' tests are made with",
+    )
 
 
 def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
     """Run, or resume, the study; ends with the paths of its samples files and report. Raises UsageError, and what each study raises."""
-    from ..pool.choice import Pool
-
     sort = sort_of(arguments)
     refuse_what_does_nothing(arguments, choice, sort)
-    pool = Pool(arguments.workers, arguments.ray)
+    pool = checked_pool(arguments)
     match sort:
         case "lines":
             _run_lines(arguments, choice, pool)

@@ -68,7 +68,6 @@ STUDY = FileStudy()
 def run_file(asked: Asked) -> Run:
     """Run, or resume, the study. Raises UsageError, RunError, StudyError, NoIsolation, ModelError and OSError."""
     made, executions = items_of(asked)
-    asked.pool.check()
     evaluator = evaluator_of(asked)
     _check_answered(evaluator, {each.id for each in (executions or made.programs)}, made.name)
     lines = [json.dumps(asdict(each)).encode() + b"\n" for each in (executions or made.programs)]

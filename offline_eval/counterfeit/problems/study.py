@@ -63,7 +63,6 @@ def run_problems(asked: Asked) -> Run:
     if isinstance(asked.set, Path) or asked.set == "cruxeval":
         return run_file(asked)
     found = asked.problems(asked.set)
-    asked.pool.check()
     evaluator = evaluator_of(asked)
     lines = [json.dumps(asdict(item_of(problem))).encode() + b"\n" for problem in found]
     run = Run.begin(asked.out, question_of(STUDY.name, asked, evaluator, asked.set, lines) | _of_draws(asked))

@@ -138,11 +138,9 @@ def run_lines(asked: Asked) -> Run:
 
 
 def _check(asked: Asked) -> None:
-    """Check what would otherwise fail late, or in a plan not at all. Raises UsageError, UnusableInterpreter and PoolError."""
-    check_writable(asked.out, "the run is kept there")
+    """Check what would otherwise fail late, or in a plan not at all. Raises UsageError and UnusableInterpreter."""
     check_writable(asked.archives, "the projects' archives are kept there: name another folder with --cache")
     check_suites(asked.python)
-    asked.pool.check()
 
 
 def ask(asked: Asked, projects: Sequence[Project], model: StudyModel, items: Items) -> Run:

@@ -19,7 +19,6 @@ from typing import Any, Literal
 
 import platformdirs
 
-from ....analysis.oracle.interpreter import existing
 from ....analysis.sandbox.isolation.best_level import best_level
 from ....inference.opening import ModelChoice
 from ...asked_model import AskedModel, Asking, asked_model
@@ -27,6 +26,7 @@ from ...errors import UsageError
 from ...pool.choice import Pool
 from ...progress import counted, tell_if_stopped, to_stderr
 from ...run import RUN, Run, check_writable
+from ...sets.items import check_suites
 from ...sets.problems import SETS
 from ...sets.projects import Project, default_cache, named
 from ...sets.suites import prepared, watched
@@ -157,13 +157,10 @@ def _still_in(out: Path, projects: Sequence[Project]) -> Sequence[Project]:
 
 
 def _check(asked: Asked) -> None:
-    """Check what would otherwise fail late. Raises UsageError, UnusableInterpreter and PoolError."""
+    """Check what would otherwise fail late. Raises UsageError and UnusableInterpreter."""
     if asked.set == "regions":
         check_writable(asked.cache or default_cache(), "the projects' archives are kept there: name another folder with --cache")
-        check_writable(platformdirs.user_cache_path("assay"), "the tests' environments are kept there: XDG_CACHE_HOME names another place")
-        if asked.python is not None:
-            existing(asked.python.absolute())
-    asked.pool.check()
+        check_suites(asked.python)
 
 
 def _question(asked: Asked, model: AskedModel) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from assay.cli.main import main
         (["--out", "notes.txt"], "notes.txt is not a folder"),
         (["--out", "notes.txt", "--dry-run"], "notes.txt is not a folder"),
         (["--python", "nowhere", "--dry-run"], "nowhere"),
+        (["--ray", "127.0.0.1:1", "--dry-run"], "127.0.0.1:1"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(
