@@ -60,7 +60,7 @@ FULL = {
     "per_project": "150", "scopes": "40", "reflective": "25", "typed": "60", "samples": "100", "more_samples": "240", "minutes": "30",
     # All whose suites serve, and those whose tests take least.
     "suites": "", "quick_suites": "beautifulsoup4,boltons,cachetools,intervaltree,markdown,marshmallow,sqlparse,toolz", "card": "",
-    "places": "--per-project 100", "asked_places": "--per-project 20", "tests_folds": "--keep-folds",
+    "places": "--per-project 100", "asked_places": "--per-project 20", "tests_folds": "--keep-folds", "studied": "--per-project 60",
 }  # fmt: skip
 TRIAL = {
     "per_project": "3", "scopes": "3", "reflective": "1", "typed": "1", "samples": "5", "more_samples": "6", "minutes": "2",
@@ -68,12 +68,12 @@ TRIAL = {
     "card": "--ngram-megabytes 1 --files 4 --lines 6 --spans 6 --fixes 2",
     # Of so few projects no folds can be kept.
     "places": "--projects cachetools,toolz --per-project 4", "asked_places": "--projects cachetools,toolz --per-project 2",
-    "tests_folds": "",
+    "tests_folds": "", "studied": "--projects cachetools,toolz --per-project 2",
 }  # fmt: skip
-# The runs whose reports say what the data say of the paper's claims.
+# The runs whose reports say what the data say of the papers' claims.
 _STUDIES = (
     "{exact_match/complete}/projects", "{exact_match/reflective}/reflective", "{tests_pass/complete}/suites",
-    "{tests_pass/reflective}/suites_reflective",
+    "{tests_pass/reflective}/suites_reflective", "{tests_pass/counterfeit}/counterfeit", "{tests_pass/round_trips}/round_trips",
 )  # fmt: skip
 PROGRAMS = {
     "python312": "Python 3.12 or newer for the projects' tests: python3.12 on PATH, or --python FILE",
@@ -238,6 +238,26 @@ STEPS = (
         minutes=15, because="400 places in three arms, and 1,100 texts to judge", programs=("python312",),
     ),
     Step(
+        "tests_pass/counterfeit",
+        ("assay eval counterfeit --out {self}/counterfeit {studied} --workers {workers} --python {python312}",),
+        needs=("tests_pass/complete",),
+        code=(
+            *_PLACES, "analysis/oracle", "offline_eval/counterfeit/classes.py",
+            *(f"offline_eval/counterfeit/lines/{name}.py" for name in ("draw", "facts", "judge", "label", "repair", "study", "texts")),
+        ),
+        minutes=120, because="MEASURED_CF", programs=("python312",),
+    ),
+    Step(
+        "tests_pass/round_trips",
+        ("assay eval rtc --out {self}/round_trips {studied} --workers {workers} --python {python312}",),
+        needs=("tests_pass/complete",),
+        code=(
+            *_PLACES, "analysis/oracle", "offline_eval/rtc/copies.py",
+            *(f"offline_eval/rtc/lines/{name}.py" for name in ("facts", "study", "trips")),
+        ),
+        minutes=60, because="MEASURED_RTC", programs=("python312",),
+    ),
+    Step(
         "tests_pass/fit",
         (
             # A map that can be moved toward a project's own samples, which is what these maps are for.
@@ -285,21 +305,26 @@ STEPS = (
             # Their reports are of the present code, whenever they were run.
             *(f"assay eval report {run}" for run in _STUDIES),
             # A later run replaces the figures of an earlier one, but for those that it lacks.
-            "python -m training.remake.validated {tree} exact_match {tests_pass/complete}/suites {exact_match/reflective}/reflective "
-            "{exact_match/complete}/projects",
+            "python -m training.remake.validated {tree} exact_match {tests_pass/round_trips}/round_trips {tests_pass/complete}/suites "
+            "{exact_match/reflective}/reflective {exact_match/complete}/projects",
             "python -m training.remake.validated {tree} exact_match-alternatives {exact_match/complete_several}/alternatives",
-            "python -m training.remake.validated {tree} tests_pass {tests_pass/reflective}/suites_reflective {tests_pass/complete}/suites",
+            "python -m training.remake.validated {tree} tests_pass {tests_pass/counterfeit}/counterfeit "
+            "{tests_pass/round_trips}/round_trips {tests_pass/reflective}/suites_reflective {tests_pass/complete}/suites",
             f"python -m training.remake.pages.validation {{tree}} {' '.join(_STUDIES)}",
         ),
         needs=(
             "exact_match/complete", "exact_match/complete_several", "exact_match/fit", "exact_match/reflective", "tests_pass/fit",
-            "tests_pass/complete", "tests_pass/reflective",
+            "tests_pass/complete", "tests_pass/counterfeit", "tests_pass/reflective", "tests_pass/round_trips",
         ),
         code=(
-            *_FITS, "calibration/report", "calibration/validation", "cli/calibrate/validate.py", "offline_eval/paper_tables",
+            *_FITS, "calibration/report", "calibration/validation", "cli/calibrate/validate.py", "offline_eval/counterfeit",
+            "offline_eval/paper_tables", "offline_eval/rtc",
             "training/remake/validated.py", *_pages("validation"),
         ),
-        makes=("calibration/shipped/validation", "docs/validation.md#claims", "docs/validation.md#shipped"),
-        minutes=4, because="three reports, and fifteen times some seconds of fits and resamples",
+        makes=(
+            "calibration/shipped/validation",
+            *(f"docs/validation.md#{block}" for block in ("claims", "claims-counterfeit", "claims-round-trips", "shipped")),
+        ),
+        minutes=5, because="five reports, and fifteen times some seconds of fits and resamples",
     ),
 )  # fmt: skip

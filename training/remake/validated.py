@@ -3,6 +3,7 @@
     python -m training.remake.validated TREE KIND RUN …
 
 KIND: exact_match, tests_pass, or one with -alternatives behind it. Each run replaces the figures of those before it, but for what it lacks.
+A run of another study than calibration may not ask about each task.
 """
 
 from __future__ import annotations
@@ -28,8 +29,11 @@ def validate(tree: Path, kind: str, runs: Sequence[Path]) -> int:
             print(f"{file.name} is not shipped")
             continue
         path_of(load(file), file).unlink(missing_ok=True)
+        task = file.stem.removeprefix(f"{event}-").removesuffix(also)
         for run in runs:
-            if code := assay(["calibrate", "validate", str(file), str(run)]):
+            if not (run / "samples" / f"{task}.jsonl").is_file():
+                print(f"{run.name} says nothing of {file.name}: it has no samples of the task {task}")
+            elif code := assay(["calibrate", "validate", str(file), str(run)]):
                 return code
     return 0
 

@@ -225,3 +225,10 @@ def test_a_claim_has_the_verdict_of_the_run_that_can_test_it() -> None:
     said, *_ = text.split("\n\n")
     assert " ".join(said.split()) == ("Of 2 claims, by exact match 1 confirmed, 1 refuted; by their tests 1 undecided, 1 not run.")
     assert [row[2:] for row in rows_of(text)[1:]] == [["**refuted**: 0.1", "**not run**"], ["**confirmed**: 0.1", "**undecided**: 0.1"]]
+
+
+def test_the_claims_of_a_run_on_lines_have_one_column() -> None:
+    claim = {"claim": "c", "paper": "p", "rule": "r", "verdict": "refuted", "ours": "0.1"}
+    said, text = validation.claims_of_lines([claim]).split("\n\n")
+    assert said == "Of 1 claims, 1 refuted."
+    assert rows_of(text)[1] == ["c (r)", "p", "**refuted**: 0.1"]

@@ -1,8 +1,9 @@
 """What the studies say of the shipped calibrators, and of the paper's claims.
 
-    python -m training.remake.pages.validation TREE PROJECTS PROJECTS_REFLECTIVE SUITES SUITES_REFLECTIVE
+    python -m training.remake.pages.validation TREE PROJECTS PROJECTS_REFLECTIVE SUITES SUITES_REFLECTIVE COUNTERFEIT ROUND_TRIPS
 
-Runs of `assay eval calibration` with their reports: on projects and on suites, and of each a smaller one with --reflective.
+Runs with their reports: of `assay eval calibration` on projects and on suites, and of each a smaller one with --reflective; of `assay eval
+counterfeit` and `assay eval rtc` on lines.
 """
 
 from __future__ import annotations
@@ -67,21 +68,30 @@ def _note(row: Row, how: str) -> str:
 
 
 def claims(projects: Claims, projects_reflective: Claims, suites: Claims, suites_reflective: Claims) -> str:
-    """What the data say of each claim of the paper. A claim that a run without reflective measures can't test has the verdict of the other.
+    """What the data say of each claim of the calibration paper.
 
-    Each has the paper's claims in the same order.
+    One that a run without reflective measures can't test has the verdict of the other. Each has the paper's claims in the same order.
     """
     of_lines, of_tests = (
         [other if one["verdict"] == "not run" else one for one, other in zip(run, reflective, strict=True)]
         for run, reflective in ((projects, projects_reflective), (suites, suites_reflective))
     )
-    columns = ("claim", "the paper", "30 projects, exact match", "20 projects, their tests")
+    said = f"by exact match {_counted(of_lines)}; by their tests {_counted(of_tests)}"
+    return _claims(said, {"30 projects, exact match": of_lines, "20 projects, their tests": of_tests})
+
+
+def claims_of_lines(found: Claims) -> str:
+    """What one run on lines says of each claim of a paper."""
+    return _claims(_counted(found), {"lines of 20 projects": found})
+
+
+def _claims(said: str, found: Mapping[str, Claims]) -> str:
+    """A table of claims with a column for each run, which have the same claims. said: how they came out."""
     rows = [
-        (f"{one['claim']} ({one['rule']})", one["paper"], _verdict(one), _verdict(other))
-        for one, other in zip(of_lines, of_tests, strict=True)
+        (f"{each[0]['claim']} ({each[0]['rule']})", each[0]["paper"], *map(_verdict, each)) for each in zip(*found.values(), strict=True)
     ]
-    said = f"Of {len(rows)} claims, by exact match {_counted(of_lines)}; by their tests {_counted(of_tests)}."
-    return f"{wrapped(said)}\n\n{table(columns, 'llll', rows)}"
+    columns = ("claim", "the paper", *found)
+    return f"{wrapped(f'Of {len(rows)} claims, {said}.')}\n\n{table(columns, 'l' * len(columns), rows)}"
 
 
 def _counted(found: Claims) -> str:
@@ -101,10 +111,15 @@ def claims_of(run: Path) -> Claims:
 
 def main() -> None:
     """Fill the blocks."""
-    tree, *runs = map(Path, sys.argv[1:])
+    tree, *runs, counterfeit, round_trips = map(Path, sys.argv[1:])
     files = {path: path_of(load_calibrator(path), path) for path in sorted((tree / SHIPPED).glob("*.json"))}
     found = {path.stem: load(validation) for path, validation in files.items() if validation.is_file()}
-    contents = {"claims": claims(*map(claims_of, runs)), "shipped": shipped(found)}
+    contents = {
+        "claims": claims(*map(claims_of, runs)),
+        "claims-counterfeit": claims_of_lines(claims_of(counterfeit)),
+        "claims-round-trips": claims_of_lines(claims_of(round_trips)),
+        "shipped": shipped(found),
+    }
     fill(tree, "docs/validation.md", contents, present().named(*TASKS))
 
 
