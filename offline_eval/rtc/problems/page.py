@@ -49,6 +49,8 @@ _WHAT = (
 )
 # What two questions may differ in, and still be of the same items.
 _OF_MODELS = {"model", "model_name", "prompt", "form"}
+# What they may not: more rebuilds are another rate.
+_THE_SAME = ("items", "forward", "backward")
 
 
 def sim_of(name: str) -> str:
@@ -182,13 +184,14 @@ def _left_out(run: Run, items: Sequence[Item], found: Sequence[Scored], sim: str
 
 
 def compare(runs: Sequence[Run], items: Sequence[Sequence[Item]], out: Path, *, as_json: bool) -> None:
-    """Write report/ into `out` about runs of several models. Raises StudyError where they are not of the same items."""
+    """Write report/ into `out` about runs of several models. Raises StudyError where they were asked different things."""
     questions = [run.question(("set", "items")) for run in runs]
     for run, question in zip(runs[1:], questions[1:], strict=True):
-        if question["items"] != questions[0]["items"]:
+        if any(question.get(name) != questions[0].get(name) for name in _THE_SAME):
             apart = [{name: value for name, value in each.items() if name not in _OF_MODELS} for each in (questions[0], question)]
+            what = "of the same items" if question["items"] != questions[0]["items"] else "asked equally often"
             raise StudyError(
-                f"{runs[0].folder} and {run.folder} are not of the same items ({'; '.join(differences(*apart))}): make one again with the "
+                f"{runs[0].folder} and {run.folder} are not {what} ({'; '.join(differences(*apart))}): make one again with the "
                 f"options of the other, which are in its {RUN}"
             )
     names = [str(question["model_name"]) for question in questions]

@@ -282,5 +282,9 @@ def test_runs_of_several_models_stand_in_one_table(asked: Asked, tmp_path: Path)
     run = run_problems(replace(asked, out=tmp_path / "other", limit=3))
     with pytest.raises(StudyError, match="not of the same items"):
         compare([folders[0], run.folder], tmp_path / "more", as_json=False)
+    with chatting(speech) as address:
+        twice = run_problems(replace(asked, out=tmp_path / "twice", choice=ModelChoice(address), forward=2))
+    with pytest.raises(StudyError, match=r"not asked equally often \(forward: 1 -> 2\)"):
+        compare([folders[4], twice.folder], tmp_path / "more", as_json=False)
     with pytest.raises(UsageError, match="named twice"):
         compare([folders[0], folders[0]], tmp_path / "more", as_json=False)
