@@ -27,10 +27,11 @@ EXAMPLE = (
 )
 _TOUCHING = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
 _INDEXED = ("charAt", "get", "substring", "subList")
-_LARGEST = 2**31 - 1
+LARGEST = 2**31 - 1
 
 
-def _numbers(java: JavaSource) -> Iterator[Node]:
+def numbers(java: JavaSource) -> Iterator[Node]:
+    """The whole numbers that count or index something."""
     for node in walk(java.root):
         above = node.parent
         if node.type != "decimal_integer_literal" or above is None or not java.text(node).isdecimal():
@@ -50,7 +51,7 @@ def sites(source: str) -> list[Site]:
     """The comparisons and the numbers."""
     java = parse(source)
     found = [Site(*java.span(token), token.type) for _, _, token in operators(java) if token.type in _TOUCHING]
-    found += [Site(*java.span(number), java.text(number)) for number in _numbers(java)]
+    found += [Site(*java.span(number), java.text(number)) for number in numbers(java)]
     return sorted(found, key=lambda s: s.start)
 
 
@@ -59,7 +60,7 @@ def apply(source: str, site: Site, rng: random.Random) -> str:
     java = parse(source)
     if site.what in _TOUCHING:
         return exchange(java, site, _TOUCHING[site.what])
-    number = next((n for n in _numbers(java) if java.span(n) == (site.start, site.end)), None)
+    number = next((n for n in numbers(java) if java.span(n) == (site.start, site.end)), None)
     if number is None:
         raise Refused(f"no number that counts stands at characters {site.start}-{site.end}")
     above = number.parent
@@ -67,5 +68,5 @@ def apply(source: str, site: Site, rng: random.Random) -> str:
         raise Refused("the sum is constant, and what it is assigned to may not hold another")
     value = int(java.text(number))
     # never below zero: `a[-1]` fails at once, which is no subtle bug
-    changed = value + 1 if value == 0 or (value < _LARGEST and rng.random() < 0.5) else value - 1
+    changed = value + 1 if value == 0 or (value < LARGEST and rng.random() < 0.5) else value - 1
     return compilable(java, [Edit(site.start, site.end, str(changed))])

@@ -42,18 +42,15 @@ def apply(source: str, site: Site, rng: random.Random) -> str:
         raise Refused(f"no variable is read at characters {site.start}-{site.end}")
     if variable.doubt or (use.parent is not None and use.parent.type in {"resource", "switch_label"}):
         raise Refused("which variable is read here is not shown, or another cannot be")
-    others = sorted({v.name for v in names_of(java).variables if v.name != variable.name and _fits(java, v, variable, use)})
+    others = sorted({v.name for v in names_of(java).variables if v.name != variable.name and fits(java, v, variable, use)})
     if not others:
         raise Refused(f"nothing else of the type of {variable.name} has a value here")
     return compilable(java, [Edit(site.start, site.end, rng.choice(others))])
 
 
-def _fits(java: JavaSource, other: Variable, variable: Variable, use: Node) -> bool:
-    kind = of_variable(java, other)
-    if other.doubt or other.kind == "pattern" or kind is None or kind != of_variable(java, variable):
-        return False
-    inside = other.scope[0] <= use.start_byte < other.scope[1]
-    if not inside or (other.declaration.start_byte <= use.start_byte < other.declaration.end_byte and other.kind in ("local", "resource")):
+def fits(java: JavaSource, other: Variable, variable: Variable, use: Node) -> bool:
+    """Whether another variable could be read at a use of one: it is of the same type, in scope, and has a value there."""
+    if other.kind == "pattern" or not visible(java, other, variable, use):
         return False
     if other.kind == "local" and (other.initial is None or (is_final(java, other) and may_be_constant(java, other.initial))):
         return False
@@ -64,6 +61,15 @@ def _fits(java: JavaSource, other: Variable, variable: Variable, use: Node) -> b
     if any(a.type in TYPE_BODIES for a in around) or any(a.type == "switch_block" for a in around if _skips(a, other)):
         return False
     return place == home or not any(is_write(u) for u in other.uses)
+
+
+def visible(java: JavaSource, other: Variable, variable: Variable, use: Node) -> bool:
+    """Whether another variable, of the type of one, is in scope at a use of it; whether it has a value there is not asked."""
+    kind = of_variable(java, other)
+    if other.doubt or kind is None or kind != of_variable(java, variable):
+        return False
+    declares = other.declaration.start_byte <= use.start_byte < other.declaration.end_byte and other.kind in ("local", "resource")
+    return other.scope[0] <= use.start_byte < other.scope[1] and not declares
 
 
 def _skips(block: Node, other: Variable) -> bool:

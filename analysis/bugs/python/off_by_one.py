@@ -27,26 +27,32 @@ _ORDERINGS = cst.LessThan | cst.LessThanEqual | cst.GreaterThan | cst.GreaterTha
 def sites(source: str) -> list[Site]:
     """One for each bound. Raises UnreadableSource."""
     parsed = parse(source)
-    return sorted({Site(*parsed.span(b)) for b in _bounds(parsed)}, key=lambda s: (s.start, s.end))
+    return sorted({Site(*parsed.span(b)) for b in bounds(parsed)}, key=lambda s: (s.start, s.end))
 
 
 def apply(source: str, site: Site, rng: random.Random) -> str:
     """The source with the bound moved. Raises Refused."""
     parsed = parse(source)
-    bound = next((b for b in _bounds(parsed) if parsed.span(b) == (site.start, site.end)), None)
+    bound = next((b for b in bounds(parsed) if parsed.span(b) == (site.start, site.end)), None)
     if bound is None:
         raise Refused("no bound stands here")
     by = rng.choice((-1, 1))
     if isinstance(bound, cst.Integer):
         return edited(source, [Edit(site.start, site.end, str(bound.evaluated_value + by))])
+    return edited(source, [Edit(site.start, site.end, moved(parsed, bound, by))])
+
+
+def moved(parsed: Parsed, bound: cst.BaseExpression, by: int) -> str:
+    """The text of a bound and `+ 1` or `- 1`, in brackets where these would take only a part of it."""
     text = parsed.text(bound)
     simple = bound.lpar or isinstance(bound, cst.Name | cst.Attribute | cst.Call | cst.Subscript | cst.BinaryOperation)
     if isinstance(bound, cst.BinaryOperation) and not bound.lpar and not isinstance(bound.operator, cst.Add | cst.Subtract | cst.Multiply):
         simple = False
-    return edited(source, [Edit(site.start, site.end, f"{text if simple else f'({text})'} {'+' if by > 0 else '-'} 1")])
+    return f"{text if simple else f'({text})'} {'+' if by > 0 else '-'} 1"
 
 
-def _bounds(parsed: Parsed) -> list[cst.BaseExpression]:
+def bounds(parsed: Parsed) -> list[cst.BaseExpression]:
+    """The expressions that bound something; one may come twice."""
     found: list[cst.BaseExpression] = []
     types, known = exact_types(parsed), scopes(parsed)
     for node in parsed.nodes:

@@ -18,20 +18,21 @@ EXAMPLE = ("def f(a, b):\n    return divmod(a, b)\n", "def f(a, b):\n    return 
 def sites(source: str) -> list[Site]:
     """One for each two neighbouring positional arguments with different texts, from the first to the second. Raises UnreadableSource."""
     parsed = parse(source)
-    return sorted((Site(parsed.span(a)[0], parsed.span(b)[1]) for a, b in _neighbours(parsed)), key=lambda s: (s.start, s.end))
+    return sorted((Site(parsed.span(a)[0], parsed.span(b)[1]) for a, b in neighbours(parsed)), key=lambda s: (s.start, s.end))
 
 
 def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing is random here
     """The source with the two exchanged. Raises Refused."""
     parsed = parse(source)
-    for a, b in _neighbours(parsed):
+    for a, b in neighbours(parsed):
         first, second = parsed.span(a), parsed.span(b)
         if (first[0], second[1]) == (site.start, site.end):
             return edited(source, [Edit(*first, parsed.text(b)), Edit(*second, parsed.text(a))])
     raise Refused("no two positional arguments stand here")
 
 
-def _neighbours(parsed: Parsed) -> list[tuple[cst.BaseExpression, cst.BaseExpression]]:
+def neighbours(parsed: Parsed) -> list[tuple[cst.BaseExpression, cst.BaseExpression]]:
+    """The neighbouring positional arguments of calls that are not unpacked, with different texts."""
     found = []
     for call in parsed.all(cst.Call):
         for a, b in zip(call.args, call.args[1:], strict=False):

@@ -32,13 +32,13 @@ _OPERATIONS = (cst.BinaryOperation, cst.AugAssign, cst.BooleanOperation, cst.Com
 def sites(source: str) -> list[Site]:
     """One for each operator that has others in its family; what: the operator. Raises UnreadableSource."""
     parsed = parse(source)
-    return sorted((Site(*parsed.spans[o], parsed.text(o)) for o in _operators(parsed)), key=lambda s: s.start)
+    return sorted((Site(*parsed.spans[o], parsed.text(o)) for o in operators(parsed)), key=lambda s: s.start)
 
 
 def apply(source: str, site: Site, rng: random.Random) -> str:
     """The source with another operator there. Raises Refused."""
     parsed = parse(source)
-    operator = next((o for o in _operators(parsed) if parsed.spans[o] == (site.start, site.end)), None)
+    operator = next((o for o in operators(parsed) if parsed.spans[o] == (site.start, site.end)), None)
     if operator is None:
         raise Refused("no operator stands here")
     text = parsed.text(operator)
@@ -46,8 +46,9 @@ def apply(source: str, site: Site, rng: random.Random) -> str:
     return edited(source, [Edit(site.start, site.end, rng.choice([other for other in family if other != text]))])
 
 
-def _operators(parsed: Parsed) -> list[cst.CSTNode]:
+def operators(parsed: Parsed) -> list[cst.CSTNode]:
+    """The operators that have others in their family."""
     known = {text for family in FAMILIES for text in family}
     operations: list[cst.CSTNode] = [node for kind in _OPERATIONS for node in parsed.all(kind)]
-    operators = [child for node in operations for child in node.children if child is getattr(node, "operator", None)]
-    return [operator for operator in operators if parsed.text(operator) in known]
+    found = [child for node in operations for child in node.children if child is getattr(node, "operator", None)]
+    return [operator for operator in found if parsed.text(operator) in known]
