@@ -1,0 +1,1 @@
+"""The rules for Python, one file each."""

@@ -1,0 +1,46 @@
+"""What a rule is, in any language: it proposes changes of some lines, one edit each, that would undo one kind of bug.
+
+A rule is a module: NAME, EXAMPLE and `changes`. Its docstring states what it proposes. Offsets are in characters of the source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """source[start:end] becomes text; start == end inserts.
+
+    rank: 0 for the simplest change that the rule proposes at its place, more for those to leave out first.
+    """
+
+    start: int
+    end: int
+    text: str
+    rank: int = 0
+
+    def of(self, source: str) -> str:
+        """The source with this change made."""
+        return source[: self.start] + self.text + source[self.end :]
+
+
+class Rule(Protocol):
+    """A module that is a rule.
+
+    EXAMPLE: a program before and after one of its changes.
+    changes: what may be changed in source[lines[0]:lines[1]], which are whole lines, in any order. Changes elsewhere, and those that do not
+        parse, are dropped by the caller. Raises UnreadableSource.
+    """
+
+    NAME: str
+    EXAMPLE: tuple[str, str]
+
+    def changes(self, source: str, lines: tuple[int, int]) -> Iterable[Change]: ...  # noqa: D102
+
+
+def touches(start: int, end: int, lines: tuple[int, int]) -> bool:
+    """Whether source[start:end] has a character in these lines, or begins there."""
+    return start < lines[1] and (lines[0] < end or lines[0] <= start)
