@@ -1,0 +1,75 @@
+"""Which candidates are dropped: each filter is a function that says whether one is kept. `FILTERS` is their list.
+
+What repeats another candidate is no further one: `gathering` counts who gave it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..cursor import Cursor
+from ..cut.repeated_lines import unless_it_repeats_lines
+from .candidate import Change, Lines, around
+from .parsing import Parsing
+
+# What a line of comment begins with, in most languages.
+_COMMENTS = ("#", "//", "--", "/*", "*")
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A file that is changed. parsing: None for a language that can't be parsed."""
+
+    lines: Lines
+    parsing: Parsing | None
+
+
+Filter = Callable[[Change, Seen], bool]
+
+
+def changes_something(change: Change, seen: Seen) -> bool:
+    """Not what stands there."""
+    return change.new != seen.lines[change.first : change.end]
+
+
+def changes_code(change: Change, seen: Seen) -> bool:
+    """Not white space or comments alone."""
+    if seen.parsing is not None and seen.parsing.before is not None:
+        return not seen.parsing.says_the_same(change)
+    old = seen.lines[change.first : change.end]
+    # Where a file of Python does not parse, how far a line is indented may be what is wrong.
+    same = _with_indentation if seen.parsing is not None else _without_space
+    return [same(line) for line in _code(old)] != [same(line) for line in _code(change.new)]
+
+
+def parses_if_the_file_did(change: Change, seen: Seen) -> bool:
+    """Not one that breaks a file."""
+    return seen.parsing is None or seen.parsing.before is None or seen.parsing.after(change) is not None
+
+
+def repeats_no_neighbour(change: Change, seen: Seen) -> bool:
+    """Not the lines again that stand right above or below."""
+    before, after = around(seen.lines, change.first, change.end)
+    return unless_it_repeats_lines("\n".join(change.new), Cursor(before, after)) is not None
+
+
+# The cheapest first.
+FILTERS: tuple[Filter, ...] = (changes_something, repeats_no_neighbour, parses_if_the_file_did, changes_code)
+
+
+def is_kept(change: Change, seen: Seen) -> bool:
+    """Whether no filter drops a change."""
+    return all(keeps(change, seen) for keeps in FILTERS)
+
+
+def _code(lines: Lines) -> list[str]:
+    return [line for line in lines if line.strip() and not line.lstrip().startswith(_COMMENTS)]
+
+
+def _with_indentation(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())] + _without_space(line)
+
+
+def _without_space(line: str) -> str:
+    return "".join(line.split())

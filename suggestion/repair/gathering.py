@@ -1,0 +1,128 @@
+"""The candidates of one request, as they come: filtered, scored, and made suggestions with their measures."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ...analysis.morphisms.text_edits import changed_span
+from ...calibration.confidence import uncalibrated
+from ...calibration.measures.registry import measures_of
+from ...calibration.samples import Event
+from ...inference.stopping.cancel_or_timeout import StopCheck
+from ..positions import Encoding, Position, Range, column_at
+from ..suggestion import Suggestion
+from .candidate import Candidate, Change, Lines, edit_size
+from .filters import Seen, is_kept
+from .order import Order
+from .parsing import Parsing
+from .repairs import Repair
+from .request import Request
+from .score import Score, Scores
+from .sources.registry import Source
+from .surprise import LineSurprise, surprise_within
+
+_UNCALIBRATED = "there is no calibrator for repairs"
+
+
+@dataclass(slots=True)
+class Found:
+    """A kept change, and who gave it. draws: how many drawn texts are it."""
+
+    change: Change
+    score: Score | None
+    mends: bool
+    sources: dict[str, None] = field(default_factory=dict)
+    rules: dict[str, None] = field(default_factory=dict)
+    draws: int = 0
+
+
+@dataclass(slots=True)
+class Gathering:
+    """The candidates of one request, as they come: by their change, None for what a filter drops."""
+
+    request: Request
+    parsing: Parsing | None
+    _found: dict[Change, Found | None] = field(default_factory=dict)
+    _scores: Scores = field(init=False)
+    _answered: dict[str, None] = field(default_factory=dict)
+    _draws: int = 0
+
+    def __post_init__(self) -> None:
+        self._scores = Scores(self.request.asking, self.request.lines)
+
+    def take(self, source: Source, check: StopCheck) -> None:
+        """Ask a source, and score what is kept of its candidates, until `check` says why no more is wanted."""
+        for candidate in source.candidates(self.request):
+            self._answered[source.name] = None
+            self._draws += candidate.is_drawn
+            if candidate.change not in self._found:
+                self._found[candidate.change] = self._kept(candidate.change)
+            if (found := self._found[candidate.change]) is not None:
+                _add(found, candidate)
+            if check() is not None:
+                return
+
+    def _kept(self, change: Change) -> Found | None:
+        if not is_kept(change, Seen(self.request.lines, self.parsing)):
+            return None
+        mends = self.parsing is not None and self.parsing.before is None and self.parsing.after(change) is not None
+        return Found(change, self._scores.of(change), mends)
+
+    def repairs(self, most: int, order: Order, event: Event, encoding: Encoding) -> tuple[Repair, ...]:
+        """The best of what was kept: first what mends a file that does not parse, then by the order."""
+        measured = [(found, self._measures(found)) for found in self._found.values() if found is not None]
+        best = sorted(measured, key=lambda each: (not each[0].mends, -order(each[1])))[:most]
+        return tuple(self._repair(found, measures | {"rank": rank}, event, encoding) for rank, (found, measures) in enumerate(best, 1))
+
+    def _repair(self, found: Found, measures: dict[str, float], event: Event, encoding: Encoding) -> Repair:
+        change, lines = found.change, self.request.lines
+        last = lines[change.end - 1]
+        suggestion = Suggestion(
+            id=uuid.uuid4().hex[:12],
+            text=self.request.newline.join(change.new),
+            range=Range(Position(change.first, 0), Position(change.end - 1, column_at(last, len(last), encoding))),
+            kind="repair",
+            confidence=uncalibrated(event, _UNCALIBRATED),
+            measures=measures,
+            timings_ms={},
+        )
+        old = self.request.newline.join(lines[change.first : change.end])
+        return Repair(suggestion, old, tuple(found.sources), tuple(found.rules), found.mends)
+
+    def _measures(self, found: Found) -> dict[str, float]:
+        """Those of the new lines, and what tells repairs apart.
+
+        old_logprob, logprob_gain: in nats. edit_size: in characters. source_agreement: the share of the sources with an answer that gave
+        it. draw_agreement: of all drawn texts. surprise: of the most surprising token that it changes, in nats.
+        """
+        change, old = found.change, self.request.lines[found.change.first : found.change.end]
+        measures = {
+            "edit_size": float(edit_size(old, change.new)),
+            "source_agreement": len(found.sources) / len(self._answered),
+            "draw_agreement": found.draws / self._draws if self._draws else 0.0,
+        }
+        if found.score is not None:
+            measures |= measures_of(found.score.new)
+            measures |= {"old_logprob": found.score.old_logprob, "logprob_gain": found.score.gain}
+        surprise = _surprise(change, self.request.lines, self.request.suspects)
+        return measures if surprise is None else measures | {"surprise": surprise}
+
+
+def _add(found: Found, candidate: Candidate) -> None:
+    found.sources[candidate.source] = None
+    found.draws += candidate.is_drawn
+    if candidate.rule:
+        found.rules[candidate.rule] = None
+
+
+def _surprise(change: Change, lines: Lines, suspects: Sequence[LineSurprise]) -> float | None:
+    """The surprise of the most surprising token that a change touches, of the suspects; None where it touches none of them."""
+    told = []
+    for suspect in suspects:
+        if change.first <= suspect.line < change.end:
+            old, alone = lines[suspect.line], change.end - change.first == len(change.new) == 1
+            start, end = changed_span(old, change.new[0])[:2] if alone else (0, len(old) + 1)
+            told.append(surprise_within(suspect, start, end))
+    return max((one for one in told if one is not None), default=None)

@@ -1,0 +1,86 @@
+"""From a request to repairs: candidates of all sources, filtered, scored and ordered together."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from ...calibration.samples import Event
+from ...inference.model import Cancel, StopReason
+from ...inference.stopping.cancel_or_timeout import make_stop_check
+from ..positions import Encoding
+from .asking import MAX_CHARACTERS
+from .gathering import Gathering
+from .order import Order, by_gain
+from .parsing import parsing_of
+from .repairs import Repairs
+from .request import Request
+from .sources.registry import SOURCES, Source
+from .surprise import surprise_at
+
+# Of a selection these lines are looked at for surprises, and so many of them are asked about one by one.
+MAX_LINES, MAX_SUSPECTS = 200, 5
+
+
+def propose(
+    request: Request,
+    *,
+    most: int = 8,
+    sources: Sequence[Source] = SOURCES,
+    order: Order = by_gain,
+    event: Event = "tests_pass",
+    encoding: Encoding = "utf-32",
+    max_ms: float | None = None,
+    cancel: Cancel | None = None,
+) -> Repairs:
+    """The best repairs of the lines of a request.
+
+    most: how many. order: which comes first, of those that mend a file and of the others. event: what their confidence is about.
+    encoding: what the columns of ranges count. max_ms: after so many milliseconds no further candidate is asked for, and what is there is
+    given; likewise where cancel says so. An instruct model that is being asked is waited for. Raises ModelError.
+    """
+    *_, last = proposals(request, most=most, sources=sources, order=order, event=event, encoding=encoding, max_ms=max_ms, cancel=cancel)
+    return last
+
+
+def proposals(
+    request: Request,
+    *,
+    most: int = 8,
+    sources: Sequence[Source] = SOURCES,
+    order: Order = by_gain,
+    event: Event = "tests_pass",
+    encoding: Encoding = "utf-32",
+    max_ms: float | None = None,
+    cancel: Cancel | None = None,
+) -> Iterator[Repairs]:
+    """As `propose`, but first what there is behind each source: the last one is what `propose` gives."""
+    check = make_stop_check(cancel, max_ms, time.perf_counter())
+    request = replace(request, asking=replace(request.asking, is_over=lambda: check() is not None))
+    request = _with_suspects(request)
+    gathering = Gathering(request, parsing_of(request.lines, request.first, request.end, request.language))
+    not_asked: dict[str, str] = {}
+
+    def repairs(stopped_by: StopReason | None) -> Repairs:
+        return Repairs(gathering.repairs(most, order, event, encoding), request.suspects, dict(not_asked), stopped_by)
+
+    for source in sources:
+        if check() is not None:
+            break
+        if why := source.why_not(request):
+            not_asked[source.name] = why
+            continue
+        gathering.take(source, check)
+        yield repairs(check())
+    yield repairs(check())
+
+
+def _with_suspects(request: Request) -> Request:
+    """Says which lines surprise the model; where it can't say, the first ones are asked about."""
+    selected = range(request.first, min(request.end, request.first + MAX_LINES))
+    lines = [number for number in selected if request.lines[number].strip() and len(request.lines[number]) <= MAX_CHARACTERS]
+    told = (surprise_at(request.asking, request.lines, number) for number in lines if not request.asking.is_over())
+    suspects = sorted(filter(None, told), key=lambda found: -found.surprise)[:MAX_SUSPECTS]
+    asked = [suspect.line for suspect in suspects] or lines[:MAX_SUSPECTS]
+    return replace(request, asked=tuple(asked), suspects=tuple(suspects))

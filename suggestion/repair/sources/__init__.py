@@ -1,0 +1,1 @@
+"""Where candidates come from: one file each, and `registry` is their list."""

@@ -1,0 +1,44 @@
+"""Each kind of bug run backwards: all single edits that analysis.repairs makes there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..candidate import Candidate, around, change_of
+from ..request import Request
+
+# At a line, and for each further one.
+_MOST, _MOST_MORE = 60, 20
+
+
+def why_not(request: Request) -> str:
+    """Why there are no rules; empty where there are."""
+    from ....analysis.repairs.registry import rules
+
+    try:
+        rules(request.language)
+    except ValueError as unknown:
+        return str(unknown)
+    except ImportError as missing:
+        return f"the rules need the package {missing.name}, which is not installed"
+    return ""
+
+
+def candidates(request: Request) -> Iterator[Candidate]:
+    """What the rules make of the lines; nothing of a file that does not parse."""
+    from ....analysis.python.source_text import UnreadableSource
+    from ....analysis.repairs.candidates import candidates as made_by_rules
+
+    source = "\n".join(request.lines)
+    before, after = around(request.lines, request.first, request.end)
+    span = (len(before), len(source) - len(after))
+    most = _MOST + _MOST_MORE * (request.end - request.first - 1)
+    try:
+        found = made_by_rules(source, request.language, span, most=most)
+    except UnreadableSource:
+        return
+    for each in found:
+        first, last = source.count("\n", 0, each.start), source.count("\n", 0, each.end)
+        start, end = source.rfind("\n", 0, each.start) + 1, source.find("\n", each.end)
+        text = source[start : each.start] + each.text + source[each.end : end if end >= 0 else len(source)]
+        yield Candidate(change_of(request.lines, first, last + 1, text.split("\n")), "rules", rule=each.rule)

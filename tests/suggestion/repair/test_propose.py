@@ -1,0 +1,199 @@
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator
+
+import pytest
+from tiny_gguf import TinyModel, scripted
+from tiny_models import OpenTiny
+
+from assay.inference.llamacpp.model import LlamaModel
+from assay.inference.model import StopReason
+from assay.inference.opening import EMBEDDED
+from assay.inference.remote.model import RemoteModel
+from assay.suggestion.positions import Position
+from assay.suggestion.repair.asking import Asking
+from assay.suggestion.repair.candidate import Candidate, Change
+from assay.suggestion.repair.propose import proposals, propose
+from assay.suggestion.repair.request import Request, request_for
+from assay.suggestion.repair.sources.registry import SOURCES, Source
+
+from ...inference.completion_server import Speech, serving
+
+CODE = """def clamp(value, low, high):
+    if value < low:
+        return low
+    if value < high:
+        return high
+    return value
+"""
+WRONG = 3
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[LlamaModel]:
+    with LlamaModel(EMBEDDED, threads=1) as opened:
+        yield opened
+
+
+def at(model: LlamaModel, text: str, first: int, end: int, language: str = "python") -> Request:
+    return request_for(Asking(model), text, first, end, language=language)
+
+
+def source(name: str, *lines: str, at: int = WRONG, is_drawn: bool = False) -> Source:
+    def candidates(request: Request) -> Iterable[Candidate]:
+        for line in lines:
+            yield Candidate(Change(at, at + 1, (line,)), name, is_drawn)
+
+    return Source(name, candidates)
+
+
+def test_the_line_without_the_bug_is_among_the_repairs_and_all_parse(model: LlamaModel) -> None:
+    found = propose(at(model, CODE, WRONG, WRONG + 1), most=100)
+    texts = [repair.suggestion.text for repair in found.found]
+    assert "    if value > high:" in texts
+    assert len(set(texts)) == len(texts)
+    for repair in found.found:
+        lines = CODE.split("\n")
+        place = repair.suggestion.range
+        lines[place.start.line : place.end.line + 1] = repair.suggestion.text.split("\n")
+        compile("\n".join(lines), "repaired.py", "exec")
+    assert found.not_asked == {"instruct": "no instruct model was named"}
+    assert found.stopped_by is None
+
+
+def test_repairs_are_ordered_by_what_the_model_gains(model: LlamaModel) -> None:
+    found = propose(at(model, CODE, WRONG, WRONG + 1), most=100).found
+    measures = [repair.suggestion.measures for repair in found]
+    gains = [each["logprob_gain"] for each in measures]
+    assert gains == sorted(gains, reverse=True)
+    assert [each["rank"] for each in measures] == list(range(1, len(found) + 1))
+    for each in measures:
+        assert each["logprob_gain"] == pytest.approx(each["total_logprob"] - each["old_logprob"])
+        assert all(map(math.isfinite, each.values()))
+
+
+def test_a_repair_says_what_it_replaces_and_has_no_number_yet(model: LlamaModel) -> None:
+    (repair,) = propose(at(model, CODE, WRONG, WRONG + 1), sources=[source("one", "    if value > high:")]).found
+    assert (repair.suggestion.kind, repair.old) == ("repair", "    if value < high:")
+    assert (repair.suggestion.range.start, repair.suggestion.range.end) == (Position(3, 0), Position(3, 20))
+    assert (repair.suggestion.confidence.status, repair.suggestion.confidence.probability) == ("uncalibrated", None)
+    json.dumps(repair.as_json(), allow_nan=False)
+
+
+def test_agreement_counts_sources_and_drawn_texts(model: LlamaModel) -> None:
+    right, other = "    if value > high:", "    if value <= high:"
+    sources = [
+        source("drawn", right, right, other, "    if value < high:", is_drawn=True),
+        source("quiet"),
+        source("third", right),
+    ]
+    found = {repair.suggestion.text: repair for repair in propose(at(model, CODE, WRONG, WRONG + 1), sources=sources).found}
+    assert found[right].sources == ("drawn", "third")
+    assert found[right].suggestion.measures["source_agreement"] == 1.0
+    assert found[right].suggestion.measures["draw_agreement"] == 0.5
+    assert found[other].suggestion.measures["source_agreement"] == 0.5
+    assert found[other].suggestion.measures["draw_agreement"] == 0.25
+    assert found[right].suggestion.measures["edit_size"] == 2.0
+
+
+def test_the_surprise_of_a_repair_is_that_of_the_token_that_it_changes(model: LlamaModel) -> None:
+    sources = [source("one", "    if value > high:", "    if value < high():")]
+    found = propose(at(model, CODE, WRONG, WRONG + 1), sources=sources)
+    (suspect,) = found.suspects
+    by_text = {token.text.strip(): token.surprise for token in suspect.tokens}
+    operator, call = sorted(found.found, key=lambda repair: repair.suggestion.measures["edit_size"], reverse=False)
+    told = {operator.suggestion.text: operator, call.suggestion.text: call}
+    assert told["    if value > high:"].suggestion.measures["surprise"] == by_text["<"]
+
+
+def test_what_mends_a_file_that_does_not_parse_comes_first(model: LlamaModel) -> None:
+    broken = CODE.replace("if value < high:", "if value > high")
+    sources = [source("one", "    return value", "    if (value > high", "    if value > high:")]
+    found = propose(at(model, broken, WRONG, WRONG + 1), sources=sources).found
+    assert [repair.mends for repair in found] == [True] + [False] * (len(found) - 1)
+    assert found[0].suggestion.text == "    if value > high:"
+
+
+def test_each_source_is_followed_by_the_repairs_so_far(model: LlamaModel) -> None:
+    sources = [source("one", "    if value > high:"), source("two", "    if value >= high:")]
+    counts = [len(found.found) for found in proposals(at(model, CODE, WRONG, WRONG + 1), sources=sources)]
+    assert counts == [1, 2, 2]
+
+
+def test_time_and_cancel_end_it_with_what_is_there(model: LlamaModel) -> None:
+    request = at(model, CODE, WRONG, WRONG + 1)
+    over = propose(request, max_ms=0)
+    assert (over.found, over.stopped_by) == ((), StopReason.TIME)
+    asked = []
+
+    def cancelled_after_the_first(_: Request) -> Iterable[Candidate]:
+        asked.append(1)
+        for line in ("    if value > high:", "    if value >= high:"):
+            yield Candidate(Change(WRONG, WRONG + 1, (line,)), "slow")
+
+    sources = [Source("slow", cancelled_after_the_first), source("never", "    if low:")]
+    found = propose(request, sources=sources, cancel=lambda: bool(asked))
+    assert [repair.suggestion.text for repair in found.found] == ["    if value > high:"]
+    assert found.stopped_by is StopReason.CANCELLED
+
+
+def test_several_lines_are_repaired_together_and_one_by_one(open_tiny: OpenTiny) -> None:
+    model = open_tiny(scripted(b"a", b"\n\tb", b"\nc", prompt=b"\t"))
+    request = at(model, "if x:\n\ty = 1\n\tz = 2\nw\n", 1, 3)
+    found = propose(request, sources=[each for each in SOURCES if each.name == "line"], most=100)
+    made = {(each.suggestion.range.start.line, each.suggestion.range.end.line, each.suggestion.text) for each in found.found}
+    assert (1, 2, "\ta\n\tb") in made
+    assert {(1, 1), (2, 2)} <= {(start, end) for start, end, _ in made}
+    assert [suspect.surprise for suspect in found.suspects] == sorted((each.surprise for each in found.suspects), reverse=True)
+
+
+def test_lines_end_as_the_documents_do_and_columns_are_the_clients(model: LlamaModel) -> None:
+    text = "a = '𝒳'\r\nb = 2\r\n"
+    new = Source("one", lambda _: [Candidate(Change(0, 1, ("a = 1", "c = 3")), "one")])
+    (repair,) = propose(at(model, text, 0, 1), sources=[new], encoding="utf-16").found
+    assert repair.suggestion.text == "a = 1\r\nc = 3"
+    assert repair.suggestion.range.end == Position(0, 8)
+
+
+def test_another_language_has_the_models_candidates_alone(model: LlamaModel) -> None:
+    found = propose(at(model, "function f(a) {\n  return a + 1;\n}\n", 1, 2, "javascript"), most=50)
+    assert found.found
+    assert {name for repair in found.found for name in repair.sources} <= {"fix_task", "line", "token"}
+    assert "javascript" in found.not_asked["rules"]
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "   ", "x" * 50_000, "def f(:\n  \x0c\n", "\ufeffx = 1\n", "a\rb\rc"])
+@pytest.mark.parametrize("written", [TinyModel(), TinyModel(fim=False), TinyModel(context_length=32)])
+def test_no_text_is_too_odd_for_any_model(open_tiny: OpenTiny, text: str, written: TinyModel) -> None:
+    found = propose(at(open_tiny(written), text, 0, 1))
+    assert found.stopped_by is None
+
+
+@pytest.mark.parametrize("speech", [Speech(most_logprobs=5), Speech(kind="openai", most_logprobs=5, token_names=False)])
+def test_of_a_server_that_tells_less_there_is_less(speech: Speech) -> None:
+    sources = [*(each for each in SOURCES if each.name == "line"), source("one", "y", at=1)]
+    with serving(speech) as address, RemoteModel(address, context_length=64) as model:
+        found = propose(request_for(Asking(model), "a\nb\nc", 1, 2), sources=sources)
+    measures = [repair.suggestion.measures for repair in found.found if repair.suggestion.text == "y"]
+    assert [("logprob_gain" in each) for each in measures] == [speech.kind == "vllm"]
+    json.dumps(found.as_json(), allow_nan=False)
+
+
+def test_lines_that_are_not_there_are_refused(tiny: LlamaModel) -> None:
+    for first, end in ((0, 0), (2, 1), (-1, 1), (0, 9)):
+        with pytest.raises(ValueError, match="of a file of 2"):
+            at(tiny, "a\nb", first, end)
+
+
+def test_a_scripted_models_own_line_is_the_best(open_tiny: OpenTiny) -> None:
+    model = open_tiny(scripted(b"a", b" <=", b" b", b"\n", prompt=b"\t"))
+    best = propose(at(model, "x\n\ta < b\nw\n", 1, 2, "plaintext"), most=1).found[0]
+    assert best.suggestion.text == "\ta <= b"
+    assert set(best.sources) >= {"line", "token"}
+
+
+def test_sources_have_names_of_their_own() -> None:
+    names = [each.name for each in SOURCES]
+    assert len(set(names)) == len(names)
