@@ -9,13 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Any, TypedDict
 
 from ....analysis.python.lines import Gap
-from ....inference.completion.mending import mending_prompt
-from ....inference.completion.prompt import new_tokens
-from ....inference.errors import ContextTooLong
-from ....inference.model import Model, Prompt
+from ....inference.model import Model
 from ....inference.opening import ModelChoice
-from ....inference.stopping.stop import LINE
-from ....suggestion.cut.steps import text_to_show
+from ....suggestion.repair.sources.fix_task import mended_lines
 from ...model import StudyModel, begin_anew
 from ...run import Run
 from ...servers import OnServers
@@ -133,20 +129,16 @@ class Mender:
         gap, settings = dict[str, Gap](place.gaps)[task], self.asked.model.settings
         code = code_of(place, gap)
         shown = FileWithGap(place.text, code, "line", settings)
-        prompt = mending_prompt(self.model, shown.prompt(self.model), place.text[code.start : gap.start] + text)
-        try:
-            written = self._written(prompt, new_tokens(self.model, settings, "line"), seed_of(self.asked.seed, f"{place.id}:{task}:{text}"))
-        except ContextTooLong:
-            written = [""] * (1 + DRAWS_EACH)
-        lines = [text_to_show(line.lstrip(), shown.cursor) for line in written]
+        lines = mended_lines(
+            self.model,
+            shown.cursor,
+            place.text[code.start : gap.start] + text,
+            settings,
+            draws=DRAWS_EACH,
+            temperature=self.asked.temperature,
+            seed=seed_of(self.asked.seed, f"{place.id}:{task}:{text}"),
+        )
         return {"task": task, "text": text, "lines": [None if line is None else _repaired(place, shown, line) for line in lines]}
-
-    def _written(self, prompt: Prompt, most: int, seed: int) -> list[str]:
-        first = self.model.generate(prompt, stop=LINE, max_tokens=most)
-        drawn = self.model.alternatives(
-            prompt, DRAWS_EACH, stop=LINE, max_tokens=most, temperature=self.asked.temperature, seed=seed
-        )  # fmt: skip
-        return [first.text, *(one.text for one in drawn)]
 
 
 def _repaired(place: Place, shown: FileWithGap, line: str) -> RepairedLine:
