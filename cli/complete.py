@@ -19,6 +19,7 @@ _MAX_BYTES = 1 << 28
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
     from ..calibration.registry import Registry
     from ..inference.model import Model
@@ -162,7 +163,15 @@ def _suggest(arguments: argparse.Namespace, name: str, text: str, offset: int) -
 
 
 def memory_for(model: Model, file: Path, before: str, after: str, scope: Scope) -> Memory | None:
-    """The memory at a cursor in a file; of the files around it if it is in a repository or a folder with calibrators of its own."""
+    """The memory at a cursor in a file."""
+    return remember_for(model, file, scope)(before, after)
+
+
+def remember_for(model: Model, file: Path, scope: Scope) -> Callable[[str, str], Memory | None]:
+    """What gives the memory at a cursor in a file, from the text before and behind it.
+
+    It is of the files around it, too, if it is in a repository or a folder with calibrators of its own.
+    """
     from ..calibration.project_folder import PROJECT_FOLDER
     from ..suggestion.memory.memories import Memories, project_in
 
@@ -170,7 +179,8 @@ def memory_for(model: Model, file: Path, before: str, after: str, scope: Scope) 
     folders = file.parents if scope == "project" else ()
     root = next((folder for folder in folders if (folder / ".git").exists() or (folder / PROJECT_FOLDER).exists()), None)
     path = file.name if root is None else file.relative_to(root).as_posix()
-    return Memories(model).at(before, after, path, scope, None if root is None else project_in(root))
+    memories, project = Memories(model), None if root is None else project_in(root)
+    return lambda before, after: memories.at(before, after, path, scope, project)
 
 
 def _print_suggestion(suggestion: Suggestion | None, registry: Registry) -> None:

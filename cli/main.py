@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 
 from .. import __version__
-from . import complete, demo, doctor, eval, model, model_memory, serve
+from . import complete, demo, doctor, eval, model, model_memory, repair, serve
 from .calibrate import drift, fit, report, show, trust, validate
 from .exit_codes import run_to_exit_code
 from .logs import evaluate, export, forget, path, prune, recalibrate, summary
@@ -21,6 +21,7 @@ from .options import group
 COMMANDS = (
     demo.register,
     complete.register,
+    repair.register,
     serve.register,
     group(
         "calibrate",

@@ -1,0 +1,166 @@
+"""`assay repair`: what might stand in the place of some lines of a file instead."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..calibration.control_characters import strip_control_characters
+from .complete import check_secrets, offset_of, read_text, remember_for
+from .exit_codes import DONE, UsageError
+from .options import add_json_option, add_memory_option, add_model_option, command_parser, model_choice, positive
+from .terminal import Paint, is_terminal, print_json, say, wants_colour
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from ..inference.asking.asker import Asker
+    from ..suggestion.repair.repairs import Repair, Repairs
+    from ..suggestion.repair.request import Request
+    from ..suggestion.repair.surprise import LineSurprise
+    from .options import Subparsers
+
+# Lines around a change that its diff shows.
+_CONTEXT = 3
+
+
+def register(commands: Subparsers) -> None:
+    """Add `assay repair`."""
+    parser = command_parser(
+        commands,
+        "repair",
+        "suggest other lines in the place of some lines of a file",
+        "Lines count from 1. The repairs are printed as diffs, the best first, and nothing is written to the file. No tests are run. The "
+        "file must be UTF-8.",
+    )
+    parser.add_argument("place", metavar="FILE:LINE[-LINE]", help="which lines, such as src/app.py:12 or src/app.py:12-15")
+    parser.add_argument("--stdin", action="store_true", help="read the text from stdin; FILE is then only its name and need not exist")
+    parser.add_argument("--language", help="language identifier, such as python (default: by the file's name)")
+    parser.add_argument("--most", metavar="N", type=positive, default=8, help="how many repairs to print (default: 8)")
+    parser.add_argument("--max-ms", metavar="N", type=positive, help="print what was found after N milliseconds (default: no limit)")
+    parser.add_argument("--show-surprise", action="store_true", help="print, too, which tokens surprise the model, and what it would write")
+    parser.add_argument("--instruct", metavar="URL", help="server of an instruct model that is asked for repairs as well")
+    parser.add_argument("--failure", metavar="TEXT", help="what a failing test says, to be told to the instruct model")
+    add_memory_option(parser)
+    add_model_option(parser)
+    add_json_option(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the repairs of FILE:LINE[-LINE]. Raises UsageError and ModelError."""
+    from ..suggestion.languages import language_of
+    from ..suggestion.repair.asking import Asking
+    from ..suggestion.repair.propose import propose
+    from ..suggestion.repair.request import Failure, request_for
+
+    name, first, last = parse_lines(arguments.place)
+    if arguments.failure is not None and arguments.instruct is None:
+        raise UsageError("--failure is told to an instruct model: name one with --instruct")
+    check_secrets(name)
+    text = read_text(name, from_stdin=arguments.stdin)
+    for line in (first, last):
+        offset_of(text, line, 1, name)
+    with contextlib.ExitStack() as opened:
+        model = opened.enter_context(model_choice(arguments).open())
+        asker = None if arguments.instruct is None else opened.enter_context(_asker(arguments.instruct))
+        request = request_for(
+            Asking(model, remember=remember_for(model, Path(name), arguments.memory)),
+            text,
+            first - 1,
+            last,
+            language=arguments.language or language_of(name),
+            asker=asker,
+            failure=None if arguments.failure is None else Failure(message=arguments.failure),
+        )
+        repairs = propose(request, most=arguments.most, max_ms=arguments.max_ms)
+        surprises = _surprises(request, repairs) if arguments.show_surprise else None
+        fingerprint = model.fingerprint
+    if arguments.json:
+        told = {} if surprises is None else {"surprise": [each.as_json() for each in surprises]}
+        print_json(repairs.as_json() | told | {"model": {"id": fingerprint.id, **asdict(fingerprint)}})
+    else:
+        _print(name, request, repairs, surprises or ())
+    return DONE
+
+
+def parse_lines(place: str) -> tuple[str, int, int]:
+    """The file and the first and last line of "FILE:LINE[-LINE]". A colon in the file's name is fine. Raises UsageError."""
+    name, _, numbers = place.rpartition(":")
+    found = re.fullmatch("([0-9]{1,9})(?:-([0-9]{1,9}))?", numbers)
+    if not name or found is None:
+        raise UsageError(f"{place!r} is not FILE:LINE or FILE:LINE-LINE, for example src/app.py:12-15")
+    first = int(found[1])
+    last = int(found[2] or first)
+    if first < 1:
+        raise UsageError(f"{place}: lines count from 1")
+    if last < first:
+        raise UsageError(f"{place}: line {last} comes before line {first}")
+    return name, first, last
+
+
+def _asker(url: str) -> Asker:
+    from ..inference.opening import ModelChoice, open_asker
+
+    return open_asker(ModelChoice(url))
+
+
+def _surprises(request: Request, repairs: Repairs) -> list[LineSurprise]:
+    from ..suggestion.repair.surprise import with_alternatives
+
+    return [with_alternatives(request.asking, request.lines, suspect) for suspect in repairs.suspects]
+
+
+def _print(name: str, request: Request, repairs: Repairs, surprises: list[LineSurprise] | tuple[()]) -> None:
+    paint = Paint(wants_colour(sys.stdout))
+    for text in (*(_surprise_text(name, each) for each in surprises), *_repair_texts(name, request, repairs)):
+        lines = (strip_control_characters(line) if is_terminal(sys.stdout) else line for line in text)
+        print("\n".join(_coloured(paint, line) for line in lines), end="\n\n")
+    for source, why in repairs.not_asked.items():
+        say(f"not asked: {source}: {why}")
+    if repairs.stopped_by is not None:
+        say("there may be more: the time was up (--max-ms)")
+    if not repairs.found:
+        say("No repair: nothing else was found that fits here.")
+
+
+def _surprise_text(name: str, found: LineSurprise) -> Iterator[str]:
+    own = f"; the model would write: {found.alternative.strip()}" if found.alternative else ""
+    yield f"{name}:{found.line + 1}: surprise {found.surprise:.2f} nats{own}"
+    yield "  column  surprise  token"
+    for token in found.tokens:
+        instead = f"  instead: {token.alternative.strip()}" if token.alternative else ""
+        yield f"  {token.start + 1:6}  {token.surprise:8.2f}  {token.text.strip() or '(end of line)'}{instead}"
+
+
+def _repair_texts(name: str, request: Request, repairs: Repairs) -> Iterator[Iterator[str]]:
+    for number, repair in enumerate(repairs.found, 1):
+        yield _repair_text(name, request, repair, f"repair {number} of {len(repairs.found)}")
+
+
+def _repair_text(name: str, request: Request, repair: Repair, title: str) -> Iterator[str]:
+    measures, place = repair.suggestion.measures, repair.suggestion.range
+    said = [f"gain {measures['logprob_gain']:+.2f} nats"] if "logprob_gain" in measures else []
+    said += ["mends the file"] if repair.mends else []
+    said += ["from " + ", ".join(repair.sources), *(rule.replace("_", " ") for rule in repair.rules)]
+    yield f"{title}: {repair.suggestion.confidence.text}; {'; '.join(said)}"
+    first, end = place.start.line, place.end.line + 1
+    above, below = request.lines[max(0, first - _CONTEXT) : first], request.lines[end : end + _CONTEXT]
+    old, new = request.lines[first:end], repair.suggestion.text.split(request.newline)
+    beside = len(above) + len(below)
+    yield f"--- {name}"
+    yield f"+++ {name}"
+    yield f"@@ -{first - len(above) + 1},{len(old) + beside} +{first - len(above) + 1},{len(new) + beside} @@"
+    for sign, lines in ((" ", above), ("-", old), ("+", new), (" ", below)):
+        yield from (sign + line for line in lines)
+
+
+def _coloured(paint: Paint, line: str) -> str:
+    if line.startswith("-"):
+        return paint(line, "red")
+    return paint(line, "green") if line.startswith("+") else line

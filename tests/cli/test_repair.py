@@ -1,0 +1,100 @@
+"""`assay repair`: which lines it repairs, what it prints, and what it refuses."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from house.running import assay
+
+CODE = """def clamp(value, low, high):
+    if value < low:
+        return low
+    if value < high:
+        return high
+    return value
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ("nowhere.py:1", "nowhere.py: No such file"),
+        ("three.py", "not FILE:LINE or FILE:LINE-LINE"),
+        ("three.py:one", "not FILE:LINE or FILE:LINE-LINE"),
+        ("three.py:1-", "not FILE:LINE or FILE:LINE-LINE"),
+        ("three.py:" + "9" * 5000, "not FILE:LINE or FILE:LINE-LINE"),
+        ("three.py:0", "lines count from 1"),
+        ("three.py:3-2", "line 2 comes before line 3"),
+        ("three.py:5", "the file has 4 lines"),
+        ("three.py:2-9", "the file has 4 lines"),
+        (".:1", ".: Is a directory"),
+        (".env:1", ".env: this file may hold secrets"),
+    ],
+)
+def test_lines_that_are_not_there_end_with_2_and_one_clear_line(tmp_path: Path, place: str, message: str) -> None:
+    (tmp_path / "three.py").write_text("x = 1\ny = 2\nz = 3\n")
+    (tmp_path / ".env").write_text("KEY=1")
+    ran = assay("repair", place, cwd=tmp_path)
+    assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (2, "", 1)
+    assert ran.stderr.startswith("assay: ")
+    assert message in ran.stderr
+
+
+def test_a_failure_without_a_model_that_is_told_of_it_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(CODE)
+    ran = assay("repair", "a.py:4", "--failure", "assert 1 == 2", cwd=tmp_path)
+    assert (ran.returncode, ran.stderr) == (2, "assay: --failure is told to an instruct model: name one with --instruct\n")
+
+
+def test_repairs_are_diffs_that_can_be_applied(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(CODE)
+    ran = assay("repair", "a.py:4", "--most", "40", cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    titles, diffs = zip(*(text.split("\n", 1) for text in ran.stdout.strip("\n").split("\n\n")), strict=True)
+    assert titles[0].startswith(f"repair 1 of {len(diffs)}: ○ no evidence; gain ")
+    assert "not asked: instruct: no instruct model was named" in ran.stderr
+    (right,) = (diff for diff in diffs if "+    if value > high:" in diff)
+    assert right.startswith("--- a.py\n+++ a.py\n@@ -1,7 +1,7 @@\n def clamp(")
+    if patch := shutil.which("patch"):
+        subprocess.run([patch, "a.py"], input=right + "\n", text=True, cwd=tmp_path, check=True, capture_output=True)
+        assert (tmp_path / "a.py").read_text() == CODE.replace("value < high", "value > high")
+
+
+def test_json_is_the_documented_format_and_tells_of_surprise_only_where_asked(tiny_gguf: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(CODE)
+    for options in ((), ("--show-surprise",)):
+        ran = assay("repair", "a.py:4-5", "--model", tiny_gguf, "--json", *options, cwd=tmp_path)
+        assert ran.returncode == 0, ran.stderr
+        document = json.loads(ran.stdout)
+        assert set(document) == {"repairs", "not_asked", "stopped_by", "model"} | ({"surprise"} if options else set())
+        for repair in document["repairs"]:
+            assert repair["kind"] == "repair"
+            assert {"id", "text", "range", "confidence", "measures", "old", "sources", "rules", "mends"} <= set(repair)
+    (first, *_) = document["surprise"]
+    assert set(first) == {"line", "text", "logprob", "surprise", "tokens", "alternative"}
+    assert set(first["tokens"][0]) == {"start", "end", "text", "logprob", "surprise", "alternative"}
+
+
+def test_surprising_tokens_are_shown_with_their_columns(tmp_path: Path) -> None:
+    ran = assay("repair", "unsaved.py:4", "--stdin", "--show-surprise", "--most", "1", stdin=CODE.encode(), cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    table = ran.stdout.split("\n\n")[0].splitlines()
+    assert table[0].startswith("unsaved.py:4: surprise ")
+    assert table[1] == "  column  surprise  token"
+    assert any(line.split()[0] == "13" and line.split()[2] == "<" for line in table[2:])
+
+
+def test_where_nothing_else_fits_that_is_said(tiny_gguf: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("\n\n")
+    ran = assay("repair", "a.py:1", "--model", tiny_gguf, cwd=tmp_path)
+    assert (ran.returncode, ran.stdout) == (0, "")
+    assert "No repair: nothing else was found that fits here.\n" in ran.stderr
+
+
+def test_a_time_limit_is_said(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(CODE)
+    ran = assay("repair", "a.py:4", "--max-ms", "1", cwd=tmp_path)
+    assert ran.returncode == 0
+    assert "there may be more: the time was up (--max-ms)" in ran.stderr
