@@ -4,7 +4,7 @@
 
 FOLDER: has Python files, such as an installed package that the model was not trained on. At most two bugs are put into a file; of each
 kind there are as many as there can be. A repair counts where it gives the file before the bug, white space at the ends of lines aside. The
-first table has them in the order of `assay repair`, by the gain in log-probability, the second one by gain and size
+first table has them by the gain in log-probability, the second one in the order of `assay repair`, by gain and size
 (suggestion/repair/order.py); a source's own candidates are in that order, too. The rules run these very kinds of bug backwards, so it is no
 wonder that the line is among what they give. Intervals are 95 %, with files as independent. Prints Markdown. FILE gets a line of JSON for
 each bug.

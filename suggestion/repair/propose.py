@@ -12,7 +12,7 @@ from ...inference.stopping.cancel_or_timeout import make_stop_check
 from ..positions import Encoding
 from .asking import MAX_CHARACTERS
 from .gathering import Gathering
-from .order import Order, by_gain
+from .order import Order, by_gain_and_size
 from .parsing import parsing_of
 from .repairs import Repairs
 from .request import Request
@@ -28,7 +28,7 @@ def propose(
     *,
     most: int = 8,
     sources: Sequence[Source] = SOURCES,
-    order: Order = by_gain,
+    order: Order = by_gain_and_size,
     event: Event = "tests_pass",
     encoding: Encoding = "utf-32",
     max_ms: float | None = None,
@@ -49,7 +49,7 @@ def proposals(
     *,
     most: int = 8,
     sources: Sequence[Source] = SOURCES,
-    order: Order = by_gain,
+    order: Order = by_gain_and_size,
     event: Event = "tests_pass",
     encoding: Encoding = "utf-32",
     max_ms: float | None = None,

@@ -15,6 +15,7 @@ from assay.inference.remote.model import RemoteModel
 from assay.suggestion.positions import Position
 from assay.suggestion.repair.asking import Asking
 from assay.suggestion.repair.candidate import Candidate, Change
+from assay.suggestion.repair.order import by_gain_and_size
 from assay.suggestion.repair.propose import proposals, propose
 from assay.suggestion.repair.request import Request, request_for
 from assay.suggestion.repair.sources.registry import SOURCES, Source
@@ -63,11 +64,11 @@ def test_the_line_without_the_bug_is_among_the_repairs_and_all_parse(model: Llam
     assert found.stopped_by is None
 
 
-def test_repairs_are_ordered_by_what_the_model_gains(model: LlamaModel) -> None:
+def test_repairs_are_ordered_by_what_the_model_gains_and_how_little_changes(model: LlamaModel) -> None:
     found = propose(at(model, CODE, WRONG, WRONG + 1), most=100).found
     measures = [repair.suggestion.measures for repair in found]
-    gains = [each["logprob_gain"] for each in measures]
-    assert gains == sorted(gains, reverse=True)
+    keys = [by_gain_and_size(each) for each in measures]
+    assert keys == sorted(keys, reverse=True)
     assert [each["rank"] for each in measures] == list(range(1, len(found) + 1))
     for each in measures:
         assert each["logprob_gain"] == pytest.approx(each["total_logprob"] - each["old_logprob"])
