@@ -115,11 +115,11 @@ class Folds:
         return next((f"{field}: {reason}" for field, reason in wrong), "")
 
 
-def held_out(calibrator: Calibrator, folds: Folds) -> Callable[[Sample], float | None]:
+def held_out(calibrator: Calibrator, folds: Folds, *, everywhere: bool = False) -> Callable[[Sample], float | None]:
     """P(event) of a sample by the map that did not see its project; by the calibrator's own where that saw none of it.
 
     For a sample of the fit it is what the calibrator's evidence was computed from. The calibrator's status is not looked at. It is None
-    where a measure is missing or outside of what the samples of the fit had.
+    where a measure is missing or outside of what the samples of the fit had. everywhere: maps are read outside of that, too.
 
     Raises FoldsError for folds of another calibrator.
     """
@@ -133,8 +133,8 @@ def held_out(calibrator: Calibrator, folds: Folds) -> Callable[[Sample], float |
     def probability(sample: Sample) -> float | None:
         fold = without.get(sample.project)
         if fold is None:
-            return _by_own_map(calibrator, sample)
-        x = _entered(sample, folds.measures[: fold.features], folds.ranges)
+            return _by_own_map(calibrator, sample, everywhere=everywhere)
+        x = _entered(sample, folds.measures[: fold.features], None if everywhere else folds.ranges)
         return None if x is None else float(fold.probabilities(x, [path_of(sample, folds.levels)])[0])
 
     return probability
@@ -172,8 +172,8 @@ def path_of(sample: Sample, levels: Sequence[Level]) -> tuple[str, ...]:
     return tuple(getattr(sample, level) for level in levels)
 
 
-def _by_own_map(calibrator: Calibrator, sample: Sample) -> float | None:
-    x = _entered(sample, calibrator.features, calibrator.ranges)
+def _by_own_map(calibrator: Calibrator, sample: Sample, *, everywhere: bool) -> float | None:
+    x = _entered(sample, calibrator.features, None if everywhere else calibrator.ranges)
     if x is None:
         return None
     groups: dict[Level, str] = {level: name for level in LEVELS if (name := getattr(sample, level))}
@@ -181,9 +181,10 @@ def _by_own_map(calibrator: Calibrator, sample: Sample) -> float | None:
     return min(max(float(sigmoid(np.array(log_odds))), calibrator.bound), 1 - calibrator.bound)
 
 
-def _entered(sample: Sample, measures: Sequence[str], ranges: Sequence[tuple[float, float]]) -> Floats | None:
-    """The features (1, k) of a sample as they enter a map; None where one is missing or outside of its range."""
+def _entered(sample: Sample, measures: Sequence[str], ranges: Sequence[tuple[float, float]] | None) -> Floats | None:
+    """The features (1, k) of a sample as they enter a map; None where one is missing or outside of its range, if there are ranges."""
     values = [sample.measures.get(name, np.nan) for name in measures]
-    if not all(low <= value <= high for value, (low, high) in zip(values, ranges, strict=False)):
+    limits = [(-np.inf, np.inf)] * len(values) if ranges is None else ranges
+    if not all(low <= value <= high for value, (low, high) in zip(values, limits, strict=False)):
         return None
     return np.column_stack([enter(name, [value]) for name, value in zip(measures, values, strict=True)])

@@ -35,7 +35,8 @@ class StudyModel:
 
     id, name: of its fingerprint. prompts: the fingerprint of what it is asked, by task. questions: what it is asked about each of its
     generations, by reflective measure. memory: what is read beside it. weights: the fingerprint of that memory. version: the driver's
-    Assay. sampled: as prompts, where texts are drawn at a temperature. mends: whether it was trained to mend lines.
+    Assay. sampled: as prompts, where texts are drawn at a temperature. mends: whether it was trained to mend lines. replays:
+    whether it says how likely a given text is.
     """
 
     choice: ModelChoice
@@ -49,6 +50,7 @@ class StudyModel:
     version: str = __version__
     sampled: Mapping[Task, str] = field(default_factory=dict)
     mends: bool = False
+    replays: bool = False
 
     def question(self, study: str, task: Task = "line") -> dict[str, str | int | Sequence[str]]:
         """The first part of a run's question: schema, study, model, prompt (that of a task) and memory."""
@@ -117,6 +119,7 @@ def model_of(
             mixed,
             sampled=sampled,
             mends=can_mend(model),
+            replays=model.capabilities.replay,
         )
         require_one_model(choice, model.fingerprint)
     if reflective and not found.questions:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # By its name in run.toml: the module with STUDY.
 STUDIES = {
     "calibration": "calibration.study",
+    "catcode": "catcode.lines.study",
     "counterfeit": "counterfeit.lines.study",
     "counterfeit_problems": "counterfeit.problems.study",
     "counterfeit_file": "counterfeit.problems.file_study",

@@ -8,7 +8,11 @@ from typing import Any
 
 from ..calibration.bands import EVENT_WORDS
 from ..calibration.calibrator import Calibrator
+from ..calibration.fitting.checks import FitError
+from ..calibration.fitting.fit import fit
+from ..calibration.fitting.folds import MIN_GROUPS
 from ..calibration.held_out import FoldsError, folds_path, load_folds
+from ..calibration.measures.registry import MEASURES
 from ..calibration.registry import Purpose, Registry, choose
 from ..calibration.samples import Event
 from ..calibration.validation.figures import Figure
@@ -20,6 +24,7 @@ from .progress import to_stderr
 
 # The function `figures` of a module of calibration/validation.
 Figures = Callable[[Calibrator, Inputs, HeldOut], tuple[Figure, ...]]
+_FREE = tuple(name for name, measure in MEASURES.items() if not measure.cost and measure.kind != "consistency")
 
 
 def figures_of_task(
@@ -42,8 +47,28 @@ def figures_of_task(
             )
             return
         for figure in figures(entry.calibrator, inputs, source):
-            yield replace(figure, id=f"{task}, {EVENT_WORDS[event]}: {figure.id}, {title_of(figure)}")
+            yield titled(figure, task, event)
     except (NotHeldOut, FoldsError) as error:
         to_stderr(f"the calibrator {entry.path} is not validated: {error}")
     except ValueError as error:
         raise StudyError(f"samples of the task {task}: {error}") from None
+
+
+def figures_of_fitted(event: Event, inputs: Inputs, figures: Figures) -> Iterator[Figure]:
+    """The figures of a calibrator of the measures that cost no call, fitted to a run's samples, each judged by a map that has not seen it.
+
+    Of fewer than five projects it would say nothing, and there are none.
+    """
+    if len({sample.project for sample in inputs.plain if sample.labels.get(event) is not None}) < MIN_GROUPS:
+        return
+    free = tuple(name for name in _FREE if all(name in each.measures for each in inputs.plain))
+    try:
+        calibrator = fit(inputs.plain, event, free, resamples=2).calibrator
+        yield from figures(calibrator, inputs, held_out(calibrator, inputs.plain))
+    except (FitError, NotHeldOut) as error:
+        to_stderr(f"no figures for {EVENT_WORDS[event]}: {error}")
+
+
+def titled(figure: Figure, task: str, event: Event) -> Figure:
+    """A figure whose id says what it is, for a page."""
+    return replace(figure, id=f"{task}, {EVENT_WORDS[event]}: {figure.id}, {title_of(figure)}")

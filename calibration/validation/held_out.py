@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,13 +36,15 @@ class HeldOut:
     """The source for figures of a calibrator on some samples, and on others of the same places.
 
     own: of its event from its measures. how: what that is, for people. cross_fitted: fitted to the samples themselves, for what the
-    calibrator has no map for, and for comparisons of maps that are to have the same samples.
+    calibrator has no map for, and for comparisons of maps that are to have the same samples. everywhere: as own, and read outside of what
+    the calibrator was fitted on, where an editor shows no number: for comparisons of texts that no model chose.
     """
 
     calibrator: Calibrator
     own: Callable[[Sequence[Sample]], Floats]
     how: str
     cross_fitted: CrossFitted
+    everywhere: Callable[[Sequence[Sample]], Floats]
 
     def __call__(self, judged: Sequence[Sample], event: str, features: tuple[str, ...]) -> Floats:
         """As `Source`."""
@@ -61,16 +64,17 @@ def held_out(calibrator: Calibrator, samples: Sequence[Sample], folds: Folds | N
     """
     cross_fitted = CrossFitted(tuple(samples), calibrator.fitted_on.grouped_by, _wanted(calibrator))
     if folds is not None:
-        probability = by_folds(calibrator, folds)
         known = {group.name for group in folds.groups}
         strangers = sum(sample.project not in known for sample in samples)
         how = "each project by the kept map that did not see it"
         if strangers:
             how += f", {strangers:,} of {len(samples):,} samples by the map itself, which saw none of their projects"
-        return HeldOut(calibrator, lambda judged: np.array([probability(sample) for sample in judged], dtype=np.float64), how, cross_fitted)
+        own, everywhere = (_each(by_folds(calibrator, folds, everywhere=beyond)) for beyond in (False, True))
+        return HeldOut(calibrator, own, how, cross_fitted, everywhere)
     if not are_its_own(calibrator, samples):
         _check_unseen(calibrator, samples)
-        return HeldOut(calibrator, lambda judged: shown(calibrator, judged), BY_OWN_MAP, cross_fitted)
+        beyond = partial(shown, calibrator, everywhere=True)
+        return HeldOut(calibrator, partial(shown, calibrator), BY_OWN_MAP, cross_fitted, beyond)
     if calibrator.moved_from or calibrator.levels:
         why = "was adapted from another one" if calibrator.moved_from else "has maps of its own for levels"
         raise NotHeldOut(
@@ -78,8 +82,15 @@ def held_out(calibrator: Calibrator, samples: Sequence[Sample], folds: Folds | N
             "--keep-folds"
         )
     how = f"its own samples, each by a map that was fitted without the fold of its {calibrator.fitted_on.grouped_by}"
-    own = calibrator.event, calibrator.features
-    return HeldOut(calibrator, lambda judged: cross_fitted(judged, *own), how, cross_fitted)
+
+    def again(judged: Sequence[Sample]) -> Floats:
+        return cross_fitted(judged, calibrator.event, calibrator.features)
+
+    return HeldOut(calibrator, again, how, cross_fitted, again)
+
+
+def _each(probability: Callable[[Sample], float | None]) -> Callable[[Sequence[Sample]], Floats]:
+    return lambda judged: np.array([probability(sample) for sample in judged], dtype=np.float64)
 
 
 def _check_unseen(calibrator: Calibrator, samples: Sequence[Sample]) -> None:
@@ -101,11 +112,14 @@ def are_its_own(calibrator: Calibrator, samples: Sequence[Sample]) -> bool:
     return samples_sha256(known) == calibrator.fitted_on.samples_sha256
 
 
-def shown(calibrator: Calibrator, samples: Sequence[Sample]) -> Floats:
-    """What the calibrator itself says (n,), whatever its status; nan where a measure is missing or outside its ranges."""
+def shown(calibrator: Calibrator, samples: Sequence[Sample], *, everywhere: bool = False) -> Floats:
+    """What the calibrator itself says (n,), whatever its status; nan where a measure is missing or outside its ranges.
+
+    everywhere: outside of these it is read, too.
+    """
     x, inside = _entered(samples, calibrator.features)
     for column, (low, high) in zip(_raw(samples, calibrator.features).T, calibrator.ranges, strict=True):
-        inside &= (column >= low) & (column <= high)
+        inside &= everywhere | ((column >= low) & (column <= high))
     p = np.full(len(samples), np.nan)
     if not calibrator.levels or not isinstance(calibrator.map, PlattMap):
         p[inside] = sigmoid(calibrator.map.log_odds(x[inside]))

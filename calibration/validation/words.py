@@ -6,13 +6,17 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+from ...analysis.bugs.registry import KINDS
+from ...analysis.morphisms.registry import MORPHISMS
 from ..bands import BOUNDARIES, LIKELY, POSSIBLE, UNLIKELY
 from .figures import Figure, Reading
 from .table import Validation
 
 # What a calibrator must show. The others say more of it and count for nothing: many figures that hold are no stronger claim.
 PRIMARY = ("K1", "K2", "F2", "M1", "M3")
-_COUNTED: tuple[Reading, ...] = ("refuted", "undecided", "not run")
+_COUNTED: tuple[Reading, ...] = ("refuted", "undecided", "reported", "not run")
+_EQUIVALENT = tuple(entry.name for entry in MORPHISMS if entry.equivalent)
+_WRONG = ("modify_condition", *KINDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +86,32 @@ MEANINGS: dict[str, Meaning] = {
     "R5": Meaning("log odds of being right after a successful round trip, at the same probability"),
     "R6.skill": Meaning("skill gained by round trips, without descriptions that recite the code"),
     "R6.odds": Meaning("log odds after a successful round trip, without such descriptions"),
+    "M1": Meaning(
+        "change of the number where the code around is rewritten and does the same",
+        "Its numbers change by more than 2 points on average where the code around a line is only written otherwise.",
+    ),
+    "M1.icc": Meaning(
+        "share of the variance of its log odds that lies between lines, not between rewrites of the code around one",
+        "Its numbers vary where the code around a line is only written otherwise.",
+    ),
+    "M1.absolute": Meaning("size of that change, over that of scoring again"),
+    "M1.logit": Meaning("that change in log odds, over that of scoring again"),
+    "M2": Meaning("share of wrong rewrites of a line that have a lower number", "It gives wrong lines numbers as high as right ones."),
+    "M3": Meaning(
+        "fall of the log odds for a wrong rewrite minus that for one that does the same",
+        "Its numbers fall as far for a line that is only written otherwise as for one that is wrong.",
+    ),
+    "M3.auc": Meaning("AUC of that fall, wrong rewrites against those that do the same"),
+    "M4": Meaning("M2 of wrong rewrites that look right"),
+    "M4.other": Meaning("M2 of other wrong rewrites"),
+    "M5.context": Meaning("share of rewrites of the code around a line that change its band"),
+    "M5.wrong": Meaning("share of wrong rewrites of a line whose band does not fall"),
+    "M6": Meaning("offset in code that was rewritten", "In rewritten code its numbers are off by more than 5 points."),
+    "M6.original": Meaning("offset at the same places as they were"),
+    "M6.skill": Meaning("skill in code that was rewritten minus that at the same places", "In rewritten code its numbers have less skill."),
+    **{f"M7.context_{rule}": Meaning(f"M1 of the rule {rule} alone") for rule in _EQUIVALENT},
+    **{f"M7.line_{rule}": Meaning(f"M3 with the rule {rule} alone for what does the same") for rule in _EQUIVALENT},
+    **{f"M7.wrong_{rule}": Meaning(f"M3 with the rule {rule} alone for what is wrong") for rule in _WRONG},
 }
 
 

@@ -22,6 +22,7 @@ from ....analysis.sandbox.isolation.best_level import best_level
 from ....calibration.measures.round_trip import measures_of_round_trips
 from ....inference.opening import ModelChoice
 from ....suggestion.memory.scope import DEFAULT_SCOPE, Scope
+from ...asked_line import Asking
 from ...calibration.draw import ANSWERS, EVENT, Drawing, label_id
 from ...calibration.plan import tell, written
 from ...model import StudyModel, model_of
@@ -35,7 +36,7 @@ from ...study import Plan, Results, Step, Work, conduct
 from ..options import CODES
 from .facts import facts_of, is_exact
 from .report import write_report
-from .trips import DESCRIBE, REBUILD, Asking, Code, Draws, describe, rebuild
+from .trips import DESCRIBE, REBUILD, Code, Draws, describe, rebuild
 
 PER_PROJECT = 60
 LABELS = Step("labels", "text", Label)

@@ -7,28 +7,17 @@ shown, never of the file that tests judge.
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any, TypedDict
 
 from ....analysis.python.lines import Gap
 from ....inference.completion.sampling import GREEDY, Sampling
 from ....inference.completion.settings import Settings
-from ....inference.errors import ContextTooLong, NotReplayable, Unavailable
-from ....inference.model import Generation, Model
-from ....inference.opening import ModelChoice
 from ....inference.project_memory.memory import Memory
-from ....suggestion.complete import complete_several
 from ....suggestion.cut.steps import text_to_show
-from ....suggestion.given_text import generation_of
+from ...asked_line import OpenModel
 from ...calibration.draw import label_id
-from ...memory import StudyMemory
-from ...model import StudyModel, begin_anew
-from ...servers import OnServers
 from ...sets.lines import Place
-from ...sets.projects import Project, own_code, path_in_project
 from ...study import Step
 from ...suggested import FileWithGap
 
@@ -146,96 +135,36 @@ class Draws:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Asking:
-    """Makes the worker's function that asks the model about codes; travels to the worker.
-
-    projects: by name, and archives, where their distributions are: for their memories. ask: what is asked.
-    """
-
-    model: StudyModel
-    projects: Mapping[str, Project]
-    archives: Path
-    draws: Draws
-    ask: Callable[[OpenModel, Code], dict[str, Any]]
-
-    def __call__(self) -> Callable[[Code], dict[str, Any]]:
-        """The function, with the model open. Raises Changed, and what `ModelChoice.open` raises."""
-        return OnServers(self.model.choice, self.at)()
-
-    def at(self, choice: ModelChoice) -> OpenModel:
-        """The function, with the model of a choice. Raises as above."""
-        model = replace(self.model, choice=choice).open_in_worker()
-        return OpenModel(self, model, StudyMemory(model, self.model.memory, lambda name: own_code(self.projects[name], self.archives)))
+def logprob(asked: OpenModel[Draws], shown: FileWithGap, memory: Memory | None) -> float | None:
+    """The log-probability of what is in the gap, with that of its end. None where the model can't tell it."""
+    given = asked.given(shown, memory)
+    total = math.nan if given is None else math.fsum(token.logprob for token in given.tokens)
+    return total if math.isfinite(total) else None
 
 
-@dataclass(frozen=True, slots=True)
-class OpenModel:
-    """Asks about codes; holds a model."""
-
-    asking: Asking
-    model: Model
-    memory: StudyMemory
-
-    def __call__(self, code: Code) -> dict[str, Any]:
-        """The record of one code. Raises what `Model.generate` raises."""
-        begun = time.perf_counter()
-        begin_anew(self.model)
-        self.memory.forget()
-        record = self.asking.ask(self, code)
-        return {"id": code.id, **record, "timings": {"total_ms": (time.perf_counter() - begun) * 1e3}}
-
-    def close(self) -> None:
-        """Put the model away."""
-        self.model.close()
-
-    def memory_at(self, shown: FileWithGap, place: Place) -> Memory | None:
-        """What is read beside the model at a gap."""
-        return self.memory.at(shown, place.project, path_in_project(place.path))
-
-    def written(self, shown: FileWithGap, memory: Memory | None, count: int, sampling: Sampling) -> tuple[Generation, ...]:
-        """What the model writes at a gap. Raises what `Model.generate` raises."""
-        at = shown.cursor
-        return complete_several(
-            self.model, at.prefix, at.suffix, kind=at.kind, settings=shown.settings, memory=memory, count=count, sampling=sampling
-        )
-
-    def logprob(self, shown: FileWithGap, memory: Memory | None) -> float | None:
-        """The log-probability of what is in the gap, with that of its end. None where the model can't tell it."""
-        if not self.model.capabilities.replay:
-            return None
-        at = shown.cursor
-        try:
-            given = generation_of(self.model, at.prefix, at.suffix, shown.truth, kind=at.kind, settings=shown.settings, memory=memory)
-        except (Unavailable, NotReplayable, ContextTooLong):
-            return None
-        total = math.fsum(token.logprob for token in given.tokens)
-        return total if math.isfinite(total) else None
-
-
-def describe(asked: OpenModel, code: Code) -> dict[str, Any]:
+def describe(asked: OpenModel[Draws], code: Code) -> dict[str, Any]:
     """Descriptions of a code: comments that the model writes above it."""
-    draws = asked.asking.draws
+    draws = asked.asking.wanted
     shown = code.to_describe(asked.asking.model.settings)
     made = asked.written(shown, asked.memory_at(shown, code.place), draws.forward, Sampling(TEMPERATURE, seed=draws.seed))
     return {"descriptions": [description_of(one.text) for one in made]}
 
 
-def rebuild(asked: OpenModel, code: Code) -> dict[str, Any]:
+def rebuild(asked: OpenModel[Draws], code: Code) -> dict[str, Any]:
     """The code, rebuilt below each of its descriptions, and below a comment that says nothing of it."""
-    draws = asked.asking.draws
+    draws = asked.asking.wanted
     known = {comment: _trip(asked, code, comment, draws.backward) for comment in dict.fromkeys(code.descriptions)}
     return {"trips": [known[comment] for comment in code.descriptions], "uninformed": _trip(asked, code, UNINFORMED, draws.uninformed)}
 
 
-def _trip(asked: OpenModel, code: Code, comment: str, count: int) -> Trip:
+def _trip(asked: OpenModel[Draws], code: Code, comment: str, count: int) -> Trip:
     shown = code.to_rebuild(comment, asked.asking.model.settings)
     memory = asked.memory_at(shown, code.place)
     rebuilt: list[Rebuilt] = []
-    for one in asked.written(shown, memory, count, asked.asking.draws.rebuilding):
+    for one in asked.written(shown, memory, count, asked.asking.wanted.rebuilding):
         inserted = text_to_show(one.text, shown.cursor)
         rebuilt.append({"text": one.text, "inserted": inserted, "equal": shown.is_exact(inserted)})
-    return {"comment": comment, "logprob": asked.logprob(shown, memory), "rebuilt": rebuilt}
+    return {"comment": comment, "logprob": logprob(asked, shown, memory), "rebuilt": rebuilt}
 
 
 def description_of(text: str) -> str:

@@ -16,8 +16,9 @@ from assay.analysis.python.lines import Gap
 from assay.inference.completion.settings import Settings
 from assay.inference.model import Capabilities
 from assay.inference.opening import ModelChoice
+from assay.offline_eval.asked_line import Asking, OpenModel
 from assay.offline_eval.model import model_of
-from assay.offline_eval.rtc.lines.trips import MAX_CHARACTERS, UNINFORMED, Asking, Code, Draws, OpenModel, describe, description_of, rebuild
+from assay.offline_eval.rtc.lines.trips import MAX_CHARACTERS, UNINFORMED, Code, Draws, describe, description_of, logprob, rebuild
 from assay.offline_eval.sets.lines import Place
 
 one_line = st.text(st.characters(exclude_characters="\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029", exclude_categories=["Cs"]), max_size=60)
@@ -69,14 +70,14 @@ def test_several_rebuilds_are_drawn_and_one_is_greedy() -> None:
 
 
 @pytest.fixture(scope="module")
-def opened() -> Iterator[OpenModel]:
+def opened() -> Iterator[OpenModel[Draws]]:
     model = model_of(ModelChoice(), ("line",), memory="file")
     found = Asking(model, {}, Path(), Draws(forward=2), describe).at(model.choice)
     yield found
     found.close()
 
 
-def test_a_model_describes_a_line_and_rebuilds_it_the_same_way_each_time(opened: OpenModel) -> None:
+def test_a_model_describes_a_line_and_rebuilds_it_the_same_way_each_time(opened: OpenModel[Draws]) -> None:
     code = Code(place(), "result = result + number")
     told = opened(code)
     assert len(told["descriptions"]) == 2
@@ -95,13 +96,13 @@ def test_a_model_describes_a_line_and_rebuilds_it_the_same_way_each_time(opened:
         assert one["equal"] == (one["inserted"] == "result = result + number")
 
 
-def test_the_log_probability_of_a_rebuild_is_that_of_the_same_text_as_a_code(opened: OpenModel) -> None:
+def test_the_log_probability_of_a_rebuild_is_that_of_the_same_text_as_a_code(opened: OpenModel[Draws]) -> None:
     """So that scores and rebuilds speak of the same distribution."""
     shown = Code(place(), "x").to_rebuild("add the number", Settings())
     memory = opened.memory_at(shown, place())
     (made,) = opened.written(shown, memory, 1, Draws().rebuilding)
     again = Code(place(), made.text).to_rebuild("add the number", Settings())
-    assert opened.logprob(again, memory) == pytest.approx(math.fsum(token.logprob for token in made.tokens), abs=1e-3)
+    assert logprob(opened, again, memory) == pytest.approx(math.fsum(token.logprob for token in made.tokens), abs=1e-3)
 
 
 class WithoutReplay:
@@ -110,6 +111,6 @@ class WithoutReplay:
     capabilities = Capabilities(replay=False)
 
 
-def test_of_a_model_that_scores_no_given_text_the_log_probability_is_unknown(opened: OpenModel) -> None:
+def test_of_a_model_that_scores_no_given_text_the_log_probability_is_unknown(opened: OpenModel[Draws]) -> None:
     unable = replace(opened, model=WithoutReplay())  # type: ignore[arg-type]
-    assert unable.logprob(Code(place(), "x").to_rebuild("", Settings()), None) is None
+    assert logprob(unable, Code(place(), "x").to_rebuild("", Settings()), None) is None

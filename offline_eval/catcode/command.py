@@ -1,0 +1,94 @@
+"""`assay eval catcode`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..command import Command, add_run_options, checked_pool, names, one_of, positive
+from .options import CODES, LINES_STEPS, SETS, refuse_what_does_nothing, sort_of
+
+if TYPE_CHECKING:
+    from ...inference.opening import ModelChoice
+    from ..pool.choice import Pool
+
+
+def _steps(text: str) -> list[str]:
+    return one_of(LINES_STEPS, text, "step")
+
+
+def _codes(text: str) -> list[str]:
+    return one_of(CODES, text, "code")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The study's own options."""
+    parser.add_argument("--out", metavar="RUN", type=Path, required=True, help="folder of the run")
+    parser.add_argument(
+        "--set", choices=SETS,
+        help="lines: single lines of 20 projects, scored by the model as they are, with the code around them rewritten so that it does "
+        "the same, and themselves rewritten so that they do the same or not, as the projects' own tests say, in a sandbox (default: lines)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--of", type=_codes, default=[],
+        help="with --set lines: what is rewritten, the line that stands there (truth), what the model suggests there and the tests accept "
+        "(suggestion), or both, with a comma between (default: both)",
+    )  # fmt: skip
+    parser.add_argument("--projects", type=names, default=[], help="some of the projects, separated by commas (default: all)")
+    parser.add_argument("--per-project", metavar="N", type=positive, help="at most N places of each project (default: 40)")
+    parser.add_argument("--limit", metavar="N", type=positive, help="for a quick look: at most N in all, drawn by the seed")
+    parser.add_argument("--steps", type=_steps, default=[], help=f"do these alone: {', '.join(LINES_STEPS)} (default: all)")
+    add_run_options(
+        parser,
+        seed_of="the draw of places, and of the rewrites",
+        python="the Python that the environments of the projects' tests are made with",
+    )
+
+
+def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
+    """Run, or resume, the study; ends with the paths of its samples files and report. Raises UsageError, and what each study raises."""
+    sort = sort_of(arguments)
+    refuse_what_does_nothing(arguments, sort)
+    pool = checked_pool(arguments)
+    match sort:
+        case "lines":
+            _run_lines(arguments, choice, pool)
+
+
+def _run_lines(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -> None:
+    from ..sets.projects import named
+    from .lines.plan import tell_lines
+    from .lines.study import Asked, run_lines
+
+    asked = Asked(
+        arguments.out,
+        choice,
+        tuple(arguments.of or CODES),
+        named(arguments.projects, suite=True),
+        arguments.per_project,
+        arguments.limit,
+        arguments.seed,
+        pool,
+        arguments.cache,
+        arguments.python,
+        arguments.memory,
+        arguments.steps,
+        arguments.json,
+    )
+    if arguments.dry_run:
+        tell_lines(asked)
+    else:
+        run_lines(asked)
+
+
+COMMAND = Command(
+    group="eval",
+    name="catcode",
+    summary="rewrite code so that it does the same, or not, and see whether the model and the confidence tell one from the other",
+    details="With --set lines the projects' sources are downloaded once, by pip, which checks their hashes, and an environment for each "
+    "project's tests is made: both run build code of the project or of others, with your rights. The tests run in the sandbox. The same "
+    "command resumes a run that was stopped.",
+    add_arguments=add_arguments,
+    run=run,
+)

@@ -1,0 +1,238 @@
+"""Rewrites of a line and of the code around it: found by the morphisms and the kinds of bug, confirmed by a project's tests.
+
+    context      the code around the line, rewritten so that it does the same, in a chain: each rewrite is made on what the last one gave
+    equivalent   the line, rewritten so that it does the same; a name is renamed in its whole function
+    wrong        the line, rewritten so that some test fails
+
+Rules refuse where they are not certain; how often each did, and why, is told. No model is asked.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from difflib import unified_diff
+from itertools import islice
+from typing import Literal, TypedDict
+
+from ....analysis.bugs.registry import KINDS, bug
+from ....analysis.morphisms.morphism import Morphism, Refused, Rewrite, Site, rewrite
+from ....analysis.morphisms.registry import morphism, morphisms
+from ....analysis.python.lines import UnreadableSource
+from .view import View
+
+Arm = Literal["context", "equivalent", "wrong"]
+ARMS: tuple[Arm, ...] = ("context", "equivalent", "wrong")
+# What became of a rule at a line.
+Outcome = Literal["made", "no place", "refused", "elsewhere", "at import", "contradicted", "not noticed", "unknown"]
+Class = Literal["right", "counterfeit", "other"]
+
+# Rewrites that keep the number of lines, and so tell which one is the line.
+ON_LINE = ("reorder_condition", "boolean_exchange", "rename_variable")
+_BY_NAME = ("boolean_exchange", "rename_variable")
+WRONG = ("modify_condition", *KINDS)
+MAX_CHAIN = 3
+MAX_WRONG = 3
+# So many that the tests do not confirm are enough.
+MAX_UNCONFIRMED = 2
+MAX_SITES = 6
+# The variable that a line means may have its name from a comprehension behind it, too.
+_MAX_OF_NAME = 2
+_MAX_WHY = 160
+_MAX_DIFF = 12
+_NAME = re.compile(r"[^\W\d]\w*")
+
+
+class StepRecord(TypedDict):
+    """One rewrite: text[start:end] became another text."""
+
+    rule: str
+    start: int
+    end: int
+    text: str
+
+
+class Variant(TypedDict):
+    """A rewrite that the tests confirmed: the steps from the file with the line to it, the line in it, and its class.
+
+    diff: the lines that it takes out ("-…") and puts in ("+…"), for people: the first of them.
+    """
+
+    arm: str
+    steps: list[StepRecord]
+    line: str
+    kind: str
+    diff: list[str]
+
+
+class Tried(TypedDict):
+    """What became of a rule."""
+
+    arm: str
+    rule: str
+    outcome: str
+    why: str
+
+
+# What the tests say of the rewrite of an arm: its class, and why. None where they can't tell.
+Judge = Callable[[Arm, View], tuple[Class | None, str]]
+
+
+def view_of(view: View, steps: Sequence[StepRecord]) -> View:
+    """The view of a variant. Raises ValueError where the steps are not those of this text."""
+    for step in steps:
+        after = view.after(_rewrite(step))
+        if after is None:
+            raise ValueError(f"the rewrite {step['rule']} is not one of this text")
+        view = after
+    return view
+
+
+@dataclass(slots=True)
+class Rewriting:
+    """Rewrites of one view. variants, tried: what was found so far. at_import: whether a rewrite changes code that runs at import."""
+
+    view: View
+    seed: str
+    judge: Judge
+    at_import: Callable[[View], bool]
+    variants: list[Variant] = field(default_factory=list)
+    tried: list[Tried] = field(default_factory=list)
+
+    def find(self) -> None:
+        """Find the rewrites of each arm. A source that the morphisms can't read has none."""
+        for arm, find in (("context", self._context), ("equivalent", self._equivalent), ("wrong", self._wrong)):
+            try:
+                find(random.Random(f"{self.seed}:{arm}"))
+            except UnreadableSource as error:
+                self._tell(arm, "all", "refused", str(error))
+
+    def _context(self, rng: random.Random) -> None:
+        view, steps, used, seen, failed = self.view, list[StepRecord](), list[str](), {self.view.text}, 0
+        while len(steps) < MAX_CHAIN:
+            rules = morphisms("python", equivalent=True)
+            for rule in sorted(rng.sample(rules, len(rules)), key=lambda one: used.count(one.NAME)):
+                found = self._first(
+                    "context", rule, view, _inside(rule, view, rng), rng,
+                    lambda after: after.line == self.view.line and after.text not in seen,
+                )  # fmt: skip
+                if found is None:
+                    continue
+                step, after = found
+                if self._confirmed("context", rule.NAME, after, wanted=("right",)) is not None:
+                    break
+                failed += 1
+                if failed == MAX_UNCONFIRMED:
+                    return
+            else:
+                return
+            view = after
+            seen.add(view.text)
+            used.append(rule.NAME)
+            steps.append(_record(step))
+            self._keep("context", steps, view, "right")
+
+    def _equivalent(self, rng: random.Random) -> None:
+        for name in ON_LINE:
+            rule = morphism(name, "python")
+            sites = _by_name(rule, self.view, rng) if name in _BY_NAME else _on_line(rule, self.view, rng)
+            found = self._first("equivalent", rule, self.view, sites, rng, lambda after: after.line != self.view.line)
+            if found and self._confirmed("equivalent", name, found[1], wanted=("right",)):
+                self._keep("equivalent", [_record(found[0])], found[1], "right")
+
+    def _wrong(self, rng: random.Random) -> None:
+        known, judged = {self.view.line}, 0
+        for name in rng.sample(WRONG, len(WRONG)):
+            rule = bug(name, "python") if name in KINDS else morphism(name, "python")
+            found = self._first(
+                "wrong", rule, self.view, _on_line(rule, self.view, rng), rng,
+                lambda after: after.line not in known and after == self.view.with_line(after.line),
+            )  # fmt: skip
+            if found is None:
+                continue
+            known.add(found[1].line)
+            judged += 1
+            if kind := self._confirmed("wrong", name, found[1], wanted=("counterfeit", "other")):
+                self._keep("wrong", [_record(found[0])], found[1], kind)
+            if judged == MAX_WRONG + MAX_UNCONFIRMED or sum(one["arm"] == "wrong" for one in self.variants) == MAX_WRONG:
+                return
+
+    def _first(
+        self, arm: Arm, rule: Morphism, view: View, sites: Sequence[Site], rng: random.Random, fits: Callable[[View], bool]
+    ) -> tuple[Rewrite, View] | None:
+        """The first rewrite that is of this arm. Where there is none it is told why."""
+        outcome: Outcome = "no place"
+        why = ""
+        for site in sites[:MAX_SITES]:
+            try:
+                step = rewrite(rule, view.text, site, rng)
+            except Refused as refusal:
+                outcome, why = "refused", str(refusal)
+                continue
+            after = view.after(step)
+            if after is None or not fits(after):
+                outcome, why = "elsewhere", ""
+            elif arm != "wrong" and self.at_import(after):
+                outcome, why = "at import", ""
+            else:
+                return step, after
+        self._tell(arm, rule.NAME, outcome, why)
+        return None
+
+    def _confirmed(self, arm: Arm, rule: str, view: View, wanted: Sequence[Class]) -> Class | None:
+        """The class that the tests give, where it is a wanted one."""
+        kind, why = self.judge(arm, view)
+        if kind in wanted:
+            self._tell(arm, rule, "made")
+            return kind
+        self._tell(arm, rule, "unknown" if kind is None else "not noticed" if arm == "wrong" else "contradicted", why)
+        return None
+
+    def _keep(self, arm: Arm, steps: Sequence[StepRecord], view: View, kind: Class) -> None:
+        diff = _diff(self.view.text, view.text)
+        self.variants.append({"arm": arm, "steps": list(steps), "line": view.line, "kind": kind, "diff": diff})
+
+    def _tell(self, arm: str, rule: str, outcome: Outcome, why: str = "") -> None:
+        self.tried.append({"arm": arm, "rule": rule, "outcome": outcome, "why": why[:_MAX_WHY]})
+
+
+def _diff(before: str, after: str) -> list[str]:
+    lines = unified_diff(before.split("\n"), after.split("\n"), n=0, lineterm="")
+    changed = (line[:_MAX_WHY] for line in lines if line[0] in "+-" and not line.startswith(("+++", "---")))
+    return list(islice(changed, _MAX_DIFF))
+
+
+def _rewrite(step: StepRecord) -> Rewrite:
+    start, end = step["start"], step["end"]
+    return Rewrite(step["rule"], equivalent=True, site=Site(start, end), start=start, end=end, text=step["text"])
+
+
+def _record(step: Rewrite) -> StepRecord:
+    return {"rule": step.morphism, "start": step.start, "end": step.end, "text": step.text}
+
+
+def _inside(rule: Morphism, view: View, rng: random.Random) -> list[Site]:
+    """The sites that the model is shown, in random order."""
+    return _shuffled((site for site in rule.sites(view.text) if view.start <= site.start and site.end <= view.end), rng)
+
+
+def _on_line(rule: Morphism, view: View, rng: random.Random) -> list[Site]:
+    """The sites on the line, in random order."""
+    return _shuffled((site for site in rule.sites(view.text) if site.start < view.gap.end and view.gap.start < site.end), rng)
+
+
+def _by_name(rule: Morphism, view: View, rng: random.Random) -> list[Site]:
+    """The sites about names on the line that begin before the line ends: of each name the last first; the names in random order."""
+    known: dict[str, list[Site]] = {}
+    for site in reversed(rule.sites(view.text)):
+        if site.start < view.gap.end:
+            known.setdefault(site.what, []).append(site)
+    names = sorted(known.keys() & set(_NAME.findall(view.line)))
+    return [site for name in rng.sample(names, len(names)) for site in known[name][:_MAX_OF_NAME]]
+
+
+def _shuffled(sites: Iterator[Site], rng: random.Random) -> list[Site]:
+    found = list(sites)
+    return rng.sample(found, len(found))

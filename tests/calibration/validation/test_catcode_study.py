@@ -1,0 +1,240 @@
+"""M1 to M7: in worlds with known truth, and of samples with facts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any, Literal
+
+import msgspec
+import numpy as np
+import pytest
+from catcode_worlds import figures_of, suggestions, world
+from hypothesis import given
+from hypothesis import strategies as st
+from synthetic_samples import sample
+from validation_worlds import most
+
+from assay.calibration.arrays import logit, sigmoid
+from assay.calibration.fitting.fit import fit
+from assay.calibration.samples import Event, Sample
+from assay.calibration.validation.catcode_facts import LineFact, PlaceFact, RegeneratedFact, VariantFact
+from assay.calibration.validation.catcode_study import (
+    MAX_SHIFT,
+    Rewrites,
+    by_rule,
+    falls_for_wrong,
+    figures,
+    in_rewritten_code,
+    meaning_not_strangeness,
+    of_rewrites,
+    same_in_rewritten_code,
+)
+from assay.calibration.validation.figures import Figure
+from assay.calibration.validation.held_out import held_out
+from assay.calibration.validation.inputs import Inputs
+from assay.calibration.validation.words import MEANINGS
+
+WORLDS = [pytest.param(40, id="few"), pytest.param(400, id="many", marks=pytest.mark.slow)]
+
+
+def counted(worlds: int, meaning: float) -> dict[str, Counter[str]]:
+    """How often each figure had each reading."""
+    counts: dict[str, Counter[str]] = {}
+    for seed in range(worlds):
+        for each in figures_of(seed, meaning):
+            counts.setdefault(each.id, Counter())[each.reading] += 1
+    return counts
+
+
+@pytest.mark.parametrize("worlds", WORLDS)
+def test_what_is_true_is_refuted_in_at_most_one_world_of_twenty(worlds: int) -> None:
+    counts = counted(worlds, meaning=1.0)
+    assert {id: found["refuted"] for id, found in counts.items() if found["refuted"] > most(worlds)} == {}
+    assert min(counts[id]["holds"] for id in ("M1", "M1.icc", "M2", "M3", "M6.skill")) > worlds / 2
+
+
+@pytest.mark.parametrize("worlds", WORLDS)
+def test_a_number_that_falls_for_strangeness_alone_passes_m3_in_at_most_one_world_of_twenty(worlds: int) -> None:
+    counts = counted(worlds, meaning=0.0)
+    assert counts["M3"]["holds"] <= most(worlds)
+    assert counts["M2"]["holds"] > worlds / 2, "M2 is passed by a number that only knows what is strange"
+
+
+@pytest.mark.parametrize("worlds", WORLDS)
+def test_where_wrong_rewrites_and_their_lines_change_places_m2_holds_in_at_most_one_world_of_twenty(worlds: int) -> None:
+    held = 0
+    for seed in range(worlds):
+        found, swapped = world(seed), np.random.default_rng(seed).random(400 * 5) < 0.5
+        dealt = replace(found, before=np.where(swapped, found.after, found.before), after=np.where(swapped, found.before, found.after))
+        held += falls_for_wrong(dealt).reading == "holds"
+    assert held <= most(worlds)
+
+
+@pytest.mark.parametrize("worlds", WORLDS)
+def test_a_change_that_is_as_large_as_may_be_holds_in_at_most_one_world_of_twenty(worlds: int) -> None:
+    held = 0
+    for seed in range(worlds):
+        rng, found = np.random.default_rng(seed), world(seed)
+        noise = rng.normal(0, 0.01, len(found.after)) + rng.normal(0, 0.005, 20)[found.groups]
+        within = np.clip(found.before, 0.1, 0.9)
+        held += same_in_rewritten_code(replace(found, before=within, after=within + MAX_SHIFT + noise))[0].reading == "holds"
+    assert held <= most(worlds)
+
+
+def test_changes_in_both_directions_do_not_cancel_out() -> None:
+    moved, kept, size, _ = same_in_rewritten_code(world(0, noise=2.0))
+    assert kept.reading == "refuted"
+    assert moved.reading != "holds"
+    assert size.value is not None
+    assert size.value > 0.1
+
+
+def test_the_floor_is_what_scoring_again_changes() -> None:
+    found = world(0)
+    same = replace(found, after=np.where(found.arm == "context", found.again, found.after))
+    _, _, size, log_odds = same_in_rewritten_code(same)
+    assert size.value == pytest.approx(0, abs=1e-12)
+    assert log_odds.value == pytest.approx(0, abs=1e-12)
+
+
+@given(st.floats(-2, 2))
+def test_m3_is_the_same_whatever_both_kinds_of_rewrites_fall_by(strangeness: float) -> None:
+    found = world(1)
+    own = found.arm != "context"
+    after = np.where(own, sigmoid(logit(found.after) - strangeness), found.after)
+    first, second = meaning_not_strangeness(found)[0], meaning_not_strangeness(replace(found, after=after))[0]
+    assert first.value == pytest.approx(second.value)
+
+
+def test_a_number_that_falls_further_for_what_does_the_same_is_refuted() -> None:
+    found = meaning_not_strangeness(world(0, meaning=-1.0))[0]
+    assert found.reading == "refuted"
+    assert found.value == pytest.approx(-1, abs=0.2)
+
+
+def test_numbers_that_are_too_high_in_rewritten_code_are_refuted() -> None:
+    offset, original, _ = in_rewritten_code(suggestions(0, off=1.0))
+    assert offset.reading == "refuted"
+    assert abs(original.value or 1) < 0.05
+
+
+def test_of_a_rule_with_few_lines_nothing_is_told() -> None:
+    assert {each.id for each in by_rule(world(0))} == {"M7.context_unused_statement", "M7.line_rename_variable", "M7.wrong_wrong_name"}
+    assert list(by_rule(world(0, n=29))) == []
+
+
+def test_of_fewer_than_five_groups_nothing_is_decided() -> None:
+    found = world(0)
+    for groups in (found.groups % 4, found.groups * 0):
+        assert {each.reading for each in of_rewrites(replace(found, groups=groups))} <= {"undecided", "reported"}
+
+
+def inputs(n: int = 300, projects: int = 10, event: Event = "tests_pass") -> Inputs:
+    """Suggestions with a measure that tells how likely they are right, and rewrites of them with other values of it."""
+    rng = np.random.default_rng(0)
+    samples: list[Sample] = []
+    facts: dict[str, PlaceFact] = {}
+    for row in range(n):
+        total = -float(rng.exponential(2))
+        right = bool(rng.random() < np.exp(total / 2))
+        made = sample(row, label=right, project=f"p{row % projects}", total_logprob=total)
+        labels: dict[str, bool | None] = {"exact_match": right if event == "exact_match" else None, "tests_pass": right}
+        samples.append(_with(made, labels))
+
+        def at(fall: float, start: float = total) -> dict[str, float]:
+            return {"total_logprob": min(0.0, start - fall)}
+
+        def variant(arm: Literal["context", "equivalent", "wrong"], fall: float) -> VariantFact:
+            kind: Literal["right", "counterfeit"] = "counterfeit" if arm == "wrong" else "right"
+            rule = "wrong_name" if arm == "wrong" else "rename_variable"
+            return VariantFact(arm=arm, rules=(rule,), kind=kind, measures=at(fall))
+
+        line = LineFact(
+            exact=row % 2 == 0,
+            plain=at(0),
+            identity=at(0.001),
+            variants=(variant("context", float(rng.normal(0, 0.1))), variant("equivalent", 1), variant("wrong", 3)),
+        )
+        again = RegeneratedFact(measures=at(0.05), exact=right, passes=right)
+        facts[made.id] = PlaceFact(id=made.id, project=f"p{row % projects}", file="a.py", lines=(line,), regenerated=again)
+    return Inputs(samples, facts=facts)
+
+
+def _with(made: Sample, labels: dict[str, bool | None]) -> Sample:
+    return msgspec.structs.replace(made, labels=labels)
+
+
+def of(found: Inputs, event: Event = "tests_pass") -> dict[str, Figure]:
+    calibrator = fit(found.plain, event, ("total_logprob",), kind="platt", resamples=2).calibrator
+    return {each.id: each for each in figures(calibrator, found, held_out(calibrator, found.plain))}
+
+
+def test_every_figure_of_a_run_has_words_and_a_number() -> None:
+    found = of(inputs())
+    assert found.keys() <= MEANINGS.keys()
+    assert {id for id, each in found.items() if each.value is None} == {"M4.other"}
+    assert {found[id].reading for id in ("M1", "M2", "M3")} == {"holds"}
+    assert found["M1"].n == 300
+    assert "by a map that was fitted without the fold of its project" in found["M3"].note
+
+
+def test_of_exact_match_the_projects_own_lines_count_alone_and_m3_has_no_claim() -> None:
+    found = of(inputs(event="exact_match"), "exact_match")
+    assert found["M1"].n == 150
+    assert (found["M3"].claim, found["M3"].reading) == ("", "reported")
+    assert "is no exact match either" in found["M3"].note
+
+
+def test_what_a_run_does_not_tell_is_not_run_and_why_is_said() -> None:
+    known = inputs()
+    nothing = of(replace(known, facts={}))
+    assert {each.reading for each in nothing.values()} == {"not run"}
+    assert nothing["M1"].note == "no line and its rewrites were scored"
+    assert nothing["M6"].note == "nothing was suggested in rewritten code whose tests_pass is known"
+
+
+def test_rewrites_outside_of_what_the_calibrator_knows_are_left_out_and_counted() -> None:
+    known = inputs()
+    first = next(iter(known.facts.values()))
+    far = _changed(first, measures=None)
+    found = of(replace(known, facts={**known.facts, first.id: far}))
+    assert found["M2"].n == 299
+    assert "1 rewrites of lines without a number are left out" in found["M2"].note
+
+
+def _changed(place: PlaceFact, **changes: Any) -> PlaceFact:
+    (line,) = place.lines
+    wrong = msgspec.structs.replace(line.variants[-1], **changes)
+    return msgspec.structs.replace(place, lines=(msgspec.structs.replace(line, variants=(*line.variants[:-1], wrong)),))
+
+
+def test_a_world_has_what_it_says() -> None:
+    found: Rewrites = world(0)
+    assert np.bincount(found.lines).tolist() == [5] * 400
+    assert len(np.unique(found.groups)) == 20
+
+
+def test_a_rewrite_unlike_all_that_the_calibrator_was_fitted_on_is_ranked_and_has_no_number() -> None:
+    known = inputs()
+    samples = [each for each in known.plain if each.measures["total_logprob"] > -4]
+    calibrator = fit(samples, "tests_pass", ("total_logprob",), kind="platt", resamples=2).calibrator
+    others = replace(
+        known, plain=[_in(each, "q") for each in known.plain], facts={id: _at(place, "q") for id, place in known.facts.items()}
+    )
+    source = held_out(calibrator, others.plain)
+    found = {each.id: each for each in figures(calibrator, others, source)}
+    inside = sum(place.lines[0].plain["total_logprob"] > calibrator.ranges[0][0] for place in others.facts.values())
+    assert found["M2"].n == inside < 300
+    assert found["M2"].value == 1
+    assert "are unlike all that the calibrator was fitted on, and read all the same" in found["M2"].note
+    assert "are left out" in found["M2"].note
+    assert found["M1"].n <= inside
+
+
+def _in(made: Sample, project: str) -> Sample:
+    return msgspec.structs.replace(made, project=project + made.project)
+
+
+def _at(place: PlaceFact, project: str) -> PlaceFact:
+    return msgspec.structs.replace(place, project=project + place.project)

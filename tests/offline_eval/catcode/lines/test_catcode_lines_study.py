@@ -1,0 +1,128 @@
+"""Rewrites of lines of a project whose own tests judge: real code, real tests, in a real jail, with the embedded model."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from source_distribution import make_sdist
+from sums_project import write_project
+
+from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
+from assay.calibration.samples import read_samples
+from assay.cli.main import main
+from assay.inference.opening import ModelChoice
+from assay.offline_eval.catcode.lines.asking import ANSWERS, REGENERATED, SCORES
+from assay.offline_eval.catcode.lines.confirm import REWRITES
+from assay.offline_eval.catcode.lines.study import Asked, ask, run_lines
+from assay.offline_eval.errors import RunError, UsageError
+from assay.offline_eval.pool.choice import Pool
+from assay.offline_eval.run import TIMINGS, Run
+from assay.offline_eval.sets.suites import Suite, watched
+
+from ....inference.completion_server import Speech, serving
+
+
+def run_in(folder: Path, workers: int = 1, **more: object) -> Run:
+    """The study about the places of the shop, as a program of its own does it, too."""
+    project = replace(make_sdist(folder / "archives", functions=1), name="shop")
+    asked = Asked(folder / "run", pool=Pool(workers), cache=folder / "archives", memory="file")
+    suite = Suite("shop", write_project(folder / "shop"), Path(sys.executable), best_level(), folder / "cache")
+    items = watched([suite], asked.pool, 3, ("line",), 0)
+    wanted = replace(asked, projects=[project], **more)  # type: ignore[arg-type]
+    return ask(wanted, wanted.model(), items)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def isolation() -> None:
+    try:
+        best_level()
+    except NoIsolation as error:
+        pytest.skip(f"nothing isolates programs here: {error}")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return run_in(tmp_path_factory.mktemp("whole"))
+
+
+def files_of(run: Run) -> dict[str, bytes]:
+    """All that a run has, but how long it took."""
+    return {
+        str(path.relative_to(run.folder)): path.read_bytes() for path in run.folder.rglob("*") if path.is_file() and path.name != TIMINGS
+    }
+
+
+@pytest.mark.slow
+def test_each_line_that_passes_is_rewritten_scored_and_suggested_again(whole: Run) -> None:
+    rewritten, scored = whole.records(REWRITES).read(), whole.records(SCORES).read()
+    with_variants = [record for record in rewritten if record["variants"]]
+    assert {record["id"] for record in with_variants} == {record["id"] for record in scored}
+    assert {variant["arm"] for record in rewritten for variant in record["variants"]} >= {"context", "wrong"}
+    scores = {record["id"]: record for record in scored}
+    for record in with_variants:
+        assert len(scores[record["id"]]["variants"]) == len(record["variants"])
+        measures = [scores[record["id"]]["plain"], scores[record["id"]]["identity"], *scores[record["id"]]["variants"]]
+        assert all({"mean_entropy", "mean_margin", "total_logprob"} <= each.keys() for each in measures)
+    assert {record["id"] for record in whole.records(REGENERATED).read()} <= {record["id"] for record in whole.records(ANSWERS).read()}
+
+
+@pytest.mark.slow
+def test_no_sample_is_of_rewritten_code(whole: Run) -> None:
+    answers = {one["generations"][0]["id"]: one["generations"][0] for one in whole.records(ANSWERS).read()}
+    assert [path.name for path in (whole.folder / "samples").iterdir()] == ["line.jsonl"]
+    for sample in read_samples(whole.folder / "samples" / "line.jsonl"):
+        assert sample.measures == answers[sample.id]["measures"]
+
+
+@pytest.mark.slow
+def test_the_report_is_made_again_from_the_run_alone(whole: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    before = files_of(whole)
+    assert main(["eval", "report", str(whole.folder), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["run"] == str(whole.folder)
+    assert files_of(whole) == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("after", ["answers.jsonl", "labels.jsonl", "rewrites.jsonl", "scores.jsonl", "regenerated.jsonl"])
+def test_a_run_that_is_killed_in_any_step_is_resumed_to_the_same_bytes(whole: Run, tmp_path: Path, after: str) -> None:
+    program = (
+        "import sys; from pathlib import Path\n"
+        f"sys.path[:0] = {[str(Path(__file__).parents[4]), str(Path(__file__).parents[3])]!r}\n"
+        "from tests.offline_eval.catcode.lines.test_catcode_lines_study import run_in\n"
+        f"if __name__ == '__main__': run_in(Path({str(tmp_path)!r}), workers=2)\n"
+    )
+    (tmp_path / "program.py").write_text(program)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[4] / ".typing")}
+    child = subprocess.Popen([sys.executable, str(tmp_path / "program.py")], env=environment, start_new_session=True)
+    until, path = time.monotonic() + 240, tmp_path / "run" / after
+    while child.poll() is None and time.monotonic() < until:
+        if path.is_file() and path.stat().st_size:
+            break
+        time.sleep(0.01)
+    os.killpg(child.pid, signal.SIGKILL)
+    assert child.wait() == -signal.SIGKILL, "it was killed before it had ended"
+    assert files_of(run_in(tmp_path)) == files_of(whole)
+
+
+@pytest.mark.slow
+def test_steps_can_be_done_one_after_another_and_another_question_is_refused(whole: Run, tmp_path: Path) -> None:
+    for steps in (["answers", "rewrite"], ["score"], ["regenerate", "label"]):
+        run = run_in(tmp_path, steps=steps)
+    assert files_of(run) == files_of(whole)
+    with pytest.raises(RunError, match="of: truth, suggestion -> truth"):
+        run_in(tmp_path, of=("truth",))
+
+
+def test_a_model_that_scores_no_given_text_is_refused_before_anything_is_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with serving(Speech(kind="openai")) as address, pytest.raises(UsageError, match="does not say how likely a given text is"):
+        run_lines(Asked(tmp_path / "run", ModelChoice(address), cache=tmp_path / "archives"))
+    assert not (tmp_path / "run").exists()

@@ -1,0 +1,90 @@
+"""The page of the line twin: what it says where meaning is noticed, and where it is not; and what is in no number."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.calibration.metrics.intervals import Interval
+from assay.calibration.report.plots import PlotError
+from assay.calibration.report.study_report import StudyContent, write_study_report
+from assay.calibration.samples import Sample
+from assay.calibration.validation.figures import figure
+from assay.offline_eval.catcode.lines.page import About, content_of
+from assay.offline_eval.catcode.lines.tables import BALANCED, regenerated_table
+
+from .catcode_facts_of_worlds import world
+
+
+def page(facts: list[Any], samples: list[Sample], **about: Any) -> StudyContent:
+    try:
+        return content_of(facts, samples, About("tiny", "assay eval report run", ("truth", "suggestion"), **about))
+    except PlotError as error:
+        pytest.skip(str(error))
+
+
+def cells(content: StudyContent) -> dict[str, Any]:
+    return {cell.id: cell for table in content.tables() for cell in table.cells()}
+
+
+def test_where_meaning_is_noticed_the_first_sentences_say_how_well() -> None:
+    content = page(*world(3.0))
+    assert content.summary[0].startswith("At 200 places of 10 projects the model scored 200 lines that pass the tests")
+    assert "a balanced accuracy of 9" in content.summary[1]
+    assert content.summary[2] == "Of the number that is shown with a suggestion this run says nothing."
+    assert cells(content)[BALANCED].low > 0.8
+    assert cells(content)["identification/context_3/recall"].value > 0.9
+    assert cells(content)["rule/wrong/wrong_name/fall"].value == pytest.approx(5, abs=0.3)
+
+
+def test_where_it_is_not_noticed_the_interval_has_chance_in_it() -> None:
+    found = cells(page(*world(0.0)))[BALANCED]
+    assert found.low < 0.55
+    assert found.value == pytest.approx(0.5, abs=0.08)
+
+
+def test_the_figures_of_the_number_are_said_in_words() -> None:
+    of = (
+        figure("line, passes tests: M1, change", Interval(0.01, -0.01, 0.03), 100, 10, "project", "within ±0.02"),
+        figure("line, passes tests: M3, fall", Interval(0.8, 0.5, 1.1), 100, 10, "project", "> 0"),
+        figure("line, passes tests: M3.auc, AUC", Interval(0.7, 0.6, 0.8), 100, 10, "project"),
+    )
+    said = page(*world(1.0), figures=of).summary[2]
+    assert "the number for passes tests changes in rewritten code by +0.010 (-0.010 to +0.030; undecided)" in said
+    assert "falls further for wrong lines than for rewritten ones by +0.800 in log odds (+0.500 to +1.100; holds)" in said
+    assert "+0.700" not in said
+
+
+def test_what_is_left_out_and_what_tests_contradict_is_told(tmp_path: Path) -> None:
+    facts, samples = world(1.0)
+    facts[0]["lines"] = [{**facts[0]["lines"][0], "variants": []}]
+    facts[1]["lines"][0]["variants"][0]["measures"] = None
+    content = page(facts, samples, lost=2)
+    told = "\n".join(content.left_out)
+    assert "2 items without an answer" in told
+    assert "suggestion: 200 places without this line" in told
+    assert "1 line without any rewrite" in told
+    assert "1 rewrite without a score" in told
+    written = write_study_report(tmp_path, content)
+    page_text = next(path for path in written if path.name == "report.md").read_text()
+    assert "tests contradict (1; at most 10 are shown)" in page_text
+    assert "Wrong rewrites that the model minds least" in page_text
+
+
+def test_a_run_without_rewrites_has_a_page() -> None:
+    facts, samples = world(1.0, places=5)
+    for place in facts:
+        place["lines"], place["regenerated"] = [], None
+    assert page(facts, samples).summary[1] == "There are too few rewrites to say whether it tells one from the other."
+    assert page([], []).summary[0].startswith("At 0 places of 0 projects")
+
+
+def test_suggestions_in_rewritten_code_are_compared_with_those_at_the_same_places() -> None:
+    facts, samples = world(1.0)
+    facts[0]["regenerated"] = None
+    facts[1]["regenerated"]["passes"] = None
+    passing, exact = regenerated_table(facts, samples).rows
+    assert (passing.cells[0].n, exact.cells[0].n) == (198, 199)
+    assert passing.cells[2].value == 0
