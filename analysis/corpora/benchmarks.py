@@ -54,7 +54,7 @@ def read_items(path: Path) -> list[Item]:
     items = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of invalid escapes in the benchmark's code
-        for number, line in _lines(path):
+        for number, line in numbered_lines(path):
             try:
                 items.append(_item(json.loads(line)))
             except json.JSONDecodeError as error:
@@ -66,7 +66,8 @@ def read_items(path: Path) -> list[Item]:
     return items
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
+def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a file, plain or gzip, that are not empty, with their numbers from 1. Raises UnreadableItems, OSError."""
     try:
         with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
             yield from ((number, line) for number, line in enumerate(file, 1) if line.strip())

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import ast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.analysis.corpora.comments import without_comments
+from assay.analysis.python.source_text import UnreadableSource
+
+PYTHON = '''"""A module."""
+# of it
+
+def half(x):  # a function
+    """Halve."""
+    # here
+    text = "# no comment"
+    return x / 2  # there
+
+
+def empty():
+    """Nothing else."""
+'''
+JAVA = """import java.util.*;
+/** A class.
+ *  Of two lines. */
+class Solution { // opened
+    // alone
+    int half(int x) {
+        String s = "// no comment"; /* behind */
+        return/* between */x / 2;
+    }
+}
+"""
+
+
+def test_python_loses_comments_and_docstrings_and_nothing_else() -> None:
+    assert without_comments(PYTHON, "python") == ('def half(x):\n    text = "# no comment"\n    return x / 2\n\n\ndef empty():\n    ...\n')
+
+
+def test_java_loses_comments_and_nothing_else() -> None:
+    assert without_comments(JAVA, "java") == (
+        "import java.util.*;\nclass Solution {\n    int half(int x) {\n"
+        '        String s = "// no comment";\n        return x / 2;\n    }\n}\n'
+    )
+
+
+@given(st.lists(st.sampled_from(["# a", "x = 1  # b", "x = '# c'", "", "def f():\n    # d\n    return 1  # e", "y = (1,  # f\n # g\n 2)"])))
+def test_the_program_stays_the_same(pieces: list[str]) -> None:
+    source = "\n".join(pieces) + "\n"
+    assert ast.dump(ast.parse(without_comments(source, "python"))) == ast.dump(ast.parse(source))
+
+
+@pytest.mark.parametrize(("source", "language"), [("def (", "python"), ("class {", "java")])
+def test_what_can_not_be_parsed_is_refused(source: str, language: str) -> None:
+    with pytest.raises(UnreadableSource):
+        without_comments(source, language)  # type: ignore[arg-type]
