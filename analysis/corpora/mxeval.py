@@ -1,4 +1,4 @@
-"""Read the tasks of mxeval (Athiwaratkun et al. 2022, arXiv 2210.14868): one problem in several languages, with a signature and a test each.
+"""Read the tasks of mxeval (Athiwaratkun et al. 2022, arXiv 2210.14868): one problem in several languages, each with signature and test.
 
 MBXP, the multilingual MathQA and the multilingual HumanEval, and the completions that were published beside them: JSON lines, plain or
 gzip. A test is trusted code for the sandbox of its language.
