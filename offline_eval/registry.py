@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 STUDIES = {
     "calibration": "calibration.study",
     "catcode": "catcode.lines.study",
+    "catcode_pairs": "catcode.pairs.study",
     "counterfeit": "counterfeit.lines.study",
     "counterfeit_problems": "counterfeit.problems.study",
     "counterfeit_file": "counterfeit.problems.file_study",

@@ -25,6 +25,7 @@ _BENCHMARKS: dict[str, Benchmark] = {
     "MBJSP": "mbpp",
     "MathQA": "mathqa",
 }
+_LANGUAGES: dict[str, Language] = {language: language for language in get_args(Language)}
 _NAMES = {"humaneval": "HumanEval", "mbpp": "MBPP", "mathqa": "MathQA"}
 
 
@@ -66,8 +67,9 @@ def read_completions(path: Path) -> dict[tuple[str, Language], str]:
     """The completions of a file, by the names of their tasks and the language. Raises UnreadableItems, OSError."""
     completions: dict[tuple[str, Language], str] = {}
     for number, record in _records(path):
-        name, text, language = record.get("task_id"), record.get("completion"), record.get("language")
-        if not isinstance(name, str) or not isinstance(text, str) or language not in get_args(Language):
+        name, text, told = record.get("task_id"), record.get("completion"), record.get("language")
+        language = _LANGUAGES.get(str(told))
+        if not isinstance(name, str) or not isinstance(text, str) or language is None:
             raise UnreadableItems(f"{path}, line {number}: a completion of mxeval has task_id, completion, and a language known here")
         completions[name, language] = text
     return completions
@@ -87,17 +89,18 @@ def _records(path: Path) -> list[tuple[int, dict[str, Any]]]:
 
 
 def _task(record: dict[str, Any]) -> Task:
-    name, language, solution = _text(record, "task_id"), record["language"], record["canonical_solution"]
+    name, language, solution = _text(record, "task_id"), _LANGUAGES.get(str(record["language"])), record["canonical_solution"]
     prefix, _, number = name.partition("/")
     if prefix not in _BENCHMARKS:
         raise ValueError(f"a task {name!r}, which is of no benchmark known here: {', '.join(_BENCHMARKS)}")
-    if language not in get_args(Language):
-        raise ValueError(f"the language {language!r}: only {', '.join(get_args(Language))} can be tested here")
+    if language is None:
+        raise ValueError(f"the language {record['language']!r}: only {', '.join(_LANGUAGES)} can be tested here")
     if solution is not None and not isinstance(solution, str):
         raise ValueError("canonical_solution is no text")
     benchmark = _BENCHMARKS[prefix]
-    texts = (_text(record, field) for field in ("prompt", "entry_point", "description", "test"))
-    return Task(name, f"{_NAMES[benchmark]}/{number}", benchmark, language, *texts, solution or None)
+    prompt, entry_point, description, test = (_text(record, field) for field in ("prompt", "entry_point", "description", "test"))
+    problem = f"{_NAMES[benchmark]}/{number}"
+    return Task(name, problem, benchmark, language, prompt, entry_point, description, test, solution or None)
 
 
 def _text(record: dict[str, Any], field: str) -> str:

@@ -7,15 +7,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..command import Command, add_run_options, checked_pool, names, one_of, positive
-from .options import CODES, LINES_STEPS, SETS, refuse_what_does_nothing, sort_of
+from .options import CODES, PAIR_KINDS, SETS, STEPS, refuse_what_does_nothing, sort_of
 
 if TYPE_CHECKING:
     from ...inference.opening import ModelChoice
     from ..pool.choice import Pool
 
 
+_STEPS = tuple(dict.fromkeys(step for steps in STEPS.values() for step in steps))
+
+
 def _steps(text: str) -> list[str]:
-    return one_of(LINES_STEPS, text, "step")
+    return one_of(_STEPS, text, "step")
+
+
+def _kinds(text: str) -> list[str]:
+    return one_of(PAIR_KINDS, text, "kind of pair")
 
 
 def _codes(text: str) -> list[str]:
@@ -28,8 +35,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--set", choices=SETS,
         help="lines: single lines of 20 projects, scored by the model as they are, with the code around them rewritten so that it does "
-        "the same, and themselves rewritten so that they do the same or not, as the projects' own tests say, in a sandbox (default: lines)",
+        "the same, and themselves rewritten so that they do the same or not, as the projects' own tests say, in a sandbox. pairs: whole "
+        "programs of --data and what rules make of them, about which an instruct model is asked whether they do the same (default: lines)",
     )  # fmt: skip
+    parser.add_argument(
+        "--data", metavar="FILE", type=Path, nargs="+",
+        help="not with --set lines: files of HumanEval, HumanEval-X, MBPP or mxeval (MBXP, MathQA), or a folder with programs and their "
+        "tests; with --set pairs also recorded programs for HumanEval, of which global pairs are made, or instead a file of pairs "
+        "(assay/pairs/1); Assay brings none with it",
+    )  # fmt: skip
+    parser.add_argument(
+        "--kinds", metavar="LIST", type=_kinds, default=[],
+        help=f"with --set pairs: ask about these alone: {', '.join(PAIR_KINDS)} (default: all)",
+    )  # fmt: skip
+    parser.add_argument("--votes", metavar="N", type=positive, help="answers to each question about a pair (default: 10)")
+    parser.add_argument(
+        "--ask", choices=("chat", "text"), help="how the model is asked about programs (default: in chat where its server has one)"
+    )
+    parser.add_argument(
+        "--recorded", metavar="FILE", type=Path, nargs="+", help="ask no model: take these answers about programs (assay/answers/1)"
+    )
     parser.add_argument(
         "--of", type=_codes, default=[],
         help="with --set lines: what is rewritten, the line that stands there (truth), what the model suggests there and the tests accept "
@@ -37,8 +62,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--projects", type=names, default=[], help="some of the projects, separated by commas (default: all)")
     parser.add_argument("--per-project", metavar="N", type=positive, help="at most N places of each project (default: 40)")
-    parser.add_argument("--limit", metavar="N", type=positive, help="for a quick look: at most N in all, drawn by the seed")
-    parser.add_argument("--steps", type=_steps, default=[], help=f"do these alone: {', '.join(LINES_STEPS)} (default: all)")
+    parser.add_argument(
+        "--limit", metavar="N", type=positive, help="for a quick look: at most N in all, or N programs of each data set, drawn by the seed"
+    )
+    parser.add_argument(
+        "--steps", type=_steps, default=[],
+        help=f"do these alone: {'; '.join(f'{name}: {chr(44).join(steps)}' for name, steps in STEPS.items())} (default: all). "
+        "The step pairs takes no model, and leaves a file of pairs that can be named with --data",
+    )  # fmt: skip
     add_run_options(
         parser,
         seed_of="the draw of places, and of the rewrites",
@@ -49,11 +80,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
     """Run, or resume, the study; ends with the paths of its samples files and report. Raises UsageError, and what each study raises."""
     sort = sort_of(arguments)
-    refuse_what_does_nothing(arguments, sort)
+    refuse_what_does_nothing(arguments, choice, sort)
     pool = checked_pool(arguments)
     match sort:
         case "lines":
             _run_lines(arguments, choice, pool)
+        case "pairs":
+            _run_pairs(arguments, choice, pool)
 
 
 def _run_lines(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -> None:
@@ -80,6 +113,31 @@ def _run_lines(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -
         tell_lines(asked)
     else:
         run_lines(asked)
+
+
+def _run_pairs(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -> None:
+    from .pairs.asked import Asked
+    from .pairs.pair import KINDS
+    from .pairs.study import run_pairs, tell_pairs
+
+    asked = Asked(
+        arguments.out,
+        tuple(arguments.data),
+        choice,
+        tuple(arguments.recorded or ()),
+        tuple(arguments.kinds or KINDS),
+        arguments.limit,
+        arguments.votes or 10,
+        arguments.ask,
+        arguments.seed,
+        pool,
+        tuple(arguments.steps),
+        arguments.json,
+    )
+    if arguments.dry_run:
+        tell_pairs(asked)
+    else:
+        run_pairs(asked)
 
 
 COMMAND = Command(

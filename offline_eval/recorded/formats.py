@@ -45,6 +45,15 @@ def recorded(path: Path) -> Recorded:
     )
 
 
+def is_recorded(path: Path) -> bool:
+    """Whether a file's first record is one of recorded answers, so that `recorded` reads it or says what is wrong with it."""
+    try:
+        first = _first_record(path)
+    except RecordedError:
+        return False
+    return str(first.get("schema", "")).startswith("assay/answers/") or any(first.keys() >= form.KEYS for form in PUBLISHED)
+
+
 def _first_record(path: Path) -> dict[str, Any]:
     number, line = next(lines(path), (1, b""))
     if not line:

@@ -11,7 +11,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
-from ....inference.asking.asker import Asker, Said
+from ....inference.asking.asker import Asker, Message, Said
 from ....inference.asking.prompts import PromptFile, load_prompt
 from ....inference.asking.reading import alternatives_behind
 from ...recorded.answers import RecordedAnswer
@@ -66,8 +66,12 @@ class Manner:
 
 def answered(how: Manner, seed: int, asker: Asker, question: Question) -> dict[str, Any]:
     """The record of a question. Raises what `Asker.say` raises."""
-    messages = prompt(how.prompt).render(**question.slots)
-    record: dict[str, Any] = {"id": question.id}
+    return record_of(question.id, prompt(how.prompt).render(**question.slots), how, seed, asker)
+
+
+def record_of(name: str, messages: Sequence[Message], how: Manner, seed: int, asker: Asker) -> dict[str, Any]:
+    """The record of what is asked in these messages. name: the question's. Raises what `Asker.say` raises."""
+    record: dict[str, Any] = {"id": name}
     if how.top:
         (first,) = asker.say(messages, max_tokens=how.max_tokens, stop=how.stop, top_logprobs=_TOP)
         if top := alternatives_behind(first, how.stop[0].replace("/", "")):

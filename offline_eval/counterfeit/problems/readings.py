@@ -41,15 +41,20 @@ def voted(verdicts: Iterable[float | None]) -> float | None:
 
 
 def p_correct(top: Sequence[tuple[str, float]]) -> float | None:
-    """P(Correct) over P(Correct) + P(Incorrect), from the likeliest first tokens (text, log p) of the answer, whole words or beginnings."""
-    mass = {"correct": 0.0, "incorrect": 0.0}
+    """P(Correct) over P(Correct) + P(Incorrect), from the likeliest first tokens (text, log p) of the answer."""
+    return p_of_first(top, ("correct", "incorrect"))
+
+
+def p_of_first(top: Sequence[tuple[str, float]], words: tuple[str, str]) -> float | None:
+    """The probability of the first of two words against the other, from the likeliest first tokens (text, log p), whole or beginnings."""
+    mass = dict.fromkeys(words, 0.0)
     for text, logprob in top:
         begun = text.strip().casefold()
-        word = next((word for word in mass if begun and (word.startswith(begun) or begun.startswith(word))), None)
+        word = next((word for word in words if begun and (word.startswith(begun) or begun.startswith(word))), None)
         if word is not None:
             mass[word] += math.exp(logprob)
     total = sum(mass.values())
-    return mass["correct"] / total if total > 0 else None
+    return mass[words[0]] / total if total > 0 else None
 
 
 def value_in(text: str) -> Hashable | None:

@@ -1,0 +1,1 @@
+"""CatCode on pairs of programs: are two programs the same function?"""

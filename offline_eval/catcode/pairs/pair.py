@@ -1,0 +1,143 @@
+"""Pairs of programs that do the same or not, as tests confirm, and the open format `assay/pairs/1` of a file of them.
+
+JSON Lines: a header, then one pair in a line.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Literal, get_args
+
+import msgspec
+
+from ....analysis.corpora.benchmarks import Language
+from ....calibration.atomic_write import write_atomically
+from ...recorded.answers import RecordedError
+from ...recorded.records import lines
+from ...sets.problem import SetError
+
+SCHEMA = "assay/pairs/1"
+Kind = Literal["1-eq", "2-eq", "2-eq-chain", "3-eq-chain", "1-neq", "identity", "global-eq", "global-neq"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+GLOBAL: tuple[Kind, ...] = ("global-eq", "global-neq")
+# What people are told of each.
+SAID: Mapping[Kind, str] = {
+    "1-eq": "source and an equivalent variant",
+    "2-eq": "two equivalent variants of one source",
+    "2-eq-chain": "source and a chain of two rewrites",
+    "3-eq-chain": "source and a chain of three rewrites",
+    "1-neq": "source and a variant that is not equivalent",
+    "identity": "a program and itself",
+    "global-eq": "two right programs for one problem",
+    "global-neq": "a right and a wrong program for one problem",
+}
+# (A, B) as made, and (B, A).
+Order = Literal["ab", "ba"]
+ORDERS: tuple[Order, ...] = get_args(Order)
+
+
+@dataclass(frozen=True, slots=True)
+class CodePair:
+    """Two programs. rules: the morphisms that were applied; none for an identity and for programs that were drawn.
+
+    set, language, problem: of the program that they come from. outcomes: of the tests of each.
+    """
+
+    id: Annotated[str, msgspec.Meta(min_length=1)]
+    set: str
+    language: Language
+    problem: str
+    kind: Kind
+    rules: tuple[str, ...]
+    first: str
+    second: str
+    outcomes: tuple[str, str]
+
+    @property
+    def equivalent(self) -> bool:
+        """Whether both do the same."""
+        return not self.kind.endswith("neq")
+
+    @property
+    def data(self) -> str:
+        """The data set with its language, for people."""
+        return f"{self.set} {self.language}"
+
+    @property
+    def orders(self) -> tuple[Order, ...]:
+        """The orders in which it is asked about."""
+        return ORDERS[:1] if self.kind == "identity" else ORDERS
+
+    def programs(self, order: Order) -> tuple[str, str]:
+        """Both programs in an order."""
+        return (self.first, self.second) if order == "ab" else (self.second, self.first)
+
+
+class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The first line. seed: of the rules that were drawn."""
+
+    schema: str
+    name: str
+    seed: int
+
+
+_decoder = msgspec.json.Decoder(CodePair)
+
+
+def write_pairs(path: Path, name: str, seed: int, pairs: Iterable[CodePair]) -> None:
+    """Write a file of pairs, whole or not at all."""
+    with write_atomically(path) as out:
+        out.write(json.dumps(msgspec.to_builtins(_Header(SCHEMA, name, seed))).encode() + b"\n")
+        out.writelines(line_of(pair) + b"\n" for pair in pairs)
+
+
+def line_of(pair: CodePair) -> bytes:
+    """A pair as a line."""
+    return json.dumps(asdict(pair)).encode()
+
+
+def is_pairs_file(path: Path) -> bool:
+    """Whether a file says that it is one of pairs, in whichever version."""
+    try:
+        _, line = next(lines(path), (1, b""))
+        record = json.loads(line)
+    except (RecordedError, ValueError, RecursionError):
+        return False
+    return isinstance(record, dict) and str(record.get("schema", "")).startswith("assay/pairs/")
+
+
+def read_pairs(path: Path) -> list[CodePair]:
+    """The pairs of a file. Raises SetError with file, line and reason."""
+    try:
+        numbered = lines(path)
+        number, first = next(numbered, (1, b""))
+        _check_header(path, number, first)
+        found: dict[str, CodePair] = {}
+        for number, pair in _pairs(path, numbered):
+            if found.setdefault(pair.id, pair) is not pair:
+                raise SetError(f"{path}:{number}: the pair {pair.id} is there already")
+    except RecordedError as error:
+        raise SetError(str(error)) from None
+    if not found:
+        raise SetError(f"{path}: there is no pair in it")
+    return list(found.values())
+
+
+def _check_header(path: Path, number: int, line: bytes) -> None:
+    try:
+        header = msgspec.json.decode(line, type=_Header)
+    except msgspec.DecodeError as error:
+        raise SetError(f"{path}:{number}: not the header of a file of {SCHEMA}: {error}") from None
+    if header.schema != SCHEMA:
+        raise SetError(f"{path}:{number}: the schema is {header.schema!r}, this version of Assay reads {SCHEMA!r}")
+
+
+def _pairs(path: Path, numbered: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, CodePair]]:
+    for number, line in numbered:
+        try:
+            yield number, _decoder.decode(line)
+        except msgspec.DecodeError as error:
+            raise SetError(f"{path}:{number}: not a pair of {SCHEMA}: {error}") from None

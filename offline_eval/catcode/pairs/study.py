@@ -1,0 +1,251 @@
+"""The study on pairs: make and confirm them, which takes no model, and ask whether each is one function."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ....analysis.morphisms.registry import morphisms
+from ....analysis.sandbox.isolation.best_level import best_level
+from ....analysis.sandbox.judging.java import MissingJava, find_jdk
+from ....calibration.report.study_report import StudyContent
+from ...calibration.recorded.source import sources_of as answer_sources
+from ...counterfeit.problems.pages import cells_of, facts_of, write_page
+from ...counterfeit.problems.questions import lost_in
+from ...errors import StudyError, UsageError
+from ...progress import counted, duration, to_stderr
+from ...run import SCHEMA, TIMINGS, Run
+from ...study import Results, Work, conduct
+from .asked import Asked, Evaluator, Sources, evaluator_of, sources_of
+from .asking import ANSWERS, asking, prompts_fingerprint, questions_of
+from .building import MADE, builder
+from .claims import claims
+from .compared import compare
+from .judgements import Judgement, judgements_of
+from .made import false_equivalents
+from .pages import judged_section, made_section, summary_of
+from .pair import KINDS, CodePair, line_of, write_pairs
+
+NAME = "catcode_pairs"
+PAIRS_FILE = "pairs.jsonl"
+# A program whose worker takes so long hangs: the sandbox itself ends each run of it far earlier.
+MAX_PROGRAM_S = 900.0
+_MAX_TOLD = 5
+
+
+@dataclass(frozen=True, slots=True)
+class SourceItem:
+    """A program of a run, or the draws for a problem, as a line of items.jsonl."""
+
+    id: str
+    set: str
+    language: str
+    problem: str
+    sha256: str
+
+
+class PairsStudy:
+    """The study, as the driver sees it."""
+
+    name = NAME
+    compared = (NAME,)
+    steps = (MADE, ANSWERS)
+    needed = ("set", "items", "form", "made")
+
+    def answers(self, run: Run) -> list[Any]:  # noqa: ARG002
+        """None: an answer about two programs is no suggestion of an editor, so there is no sample."""
+        return []
+
+    def report(self, run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG002
+        """A page, its summary on stderr, and the file of pairs. Raises StudyError where no pair came out."""
+        write_page(run, _content(run), as_json=as_json)
+
+    def compare(self, runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
+        """A page on runs of several models. Raises StudyError where they have no question in common."""
+        compare(runs, [_judged(run) for run in runs], out, as_json=as_json)
+
+
+STUDY = PairsStudy()
+
+
+def run_pairs(asked: Asked) -> Run:
+    """Run, or resume, the study. Raises UsageError, RunError, StudyError, NoIsolation, ModelError and OSError."""
+    sources = sources_of(asked)
+    _check_tools({item.language for item in sources.items})
+    evaluator = evaluator_of(asked)
+    _check_answered(evaluator, sources.pairs)
+    lines = _lines(sources)
+    run = Run.begin(asked.out, question_of(asked, sources, evaluator, lines))
+    run.keep_items(lines)
+    items = sources.items
+    draws = f", draws for {counted(len(sources.drawn), 'problem')}" if sources.drawn else ""
+    made = f"{counted(len(sources.pairs), 'pair')} that are made already"
+    to_stderr(f"{counted(len(sources.programs), 'program')} to rewrite{draws}" if items else made)
+    plan = []
+    if items and asked.wants("pairs"):
+        start = partial(builder, asked.seed, best_level())
+        plan.append(lambda: Work(MADE, items, start, asked.pool, wanted=len(items), max_item_s=MAX_PROGRAM_S))
+    if asked.asks:
+        plan.append(lambda: asking(asked, evaluator, questions_of([pair for pair in _kept_pairs(run) if pair.kind in asked.kinds])))
+    conduct(STUDY, run, plan, as_json=asked.as_json)
+    _tell_rate(run)
+    return run
+
+
+def _check_tools(languages: Collection[str]) -> None:
+    """Raises StudyError where what rewrites or runs programs of these languages is not installed."""
+    try:
+        for language in languages:
+            morphisms(language, equivalent=True)
+        if "java" in languages:
+            find_jdk()
+    except ImportError as error:
+        raise StudyError(f"{error.name}, which parses programs, is not installed: pip install 'assay[studies]'") from None
+    except MissingJava as error:
+        raise StudyError(str(error)) from None
+
+
+def question_of(asked: Asked, sources: Sources, evaluator: Evaluator, lines: Sequence[bytes]) -> dict[str, Any]:
+    """The run's question. made: where its pairs are from."""
+    names = dict.fromkeys([f"{each.set} {each.language}" for each in sources.items] + [pair.data for pair in sources.pairs])
+    question: dict[str, Any] = {
+        "schema": SCHEMA,
+        "study": NAME,
+        "model": evaluator.id,
+        "model_name": evaluator.name,
+        "prompt": "recorded" if evaluator.files else prompts_fingerprint() if asked.asks else "none",
+        "seed": asked.seed,
+        "set": ", ".join(names),
+        "items": hashlib.sha256(b"".join(lines)).hexdigest(),
+        "form": evaluator.form,
+        "made": "here" if sources.items else "file",
+    }
+    if asked.asks and not evaluator.files:
+        question |= {"votes": asked.votes}
+    if evaluator.files:
+        answers = [file.answers for file in evaluator.files]
+        question |= {
+            "recorded": [each.name for each in answers],
+            "recorded_sha256": [file.sha256 for file in evaluator.files],
+            "models": [each.model for each in answers],
+            "sources": [each.source for each in answers],
+            "licences": [each.licence for each in answers],
+        }
+    if asked.kinds != KINDS:
+        question |= {"kinds": list(asked.kinds)}
+    return question | ({"limit": asked.limit} if asked.limit else {})
+
+
+def _lines(sources: Sources) -> list[bytes]:
+    if sources.pairs:
+        return [line_of(pair) + b"\n" for pair in sources.pairs]
+    found = []
+    for item in sources.items:
+        told = json.dumps(asdict(item), sort_keys=True).encode(errors="surrogatepass")
+        line = SourceItem(item.id, item.set, item.language, item.problem, hashlib.sha256(told).hexdigest())
+        found.append(json.dumps(asdict(line)).encode() + b"\n")
+    return found
+
+
+def _check_answered(evaluator: Evaluator, pairs: Sequence[CodePair]) -> None:
+    """Raises UsageError where recorded answers are of other questions."""
+    if not evaluator.files:
+        return
+    answered = {item for file in evaluator.files for item, step, _ in file.answers.answers if step == "pair"}
+    files = ", ".join(str(file.path) for file in evaluator.files)
+    if not answered:
+        raise UsageError(f"{files}: no answer of the step pair, which is that of questions about pairs")
+    if pairs and not answered & {question.id for question in questions_of(pairs)}:
+        raise UsageError(f"{files}: no answer to any of these pairs (an item is named as {pairs[0].id}:ab, or :ba for the other order)")
+
+
+def _kept_pairs(run: Run) -> list[CodePair]:
+    """The pairs of a run: those that it began with, or those that it made, which it writes into its folder, too."""
+    question = run.question(STUDY.needed)
+    if question["made"] == "file":
+        return run.items(CodePair)
+    order = {item.id: place for place, item in enumerate(run.items(SourceItem))}
+    records = sorted(run.records(MADE).read(), key=lambda record: order[record["id"]])
+    pairs = [msgspec.convert(pair, CodePair) for record in records for pair in record["pairs"]]
+    if pairs:
+        write_pairs(run.folder / PAIRS_FILE, question["set"], question["seed"], pairs)
+    return pairs
+
+
+def _judged(run: Run) -> list[Judgement]:
+    return judgements_of(_kept_pairs(run), run.records(ANSWERS).read())
+
+
+def _content(run: Run) -> StudyContent:
+    question = run.question(STUDY.needed)
+    pairs = _kept_pairs(run)
+    if not pairs:
+        raise StudyError(f"no pair came out of {question['set']}: {_why_none(run)}")
+    sections = [made_section(pairs, run.records(MADE).read())]
+    if judgements := _judged(run):
+        sections.append(judged_section(judgements))
+    cells = cells_of(sections)
+    model = question["model_name"]
+    asked = len(sections) > 1
+    who = "no model was asked" if not asked else (
+        "the answers were recorded by others; no model was asked" if "recorded" in question else
+        f"prompts {question['prompt']}, model fingerprint {question['model']}, asked in {question['form']}"
+    )  # fmt: skip
+    wrong = false_equivalents(run.records(MADE).read())
+    told = f" ({'; '.join(wrong[:_MAX_TOLD])})" if wrong else ""
+    left_out = [f"{counted(len(wrong), 'variant')} of rules that keep what a program does, which the tests refuse{told}."] if wrong else []
+    return StudyContent(
+        title=f"Pairs of programs, asked of {model}" if asked else "Pairs of programs",
+        summary=summary_of(pairs, cells, model),
+        facts=(who, *facts_of(question, "set", "votes", "kinds", "limit", "seed")),
+        sections=tuple(sections),
+        claims=claims(cells) if asked else (),
+        left_out=(*left_out, *lost_in(run, STUDY.steps), *_without_p(run)),
+        sources=answer_sources(question) if "recorded" in question else (),
+        command=f"assay eval report {run.folder.resolve().name}",
+    )
+
+
+def _without_p(run: Run) -> list[str]:
+    records = run.records(ANSWERS).read()
+    missing = sum("top" not in record for record in records)
+    if not missing or "recorded" in run.question():
+        return []
+    why = "the model tells no log-probabilities, or its answer has no word between the tags"
+    return [f"p(True) of {missing:,} of {counted(len(records), ANSWERS.unit)}: {why}."]
+
+
+def _why_none(run: Run) -> str:
+    reasons = [each["reason"] for record in run.records(MADE).read() for each in record["refusals"]]
+    return max(sorted(set(reasons)), key=reasons.count) if reasons else "no program is done yet"
+
+
+def _tell_rate(run: Run) -> None:
+    """How fast pairs are made, which no report tells: it differs from run to run."""
+    path = run.folder / TIMINGS
+    if not path.exists():
+        return
+    timings = [json.loads(line) for line in path.read_bytes().splitlines()]
+    seconds = {each["id"]: each["total_ms"] / 1e3 for each in timings if each["step"] == MADE.name}
+    made = [record for record in run.records(MADE).read() if record["id"] in seconds]
+    total = sum(seconds[record["id"]] for record in made)
+    if total > 0:
+        pairs, checks = sum(len(record["pairs"]) for record in made), sum(record["checks"] for record in made)
+        to_stderr(
+            f"{counted(pairs, 'pair')} of {counted(len(made), 'program')} in {duration(total)} of work: {pairs / total:.2f} pairs and "
+            f"{checks / total:.1f} runs of programs a second"
+        )
+
+
+def tell_pairs(asked: Asked) -> None:
+    """Say what a run would do."""
+    from .plan import tell_plan
+
+    tell_plan(asked)

@@ -1,0 +1,318 @@
+"""Runs on pairs: made in the real sandbox, and asked of a real server."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
+from assay.cli.main import main
+from assay.inference.opening import ModelChoice
+from assay.offline_eval.catcode.pairs.asked import Asked
+from assay.offline_eval.catcode.pairs.asking import ANSWERS
+from assay.offline_eval.catcode.pairs.building import MADE
+from assay.offline_eval.catcode.pairs.pair import CodePair, read_pairs
+from assay.offline_eval.catcode.pairs.study import SourceItem, run_pairs
+from assay.offline_eval.errors import RunError, StudyError, UsageError
+from assay.offline_eval.pool.choice import Pool
+from assay.offline_eval.recorded.answers import Recorded, RecordedAnswer
+from assay.offline_eval.recorded.assay_answers import write
+from assay.offline_eval.run import Run
+
+from ....inference.chat_server import ChatSpeech, chatting
+
+PROGRAMS = 5
+
+
+def problem(number: int) -> dict[str, Any]:
+    """A problem of HumanEval."""
+    name = f"f{number}"
+    return {
+        "task_id": f"HumanEval/{number}",
+        "prompt": f'def {name}(values):\n    """ What is not below {number}, together. """\n',
+        "entry_point": name,
+        "canonical_solution": "    total = 0\n    for value in values:\n        if value < NUMBER:\n            total += 0\n"
+        "        else:\n            total += value\n    return total\n".replace("NUMBER", str(number)),
+        "test": f"def check(candidate):\n    assert candidate([{number - 1}, {number}, {number + 4}]) == {2 * number + 4}\n",
+    }
+
+
+def asked_about(body: dict[str, Any]) -> tuple[str, str] | None:
+    """Both programs of a question."""
+    text = next(message["content"] for message in reversed(body["messages"]) if message["role"] == "user")
+    found = re.findall(r"\[A\]\n(.*?)\n\[/A\]\n\n\[B\]\n(.*?)\n\[/B\]", text, re.DOTALL)
+    return found[-1] if found else None
+
+
+def able(body: dict[str, Any]) -> Sequence[str]:
+    """A model that knows each pair of one condition from another by its text: it looks for the sign."""
+    both = asked_about(body)
+    if both is None:
+        return ["Hello"]
+    same = all(sorted(re.findall(r"<=|>=|==|!=|<|>|else", text)) == ["<", "else"] for text in both)
+    return ["[ANSWER]", "True" if same else "False", ".", "[/ANSWER]"]
+
+
+def willing(body: dict[str, Any]) -> Sequence[str]:
+    """A model that says True of all pairs, in the paper's own form."""
+    return ["Hello"] if asked_about(body) is None else ["True"]
+
+
+def nonsense(body: dict[str, Any]) -> Sequence[str]:
+    """A model that keeps to no form."""
+    return ["Hello"] if asked_about(body) is None else ["They", " look", " alike"]
+
+
+@pytest.fixture(autouse=True)
+def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ASSAY_API_KEY", raising=False)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run that made pairs, and the benchmark's file beside it."""
+    try:
+        best_level()
+    except NoIsolation as error:
+        pytest.skip(str(error))
+    folder = tmp_path_factory.mktemp("built")
+    data = folder / "HumanEval.jsonl"
+    data.write_text("".join(json.dumps(problem(number)) + "\n" for number in range(PROGRAMS)))
+    run_pairs(Asked(folder / "run", (data,), pool=Pool(1), steps=("pairs",)))
+    return folder
+
+
+@pytest.fixture
+def speech() -> ChatSpeech:
+    return ChatSpeech(reply=able)
+
+
+@pytest.fixture
+def address(speech: ChatSpeech) -> Iterator[str]:
+    with chatting(speech) as at:
+        yield at
+
+
+def about(built: Path, out: Path, address: str = "", **more: Any) -> Asked:
+    """A run on the pairs that were made."""
+    return Asked(out, (built / "run" / "pairs.jsonl",), ModelChoice(address) if address else ModelChoice(), votes=2, pool=Pool(1), **more)
+
+
+def figures(folder: Path) -> dict[str, Any]:
+    return {each["id"]: each for each in json.loads((folder / "report" / "figures.json").read_text())["figures"]}
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.name != "timings.jsonl"
+    }
+
+
+def test_pairs_are_made_without_a_model_and_counted(built: Path) -> None:
+    run = Run.opened(built / "run")
+    assert (run.question()["model"], run.question()["prompt"]) == ("none", "none")
+    assert not run.records(ANSWERS).path.exists()
+    pairs = read_pairs(run.folder / "pairs.jsonl")
+    assert {pair.problem for pair in pairs} == {f"HumanEval/{number}" for number in range(PROGRAMS)}
+    assert {"1-eq", "2-eq", "2-eq-chain", "3-eq-chain", "1-neq", "identity"} == {pair.kind for pair in pairs}
+    page = (run.folder / "report" / "report.md").read_text()
+    assert f"| humaneval python | {PROGRAMS} of {PROGRAMS} |" in page
+    assert "| boolean_exchange | finds no place here | 5 |" in page
+    assert "What is not below" not in "".join(pair.first for pair in pairs)
+
+
+def test_half_of_a_lost_step_is_made_again_to_the_same_bytes(built: Path, tmp_path: Path) -> None:
+    shutil.copytree(built / "run", tmp_path / "run")
+    before = files_of(tmp_path / "run")
+    made = tmp_path / "run" / "made.jsonl"
+    made.write_bytes(made.read_bytes()[: made.stat().st_size // 2])
+    run_pairs(Asked(tmp_path / "run", (built / "HumanEval.jsonl",), pool=Pool(1), steps=("pairs",)))
+    assert files_of(tmp_path / "run") == before
+
+
+def test_each_pair_is_asked_about_in_both_orders(built: Path, tmp_path: Path, address: str, speech: ChatSpeech) -> None:
+    run = run_pairs(about(built, tmp_path / "run", address))
+    found = {name: each["value"] for name, each in figures(run.folder).items()}
+    for way in ("vote", "probability"):
+        assert [found[f"K/{way}/{kind}"] for kind in ("1-eq", "2-eq", "1-neq", "identity")] == [1.0, 1.0, 1.0, 1.0]
+        assert (found[f"C/{way}/local/balanced"], found[f"C/{way}/local/youden"]) == (1.0, 1.0)
+        assert found[f"O/{way}/1-eq/same"] == 1.0
+    assert found["K/vote/global-eq"] is None
+    # "False." can be read, though the paper's own code would not count it
+    assert (found["U/all/here"], found["U/all/paper"]) == (0.0, 1.0)
+    pairs = read_pairs(built / "run" / "pairs.jsonl")
+    asked = [asked_about(body) for body in speech.chats if body["temperature"] == 0.0 and asked_about(body)]
+    assert sorted(asked) == sorted(
+        (a.strip("\n"), b.strip("\n")) for pair in pairs for order in pair.orders for a, b in [pair.programs(order)]
+    )
+    claims = {claim["id"]: claim["verdict"] for claim in json.loads((run.folder / "report" / "report.json").read_text())["claims"]}
+    assert claims == {"a1": "confirmed", "a2": "not run", "b": "undecided", "c": "undecided"}
+    page = (run.folder / "report" / "report.md").read_text()
+    assert "96.0 %, 90.5 %" in page
+    assert "inconsistent: printed as Avg." in page
+
+
+def test_a_model_that_always_says_true_has_no_balanced_accuracy(built: Path, tmp_path: Path, address: str, speech: ChatSpeech) -> None:
+    speech.reply = willing
+    found = {name: each["value"] for name, each in figures(run_pairs(about(built, tmp_path / "run", address)).folder).items()}
+    assert [found[f"C/vote/local/{name}"] for name in ("eq", "neq", "balanced", "youden")] == [1.0, 0.0, 0.5, 0.0]
+    assert found["L/vote/lean"] == 1.0
+    assert found["U/all/paper"] == 0.0
+
+
+def test_answers_that_can_not_be_read_are_told_first_and_count_as_wrong(
+    built: Path, tmp_path: Path, address: str, speech: ChatSpeech
+) -> None:
+    speech.reply = nonsense
+    run = run_pairs(about(built, tmp_path / "run", address))
+    found = figures(run.folder)
+    assert found["U/all/here"]["value"] == 1.0
+    assert found["U/all/here"]["low"] is not None
+    assert found["K/vote/1-eq"]["value"] == found["K/vote/1-neq"]["value"] == 0.0
+    assert "K/probability/1-eq" not in found
+    page = (run.folder / "report" / "report.md").read_text()
+    assert page.splitlines()[2].startswith("Many answers are neither True nor False (100.0 %")
+    assert "p(True) of" in page
+
+
+def test_a_run_makes_pairs_and_asks_about_them_at_once(built: Path, tmp_path: Path, address: str) -> None:
+    asked = Asked(tmp_path / "run", (built / "HumanEval.jsonl",), ModelChoice(address), limit=2, votes=1, pool=Pool(1))
+    run = run_pairs(asked)
+    pairs = read_pairs(run.folder / "pairs.jsonl")
+    assert len({pair.problem for pair in pairs}) == 2
+    assert len(run.records(ANSWERS).read()) == sum(len(pair.orders) for pair in pairs)
+    before = files_of(run.folder)
+    assert main(["eval", "report", str(run.folder)]) == 0
+    assert files_of(run.folder) == before
+    with pytest.raises(RunError, match="votes: 1 -> 2"):
+        run_pairs(replace(asked, votes=2))
+
+
+def test_only_some_kinds_are_asked_about(built: Path, tmp_path: Path, address: str) -> None:
+    run = run_pairs(about(built, tmp_path / "run", address, kinds=("1-neq",)))
+    assert {record["id"].split(":")[1] for record in run.records(ANSWERS).read()} == {"1-neq"}
+
+
+def test_two_models_are_compared_at_the_same_pairs(built: Path, tmp_path: Path, address: str, speech: ChatSpeech) -> None:
+    first = run_pairs(about(built, tmp_path / "first", address))
+    speech.reply = willing
+    second = run_pairs(about(built, tmp_path / "second", address))
+    assert main(["eval", "report", str(first.folder), str(second.folder), "--out", str(tmp_path / "both")]) == 0
+    found = {name: each["value"] for name, each in figures(tmp_path / "both").items()}
+    assert (found["MC/vote/0/1/balanced"], found["MC/vote/0/2/balanced"]) == (1.0, 0.5)
+    # equivalent pairs, and the others
+    recall = figures(first.folder)["C/vote/rewrites/eq"]["value"]
+    assert (found["MD/1/vote/0/0"], found["MD/1/vote/1/0"]) == (pytest.approx(1 - recall), -1.0)
+
+
+def test_a_run_without_answers_is_not_compared(built: Path, tmp_path: Path, address: str, capsys: pytest.CaptureFixture[str]) -> None:
+    run = run_pairs(about(built, tmp_path / "run", address, kinds=("identity",)))
+    assert main(["eval", "report", str(run.folder), str(built / "run")]) == 1
+    assert "has no answer about a pair: run its step answers first" in capsys.readouterr().err
+
+
+def test_recorded_answers_take_the_place_of_a_model(built: Path, tmp_path: Path) -> None:
+    pairs = [pair for pair in read_pairs(built / "run" / "pairs.jsonl") if pair.kind in ("1-eq", "1-neq")]
+    answers = [
+        RecordedAnswer(f"{pair.id}:{order}", "pair", n, word)
+        for pair in pairs
+        for order in pair.orders
+        for n, word in enumerate(("\n\nTrue", "True", "False"))
+    ]
+    write(tmp_path / "answers.jsonl", Recorded("a judge", "other-7b", "here", "MIT", {answer.key: answer for answer in answers}))
+    run = run_pairs(about(built, tmp_path / "run", recorded=(tmp_path / "answers.jsonl",)))
+    found = {name: each["value"] for name, each in figures(run.folder).items()}
+    assert [found[f"K/vote/{kind}"] for kind in ("1-eq", "1-neq", "identity")] == [1.0, 0.0, None]
+    assert "| a judge | other-7b | here | MIT |" in (run.folder / "report" / "report.md").read_text()
+
+
+def test_recorded_answers_to_other_pairs_are_refused(built: Path, tmp_path: Path) -> None:
+    for step, reason in (("pair", "no answer to any of these pairs"), ("judge", "no answer of the step pair")):
+        answer = RecordedAnswer("other:1-eq:ab", step, 0, "True")  # type: ignore[arg-type]
+        write(tmp_path / "answers.jsonl", Recorded("a judge", "other-7b", "", "", {answer.key: answer}))
+        with pytest.raises(UsageError, match=reason):
+            run_pairs(about(built, tmp_path / "run", recorded=(tmp_path / "answers.jsonl",)))
+    assert not (tmp_path / "run").exists()
+    answer = RecordedAnswer("other:1-eq:ab", "pair", 0, "True")
+    write(tmp_path / "answers.jsonl", Recorded("a judge", "other-7b", "", "", {answer.key: answer}))
+    with pytest.raises(UsageError, match=r"no answer to any of these pairs \(step pair; an item is named as humaneval-python/"):
+        run_pairs(Asked(tmp_path / "run", (built / "HumanEval.jsonl",), recorded=(tmp_path / "answers.jsonl",), limit=1, pool=Pool(1)))
+
+
+def test_programs_that_were_drawn_make_global_pairs(built: Path, tmp_path: Path) -> None:
+    texts = {0: ["    return sum(values)\n", "    return 0\n", "    return sum(value for value in values if value >= 0)\n"]}
+    answers = [RecordedAnswer(f"HumanEval/{number}", "draw", n, text) for number, found in texts.items() for n, text in enumerate(found)]
+    write(tmp_path / "draws.jsonl", Recorded("draws", "other-7b", "", "", {answer.key: answer for answer in answers}))
+    data = (built / "HumanEval.jsonl", tmp_path / "draws.jsonl")
+    run = run_pairs(Asked(tmp_path / "run", data, pool=Pool(1), steps=("pairs",), limit=5))
+    found = [pair for pair in read_pairs(run.folder / "pairs.jsonl") if pair.kind.startswith("global")]
+    assert {pair.problem for pair in found} == {"HumanEval/0"}
+    assert {pair.kind for pair in found} == {"global-neq"}
+
+
+def test_global_pairs_without_drawn_programs_are_refused(built: Path, tmp_path: Path) -> None:
+    data = (built / "HumanEval.jsonl",)
+    with pytest.raises(UsageError, match="global-eq needs several programs for one problem, right and wrong ones, and --data names none"):
+        run_pairs(Asked(tmp_path / "run", data, steps=("pairs",), kinds=("global-eq",)))
+
+
+def test_programs_of_which_none_gives_a_pair_say_why(tmp_path: Path) -> None:
+    broken = {**problem(0), "test": "def check(candidate):\n    assert candidate([3]) == 0\n"}
+    (tmp_path / "data.jsonl").write_text(json.dumps(broken) + "\n")
+    with pytest.raises(StudyError, match="no pair came out of humaneval python: the program's own test: failed"):
+        run_pairs(Asked(tmp_path / "run", (tmp_path / "data.jsonl",), pool=Pool(1), steps=("pairs",)))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "--set pairs needs programs with tests: --data names files of HumanEval"),
+        (["--data", "nowhere.jsonl"], "nowhere.jsonl: can't be read: No such file or directory"),
+        (["--data", "PAIRS", "--steps", "pairs"], "has pairs that are made already, so the step pairs has nothing to do"),
+        (["--data", "PAIRS", "DATA"], "pairs are not mixed with what they are made of"),
+        (["--data", "DATA", "--steps", "score"], "--set pairs has no step score (there are pairs, answers)"),
+        (["--data", "DATA", "--kinds", "4-eq"], "no such kind of pair: 4-eq (there are 1-eq"),
+        (["--data", "DATA", "--steps", "pairs", "--votes", "3"], "the step pairs asks no model: leave --votes out"),
+        (["--data", "DATA", "--projects", "toolz"], "--projects does nothing for --set pairs"),
+    ],
+)
+def test_what_can_not_be_asked_for_is_refused_in_a_sentence(
+    built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], message: str
+) -> None:
+    named = {"PAIRS": str(built / "run" / "pairs.jsonl"), "DATA": str(built / "HumanEval.jsonl")}
+    with suppress(SystemExit):
+        assert main(["eval", "catcode", "--set", "pairs", "--out", str(tmp_path / "RUN"), *(named.get(each, each) for each in options)])
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "RUN").exists()
+
+
+def test_a_dry_run_says_calls_and_tokens_and_does_nothing(built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pairs = read_pairs(built / "run" / "pairs.jsonl")
+    questions = sum(len(pair.orders) for pair in pairs)
+    options = ["eval", "catcode", "--set", "pairs", "--out", str(tmp_path / "RUN"), "--dry-run"]
+    assert main([*options, "--data", str(built / "run" / "pairs.jsonl")]) == 0
+    said = capsys.readouterr().err
+    assert f"asked        {questions} questions, both orders of each pair" in said
+    assert f"calls        {11 * questions} answers" in said.replace(",", "")
+    assert main([*options, "--data", str(built / "HumanEval.jsonl"), "--steps", "pairs", "--json"]) == 0
+    plan = json.loads(capsys.readouterr().out)
+    assert (plan["programs"], plan["generations"]) == (PROGRAMS, 0)
+    assert not (tmp_path / "RUN").exists()
+
+
+def test_the_fields_of_a_run_are_documented(built: Path, tmp_path: Path, address: str) -> None:
+    run, asked = Run.opened(built / "run"), run_pairs(about(built, tmp_path / "run", address, kinds=("identity",)))
+    text = (Path(__file__).parents[4] / "docs" / "formats.md").read_text(encoding="utf-8")
+    documented = set(re.findall(r"`(\w+)`", text.split("### A run on pairs of programs")[1].split("\n### ")[0]))
+    written = set(run.question() | asked.question()) | {each.name for kind in (CodePair, SourceItem) for each in fields(kind)}
+    written |= run.records(MADE).read()[0].keys() | asked.records(ANSWERS).read()[0].keys()
+    common = {"schema", "study", "model", "model_name", "prompt", "seed", "id"}
+    assert written - common <= documented
