@@ -40,4 +40,12 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
 
 
-Block = Heading | Paragraph | Bullets | Table | Picture
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Code as it stands, or another text whose lines matter. title: what it is."""
+
+    title: str
+    text: str
+
+
+Block = Heading | Paragraph | Bullets | Table | Code | Picture

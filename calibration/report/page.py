@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from ..control_characters import strip_control_characters
-from .blocks import Block, Bullets, Heading, Paragraph, Table
+from .blocks import Block, Bullets, Code, Heading, Paragraph, Table
 from .plots import DARK, GRID, INK, PAPER, Picture
 
 _STYLE = f"""
@@ -22,6 +22,7 @@ h2 {{ margin-top: 2.5rem; padding-top: .5rem; border-top: 2px solid var(--grid);
 h1, h2, h3, caption, figcaption {{ line-height: 1.25; break-after: avoid; }}
 figure, .wide {{ margin: 1.5rem 0; overflow-x: auto; }}
 svg {{ display: block; }}
+pre {{ margin: 0; padding: .5rem; background: var(--stripe); font-size: .85rem; white-space: pre-wrap; }}
 table {{ border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; overflow-wrap: break-word; }}
 caption, figcaption {{ text-align: left; font-weight: 600; padding: .25rem 0; }}
 th, td {{ padding: .2rem 1rem .2rem 0; border-bottom: 1px solid var(--grid); text-align: right; vertical-align: top; }}
@@ -62,6 +63,8 @@ def _block(block: Block, number: int) -> str:
             return f"<ul>{''.join(f'<li>{_escape(item)}</li>' for item in items)}</ul>"
         case Table():
             return _table(block)
+        case Code(title, text):
+            return f"<figure><figcaption>{_escape(title)}</figcaption>\n<pre><code>{_escape(text)}</code></pre></figure>"
         case Picture():
             return f"<figure><figcaption>{_escape(block.title)}</figcaption>\n{_inline(block, number)}</figure>"
 
