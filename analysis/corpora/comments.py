@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import io
 import tokenize
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import accumulate
 
 from ..python.docstrings import without_docstrings
@@ -15,7 +15,7 @@ from .benchmarks import Language
 
 
 def without_comments(source: str, language: Language) -> str:
-    """The program without its comments, and for Python without its docstrings. JavaScript comes back as it is.
+    """The program without its comments, and for Python without its docstrings.
 
     Lines that held nothing else are gone, and so are empty lines at its ends. Raises UnreadableSource where it can't be parsed.
     """
@@ -25,7 +25,8 @@ def without_comments(source: str, language: Language) -> str:
             return _trimmed(_without(bare, _python_comments(bare)))
         case "java":
             return _trimmed(_without(source, _java_comments(source)))
-    return source
+        case "javascript":
+            return _trimmed(_without(source, _javascript_comments(source)))
 
 
 def _python_comments(source: str) -> list[tuple[int, int]]:
@@ -44,6 +45,25 @@ def _java_comments(source: str) -> list[tuple[int, int]]:
 
     java = parse(source)
     return [java.span(node) for node in walk(java.root) if node.type in COMMENTS]
+
+
+def _javascript_comments(source: str) -> list[tuple[int, int]]:
+    import tree_sitter_javascript
+    from tree_sitter import Language as Grammar
+    from tree_sitter import Node, Parser
+
+    data = source.encode(errors="replace")
+    root = Parser(Grammar(tree_sitter_javascript.language())).parse(data).root_node
+    if root.has_error:
+        raise UnreadableSource("not JavaScript that can be parsed")
+
+    def comments(node: Node) -> Iterator[tuple[int, int]]:
+        if node.type == "comment":
+            yield len(data[: node.start_byte].decode()), len(data[: node.end_byte].decode())
+        for child in node.children:
+            yield from comments(child)
+
+    return list(comments(root))
 
 
 def _without(source: str, spans: Iterable[tuple[int, int]]) -> str:

@@ -75,6 +75,14 @@ def read_completions(path: Path) -> dict[tuple[str, Language], str]:
     return completions
 
 
+def benchmark_of(task: str) -> Benchmark:
+    """The benchmark of a task, by its name. Raises ValueError where none is known here."""
+    prefix = task.partition("/")[0]
+    if prefix not in _BENCHMARKS:
+        raise ValueError(f"a task {task!r}, which is of no benchmark known here: {', '.join(_BENCHMARKS)}")
+    return _BENCHMARKS[prefix]
+
+
 def _records(path: Path) -> list[tuple[int, dict[str, Any]]]:
     found = []
     for number, line in numbered_lines(path):
@@ -90,14 +98,11 @@ def _records(path: Path) -> list[tuple[int, dict[str, Any]]]:
 
 def _task(record: dict[str, Any]) -> Task:
     name, language, solution = _text(record, "task_id"), _LANGUAGES.get(str(record["language"])), record["canonical_solution"]
-    prefix, _, number = name.partition("/")
-    if prefix not in _BENCHMARKS:
-        raise ValueError(f"a task {name!r}, which is of no benchmark known here: {', '.join(_BENCHMARKS)}")
+    benchmark, number = benchmark_of(name), name.partition("/")[2]
     if language is None:
         raise ValueError(f"the language {record['language']!r}: only {', '.join(_LANGUAGES)} can be tested here")
     if solution is not None and not isinstance(solution, str):
         raise ValueError("canonical_solution is no text")
-    benchmark = _BENCHMARKS[prefix]
     prompt, entry_point, description, test = (_text(record, field) for field in ("prompt", "entry_point", "description", "test"))
     problem = f"{_NAMES[benchmark]}/{number}"
     return Task(name, problem, benchmark, language, prompt, entry_point, description, test, solution or None)

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any, Protocol
 
-from . import assay_answers, codet, counterfeit, cruxeval, identity_chain
+from . import assay_answers, codet, counterfeit, cruxeval, identity_chain, mxeval
 from .answers import Recorded, RecordedError
 from .records import UNREADABLE, lines, opened
 
@@ -24,7 +24,7 @@ class Format(Protocol):
         ...
 
 
-PUBLISHED: tuple[Format, ...] = (counterfeit, identity_chain, cruxeval, codet)
+PUBLISHED: tuple[Format, ...] = (counterfeit, identity_chain, cruxeval, codet, mxeval)
 
 
 def recorded(path: Path) -> Recorded:
@@ -41,7 +41,7 @@ def recorded(path: Path) -> Recorded:
         path,
         1,
         f"no known format: a record with {', '.join(sorted(first)) or 'no field'}. Your own answers go into {assay_answers.SCHEMA} "
-        "(docs/formats.md); of published sets those of CRUXEval, CodeT, IdentityChain and Counterfeit are read",
+        "(docs/formats.md); of published sets those of CRUXEval, CodeT, IdentityChain, Counterfeit and mxeval are read",
     )
 
 

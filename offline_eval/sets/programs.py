@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ...analysis.corpora.benchmarks import Item, Language, UnreadableItems, numbered_lines, read_items
 from ...analysis.corpora.comments import without_comments
-from ...analysis.corpora.mxeval import Task, read_completions, read_tasks
+from ...analysis.corpora.mxeval import Task, benchmark_of, read_completions, read_tasks
 from ...analysis.python.source_text import UnreadableSource
 from .problem import SetError
 
@@ -39,7 +39,8 @@ class Program:
     """A program that is to pass its test.
 
     set: its benchmark, or the folder's name. problem: what it solves, one name for all languages; such programs are alike.
-    published: the program with its comments. prompt: what of it is given, such as signature and docstring; "" where nothing tells.
+    published: the program with its comments; "" of a task without a solution. prompt: what of it is given, such as signature and docstring;
+    "" where nothing tells.
     """
 
     id: str
@@ -60,8 +61,11 @@ class Program:
             return self.published
 
 
-def read_programs(paths: Sequence[Path]) -> list[Program]:
-    """The programs of files and folders, in their order. Raises SetError, which says what is wrong, where, and what can be read."""
+def read_programs(paths: Sequence[Path], *, unsolved_too: bool = False) -> list[Program]:
+    """The programs of files and folders, in their order. unsolved_too: also tasks without a solution, which one can be written for.
+
+    Raises SetError, which says what is wrong, where, and what can be read.
+    """
     programs, unsolved, completions = list[Program](), list[Task](), dict[tuple[str, Language], str]()
     for path in paths:
         try:
@@ -81,7 +85,10 @@ def read_programs(paths: Sequence[Path]) -> list[Program]:
             raise SetError(f"{path}: can't be read: {error.strerror}. {HOW}") from None
         except UnreadableItems as error:
             raise SetError(f"{error}. {HOW}") from None
-    programs += [_of_task(task, text) for task in unsolved if (text := completions.get((task.id, task.language))) is not None]
+    for task in unsolved:
+        text = completions.get((task.id, task.language))
+        if text is not None or unsolved_too:
+            programs.append(_of_task(task, text))
     if not programs:
         what = "tasks without solutions: name the file of completions, too" if unsolved else "no program with a test"
         raise SetError(f"{', '.join(map(str, paths))}: {what}. {HOW}")
@@ -110,9 +117,24 @@ def _form(path: Path) -> str:
     return "tasks" if record.keys() >= {"task_id", "language", "description"} else "items"
 
 
-def _of_task(task: Task, solution: str) -> Program:
-    name = "mbxp" if task.benchmark == "mbpp" else task.benchmark
-    return _published(name, task.problem, task.language, task.prompt + solution, task.test, task.entry_point, task.prompt)
+def _of_task(task: Task, solution: str | None) -> Program:
+    name = _set_of(task.id)
+    program = "" if solution is None else task.prompt + solution
+    return _published(name, task.problem, task.language, program, task.test, task.entry_point, task.prompt)
+
+
+def id_of_task(task: str, language: Language) -> str:
+    """The id of the program of a task of mxeval. Raises ValueError for a task that is none."""
+    return _id(_set_of(task), language, task)
+
+
+def _set_of(task: str) -> str:
+    benchmark = benchmark_of(task)
+    return "mbxp" if benchmark == "mbpp" else benchmark
+
+
+def _id(name: str, language: Language, problem: str) -> str:
+    return f"{name}-{language}/{problem.partition('/')[2]}"
 
 
 def _of_item(item: Item) -> Program:
@@ -124,7 +146,7 @@ def _of_item(item: Item) -> Program:
 
 
 def _published(name: str, problem: str, language: Language, program: str, test: str, entry_point: str | None, prompt: str) -> Program:
-    return Program(f"{name}-{language}/{problem.partition('/')[2]}", name, problem, language, program, test, entry_point, prompt)
+    return Program(_id(name, language, problem), name, problem, language, program, test, entry_point, prompt)
 
 
 def _of_folder(folder: Path) -> list[Program]:

@@ -56,3 +56,10 @@ def test_the_program_stays_the_same(pieces: list[str]) -> None:
 def test_what_can_not_be_parsed_is_refused(source: str, language: str) -> None:
     with pytest.raises(UnreadableSource):
         without_comments(source, language)  # type: ignore[arg-type]
+
+
+def test_javascript_loses_comments_and_nothing_else() -> None:
+    source = "/* Halve. */\nconst half = (x) => {\n  // here\n  const s = '// no comment'; // there\n  return x / 2;\n}\n"
+    assert without_comments(source, "javascript") == "const half = (x) => {\n  const s = '// no comment';\n  return x / 2;\n}\n"
+    with pytest.raises(UnreadableSource, match="not JavaScript"):
+        without_comments("const = 1 // x", "javascript")

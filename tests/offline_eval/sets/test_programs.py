@@ -11,7 +11,7 @@ from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.analysis.sandbox.isolation.jail import Jail
 from assay.analysis.sandbox.judging.python import PythonSandbox
 from assay.offline_eval.sets.problem import SetError
-from assay.offline_eval.sets.programs import read_programs
+from assay.offline_eval.sets.programs import id_of_task, read_programs
 
 SETS = {
     ("humaneval-x/humaneval_java.jsonl.gz",): ("humaneval", "java", 164),
@@ -51,6 +51,17 @@ def test_completions_are_the_solutions_that_the_tasks_lack(tmp_path: Path) -> No
 def test_tasks_without_solutions_ask_for_the_completions(tmp_path: Path) -> None:
     with pytest.raises(SetError, match="name the file of completions"):
         read_programs([lines(tmp_path / "tasks.jsonl", task(2, None))])
+
+
+def test_tasks_without_solutions_can_be_asked_for_and_completions_are_named_as_their_programs(tmp_path: Path) -> None:
+    path = lines(tmp_path / "tasks.jsonl", task(1, None), task(2, "x"))
+    found = {program.id: program for program in read_programs([path], unsolved_too=True)}
+    assert len(found) == 2
+    (unsolved,) = (program for program in found.values() if not program.published)
+    record = task(1, None)
+    assert unsolved.id == id_of_task(record["task_id"], record["language"])
+    assert unsolved.prompt == record["prompt"]
+    assert len(read_programs([path])) == 1
 
 
 def test_a_folder_has_the_programs_that_have_a_test_beside_them(tmp_path: Path) -> None:
