@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 SHARE = 0.8
 
@@ -18,13 +18,21 @@ _QUOTES = re.compile(r"^(?i:[rbuft]{0,2})('''|\"\"\"|'|\")(.*)\1$", re.DOTALL)
 # What is a keyword to Python's grammar, and a literal to whoever reads it.
 _VALUES = frozenset(("True", "False", "None"))
 
+PYTHON = frozenset(keyword.kwlist) - _VALUES
+_OF_JAVA = (
+    "abstract assert boolean break byte case catch char class const continue default do double else enum extends final finally float for "
+    "goto if implements import instanceof int interface long native new package private protected public return short static strictfp "
+    "super switch synchronized this throw throws transient try void volatile while"
+)
+JAVA = frozenset(_OF_JAVA.split())
+
 Words = tuple[str, ...]
 
 
-def is_copy(description: str, code: str) -> bool:
-    """Whether a description recites the code. Of an empty code there is no copy."""
+def is_copy(description: str, code: str, keywords: Collection[str] = PYTHON) -> bool:
+    """Whether a description recites the code. Of an empty code there is no copy. keywords: words of the code that are no names."""
     told = _WORD.findall(description)
-    named = list(_names_and_literals(code))
+    named = list(_names_and_literals(code, keywords))
     if named:
         return _in_order(named, told) >= SHARE * len(named)
     tokens = [text for _, text in _tokens(code)]
@@ -37,7 +45,7 @@ def _tokens(code: str) -> Iterator[tuple[str, str]]:
             yield found.lastgroup, found.group()
 
 
-def _names_and_literals(code: str) -> Iterator[Words]:
+def _names_and_literals(code: str, keywords: Collection[str]) -> Iterator[Words]:
     """Each as the words that it is written with; a string without its quotes."""
     for kind, text in _tokens(code):
         if kind == "string":
@@ -45,7 +53,7 @@ def _names_and_literals(code: str) -> Iterator[Words]:
             words = tuple(_WORD.findall(quoted[2] if quoted else text))
             if words:
                 yield words
-        elif kind == "word" and (text in _VALUES or not keyword.iskeyword(text)):
+        elif kind == "word" and text not in keywords:
             yield tuple(_WORD.findall(text))
 
 

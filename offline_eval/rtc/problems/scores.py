@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -136,7 +136,26 @@ class Mean:
     groups: int
 
 
-def mean_of(items: Sequence[Scored], number: Callable[[Scored], float | None], *, share: bool = True, by_item: bool = False) -> Mean:
+class Grouped(Protocol):
+    """What a mean is taken over. group: what alone is independent."""
+
+    @property
+    def id(self) -> str:
+        """Its name."""
+        ...
+
+    @property
+    def group(self) -> str:
+        """Its group's name."""
+        ...
+
+
+AnyGrouped = TypeVar("AnyGrouped", bound=Grouped)
+
+
+def mean_of(
+    items: Sequence[AnyGrouped], number: Callable[[AnyGrouped], float | None], *, share: bool = True, by_item: bool = False
+) -> Mean:
     """The mean of a number of each item that has one, with its interval by group, or by item.
 
     share: it is from 0 to 1, and so is the interval.

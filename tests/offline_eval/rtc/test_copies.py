@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.offline_eval.rtc.copies import is_copy
+from assay.offline_eval.rtc.copies import JAVA, is_copy
 
 CODE = "    for line in lines:\n        key, value = line.split('=', 1)  # one of them\n        found[key] = value.strip()\n"
 NAMES = st.lists(st.sampled_from(["alpha", "beta", "gamma", "delta", "x1", "'some text'", "12", "None"]), min_size=1, max_size=8)
@@ -38,6 +38,12 @@ def test_code_without_names_is_copied_token_by_token(description: str, code: str
 def test_four_of_five_names_are_a_copy_and_three_are_none() -> None:
     assert is_copy("alpha then beta then gamma then delta", "alpha(beta, gamma, delta, epsilon)")
     assert not is_copy("alpha then beta then gamma", "alpha(beta, gamma, delta, epsilon)")
+
+
+def test_keywords_of_another_language_are_no_names() -> None:
+    code = "public int f(int alpha) { return alpha + beta; }"
+    assert is_copy("f takes alpha and gives alpha plus beta", code, JAVA)
+    assert not is_copy("f takes alpha and gives alpha plus beta", code)
 
 
 def test_an_apostrophe_in_a_description_hides_nothing() -> None:
