@@ -23,6 +23,7 @@ STUDIES = {
     "calibration": "calibration.study",
     "catcode": "catcode.lines.study",
     "catcode_pairs": "catcode.pairs.study",
+    "catcode_functors": "catcode.functors.study",
     "counterfeit": "counterfeit.lines.study",
     "counterfeit_problems": "counterfeit.problems.study",
     "counterfeit_file": "counterfeit.problems.file_study",

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..command import Command, add_run_options, checked_pool, names, one_of, positive
-from .options import CODES, PAIR_KINDS, SETS, STEPS, refuse_what_does_nothing, sort_of
+from .options import CODES, LANGUAGES, PAIR_KINDS, SETS, STEPS, refuse_what_does_nothing, sort_of
 
 if TYPE_CHECKING:
     from ...inference.opening import ModelChoice
@@ -25,6 +25,10 @@ def _kinds(text: str) -> list[str]:
     return one_of(PAIR_KINDS, text, "kind of pair")
 
 
+def _languages(text: str) -> list[str]:
+    return one_of(LANGUAGES, text, "language")
+
+
 def _codes(text: str) -> list[str]:
     return one_of(CODES, text, "code")
 
@@ -36,7 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--set", choices=SETS,
         help="lines: single lines of 20 projects, scored by the model as they are, with the code around them rewritten so that it does "
         "the same, and themselves rewritten so that they do the same or not, as the projects' own tests say, in a sandbox. pairs: whole "
-        "programs of --data and what rules make of them, about which an instruct model is asked whether they do the same (default: lines)",
+        "programs of --data and what rules make of them, about which an instruct model is asked whether they do the same. translate: "
+        "programs of --data, written in another language. explain: the same, described and written again. Both run in a sandbox on the "
+        "tests of --data (default: lines)",
     )  # fmt: skip
     parser.add_argument(
         "--data", metavar="FILE", type=Path, nargs="+",
@@ -47,6 +53,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--kinds", metavar="LIST", type=_kinds, default=[],
         help=f"with --set pairs: ask about these alone: {', '.join(PAIR_KINDS)} (default: all)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--language", metavar="LIST", type=_languages, default=[],
+        help=f"with --set translate and explain: the programs' languages, of {', '.join(LANGUAGES)} (default: the paper's, java; and for "
+        "--set explain python, too)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--to", metavar="LIST", type=_languages, default=[], help="with --set translate: into these (default: all others that --data has)"
+    )
+    parser.add_argument(
+        "--draws", metavar="N", type=positive,
+        help="with --set translate and explain: answers to each question; one is greedy, several are drawn at temperature 0.2 (default: 1)",
     )  # fmt: skip
     parser.add_argument("--votes", metavar="N", type=positive, help="answers to each question about a pair (default: 10)")
     parser.add_argument(
@@ -87,6 +105,8 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
             _run_lines(arguments, choice, pool)
         case "pairs":
             _run_pairs(arguments, choice, pool)
+        case "translate" | "explain":
+            _run_functors(arguments, choice, pool)
 
 
 def _run_lines(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -> None:
@@ -138,6 +158,31 @@ def _run_pairs(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -
         tell_pairs(asked)
     else:
         run_pairs(asked)
+
+
+def _run_functors(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -> None:
+    from .functors.study import Asked, run_functors, tell_functors
+
+    asked = Asked(
+        arguments.out,
+        tuple(arguments.data),
+        arguments.set,
+        choice,
+        tuple(arguments.recorded or ()),
+        tuple(arguments.language),
+        tuple(arguments.to),
+        arguments.limit,
+        arguments.draws or 1,
+        arguments.ask,
+        arguments.seed,
+        pool,
+        tuple(arguments.steps),
+        arguments.json,
+    )
+    if arguments.dry_run:
+        tell_functors(asked)
+    else:
+        run_functors(asked)
 
 
 COMMAND = Command(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from ...suggestion.memory.scope import DEFAULT_SCOPE
 from ..errors import UsageError
@@ -15,14 +15,18 @@ if TYPE_CHECKING:
 # What is rewritten: the line of the project, and what a model suggests in its place.
 CODES = ("truth", "suggestion")
 
-Sort = Literal["lines", "pairs"]
-SETS: tuple[Sort, ...] = ("lines", "pairs")
-_WORDS: Mapping[Sort, str] = {"lines": "--set lines", "pairs": "--set pairs"}
+Sort = Literal["lines", "pairs", "translate", "explain"]
+SETS: tuple[Sort, ...] = get_args(Sort)
+_WORDS: Mapping[Sort, str] = {name: f"--set {name}" for name in SETS}
 # The steps of each sort of run.
 STEPS: Mapping[Sort, tuple[str, ...]] = {
     "lines": ("answers", "rewrite", "score", "regenerate", "label"),
     "pairs": ("pairs", "answers"),
+    "translate": ("sources", "write", "labels"),
+    "explain": ("sources", "describe", "write", "labels"),
 }
+# Of programs.
+LANGUAGES = ("python", "java", "javascript")
 # The kinds of pairs (`pairs.pair` says what each is).
 PAIR_KINDS = ("1-eq", "2-eq", "2-eq-chain", "3-eq-chain", "1-neq", "identity", "global-eq", "global-neq")
 # What each option is for, by its name in the namespace; all others are for every run.
@@ -33,11 +37,14 @@ _FOR: Mapping[str, tuple[Sort, ...]] = {
     "cache": ("lines",),
     "python": ("lines",),
     "memory": ("lines",),
-    "data": ("pairs",),
-    "recorded": ("pairs",),
+    "data": ("pairs", "translate", "explain"),
+    "recorded": ("pairs", "translate", "explain"),
+    "ask": ("pairs", "translate", "explain"),
     "kinds": ("pairs",),
     "votes": ("pairs",),
-    "ask": ("pairs",),
+    "language": ("translate", "explain"),
+    "draws": ("translate", "explain"),
+    "to": ("translate",),
 }
 
 
@@ -61,6 +68,8 @@ def refuse_what_does_nothing(arguments: argparse.Namespace, choice: ModelChoice,
             raise UsageError(f"the step pairs asks no model: leave {useless} out, or name the step answers, too")
     if arguments.recorded and (choice.where is not None or choice.options):
         raise UsageError("with --recorded no model is asked: leave --model and its options out")
+    if arguments.recorded and (arguments.draws or arguments.ask):
+        raise UsageError("with --recorded no model is asked: leave --draws and --ask out")
     for option, sorts in _FOR.items():
         value = getattr(arguments, option)
         if value and sort not in sorts and not (option == "memory" and value == DEFAULT_SCOPE):

@@ -15,7 +15,7 @@ from assay.cli.main import main
         (["--set", "poems"], "invalid choice: 'poems'"),
         (["--of", "truth,lies"], "no such code: lies (there are truth, suggestion)"),
         (["--per-project", "0"], "'0' is not a whole number of at least 1"),
-        (["--steps", "judge"], "no such step: judge (there are answers, rewrite, score, regenerate, label)"),
+        (["--steps", "judge"], "no such step: judge (there are answers, rewrite, score, regenerate, label"),
         (["--projects", "flask"], "no such project in the list: flask. It has: "),
         (["--python", "nowhere"], "nowhere"),
         (["--model", "nowhere.gguf"], "nowhere.gguf: no such model file"),

@@ -1,0 +1,195 @@
+"""Runs beside each other: several models on the same programs, or translation and reproduction of the same problems."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+
+from ....calibration.report.blocks import Paragraph
+from ....calibration.report.cells import Cell, CellTable, Row, text_of
+from ....calibration.report.study_report import Section, StudyContent, counted_claims, write_study_report
+from ...errors import StudyError
+from ...progress import counted, to_stderr
+from ...rtc.problems.page import tell
+from ...rtc.problems.scores import mean_of
+from ...rtc.problems.tables import cell_of
+from ...run import RUN, Run, differences
+from .claims import loses, translation_is_good
+from .items import ARMS, Arm, Item, Kind
+from .page import scored_of
+from .paper import paper
+from .placing.registry import NAMES
+from .scores import Scored, by_place, ended_as, mean_of_places
+from .tables import ARM_WORDS, BY, languages_of, set_word, translation_table
+
+# What two questions may differ in, and still be of the same programs.
+_OF_MODELS = {"model", "model_name", "prompt", "form", "draws", "left_out"}
+_PAIRED = (
+    "Only what both have a label for is compared, pair by pair. Differences are of the second minus the first, with 95 % intervals by "
+    "problem."
+)
+_FUNCTORS = (
+    "Translation: of a problem's program into the other languages, their mean. Reproduction: of the same program in its own language, from "
+    "the model's description with names and types."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """pass@1 of two runs for one program."""
+
+    id: str
+    group: str
+    place: str
+    first: float
+    second: float
+
+
+def compare(runs: Sequence[Run], items: Sequence[Sequence[Item]], out: Path, *, as_json: bool) -> None:
+    """Write report/ into `out`. Raises StudyError where the runs are neither of the same programs nor a translation and a reproduction."""
+    questions = [run.question(("set", "items")) for run in runs]
+    found = [scored_of(run, each) for run, each in zip(runs, items, strict=True)]
+    command = f"assay eval report {' '.join(str(run.folder) for run in runs)}"
+    kinds = [question["set"] for question in questions]
+    if sorted(kinds) == ["explain", "translate"]:
+        first, second = (kinds.index(kind) for kind in ("translate", "explain"))
+        names = tuple(str(questions[place]["model_name"]) for place in (first, second))
+        content = functors_content(found[first], found[second], names, command)
+    else:
+        _check_same(runs)
+        content = models_content(_named(questions, found), kinds[0], command)
+    for sentence in content.summary:
+        to_stderr(sentence)
+    tell(out, write_study_report(out, content), as_json=as_json)
+
+
+def _check_same(runs: Sequence[Run]) -> None:
+    questions = [run.question(("set", "items")) for run in runs]
+    for run, question in zip(runs[1:], questions[1:], strict=True):
+        if question["items"] != questions[0]["items"]:
+            apart = [{name: value for name, value in each.items() if name not in _OF_MODELS} for each in (questions[0], question)]
+            raise StudyError(
+                f"{runs[0].folder} and {run.folder} are not of the same programs ({'; '.join(differences(*apart))}): make one again with "
+                f"the options of the other, which are in its {RUN}; or name a run of --set translate and one of --set explain"
+            )
+
+
+def _named(questions: Sequence[Mapping[str, str]], found: Sequence[Sequence[Scored]]) -> dict[str, Sequence[Scored]]:
+    names = [str(question["model_name"]) for question in questions]
+    return {name if names.count(name) == 1 else f"{name} ({i})": found[i - 1] for i, name in enumerate(names, 1)}
+
+
+def functors_content(translated: Sequence[Scored], reproduced: Sequence[Scored], names: tuple[str, ...], command: str) -> StudyContent:
+    """The page on translation and reproduction."""
+    table = functors_table(functor_pairs(translated, reproduced))
+    both = translation_table(translated)
+    cells = {cell.id: cell for each in (table, both) for cell in each.cells()}
+    read = (translation_is_good(cells), *loses(cells))
+    same = names[0] == names[1]
+    return StudyContent(
+        title=f"Translation and reproduction: {' and '.join(dict.fromkeys(names))}",
+        summary=(
+            f"{'The same model' if same else 'Two models'} translated programs ({names[0]}) and wrote them again from descriptions "
+            f"({names[1]}): {text_of(cells['C/mean/translation'])} and {text_of(cells['C/mean/reproduction'])} pass.",
+            f"Reproduction minus translation, problem by problem: {text_of(cells['C/mean/difference'])}.",
+            counted_claims(read),
+        ),
+        facts=(f"the paper: {paper().title}, {paper().source}",),
+        sections=(Section("Reproduction beside translation", (Paragraph(_FUNCTORS), Paragraph(_PAIRED), table, both)),),
+        claims=read,
+        left_out=() if same else ("The two runs are of different models: the difference is of both, model and task.",),
+        command=command,
+    )
+
+
+def functor_pairs(translated: Sequence[Scored], reproduced: Sequence[Scored]) -> list[Pair]:
+    """Translation and reproduction of each problem and source that has both."""
+    written = dict[tuple[str, str | None], list[float]]()
+    for item in translated:
+        if (passed := item.pass_at_1("translation")) is not None:
+            written.setdefault((item.group, item.source), []).append(passed)
+    found = []
+    for item in reproduced:
+        first, second = written.get((item.group, item.target)), item.pass_at_1("named")
+        if first and second is not None:
+            found.append(Pair(item.id, item.group, f"{item.set}/{item.target}", fmean(first), second))
+    return found
+
+
+def functors_table(pairs: Sequence[Pair]) -> CellTable:
+    """Translation, reproduction and their difference."""
+    rows = []
+    for place, found in by_place(pairs).items():
+        name, _, language = place.partition("/")
+        rows.append(Row((set_word(name), language), _pair_cells(f"C/{place}", found, ("translation", "reproduction"))))
+    rows.append(Row(("mean", "of the rows above"), _pair_cells("C/mean", pairs, ("translation", "reproduction"), places=True)))
+    columns = ("translation", "reproduction", "reproduction minus translation")
+    named = tuple(Row((row.names[0], NAMES.get(row.names[1], row.names[1])), row.cells) for row in rows)
+    return CellTable("C", "Reproduction beside translation, paired by problem", ("data", "code"), columns, named)
+
+
+def _pair_cells(place: str, pairs: Sequence[Pair], names: tuple[str, str], *, places: bool = False) -> tuple[Cell, ...]:
+    values: tuple[Callable[[Pair], float], ...] = (
+        lambda pair: pair.first,
+        lambda pair: pair.second,
+        lambda pair: pair.second - pair.first,
+    )
+
+    def cell(column: str, number: int) -> Cell:
+        found = mean_of_places(pairs, values[number]) if places else mean_of(pairs, values[number], share=number < 2)
+        return cell_of(f"{place}/{column}", found, BY, sign=number == 2)
+
+    return tuple(cell(column, number) for number, column in enumerate((*names, "difference")))
+
+
+def models_content(found: Mapping[str, Sequence[Scored]], kind: Kind, command: str) -> StudyContent:
+    """The page on several models: each beside the first."""
+    first, *others = found
+    tables = [CellTable("M", "Models", ("model", "data", "languages", "code"), ("pass@1",), tuple(_model_rows(found, kind)))]
+    tables += [_difference_table(first, other, found, kind) for other in others]
+    cells = {cell.id: cell for table in tables for cell in table.cells()}
+    return StudyContent(
+        title=f"{counted(len(found), 'model')} on the same programs",
+        summary=(
+            f"{counted(len(found), 'model')} were asked about the same programs ({kind}).",
+            f"{others[0]} minus {first}: {text_of(cells[f'P/{others[0]}/{ARMS[kind][0]}/mean/difference'])}.",
+            "The claims of the paper are read in the report of each run.",
+        ),
+        facts=(f"the paper: {paper().title}, {paper().source}",),
+        sections=(Section("Models", (Paragraph(_PAIRED), *tables)),),
+        command=command,
+    )
+
+
+def _model_rows(found: Mapping[str, Sequence[Scored]], kind: Kind) -> Iterator[Row]:
+    for name, items in found.items():
+        for place, of_place in by_place(items).items():
+            for arm in ARMS[kind]:
+                cell = cell_of(f"M/{name}/{place}/{arm}", mean_of(of_place, ended_as(arm)), BY)
+                yield Row((name, set_word(of_place[0].set), languages_of(of_place[0]), ARM_WORDS[arm]), (cell,))
+
+
+def _difference_table(first: str, other: str, found: Mapping[str, Sequence[Scored]], kind: Kind) -> CellTable:
+    rows = []
+    words = {item.place: (set_word(item.set), languages_of(item)) for item in found[first]}
+    for arm in ARMS[kind]:
+        pairs = list(_model_pairs(found[first], found[other], arm))
+        for place, of_place in by_place(pairs).items():
+            rows.append(Row((*words[place], ARM_WORDS[arm]), _pair_cells(f"P/{other}/{arm}/{place}", of_place, ("first", "second"))))
+        rows.append(
+            Row(
+                ("mean", "of the rows above", ARM_WORDS[arm]), _pair_cells(f"P/{other}/{arm}/mean", pairs, ("first", "second"), places=True)
+            )
+        )
+    columns = (first, other, "difference")
+    return CellTable(f"P/{other}", f"{other} beside {first}, paired", ("data", "languages", "code"), columns, tuple(rows))
+
+
+def _model_pairs(first: Sequence[Scored], other: Sequence[Scored], arm: Arm) -> Iterator[Pair]:
+    known = {item.id: item.pass_at_1(arm) for item in other}
+    for item in first:
+        one, two = item.pass_at_1(arm), known.get(item.id)
+        if one is not None and two is not None:
+            yield Pair(item.id, item.group, item.place, one, two)

@@ -1,0 +1,237 @@
+"""Translation and reproduction by an instruct or completion model (Lin et al. 2024, experiments 2 and 3), judged by the benchmarks' tests.
+
+    translate   a program becomes one of another language, below the header that the benchmark has there
+    explain     a program becomes words, and these a program of the same language; with names and types in them, and without
+    complete    recorded completions of the benchmarks' prompts, which no model of ours wrote
+
+A program is asked about only where it passes its own tests: a faithful translation of another one would fail.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from ....analysis.corpora.benchmarks import Language
+from ....analysis.sandbox.isolation.best_level import best_level
+from ....inference.asking.asker import Form
+from ....inference.opening import ModelChoice
+from ...asked_model import AskedModel, Asking, asked_model
+from ...calibration.recorded.source import AnswerFile, read
+from ...calibration.recorded.source import question_of as question_of_files
+from ...errors import UsageError
+from ...pool.choice import Pool
+from ...progress import counted, tell_if_stopped, to_stderr
+from ...run import Run
+from ...study import Plan as Works
+from ...study import Results, Work, conduct
+from .asking import ANSWERS, CODE_TOKENS, DESCRIBE_TOKENS, DESCRIPTIONS, STEP_OF, Asks, described_in, question_of, written_in
+from .compare import compare
+from .data import Found, Set, Wanted, find
+from .items import Item, Kind, told_of
+from .labelling import LABELS, MAX_PROGRAM_S, SOURCES, Running, check_languages, to_label
+from .page import write_page
+
+
+class FunctorsStudy:
+    """The study, as the driver sees it."""
+
+    name = "catcode_functors"
+    compared = (name,)
+    steps = (SOURCES, DESCRIPTIONS, ANSWERS, LABELS)
+    needed = ("set", "items")
+
+    def answers(self, run: Run) -> list[Any]:  # noqa: ARG002
+        """None: a whole program is no suggestion of an editor, so there is no sample."""
+        return []
+
+    def report(self, run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG002
+        """A page, and its summary on stderr."""
+        write_page(run, run.items(Item), as_json=as_json)
+
+    def compare(self, runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
+        """A page on runs of several models, or on translation beside reproduction. Raises StudyError where nothing pairs them."""
+        compare(runs, [run.items(Item) for run in runs], out, as_json=as_json)
+
+
+STUDY = FunctorsStudy()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the user wants.
+
+    data: files of benchmarks. recorded: files of answers, instead of a model. sources, targets, limit: as of `data.Wanted`. draws: answers
+    to each question. form: how the model is asked; None for chat where its server has one. steps: these alone.
+    """
+
+    out: Path
+    data: Sequence[Path]
+    set: Set = "translate"
+    choice: ModelChoice = field(default_factory=ModelChoice)
+    recorded: Sequence[Path] = ()
+    sources: Sequence[Language] = ()
+    targets: Sequence[Language] = ()
+    limit: int | None = None
+    draws: int = 1
+    form: Form | None = None
+    seed: int = 0
+    pool: Pool = field(default_factory=Pool)
+    steps: Sequence[str] = ()
+    as_json: bool = False
+
+    @property
+    def asks(self) -> Asks:
+        """How a model is asked."""
+        return Asks(self.draws, self.seed)
+
+    def wanted(self, kind: Kind) -> Wanted:
+        """Which items."""
+        return Wanted(kind, self.sources or None, self.targets or None, self.limit, self.seed)
+
+
+def run_functors(asked: Asked) -> Run:
+    """Run, or resume, the study. Raises UsageError, RunError, StudyError, NoIsolation, ModelError and OSError."""
+    if asked.recorded:
+        return _run_recorded(asked)
+    with tell_if_stopped(lambda: "stopped before anything was asked; the same command begins again"):
+        found = find(asked.data, asked.wanted(asked.set))
+        check_languages(found.languages)
+        model = asked_model(asked.choice, asked.form)
+        Run.check(asked.out, _question(asked, model))
+    run = _begun(asked, {**_question(asked, model)}, found)
+    to_stderr(f"{counted(len(found.items), 'program')} of {counted(_problems(found), 'problem')}; {model.name} is asked in {model.form}")
+    conduct(STUDY, run, _works(asked, run, model, found), as_json=asked.as_json)
+    return run
+
+
+def _run_recorded(asked: Asked) -> Run:
+    files = read(asked.recorded)
+    kind, found = _recorded(asked, files)
+    check_languages(found.languages)
+    lines = found.lines
+    names = [str(path.name) for path in asked.data]
+    question = question_of_files(STUDY.name, kind, files, asked.seed, asked.limit, lines)
+    run = _begun(asked, {**question, "data": names}, found)
+    to_stderr(f"recorded answers to {counted(len(found.items), 'program')} of {counted(_problems(found), 'problem')}; no model is asked")
+    conduct(STUDY, run, _works(asked, run, None, found), as_json=asked.as_json)
+    return run
+
+
+def _recorded(asked: Asked, files: Sequence[AnswerFile]) -> tuple[Kind, Found]:
+    """The programs that have recorded answers. Raises UsageError where none has."""
+    kind: Kind = asked.set if any(file.has(STEP_OF[asked.set]) for file in files) else "complete"
+    found = find(asked.data, asked.wanted(kind))
+    there = [item for item in found.items if any(file.answers.of(item.id, STEP_OF[kind]) for file in files)]
+    if not there:
+        which = f"step {STEP_OF[asked.set]!r}, or completions, step 'draw'"
+        raise UsageError(
+            f"{', '.join(str(file.path) for file in files)}: no recorded answer ({which}) to a program of --data; items are named like "
+            f"{found.items[0].id}"
+        )
+    unasked = {name for file in files for name in file.answers.items()} - {item.id for item in there}
+    more = [f"{counted(len(unasked), 'recorded item')} that --data has no program for"] if unasked and not asked.limit else []
+    return kind, replace(found, items=there, left_out=[*found.left_out, *more])
+
+
+def _begun(asked: Asked, question: dict[str, Any], found: Found) -> Run:
+    lines = found.lines
+    digest = hashlib.sha256(b"".join(lines)).hexdigest()
+    run = Run.begin(asked.out, {**question, "items": digest, "left_out": list(found.left_out)})
+    run.keep_items(lines)
+    for line in found.left_out:
+        to_stderr(f"left out: {line}")
+    return run
+
+
+def _question(asked: Asked, model: AskedModel) -> dict[str, Any]:
+    """What makes a run another one, as far as it is known before there are items."""
+    question: dict[str, Any] = {
+        **question_of(model, STUDY.name, asked.draws),
+        "set": asked.set,
+        "seed": asked.seed,
+        "data": [path.name for path in asked.data],
+    }
+    more = {"languages": list(asked.sources), "targets": list(asked.targets), "limit": asked.limit}
+    return {**question, **{name: value for name, value in more.items() if value}}
+
+
+def _works(asked: Asked, run: Run, model: AskedModel | None, found: Found) -> Works:
+    waits, running = bool(asked.choice.servers), Running(best_level())
+
+    def sound() -> list[Item]:
+        """The items whose code passes its own test; of a completion all."""
+        passes = {label["id"] for label in run.records(SOURCES).read() if label["ending"] == "passes"}
+        return [item for item in found.items if item.kind == "complete" or found.sources[item.id].id in passes]
+
+    def sources() -> Work[Any]:
+        units = list({found.sources[item.id].id: found.sources[item.id] for item in found.items if item.id in found.sources}.values())
+        return Work(SOURCES, units, running, asked.pool, wanted=len(units), max_item_s=MAX_PROGRAM_S)
+
+    def described() -> Work[Any]:
+        items = [item for item in sound() if told_of(item.kind)]
+        start = partial(described_in, asked.recorded) if model is None else Asking(model, asked.asks.describe)
+        return Work(DESCRIPTIONS, items, start, asked.pool, wanted=len(items), waits=waits)
+
+    def written() -> Work[Any]:
+        told = {record["id"]: record["descriptions"] for record in run.records(DESCRIPTIONS).read()}
+        items = [item for item in sound() if item.id in told or not told_of(item.kind)]
+        start = partial(written_in, asked.recorded) if model is None else Asking(model, partial(asked.asks.write, told))
+        return Work(ANSWERS, items, start, asked.pool, wanted=len(items), waits=waits)
+
+    def labelled() -> Work[Any]:
+        units = list(to_label(found.items, run.records(ANSWERS).read(), found.tests))
+        return Work(LABELS, units, running, asked.pool, wanted=len(units), max_item_s=MAX_PROGRAM_S)
+
+    works: dict[str, Callable[[], Work[Any]]] = {"sources": sources, "describe": described, "write": written, "labels": labelled}
+    if not any(told_of(item.kind) for item in found.items):
+        works.pop("describe")
+    if not found.sources:
+        works.pop("sources")
+    return [work for name, work in works.items() if not asked.steps or name in asked.steps]
+
+
+def _problems(found: Found) -> int:
+    return len({item.group for item in found.items})
+
+
+def tell_functors(asked: Asked) -> None:
+    """Say what a run would ask and execute. Raises what `run_functors` raises before it begins."""
+    kind, found = _recorded(asked, read(asked.recorded)) if asked.recorded else (asked.set, find(asked.data, asked.wanted(asked.set)))
+    check_languages(found.languages)
+    told, count = len(told_of(kind)), len(found.items)
+    descriptions, code = (0, 0) if asked.recorded else (count * told * asked.draws, count * (told + 1) * asked.draws)
+    first = found.items[0]
+    plan: dict[str, Any] = {
+        "schema": "assay/study-plan/1",
+        "study": STUDY.name,
+        "set": kind,
+        "run": str(asked.out),
+        "most_programs": count,
+        "problems": _problems(found),
+        "descriptions": descriptions,
+        "code": code,
+        "most_tokens": descriptions * DESCRIBE_TOKENS + code * CODE_TOKENS,
+        "isolation": str(best_level()),
+    }
+    if not asked.recorded:
+        asks = first.to_translate() if kind == "translate" else first.to_describe("named")
+        plan["example"] = "\n\n".join(message.text for message in asks)
+    if asked.as_json:
+        print(json.dumps(plan, indent=1))
+        return
+    calls = "no model is asked" if asked.recorded else f"at most {descriptions:,} descriptions and {code:,} programs, each once"
+    for line in (
+        f"programs     at most {count:,} of {counted(_problems(found), 'problem')}: those that pass their own tests",
+        f"calls        {calls}, {plan['most_tokens']:,} tokens",
+        "judged       each distinct program once, in the sandbox",
+        f"written      {asked.out.absolute()}",
+        *(f"left out     {each}" for each in found.left_out),
+        *(["", "one of the prompts in full:", plan["example"]] if "example" in plan else []),
+    ):
+        to_stderr(line)

@@ -1,0 +1,283 @@
+"""Translation and reproduction of small problems, with a chat server and the real sandboxes."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tiny_gguf import TinyModel, write_tiny_gguf
+
+from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
+from assay.inference.asking.chat import ChatAsker
+from assay.inference.opening import ModelChoice
+from assay.offline_eval.catcode.functors.asking import ANSWERS, DESCRIPTIONS
+from assay.offline_eval.catcode.functors.labelling import LABELS, SOURCES
+from assay.offline_eval.catcode.functors.study import STUDY, Asked, run_functors, tell_functors
+from assay.offline_eval.errors import RunError, StudyError, UsageError
+from assay.offline_eval.pairing.compare import compare
+from assay.offline_eval.pool.choice import Pool
+from assay.offline_eval.pool.interface import PoolError
+from assay.offline_eval.run import Run
+from assay.offline_eval.sets.problem import SetError
+from assay.offline_eval.study import finish
+
+from ....inference.chat_server import ChatSpeech, chatting
+from .functor_server import PROBLEMS, replying, written
+
+pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+
+# One of each: whole, a body, wrong, a crash, not Python, and no code at all.
+TRANSLATIONS = {
+    0: "[CODE]\ndef halve_0(x):\n    return x // 2\n[/CODE]",
+    1: "```python\nreturn -x\n```",
+    2: "[CODE]\nreturn x\n[/CODE]",
+    3: "[CODE]\nreturn x.y\n[/CODE]",
+    4: "[CODE]\nreturn = 1\n[/CODE]",
+}
+# From words with names: three right, one of them through a copy; from words without: two; from the header alone: none.
+NAMED = {"Halve it.": "return x // 2", "Negate it.": "return -x", "return x - 1": "return x - 1"}
+UNNAMED = {"Halve it.": "def solve(x):\n    return x // 2", "Negate it.": "def solve(x):\n    return -x"}
+
+
+def knowing(name: str = "acme/chat-tiny", known: int = 6) -> ChatSpeech:
+    translations = {number: text for number, text in TRANSLATIONS.items() if number < known}
+    return ChatSpeech(reply=replying(translations, NAMED, UNNAMED), models=[name])
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ASSAY_API_KEY", raising=False)
+    monkeypatch.setitem(ChatAsker.__init__.__kwdefaults__, "patience_s", 0.1)
+    try:
+        best_level()
+    except NoIsolation as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
+def address() -> Any:
+    with chatting(knowing()) as address:
+        yield address
+
+
+@pytest.fixture
+def asked(tmp_path: Path, address: str) -> Asked:
+    return Asked(tmp_path / "run", written(tmp_path), "translate", ModelChoice(address), sources=("javascript",), pool=Pool(1))
+
+
+@pytest.fixture
+def explaining(asked: Asked) -> Asked:
+    return replace(asked, out=asked.out.with_name("explained"), set="explain", sources=("python",))
+
+
+def cells_of(folder: Path) -> dict[str, Any]:
+    return {cell["id"]: cell for cell in json.loads((folder / "report" / "figures.json").read_text())["figures"]}
+
+
+def files_of(run: Run) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(run.folder)): path.read_bytes()
+        for path in run.folder.rglob("*")
+        if path.is_file() and path.name != "timings.jsonl"
+    }
+
+
+def test_translations_are_run_and_end_in_classes(asked: Asked, capsys: pytest.CaptureFixture[str]) -> None:
+    run = run_functors(asked)
+    cells = cells_of(run.folder)
+    place = "humaneval/javascript-python"
+    assert cells[f"T4/{place}"]["value"] == pytest.approx(2 / 6)
+    assert (cells[f"T4/{place}"]["n"], cells[f"T4/{place}"]["groups"], cells[f"T4/{place}"]["paper"]) == (6, 6, [])
+    endings = {name: cells[f"E/{place}/translation/{name}"]["value"] for name in ("passes", "wrong", "crash", "time")}
+    assert endings == pytest.approx({"passes": 2 / 6, "wrong": 1 / 6, "crash": 1 / 6, "time": 0})
+    for name in ("does_not_compile", "unreadable"):
+        cell = cells[f"E/{place}/translation/{name}"]
+        assert cell["value"] == pytest.approx(1 / 6)
+        assert 0 < cell["low"] < cell["high"] < 1
+    told = capsys.readouterr()
+    report = (run.folder / "report" / "report.md").read_text()
+    # more than one in twenty
+    assert report.splitlines()[2].startswith("16.7% (")
+    assert "of the answers have no code in them, and count as failures. Of 6 translations" in report.splitlines()[2]
+    assert str(run.folder / "report" / "report.html") in told.out
+    assert "does not compile" in report
+    assert "return = 1" in report  # an example to look at
+    claims = {claim["id"]: claim["verdict"] for claim in json.loads((run.folder / "report" / "report.json").read_text())["claims"]}
+    assert claims == {"b": "undecided", "c1": "not run", "c2": "not run"}
+
+
+def test_a_program_that_fails_its_own_test_is_not_asked_about(asked: Asked, tmp_path: Path) -> None:
+    speech = knowing()
+    with chatting(speech) as address:
+        run = run_functors(replace(asked, choice=ModelChoice(address), data=written(tmp_path, 3, broken=1)))
+    assert {record["id"]: record["ending"] for record in run.records(SOURCES).read()}["humaneval-javascript/1"] == "wrong"
+    assert [record["id"] for record in run.records(ANSWERS).read()] == ["humaneval-javascript-python/0", "humaneval-javascript-python/2"]
+    assert not any("halve1" in json.dumps(body) for body in speech.chats)
+    assert "1 program of 3 that fail their own tests" in (run.folder / "report" / "report.md").read_text()
+
+
+def test_reproduction_is_told_with_names_without_and_without_copies(explaining: Asked, capsys: pytest.CaptureFixture[str]) -> None:
+    run = run_functors(explaining)
+    cells = cells_of(run.folder)
+    values = {name: cells[f"T6/humaneval/python/{name}"]["value"] for name in ("named", "named_without_copies", "unnamed", "header")}
+    assert values == pytest.approx({"named": 3 / 6, "named_without_copies": 2 / 5, "unnamed": 2 / 6, "header": 0})
+    assert cells["T6/humaneval/python/lift"]["value"] == pytest.approx(3 / 6)
+    assert cells["T6/humaneval/python/names"]["value"] == pytest.approx(1 / 6)
+    assert cells["N/named/copies"]["value"] == pytest.approx(1 / 6)
+    assert "Without names and types 33.3%" in capsys.readouterr().err
+
+
+def test_each_question_is_asked_as_often_as_the_plan_says(asked: Asked, explaining: Asked, capsys: pytest.CaptureFixture[str]) -> None:
+    for how, calls, temperature in ((replace(asked, limit=2), 2, 0.0), (replace(explaining, limit=2, draws=2), 2 * 2 * (2 + 3), 0.2)):
+        speech = knowing()
+        with chatting(speech) as address:
+            run_functors(replace(how, choice=ModelChoice(address)))
+        about = [body for body in speech.chats if len(body["messages"]) == 4 + (body["messages"][-1]["role"] == "assistant")]
+        assert len(about) == calls
+        assert {body["temperature"] for body in about} == {temperature}
+        capsys.readouterr()
+        tell_functors(replace(how, as_json=True))
+        plan = json.loads(capsys.readouterr().out)
+        assert (plan["most_programs"], plan["descriptions"] + plan["code"]) == (2, calls)
+
+
+@pytest.mark.parametrize("torn", ["sources.jsonl", "answers.jsonl", "labels.jsonl"])
+def test_a_run_whose_files_are_torn_is_resumed_to_the_same_bytes(asked: Asked, torn: str) -> None:
+    asked = replace(asked, limit=3)
+    run = run_functors(asked)
+    before = files_of(run)
+    path = run.folder / torn
+    path.write_bytes(path.read_bytes()[: len(path.read_bytes()) // 2])
+    assert files_of(run_functors(asked)) == before
+
+
+def test_steps_can_be_done_one_after_the_other_and_nothing_is_claimed_before_its_labels(asked: Asked) -> None:
+    run = run_functors(replace(asked, steps=("sources", "write")))
+    assert not run.records(LABELS).path.exists()
+    assert cells_of(run.folder)["T4/humaneval/javascript-python"]["value"] is None
+    assert "of which an answer has no label" in (run.folder / "report" / "report.md").read_text()
+    run_functors(replace(asked, steps=("labels",)))
+    assert cells_of(run.folder)["T4/humaneval/javascript-python"]["value"] == pytest.approx(2 / 6)
+
+
+def test_an_answer_without_a_label_takes_its_program_out_of_every_number(asked: Asked) -> None:
+    run = run_functors(replace(asked, limit=3))
+    labels = run.records(LABELS).path
+    lines = labels.read_text().splitlines(keepends=True)
+    gone = json.loads(lines[0])
+    labels.write_text("".join([json.dumps({**gone, "ending": None}) + "\n", *lines[1:]]))
+    finish(STUDY, run, as_json=True)
+    assert cells_of(run.folder)["T4/humaneval/javascript-python"]["n"] == 2
+    assert "1 item of which an answer has no label" in (run.folder / "report" / "report.md").read_text()
+
+
+def test_another_question_is_another_run(asked: Asked) -> None:
+    run_functors(replace(asked, steps=("sources",), limit=1))
+    for other in (replace(asked, limit=2), replace(asked, limit=1, draws=2), replace(asked, limit=1, set="explain")):
+        with pytest.raises(RunError, match="asked something else"):
+            run_functors(other)
+
+
+def test_data_that_can_not_be_used_are_told(asked: Asked, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no program that is to be found in two languages"):
+        run_functors(replace(asked, data=asked.data[:1], sources=("python",)))
+    with pytest.raises(UsageError, match="no program to explain"):
+        run_functors(replace(asked, set="explain", sources=("java",)))
+    with pytest.raises(SetError, match="can't be read"):
+        run_functors(replace(asked, data=[tmp_path / "none.jsonl"]))
+    assert not asked.out.exists()
+
+
+def test_a_server_that_stops_ends_the_run_with_what_is_finished_and_the_same_command_goes_on(explaining: Asked) -> None:
+    speech = knowing()
+    speech.pause_s = 0.2
+    descriptions = explaining.out / "descriptions.jsonl"
+    with ExitStack() as dies:
+        address = dies.enter_context(chatting(speech))
+        port = int(address.rpartition(":")[2])
+
+        def kill() -> None:
+            until = time.monotonic() + 300
+            while not (descriptions.exists() and descriptions.read_bytes()) and time.monotonic() < until:
+                time.sleep(0.005)
+            dies.close()
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        # it ends the connection that it has with a worker, and takes no other
+        with pytest.raises((StudyError, PoolError), match=r"without an answer|no worker can start"):
+            run_functors(replace(explaining, choice=ModelChoice(address)))
+        killer.join()
+    begun = Run.opened(explaining.out)
+    assert begun.records(DESCRIPTIONS).read()
+    assert begun.records(ANSWERS).read() == []
+    with chatting(knowing(), port) as address:
+        run = run_functors(replace(explaining, choice=ModelChoice(address)))
+    assert len(run.records(DESCRIPTIONS).read()) == len(run.records(ANSWERS).read()) == 6
+    assert run.lost(ANSWERS) == set()
+    assert cells_of(run.folder)["T6/humaneval/python/named"]["value"] == pytest.approx(3 / 6)
+
+
+def test_two_models_are_compared_pair_by_pair(asked: Asked, tmp_path: Path) -> None:
+    folders = []
+    for number, known in enumerate((1, 6)):
+        with chatting(knowing(f"acme/{number}", known)) as address:
+            folders.append(run_functors(replace(asked, out=tmp_path / f"run{number}", choice=ModelChoice(address))).folder)
+    compare(folders, tmp_path / "both", as_json=False)
+    cells = cells_of(tmp_path / "both")
+    found = cells["P/acme/1/translation/humaneval/javascript-python/difference"]
+    assert found["value"] == pytest.approx(1 / 6)
+    assert found["low"] < found["value"] < found["high"]
+    assert cells["M/acme/0/humaneval/javascript-python/translation"]["value"] == pytest.approx(1 / 6)
+    other = run_functors(replace(asked, out=tmp_path / "other", limit=3))
+    with pytest.raises(StudyError, match="not of the same programs"):
+        compare([folders[0], other.folder], tmp_path / "more", as_json=False)
+
+
+def test_reproduction_stands_beside_translation_problem_by_problem(asked: Asked, explaining: Asked, tmp_path: Path) -> None:
+    translated = run_functors(replace(asked, sources=("javascript",)))
+    explained = run_functors(replace(explaining, sources=("javascript",)))
+    compare([explained.folder, translated.folder], tmp_path / "both", as_json=False)
+    cells = cells_of(tmp_path / "both")
+    assert cells["C/humaneval/javascript/translation"]["value"] == pytest.approx(2 / 6)
+    reproduced = cells_of(explained.folder)["T6/humaneval/javascript/named"]["value"]
+    assert cells["C/humaneval/javascript/reproduction"]["value"] == pytest.approx(reproduced)
+    assert cells["C/mean/difference"]["value"] == pytest.approx(reproduced - 2 / 6)
+    claims = {claim["id"]: claim["verdict"] for claim in json.loads((tmp_path / "both" / "report" / "report.json").read_text())["claims"]}
+    assert set(claims) == {"b", "c1", "c2"}
+    assert claims["c1"] != "not run"
+
+
+def test_a_model_that_only_completes_texts_is_asked_in_text(asked: Asked, tmp_path: Path) -> None:
+    model = write_tiny_gguf(tmp_path / "tiny.gguf", TinyModel(context_length=8192))
+    run = run_functors(replace(asked, choice=ModelChoice(str(model)), limit=1, steps=("sources", "write")))
+    assert run.question()["form"] == "text"
+    (record,) = run.records(ANSWERS).read()
+    assert record["answers"][0]["said"].startswith("[CODE]")
+
+
+@pytest.mark.slow
+def test_a_run_that_is_killed_is_resumed_to_the_bytes_of_one_that_was_not(explaining: Asked, address: str, tmp_path: Path) -> None:
+    whole = files_of(run_functors(replace(explaining, out=tmp_path / "whole" / "explained")))
+    command = [sys.executable, "-m", "assay", "eval", "catcode", "--set", "explain", "--language", "python", "--workers", "1"]
+    command += ["--out", str(explaining.out), "--data", *map(str, explaining.data), "--model"]
+    for step, wanted in (("descriptions", 2), ("answers", 2), ("labels", 1)):
+        slow = knowing()
+        slow.pause_s = 0.05
+        with chatting(slow) as at, subprocess.Popen([*command, at], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            path, until = explaining.out / f"{step}.jsonl", time.monotonic() + 120
+            while process.poll() is None and time.monotonic() < until and not (path.exists() and path.read_bytes().count(b"\n") >= wanted):
+                time.sleep(0.005)
+            process.send_signal(signal.SIGKILL)
+    assert Run.opened(explaining.out).records(DESCRIPTIONS).read()
+    assert len(PROBLEMS) == len(Run.opened(explaining.out).records(DESCRIPTIONS).read())
+    assert files_of(run_functors(explaining)) == whole
