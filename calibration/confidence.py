@@ -13,17 +13,20 @@ from .fitting.shrinkage import Level
 from .guards import Status
 from .measures.registry import enter_one
 
+NumberStatus = Status | Literal["outside", "refuted", "uncalibrated"]
+
 
 @dataclass(frozen=True, slots=True)
 class Confidence:
     """P(event) for one generation, or the reason why there is none. The fields are those of the suggestion format (docs/formats.md).
 
-    status: the calibrator's; "outside" if a measure is missing or beyond what the calibrator was fitted on; "uncalibrated" if there is
-    none. probability, low, high: None unless the status is "informative". low to high is the 95 % range in a project that was not seen.
+    status: the calibrator's; "outside" if a measure is missing or beyond what the calibrator was fitted on; "refuted" if a study
+    contradicts its numbers (`standing`); "uncalibrated" if there is none. probability, low, high: None unless the status is "informative".
+    low to high is the 95 % range in a project that was not seen.
     band: the word of the band. calibrator: its id. reason: why there is no number, for people. Empty where there is one.
     """
 
-    status: Status | Literal["outside", "uncalibrated"]
+    status: NumberStatus
     event: str
     probability: float | None
     low: float | None
@@ -76,7 +79,12 @@ def uncalibrated(event: str, reason: str = "there is no calibrator for this mode
     return _without_number("uncalibrated", event, None, reason)
 
 
-def _without_number(status: Status | Literal["outside", "uncalibrated"], event: str, calibrator: str | None, reason: str) -> Confidence:
+def refuted(calibrator: Calibrator, reason: str) -> Confidence:
+    """The confidence where studies contradict the calibrator's numbers."""
+    return _without_number("refuted", calibrator.event, calibrator.id, reason)
+
+
+def _without_number(status: NumberStatus, event: str, calibrator: str | None, reason: str) -> Confidence:
     return Confidence(status, event, None, None, None, NO_EVIDENCE.word, calibrator, reason)
 
 

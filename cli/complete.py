@@ -44,6 +44,9 @@ def register(commands: Subparsers) -> None:
         "--kind", choices=KINDS, default="line", help="what to suggest: the rest of a line, of a block or of a function (default: line)"
     )
     parser.add_argument("--event", choices=EVENTS, default="exact_match", help="what the probability is about (default: exact_match)")
+    parser.add_argument(
+        "--show-refuted", action="store_true", help="show the probability although a study refutes a primary figure of its calibrator"
+    )
     parser.add_argument("--language", help="language identifier, such as python (default: by the file's name)")
     parser.add_argument("--show-prompt", action="store_true", help="print the prompt that the model would get, and suggest nothing")
     add_memory_option(parser)
@@ -152,6 +155,7 @@ def _suggest(arguments: argparse.Namespace, name: str, text: str, offset: int) -
             language=arguments.language or language_of(name),
             event=arguments.event,
             project=root.name if root else None,
+            show_refuted=arguments.show_refuted,
             memory=memory_for(model, Path(name), text[:offset], text[offset:], arguments.memory),
         )
         fingerprint = model.fingerprint

@@ -194,14 +194,15 @@ def _model_and_calibrators(choice: ModelChoice, runtime_works: bool) -> Iterator
 def _calibrators(model_id: str, prompts: Set[str]) -> Iterator[Check]:
     from ..calibration.project_folder import project_of
     from ..calibration.registry import load_registry
+    from ..calibration.standing import standing_of
 
     registry = load_registry(project_of(Path.cwd()))
     fitting = [entry for entry in registry.entries if entry.calibrator.fitted_on.model == model_id]
     for entry in fitting:
-        calibrator = entry.calibrator
+        calibrator, standing = entry.calibrator, standing_of(entry)
         usable = calibrator.fitted_on.prompt in prompts
-        state: State = "ok" if usable and calibrator.status == "informative" else "note"
-        status = calibrator.status if usable else "not used, because it was fitted with another prompt, decoder or context"
+        state: State = "ok" if usable and standing.has_numbers else "note"
+        status = standing.status if usable else "not used, because it was fitted with another prompt, decoder or context"
         several = "" if calibrator.fitted_on.alternatives == 1 else f", one of {calibrator.fitted_on.alternatives} alternatives"
         yield Check("calibrator", state, f"{calibrator.event} of {calibrator.task}{several}: {status} ({entry.origin}, {calibrator.id})")
     if not fitting:

@@ -76,7 +76,9 @@ class AssayServer(LanguageServer):
         self.menu = MenuRegistration(self, self.tasks)
         self.trust_questions = TrustQuestions(self, self.tasks, self._warn, lambda: self.calibrators.look())
         self.calibrators = Calibrators(
-            lambda root, project: trust_in(self.client_settings.workspace_trusted, root, project), self.trust_questions.ask
+            lambda root, project: trust_in(self.client_settings.workspace_trusted, root, project),
+            self.trust_questions.ask,
+            lambda: self.status.changed(),
         )
         self.hover_anchors = HoverAnchors()
         self.outcome_tracker = OutcomeTracker(self.protocol.documents, lambda event, showing: self.events.add(event, showing))
@@ -162,6 +164,7 @@ class AssayServer(LanguageServer):
         if self.settings != before:
             # The reason why nothing was suggested may no longer hold. The next request tells.
             self.status.silent_changed(None)
+            self.status.changed()
         self._measure_latency()
         self.menu.apply(self.settings.plain_completion)
 

@@ -6,11 +6,13 @@ import uuid
 from collections.abc import Callable
 
 from ..calibration.bands import BOUNDARIES, Boundaries
-from ..calibration.confidence import confidence, uncalibrated
+from ..calibration.confidence import uncalibrated
+from ..calibration.fitting.shrinkage import Level
 from ..calibration.measures.agreement import SINGLE_DRAW, Drawn
 from ..calibration.measures.registry import measures_of
 from ..calibration.registry import Purpose, Registry, choose, explain_choice
 from ..calibration.samples import Event
+from ..calibration.standing import confidence_of
 from ..inference.completion.settings import Settings
 from ..inference.completion.task import Kind, task_of
 from ..inference.model import Generation, Layout, Model
@@ -72,17 +74,20 @@ def suggestion_of(
     registry: Registry,
     project: str | None = None,
     boundaries: Boundaries = BOUNDARIES,
+    show_refuted: bool = False,
     drawn: Drawn = SINGLE_DRAW,
     prompt_mismatch: Callable[[], str] = lambda: "",
 ) -> Suggestion | None:
     """The suggestion that a generation makes at a place; None where the text is hidden (`cut.steps.text_to_show`).
 
     Measures and confidence are of what the model wrote, whatever is cut from it for this place. The confidence has no number where no
-    calibrator is for the purpose, or where the log-probabilities are approximate because tokens of the prompt were shifted.
+    calibrator is for the purpose, where studies refute the calibrator's numbers, or where the log-probabilities are approximate because
+    tokens of the prompt were shifted.
 
     Parameters
         purpose: what the registry is asked for (`purpose_at`).
         project: the root folder's name; a calibrator may have a map of its own for it.
+        show_refuted: whether a number that studies refute is shown all the same.
         drawn: the generation's rank among the alternatives that were drawn with it.
         prompt_mismatch: words it (`prompt_mismatch`); called only where no calibrator is for the purpose.
     """
@@ -97,9 +102,8 @@ def suggestion_of(
     elif generation.timings.shifted_tokens:
         found = uncalibrated(purpose.event, "its log-probabilities are approximate, because tokens of the prompt were shifted")
     else:
-        found = confidence(
-            entry.calibrator, measures, {"language": purpose.language, **({"project": project} if project else {})}, boundaries
-        )
+        groups: dict[Level, str] = {"language": purpose.language, **({"project": project} if project else {})}
+        found = confidence_of(entry, measures, groups, boundaries, show_refuted=show_refuted)
     return Suggestion(
         id=uuid.uuid4().hex[:12],
         text=text,
@@ -124,10 +128,11 @@ def suggest_at(
     max_ms: float | None = None,
     project: str | None = None,
     memory: Memory | None = None,
+    show_refuted: bool = False,
 ) -> Suggestion | None:
     """The suggestion at an offset (in code points) of a text, made in this process; None where nothing is shown.
 
-    encoding: what the columns of the range count. project: as `suggestion_of`. memory: as `complete`. Raises ModelError.
+    encoding: what the columns of the range count. project, show_refuted: as `suggestion_of`. memory: as `complete`. Raises ModelError.
     """
     settings = Settings()
     reach = window(settings)
@@ -148,5 +153,6 @@ def suggest_at(
         ),
         registry=registry,
         project=project,
+        show_refuted=show_refuted,
         prompt_mismatch=lambda: prompt_mismatch(settings, model.context_length, kind),
     )

@@ -10,7 +10,7 @@ from ...analysis.bugs.registry import KINDS
 from ...analysis.morphisms.registry import MORPHISMS
 from ..bands import BOUNDARIES, LIKELY, POSSIBLE, UNLIKELY
 from .figures import Figure, Reading
-from .table import Validation
+from .table import Row, Validation
 
 # What a calibrator must show. The others say more of it and count for nothing: many figures that hold are no stronger claim.
 PRIMARY = ("K1", "K2", "F2", "M1", "M3")
@@ -120,6 +120,13 @@ def title_of(figure: Figure) -> str:
     return MEANINGS[figure.id].title if figure.id in MEANINGS else figure.id
 
 
+def number_of(figure: Figure) -> str:
+    """Its value with its interval; a dash where there is none."""
+    if figure.value is None or figure.low is None or figure.high is None:
+        return "–"
+    return f"{figure.value:z.3f} ({figure.low:z.3f} to {figure.high:z.3f})"
+
+
 def summary(validation: Validation) -> str:
     """One line: "validated: 4 of 5 hold, 1 undecided". It counts the primary figures alone; what is not in the table was not run."""
     readings = {row.id: row.reading for row in validation.figures}
@@ -132,6 +139,17 @@ def refuted(validation: Validation) -> list[str]:
     """What each refuted figure means for the reader, a sentence each, the primary ones first."""
     rows = sorted((row for row in validation.figures if row.reading == "refuted"), key=lambda row: row.id not in PRIMARY)
     return [meant for row in rows if (meant := MEANINGS[row.id].refuted if row.id in MEANINGS else f"{row.id} ({row.claim}) is refuted.")]
+
+
+def contradiction(validation: Validation | None) -> str:
+    """What studies found against the numbers: each primary figure that is refuted, in a sentence or two. Empty where none is."""
+    rows = {row.id: row for row in validation.figures if row.reading == "refuted"} if validation else {}
+    return " ".join(_found_against(rows[id]) for id in PRIMARY if id in rows)
+
+
+def _found_against(row: Row) -> str:
+    found = f"The {row.study} study refutes {row.id}, {title_of(row)}: {number_of(row)}, and the claim is {row.claim}."
+    return f"{found} {MEANINGS[row.id].refuted}" if row.id in MEANINGS else found
 
 
 def on_failures(validation: Validation) -> str:

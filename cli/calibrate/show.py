@@ -89,7 +89,7 @@ def show(project: Path | None, question: Question | None = None) -> Listing:
         lines.append(f"{origin}: {path}" + ("" if here else ": no calibrators"))
         for entry in here:
             lines.append(f"  {entry.path.name}  {entry.calibrator.id}  {entry.calibrator.task}")
-            lines += [f"    {summary(entry.calibrator)}", f"    because: {entry.calibrator.reason}", *_validated(entry)]
+            lines += [f"    {summary(entry.calibrator)}", f"    because: {entry.calibrator.reason}", *_validated(entry), *_withheld(entry)]
     lines += [f"skipped: {reason}" for reason in registry.skipped]
     if question:
         prompts = ", ".join(dict.fromkeys(question.prompts.values()))
@@ -121,6 +121,13 @@ def _validated(entry: Entry) -> Iterator[str]:
     yield from (f"      {word}: {sentence}" for word, sentence in on_badges(entry.validation).items())
 
 
+def _withheld(entry: Entry) -> Iterator[str]:
+    from ...calibration.standing import REFUTED, standing_of
+
+    if (standing := standing_of(entry)).status == REFUTED:
+        yield f"    shows no number: {standing.reason}"
+
+
 def _question(arguments: argparse.Namespace, choice: ModelChoice) -> Question:
     from ...inference.completion.settings import Settings
     from ...inference.completion.task import kind_of
@@ -146,6 +153,8 @@ def _explained(task: str, choice: Choice, only: bool) -> Iterator[str]:
     from ...calibration.registry import name_of
 
     yield f"{task}: {choice.reason}"
+    if choice.entry:
+        yield from (line.removeprefix("  ") for line in _withheld(choice.entry))
     told = [passed for passed in choice.passed_over if only or passed.entry.calibrator.task == task]
     yield from (f"  not {name_of(passed.entry)}: {passed.reason}" for passed in told)
     if others := len(choice.passed_over) - len(told):
@@ -164,9 +173,10 @@ def _choice_json(task: str, choice: Choice) -> dict[str, Any]:
 
 
 def _described(entry: Entry) -> dict[str, Any]:
+    from ...calibration.standing import standing_of
     from ...calibration.validation.words import as_json
 
-    calibrator = entry.calibrator
+    calibrator, standing = entry.calibrator, standing_of(entry)
     return {
         "id": calibrator.id,
         "origin": entry.origin,
@@ -174,8 +184,8 @@ def _described(entry: Entry) -> dict[str, Any]:
         "event": calibrator.event,
         "task": calibrator.task,
         "features": list(calibrator.features),
-        "status": calibrator.status,
-        "reason": calibrator.reason,
+        "status": standing.status,
+        "reason": standing.reason,
         "fitted_on": asdict(calibrator.fitted_on),
         "evidence": asdict(calibrator.evidence),
         "validation": as_json(entry.validation),

@@ -218,11 +218,11 @@ def _check_unlinked(path: Path) -> bool:
 
 
 def _tell(found: Validation) -> None:
-    from ...calibration.validation.words import PRIMARY, refuted, summary, title_of
+    from ...calibration.validation.words import PRIMARY, number_of, refuted, summary, title_of
 
     say(f"calibrator {found.calibrator}: P({found.event}) for the task {found.task}")
     rows = [("", "figure", "value (95 % interval)", "n", "claim", "reading")]
-    rows += [(row.id, title_of(row), _number(row), _size(row), row.claim or "no claim", row.reading) for row in found.figures]
+    rows += [(row.id, title_of(row), number_of(row), _size(row), row.claim or "no claim", row.reading) for row in found.figures]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         say("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
@@ -243,12 +243,6 @@ def _notes(figures: Sequence[Figure]) -> Iterator[tuple[Sequence[str], str]]:
     for figure in figures:
         if own := [part for part in figure.note.split("; ") if len(ids.get(part, ())) == 1]:
             yield [figure.id], "; ".join(own)
-
-
-def _number(figure: Figure) -> str:
-    if figure.value is None or figure.low is None or figure.high is None:
-        return "–"
-    return f"{figure.value:z.3f} ({figure.low:z.3f} to {figure.high:z.3f})"
 
 
 def _size(figure: Figure) -> str:

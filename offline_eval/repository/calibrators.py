@@ -12,6 +12,7 @@ from ...calibration.fitting.project_fit import ProjectFit, find_parent, fit_proj
 from ...calibration.registry import Origin, Purpose, Registry, choose, load_registry
 from ...calibration.samples import Sample
 from ...calibration.save_for_project import save_for_project
+from ...calibration.standing import standing_of
 
 EVENTS = ("tests_pass", "exact_match")
 # Whose calibrator it is that an event's number comes from, for people.
@@ -66,7 +67,7 @@ def used(registry: Registry, model: str, prompts: Mapping[str, str]) -> str:
     for event in EVENTS:
         for task, prompt in prompts.items():
             chosen = choose(registry, Purpose(model, prompt, event, task, "python"))
-            has_number = chosen is not None and chosen.calibrator.status == "informative"
+            has_number = chosen is not None and standing_of(chosen).has_numbers
             whose = _WHOSE[chosen.origin] if chosen and has_number else _NO_NUMBER
             of_each.setdefault(whose, {}).setdefault(event, []).append(task)
     words = {whose: [f"{event} of {', '.join(tasks)}" for event, tasks in about.items()] for whose, about in of_each.items()}

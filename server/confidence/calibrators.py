@@ -26,9 +26,15 @@ def trust_in(workspace_trusted: bool | None, root: Path | None, project: Path) -
 class Calibrators:
     """The registries of the root folders. Each is kept up to date with its files until `close`."""
 
-    def __init__(self, trust: Callable[[Path | None, Path], Trust], ask: Callable[[Path], None] = lambda _: None) -> None:
-        """trust: as `RegistryWatch`; ask: told of a project whose calibrators do not count until the user says that they are trusted."""
-        self._trust, self._ask = trust, ask
+    def __init__(
+        self,
+        trust: Callable[[Path | None, Path], Trust],
+        ask: Callable[[Path], None] = lambda _: None,
+        on_read: Callable[[], None] = lambda: None,
+    ) -> None:
+        """trust: as `RegistryWatch`; ask: told of a project whose calibrators do not count until the user says that they are trusted;
+        on_read: called when calibrators were read, or read again."""
+        self._trust, self._ask, self._on_read = trust, ask, on_read
         self._watch: RegistryWatch | None = None
         self._found: dict[Path | None, asyncio.Future[Found]] = {}
 
@@ -82,6 +88,7 @@ class Calibrators:
         if waiting.done():
             self._found[root] = waiting = asyncio.get_running_loop().create_future()
         waiting.set_result(found)
+        self._on_read()
         if found.is_open and found.project is not None:
             self._ask(found.project)
 

@@ -13,27 +13,29 @@ from ...calibration.guards import MIN_PER_CLASS, MIN_SAMPLES, are_too_few
 from ...calibration.metrics.bins import Bin, reliability
 from ...calibration.metrics.intervals import Interval
 from ...calibration.registry import Choice, Entry
+from ...calibration.standing import standing_of
 from ...calibration.validation.words import as_json as validation_json
 from .dial_report import LABEL
 from .log_view import Decided, LogView
 
 
-def tasks_json(choices: Mapping[str, Choice]) -> list[dict[str, Any]]:
-    """By task, the calibrator that the registry chose with its evidence, and why."""
+def tasks_json(choices: Mapping[str, Choice], *, show_refuted: bool = False) -> list[dict[str, Any]]:
+    """By task, the calibrator that the registry chose with its evidence, and why. show_refuted: as `standing_of`."""
     return [
-        {"task": task, "calibrator": None if choice.entry is None else _entry_json(choice.entry), "because": choice.reason}
+        {"task": task, "calibrator": None if choice.entry is None else _entry_json(choice.entry, show_refuted), "because": choice.reason}
         for task, choice in choices.items()
     ]
 
 
-def _entry_json(entry: Entry) -> dict[str, Any]:
+def _entry_json(entry: Entry, show_refuted: bool) -> dict[str, Any]:
     calibrator, evidence = entry.calibrator, entry.calibrator.evidence
+    standing = standing_of(entry, show_refuted=show_refuted)
     return {
         "id": calibrator.id,
         "origin": entry.origin,
         "file": entry.path.name,
-        "status": calibrator.status,
-        "reason": calibrator.reason,
+        "status": standing.status,
+        "reason": standing.reason,
         "features": list(calibrator.features),
         "fittedOn": calibrator.fitted_on.n,
         "n": evidence.n,

@@ -45,7 +45,7 @@ def log_dial_json(view: LogView | None, event: str, model_id: str | None, now_ms
 
 
 def evidence_json(used: Mapping[str, Calibrator]) -> list[dict[str, Any]]:
-    """What the held-out evidence of the calibrators says, by task. Calibrators that give no probability are left out."""
+    """What the held-out evidence of the calibrators says, by task. used: those that give a probability."""
     return [
         {
             "task": task,
@@ -55,7 +55,6 @@ def evidence_json(used: Mapping[str, Calibrator]) -> list[dict[str, Any]]:
             "levels": list(map(_level_json, levels_of_evidence(calibrator))),
         }
         for task, calibrator in used.items()
-        if calibrator.status == "informative"
     ]
 
 

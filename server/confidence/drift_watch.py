@@ -56,13 +56,13 @@ class Drift:
         )
 
 
-def in_use(registries: Iterable[Registry], model_id: str) -> dict[str, Entry]:
-    """By id, the calibrators that give suggestions of this model, in any language, their probability of being kept."""
+def in_use(registries: Iterable[Registry], model_id: str, event: str = LABEL) -> dict[str, Entry]:
+    """By id, the calibrators that give suggestions of this model, in any language, their probability of the event."""
     return {
         entry.calibrator.id: entry
         for registry in registries
         for entry in registry.entries
-        if entry.calibrator.event == LABEL and entry.calibrator.fitted_on.model == model_id and _is_chosen(registry, entry)
+        if entry.calibrator.event == event and entry.calibrator.fitted_on.model == model_id and _is_chosen(registry, entry)
     }
 
 

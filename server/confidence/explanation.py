@@ -17,6 +17,7 @@ from ...calibration.control_characters import strip_control_characters
 from ...calibration.measures.registry import LOWEST_COUNT
 from ...calibration.metrics.intervals import Interval
 from ...calibration.registry import Choice, Entry, Origin, source_of
+from ...calibration.standing import REFUTED
 from ...calibration.validation.words import as_json as validation_json
 from ...inference.model import Generation, Token
 from ...suggestion.suggestion import Suggestion, SuggestionKind, confidence_json
@@ -137,7 +138,7 @@ def explanation(
         id=suggestion.id,
         kind=suggestion.kind,
         confidence=suggestion.confidence,
-        calibrator=_calibrator_used(entry) if entry and same else None,
+        calibrator=_calibrator_used(entry, suggestion.confidence) if entry and same else None,
         chosen_because=choice.reason if choice and same else "",
         tokens=len(generation.tokens),
         least_certain=least_certain(generation.tokens),
@@ -190,14 +191,14 @@ def fenced(code: str, language: str = "") -> str:
     return f"{fence}{_NO_LANGUAGE.sub('', language)}\n{strip_control_characters(_LINE_END.sub(chr(10), code))}\n{fence}"
 
 
-def _calibrator_used(entry: Entry) -> CalibratorUsed:
+def _calibrator_used(entry: Entry, confidence: Confidence) -> CalibratorUsed:
     calibrator, evidence = entry.calibrator, entry.calibrator.evidence
     return CalibratorUsed(
         id=calibrator.id,
         source=source_of(entry),
         origin=entry.origin,
         file=entry.path.name,
-        status=calibrator.status,
+        status=REFUTED if confidence.status == REFUTED else calibrator.status,
         features=calibrator.features,
         fitted_on=calibrator.fitted_on.n,
         n=evidence.n,

@@ -8,6 +8,7 @@ from typing import Any, get_args
 from pygls.exceptions import JsonRpcInvalidParams
 
 from ...calibration.registry import Choice, Purpose, explain_choice
+from ...calibration.standing import standing_of
 from ...inference.completion.task import Task, kind_of
 from ...suggestion.suggest import prompt_mismatch
 from ..confidence.child_process import ChildProcessFailed
@@ -28,8 +29,12 @@ TASKS: tuple[Task, ...] = get_args(Task)
 async def dial(ls: AssayServer, params: Any) -> dict[str, Any]:
     """`assay/dial`: for each level of the dial, how much it would have shown and how much of that was right."""
     choices = await _choices(ls, _document(ls, params))
-    used = {task: choice.calibrator for task, choice in choices.items() if choice.calibrator is not None}
     settings, model_id = ls.settings, _model_id(ls)
+    used = {
+        task: choice.entry.calibrator
+        for task, choice in choices.items()
+        if choice.entry is not None and standing_of(choice.entry, show_refuted=settings.show_refuted).has_numbers
+    }
     answer, trouble = await _read_log(ls, Question("dial", settings.event, model_id))
     return {
         "event": settings.event,
@@ -52,7 +57,7 @@ async def confidence(ls: AssayServer, params: Any) -> dict[str, Any]:
         "event": ls.settings.event,
         "language": None if document is None else document.language,
         "model": None if loaded is None else {"id": loaded.fingerprint.id, "name": loaded.fingerprint.name},
-        "tasks": tasks_json(choices),
+        "tasks": tasks_json(choices, show_refuted=ls.settings.show_refuted),
         **(answer or {"log": None, "recalibrate": recalibrate_json(None, None, frozenset(), trouble)}),
         "logTrouble": trouble,
     }

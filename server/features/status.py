@@ -6,9 +6,10 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from ...calibration.standing import REFUTED, standing_of
 from ..confidence.calibrators import Calibrators
 from ..confidence.dial_report import LABEL
-from ..confidence.drift_watch import DriftWatch
+from ..confidence.drift_watch import DriftWatch, in_use
 from ..model.live import LiveModel
 from ..model.read_projects import ReadProjects
 from ..requests.counts import RequestCounts
@@ -60,7 +61,7 @@ class Status:
             "silent": self._silent_because,
             "hidden": source.requests.hidden,
             "paused": source.pause.until_iso,
-            "notes": [state["reason"] for state in source.projects.states.values() if state["reason"]],
+            "notes": [*(state["reason"] for state in source.projects.states.values() if state["reason"]), *self._refuted()],
         }
 
     def full(self) -> dict[str, Any]:
@@ -105,6 +106,19 @@ class Status:
         if reason != self._silent_because:
             self._silent_because = reason
             self.changed()
+
+    def _refuted(self) -> list[str]:
+        """Why the calibrators in use whose numbers studies refute give none."""
+        source, loaded = self._source, self._source.live.process.model
+        if loaded is None:
+            return []
+        used = in_use(source.calibrators.registries(), loaded.fingerprint.id, source.settings.event).values()
+        standings = ((entry, standing_of(entry, show_refuted=source.settings.show_refuted)) for entry in used)
+        return [
+            f"Suggestions of the task {entry.calibrator.task} show no probability. {standing.reason}"
+            for entry, standing in standings
+            if standing.status == REFUTED
+        ]
 
     def close(self) -> None:
         """Forget what was to be told later."""

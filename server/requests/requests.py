@@ -246,6 +246,7 @@ class Requests:
             registry=registry,
             project=project.name if project and (place.file is None or place.file.is_relative_to(project)) else None,
             boundaries=self._settings().bands,
+            show_refuted=self._settings().show_refuted,
             prompt_mismatch=lambda: prompt_mismatch(self._live.settings, model.context_length, place.kind),
         )
         # What comes by itself is the model's first choice, and was not drawn among others, though the memory may have such, too.

@@ -44,6 +44,7 @@ class LiveSettings:
     disabled_languages: frozenset[str]
     show_above: float
     show_uncalibrated: bool
+    show_refuted: bool
     bands: Boundaries
     alternatives: int
     context_prefix_tokens: int | None

@@ -187,6 +187,13 @@ SETTINGS: tuple[Setting, ...] = (
         "Whether suggestions without a probability are shown. They have none where no calibrator applies.",
     ),
     Setting(
+        "showRefuted",
+        switch(),
+        False,
+        "Whether a probability is shown although a study refutes a primary figure of its calibrator. If false, such a suggestion shows no "
+        "probability, and its explanation says which study found what.",
+    ),
+    Setting(
         "bands.likelyFrom",
         number(0, 1),
         BOUNDARIES.likely_from,

@@ -2,13 +2,18 @@
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from house.running import assay
 
 from assay.calibration import registry
+from assay.calibration.calibrator import load, save
+from assay.calibration.metrics.intervals import Interval
 from assay.calibration.trust import remember
+from assay.calibration.validation import table
+from assay.calibration.validation.figures import figure
 
 
 @pytest.mark.parametrize(
@@ -93,6 +98,23 @@ def test_where_the_number_comes_from_is_said_before_it(tmp_path: Path) -> None:
     source, said = ran.stderr.splitlines()[-2:]
     assert source.startswith("source: shipped with Assay (exact_match-line")
     assert "exact match" in said or "no evidence" in said
+
+
+def test_a_number_that_a_study_refutes_is_shown_only_to_who_asks_for_it(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    refuted = figure("K2", Interval(0.2, 0.1, 0.3), 900, 30, "project", "<= 0.05")
+    for file in (Path(registry.__file__).parent / "shipped").glob("exact_match-line*.json"):
+        made, mine = load(file), home / "calibrators" / file.name
+        save(made, mine)
+        rows = table.rows_of([refuted], "calibration", "run", "0" * 64)
+        table.save(replace(table.empty(made), figures=rows), table.path_of(made, mine))
+    (tmp_path / "a.py").write_text("import os\n\n\ndef area(width, height):\n    return width", encoding="utf-8")
+    for option, is_shown in (((), False), (("--show-refuted",), True)):
+        ran = assay("complete", "a.py:5:17", "--json", *option, cwd=tmp_path, ASSAY_DATA_HOME=str(home))
+        confidence = json.loads(ran.stdout)["suggestions"][0]["confidence"]
+        assert (confidence["status"] == "refuted") != is_shown
+        assert (confidence["probability"] is None) != is_shown
+        assert ("The calibration study refutes K2, calibration error: 0.200" in confidence["reason"]) != is_shown
 
 
 def test_a_projects_own_calibrators_are_not_used_until_a_command_says_that_they_are_trusted(tmp_path: Path) -> None:

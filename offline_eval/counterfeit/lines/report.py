@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 
-from ....calibration.confidence import confidence
 from ....calibration.registry import Purpose, Registry, choose, load_registry
 from ....calibration.report.blocks import Paragraph
 from ....calibration.report.cells import Cell, text_of
@@ -16,6 +15,7 @@ from ....calibration.report.paper_claims import PaperClaim, Rule, claim_of
 from ....calibration.report.plots import PlotError
 from ....calibration.report.study_report import Section, StudyContent, write_study_report
 from ....calibration.samples import Event, Sample
+from ....calibration.standing import confidence_of
 from ....calibration.validation.counterfeit_facts import Fact
 from ....calibration.validation.counterfeit_study import STREAM, figures
 from ....calibration.validation.figures import Figure
@@ -128,7 +128,7 @@ def _badge(registry: Registry, question: Mapping[str, Any]) -> Badge:
         for event in events:
             entry = choose(registry, Purpose(question["model"], question["prompt"], event, text.task, "python"))
             if entry is not None:
-                return confidence(entry.calibrator, text.measures, {"language": "python", "project": text.project}).text
+                return confidence_of(entry, text.measures, {"language": "python", "project": text.project}).text
         return "no calibrator on this machine"
 
     return said

@@ -232,6 +232,20 @@ def test_what_studies_say_of_the_calibrator_is_told_and_what_is_refuted(calibrat
     assert task["calibrator"]["validation"] == expected
 
 
+def test_where_a_primary_figure_is_refuted_the_hover_has_the_reason_in_place_of_the_number(calibrator: Calibrator) -> None:
+    refuted = figure("F2", Interval(0.46, 0.44, 0.48), 900, 12, "project", "> 0.5")
+    told_of = replace(empty(calibrator), figures=rows_of([refuted], "counterfeit", "run", "0" * 64))
+    registry = Registry((Entry("user", Path("mine.json"), calibrator, told_of),), ())
+    suggestion, choice, told = explained(registry)
+    found = suggestion.confidence.reason
+    assert found.startswith("The counterfeit study refutes F2, ")
+    assert hover_markdown(told).startswith(f"**○ no evidence**\n\nSource: your own calibrators (`mine.json`).\n\nNo probability: `{found}`")
+    assert told.as_json()["calibrator"]["status"] == "refuted"
+    (task,), (shown,) = tasks_json({"line": choice}), tasks_json({"line": choice}, show_refuted=True)
+    assert (task["calibrator"]["status"], task["calibrator"]["reason"]) == ("refuted", found)
+    assert shown["calibrator"]["status"] == "informative"
+
+
 @pytest.mark.parametrize(("boundaries", "is_told"), [(BOUNDARIES, True), (Boundaries(0.999, 0.998), False)])
 def test_how_many_wrong_suggestions_that_look_right_got_this_badge_is_told_of_the_default_boundaries(
     calibrator: Calibrator, boundaries: Boundaries, is_told: bool

@@ -19,6 +19,9 @@ from assay.calibration.calibrator import Calibrator, save
 from assay.calibration.fitting.fit import fit
 from assay.calibration.log.event_log import EventLog
 from assay.calibration.log.events import DriftFound
+from assay.calibration.metrics.intervals import Interval
+from assay.calibration.validation import table
+from assay.calibration.validation.figures import figure
 from assay.inference.completion.settings import Settings
 from assay.inference.opening import open_model
 
@@ -226,6 +229,35 @@ async def test_the_confidence_is_told_with_its_evidence_and_what_the_log_says_of
         assert told["tasks"][1]["calibrator"]["id"] == matching.id
         assert told["log"]["reliability"] == []  # whether it was kept says nothing of whether it matched
         assert told["log"]["labelled"] == 302
+
+
+async def test_a_number_that_a_study_refutes_is_in_no_answer_unless_the_user_wants_it(
+    answering_gguf: Path, tmp_path: Path, home: Path, keeping: Calibrator
+) -> None:
+    file = home / "calibrators" / "mine.json"
+    save(keeping, file)
+
+    async def states(client: Client) -> tuple[str, str, bool, list[str]]:
+        (answer,) = await client.complete((tmp_path / "a.py").as_uri(), 0, 2, invoked=True)
+        said = answer["command"]["arguments"][0]["confidence"]
+        task = (await client.request("assay/confidence", {}))["tasks"][1]["calibrator"]
+        dial, status = await client.request("assay/dial", {}), await client.request("assay/status")
+        return said["status"], task["status"], bool(dial["evidence"]), status["notes"]
+
+    async with editing(answering_gguf, tmp_path, alternatives=1) as client:
+        assert await states(client) == ("informative", "informative", True, [])
+        refuted = figure("M3", Interval(-0.2, -0.3, -0.1), 400, 20, "project", "> 0")
+        table.save(
+            replace(table.empty(keeping), figures=table.rows_of([refuted], "catcode", "run", "0" * 64)), table.path_of(keeping, file)
+        )
+        noted = await client.heard("$/assay/didChangeStatus", "refutes M3")
+        (note,) = noted["notes"]
+        assert note.startswith("Suggestions of the task line_rest show no probability. The catcode study refutes M3, ")
+        assert await states(client) == ("refuted", "refuted", False, [note])
+        client.notify("workspace/didChangeConfiguration", {"settings": {"event": "kept", "alternatives": 1, "showRefuted": True}})
+        async with asyncio.timeout(TIMEOUT_S):
+            while (await states(client)) != ("informative", "informative", True, []):
+                await asyncio.sleep(0.02)
 
 
 async def test_too_few_labels_are_told_with_how_many_are_needed(answering_gguf: Path, tmp_path: Path, home: Path, ids: Ids) -> None:
