@@ -139,7 +139,7 @@ def _paired_rates(place: str, plain: Columns, without: Columns, event: Event, pr
     )
     groups = renumbered(plain.groups[a]) if len(a) else np.zeros(0, dtype=np.intp)
     count = int(groups.max(initial=-1)) + 1
-    difference = mean(plain.labels[event][a].astype(np.float64) - without.labels[event][b], groups) if len(a) else None
+    difference = mean(plain.labels[event][a].astype(np.float64) - without.labels[event][b], groups) if count > 1 else None
     why = f"one {plain.grouped_by}" if count == 1 else NOT_RUN
     return (
         *rates,

@@ -53,6 +53,11 @@ def test_docstrings_are_compared_at_the_same_places(tables: StudyTables) -> None
     assert found.low > 0
 
 
+def test_one_place_in_both_arms_has_no_difference_with_an_interval() -> None:
+    samples = {Setting("line", arm): studied(1, projects=1) for arm in ("docstring", "no_docstring")}
+    assert cell(study_tables(samples, 0), "T3/line/exact_match/difference").value is None
+
+
 def test_the_four_shares_of_table_4_are_all_samples_and_no_exact_match_fails(tables: StudyTables) -> None:
     shares = [cell(tables, f"T4/line/docstring/{match}/{outcome}").value for match in ("other", "exact") for outcome in ("fail", "pass")]
     assert sum(share or 0 for share in shares) == pytest.approx(1)
