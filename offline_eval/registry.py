@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 # By its name in run.toml: the module with STUDY.
 STUDIES = {
+    "all": "all_studies.study",
     "calibration": "calibration.study",
     "catcode": "catcode.lines.study",
     "catcode_pairs": "catcode.pairs.study",

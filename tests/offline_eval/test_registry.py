@@ -18,6 +18,7 @@ def test_every_folder_of_a_study_is_registered_and_stands_on_the_command_line() 
     assert {module.partition(".")[0] for module in STUDIES.values()} == folders
     found = [command for group in ("eval", "calibrate") for command in commands(group)]
     assert {(command.group, command.name) for command in found} == {
+        ("eval", "all"),
         ("eval", "calibration"),
         ("eval", "catcode"),
         ("eval", "counterfeit"),

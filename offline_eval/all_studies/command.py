@@ -1,0 +1,65 @@
+"""`assay eval all`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..command import Command, add_run_options, checked_pool, minutes, names
+
+if TYPE_CHECKING:
+    from ...inference.opening import ModelChoice
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The command's own options."""
+    parser.add_argument("--out", metavar="DIR", type=Path, required=True, help="folder of the runs: one is made for each study")
+    parser.add_argument(
+        "--minutes", metavar="N", type=minutes,
+        help="take as many places as about N minutes buy, shared out among the studies (default: all that are worth it)",
+    )  # fmt: skip
+    parser.add_argument("--projects", type=names, default=[], help="some of the projects, separated by commas (default: all)")
+    add_run_options(
+        parser,
+        seed_of="the places, and of what is drawn there",
+        python="the Python that the environments of the projects' tests are made with",
+    )
+
+
+def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
+    """Run, or resume, the studies. Raises UsageError, and what each study raises."""
+    from ..sets.projects import named
+    from .plan import tell_all
+    from .study import Asked, run_all
+
+    asked = Asked(
+        arguments.out,
+        choice,
+        named(arguments.projects, suite=True),
+        arguments.minutes,
+        arguments.seed,
+        checked_pool(arguments),
+        arguments.cache,
+        arguments.python,
+        arguments.memory,
+        arguments.json,
+    )
+    if arguments.dry_run:
+        tell_all(asked)
+    else:
+        run_all(asked)
+
+
+COMMAND = Command(
+    group="eval",
+    name="all",
+    summary="run all studies on lines for a model: what its calibrators are validated on",
+    details="At places of 20 projects whose loss their own tests notice: the calibration study, also without docstring or suffix and with "
+    "questions to the model; counterfeits; round trips; CatCode. How many places there are is written down first, and each is a run of its "
+    "own, which the same command resumes. `assay calibrate validate --all DIR` then writes the validation tables of the model's "
+    "calibrators. The projects' sources and their tests' environments are made by pip, which runs build code with your rights; the tests "
+    "run in the sandbox.",
+    add_arguments=add_arguments,
+    run=run,
+)
