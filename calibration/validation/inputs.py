@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..samples import Sample
+import msgspec
+
+from ..samples import Sample, samples_sha256
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,3 +30,13 @@ class Inputs:
         yield from self.plain
         for those in self.others.values():
             yield from those
+
+    def sha256(self) -> str:
+        """One hash of all that figures are made from: of the samples alone, as `samples_sha256`, where there are no facts."""
+        of_samples = samples_sha256(list(self.samples()))
+        if not self.facts:
+            return of_samples
+        digest = hashlib.sha256(of_samples.encode())
+        for _, fact in sorted(self.facts.items()):
+            digest.update(hashlib.sha256(msgspec.json.encode(fact)).digest())
+        return digest.hexdigest()

@@ -35,7 +35,8 @@ class ValidationError(CalibratorError):
 class Row(Figure):
     """A figure, and where it comes from.
 
-    study: its name. run: the names of the runs, or files of samples. run_sha256: of their samples, as in `samples.samples_sha256`.
+    study: its name. run: the names of the runs, or files of samples. run_sha256: of their samples and facts, as in
+    `inputs.Inputs.sha256`.
     """
 
     study: str

@@ -34,11 +34,16 @@ def register(actions: Subparsers) -> None:
         "--keep-folds` kept the folds, each sample is judged by the map that did not see its project. Else samples that the calibrator was "
         "fitted on are judged by maps that are fitted again without their project, and others by the calibrator: they must be of others.",
     )
-    parser.add_argument("calibrator", metavar="CALIBRATOR", type=Path, help="a calibrator's file (JSON)")
+    parser.add_argument("calibrator", metavar="CALIBRATOR", type=Path, nargs="?", help="a calibrator's file (JSON)")
     parser.add_argument(
-        "runs", metavar="RUN", nargs="+", type=Path,
+        "runs", metavar="RUN", nargs="*", type=Path,
         help="folders of runs, or files of samples (TASK.jsonl; TASK-no_docstring.jsonl and TASK-no_suffix.jsonl are of those inputs)",
     )  # fmt: skip
+    parser.add_argument(
+        "--all", metavar="DIR", type=Path,
+        help="instead: every calibrator of this machine by every run in DIR that says something of it, such as those of `assay eval all`",
+    )  # fmt: skip
+    parser.add_argument("--calibrators", metavar="FOLDER", type=Path, help="with --all: the calibrators in this folder instead")
     add_json_option(parser)
     parser.set_defaults(run=run)
 
@@ -46,20 +51,35 @@ def register(actions: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the table and say what it says. Raises UsageError, RunError, CalibratorError, FoldsError, SampleError and OSError."""
     from ...calibration.calibrator import load
-    from ...calibration.validation import table
 
+    if arguments.all is not None:
+        from .validate_all import validate_all
+
+        if arguments.calibrator is not None:
+            raise UsageError("--all DIR names all runs: leave CALIBRATOR and RUN out (--calibrators FOLDER names calibrators)")
+        return validate_all(arguments.all, arguments.calibrators, as_json=arguments.json)
+    if arguments.calibrators is not None or not arguments.runs:
+        raise UsageError("name a calibrator and runs, or --all DIR and perhaps --calibrators FOLDER")
     calibrator = load(arguments.calibrator)
-    path = table.path_of(calibrator, arguments.calibrator)
-    in_project = _check_unlinked(path)
-    before = _before(calibrator, path, follow=not in_project)
-    studies = list(_found(arguments.runs, calibrator.task))
-    found = table.merged(before, [row for each in studies for row in _rows(calibrator, arguments.calibrator, each)])
-    table.save(found, path, follow=not in_project)
+    path, found = written(calibrator, arguments.calibrator, arguments.runs)
     _tell(found)
     say(f"written: {path}")
     if arguments.json:
-        print_json({"file": str(path), **_document(found)})
+        print_json(document_of(path, found))
     return DONE
+
+
+def written(calibrator: Calibrator, file: Path, runs: Sequence[Path]) -> tuple[Path, Validation]:
+    """Write the table of a calibrator, beside its file, with the figures of some runs. Gives its path, and the table. Raises as `run`."""
+    from ...calibration.validation import table
+
+    path = table.path_of(calibrator, file)
+    in_project = _check_unlinked(path)
+    before = _before(calibrator, path, follow=not in_project)
+    studies = list(_found(runs, calibrator.task))
+    found = table.merged(before, [row for each in studies for row in _rows(calibrator, file, each)])
+    table.save(found, path, follow=not in_project)
+    return path, found
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +148,6 @@ def _study_of(run: Path, known: Sequence[str]) -> str | None:
 
 def _rows(calibrator: Calibrator, path: Path, found: _Found) -> Sequence[Row]:
     from ...calibration.held_out import folds_path, load_folds
-    from ...calibration.samples import samples_sha256
     from ...calibration.validation import table
     from ...calibration.validation.held_out import BY_OWN_MAP, NotHeldOut, held_out
 
@@ -152,7 +171,7 @@ def _rows(calibrator: Calibrator, path: Path, found: _Found) -> Sequence[Row]:
         raise UsageError(str(error)) from None
     if source.how == BY_OWN_MAP:
         say(f"note: {path} has no folds: the figures are held out only if it was fitted on none of these projects (fit --keep-folds)")
-    return table.rows_of(made, found.study.STUDY, ", ".join(found.names), samples_sha256(list(inputs.samples())))
+    return table.rows_of(made, found.study.STUDY, ", ".join(found.names), inputs.sha256())
 
 
 def _check_not_mixed(calibrator: Calibrator, path: Path, plain: Sequence[Path]) -> None:
@@ -249,7 +268,8 @@ def _size(figure: Figure) -> str:
     return f"{figure.n:,} of {figure.groups} {figure.grouped_by}{'' if figure.groups == 1 else 's'}" if figure.n else "–"
 
 
-def _document(found: Validation) -> dict[str, object]:
+def document_of(path: Path, found: Validation) -> dict[str, object]:
+    """The table as one JSON document."""
     from ...calibration.validation.words import refuted, summary
 
-    return {**asdict(found), "summary": summary(found), "refuted": refuted(found)}
+    return {"file": str(path), **asdict(found), "summary": summary(found), "refuted": refuted(found)}

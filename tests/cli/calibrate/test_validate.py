@@ -216,3 +216,88 @@ def test_in_a_project_nothing_is_written_through_a_link(files: Path, capsys: pyt
     (folder / "validation").unlink()
     assert main(["calibrate", "validate", str(folder / "c.json"), str(files / "line.jsonl")]) == 0
     assert len(list((folder / "validation").iterdir())) == 1
+
+
+@pytest.fixture
+def runs(counterfeits: Path) -> Path:
+    """The runs in all/ of one model: counterfeits, a run with few samples of which some have no docstring, and one with more."""
+    (counterfeits / "all").mkdir()
+    (counterfeits / "CF").rename(counterfeits / "all" / "counterfeit")
+    samples = [changed(each, labels=each.labels | {"tests_pass": each.labels["exact_match"]}) for each in world(400, projects=10)[0]]
+    for name, count in (("asked", 200), ("calibration", 400)):
+        folder = counterfeits / "all" / name
+        write_samples(folder / "samples" / "line.jsonl", samples[:count])
+        if name == "asked":
+            write_samples(folder / "samples" / "line-no_suffix.jsonl", samples[:150])
+        _begun(folder, "calibration", samples[0].model)
+    _begun(counterfeits / "all" / "counterfeit", "counterfeit", samples[0].model)
+    _begun(counterfeits / "all", "all", samples[0].model)
+    calibrators = counterfeits / "calibrators"
+    for event in ("exact_match", "tests_pass"):
+        made = fit(samples, event, resamples=50)
+        save(made.calibrator, calibrators / f"{event}.json")
+        save_folds(made.kept_folds(), folds_path(made.calibrator, calibrators / f"{event}.json"))
+    other = load(calibrators / "tests_pass.json")
+    save(replace(other, fitted_on=replace(other.fitted_on, model="e" * 16)), calibrators / "other.json")
+    return counterfeits
+
+
+def _begun(folder: Path, study: str, model: str) -> None:
+    question = {"schema": SCHEMA, "study": study, "model": model, "model_name": "m", "prompt": "p", "seed": 0}
+    (folder / "run.toml").write_text("".join(f"{name} = {json.dumps(value)}\n" for name, value in question.items()))
+
+
+def test_all_calibrators_are_validated_by_all_runs_that_say_something_of_them(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    calibrators = runs / "calibrators"
+    assert main(["calibrate", "validate", "--all", str(runs / "all"), "--calibrators", str(calibrators), "--json"]) == 0
+    out, err = capsys.readouterr()
+    tables = json.loads(out)["tables"]
+    assert {each["event"] for each in tables} == {"exact_match", "tests_pass"}
+    for each in tables:
+        figures = {figure["id"]: figure for figure in each["figures"]}
+        # the larger run replaces the figures of the smaller, but for what it lacks
+        assert (figures["K1"]["run"], figures["K1"]["n"]) == ("calibration", 400)
+        assert figures["K7.no_suffix"]["run"] == "asked"
+        assert ("F2" in figures) == (each["event"] == "tests_pass")
+        calibrator = load(calibrators / f"{each['event']}.json")
+        assert table.load(table.path_of(calibrator, calibrators / "x.json")).is_of(calibrator)
+    assert "tests_pass.json: validated: " in err
+    assert ", by asked, calibration, counterfeit; written: " in err or ", by asked, counterfeit, calibration; written: " in err
+    assert len(list((calibrators / "validation").iterdir())) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--all", "{}/none"], "none is not a folder"),
+        (["--all", "{}"], "has no runs that say something of a calibrator"),
+        (["--all", "{}/all", "--calibrators", "{}/none"], "none is not a folder"),
+        (["--all", "{}/all", "--calibrators", "{}"], "no calibrator was validated: the runs in"),
+        (["{}/t.json", "--all", "{}/all"], "leave CALIBRATOR and RUN out"),
+        (["{}/t.json"], "name a calibrator and runs, or --all DIR"),
+        ([], "name a calibrator and runs, or --all DIR"),
+        (["--calibrators", "{}"], "name a calibrator and runs, or --all DIR"),
+    ],
+)
+def test_what_can_not_be_validated_together_is_refused(
+    runs: Path, arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (runs / "t.json").unlink()
+    assert main(["calibrate", "validate", *(each.replace("{}", str(runs)) for each in arguments)]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_the_hash_of_a_run_covers_its_facts(counterfeits: Path) -> None:
+    def hashes() -> set[str]:
+        assert main(["calibrate", "validate", str(counterfeits / "t.json"), str(counterfeits / "CF")]) == 0
+        calibrator = load(counterfeits / "t.json")
+        found = table.load(table.path_of(calibrator, counterfeits / "t.json"))
+        return {row.run_sha256 for row in found.figures if row.reading != "not run"}
+
+    before = hashes()
+    facts = counterfeits / "CF" / "facts.jsonl"
+    lines = facts.read_text().splitlines()
+    facts.write_text("\n".join(reversed(lines)) + "\n")
+    assert hashes() == before
+    facts.write_text("\n".join([*lines[:-1], lines[-1].replace('"parses": true', '"parses": false')]) + "\n")
+    assert not hashes() & before
