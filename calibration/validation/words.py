@@ -182,13 +182,8 @@ def on_badges(validation: Validation) -> dict[str, str]:
     }
 
 
-def as_json(validation: Validation | None) -> dict[str, Any] | None:
-    """What clients are told: `summary`, one line; `refuted`, sentences; `failures`, one sentence or none; `badges`, sentences by band.
-
-    None without a table.
-    """
-    if validation is None:
-        return None
+def as_json(validation: Validation) -> dict[str, Any]:
+    """What clients are told: `summary`, one line; `refuted`, sentences; `failures`, one sentence or none; `badges`, sentences by band."""
     return {
         "summary": summary(validation),
         "refuted": refuted(validation),

@@ -174,7 +174,7 @@ def _choice_json(task: str, choice: Choice) -> dict[str, Any]:
 
 def _described(entry: Entry) -> dict[str, Any]:
     from ...calibration.standing import standing_of
-    from ...calibration.validation.words import as_json
+    from ...calibration.validation.sentences import whole_json
 
     calibrator, standing = entry.calibrator, standing_of(entry)
     return {
@@ -188,5 +188,5 @@ def _described(entry: Entry) -> dict[str, Any]:
         "reason": standing.reason,
         "fitted_on": asdict(calibrator.fitted_on),
         "evidence": asdict(calibrator.evidence),
-        "validation": as_json(entry.validation),
+        "validation": entry.validation and whole_json(entry.validation),
     }

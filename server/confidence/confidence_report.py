@@ -14,7 +14,7 @@ from ...calibration.metrics.bins import Bin, reliability
 from ...calibration.metrics.intervals import Interval
 from ...calibration.registry import Choice, Entry
 from ...calibration.standing import standing_of
-from ...calibration.validation.words import as_json as validation_json
+from ...calibration.validation.sentences import whole_json
 from .dial_report import LABEL
 from .log_view import Decided, LogView
 
@@ -48,7 +48,7 @@ def _entry_json(entry: Entry, show_refuted: bool) -> dict[str, Any]:
         "ece": evidence.ece.value,
         "eceNoiseFloor": evidence.ece.noise_floor,
         "reliability": _bins_json(evidence.reliability),
-        "validation": validation_json(entry.validation),
+        "validation": entry.validation and whole_json(entry.validation),
     }
 
 

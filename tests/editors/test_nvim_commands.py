@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from editors.nvim_suggestion import RETURN, STATUSLINE, setup_again, suggest
@@ -113,11 +114,24 @@ def test_the_report_says_in_a_line_what_studies_say_of_a_calibrator(nvim: Neovim
         "groups": 3,
         "baseRate": 0.4,
     }
-    validation = {"summary": "validated: 4 of 5 hold, 1 refuted", "refuted": ["Its numbers are off."]}
+    validation: dict[str, Any] = {"summary": "validated: 4 of 5 hold, 1 refuted", "refuted": ["Its numbers are off."]}
     report = {"event": "exact_match", "tasks": [{"task": "line", "because": "", "calibrator": judge | {"validation": validation}}]}
     told = nvim.lua("return require('assay.report').confidence(...)", report)
     at = told.index("  validated    4 of 5 hold, 1 refuted")
     assert told[at + 1] == "  refuted      Its numbers are off."
+    figure = {"id": "K1", "primary": True, "sentence": "It has skill.", "value": 0.2, "low": 0.1, "high": 0.3, "n": 400, "groups": 20}
+    figure |= {"unit": "project", "claim": "> 0", "reading": "holds", "note": ""}
+    not_run = figure | {"id": "R2", "primary": False, "value": None, "low": None, "high": None, "n": 0, "groups": 0, "reading": "not run"}
+    validation["figures"] = [figure, not_run]
+    told = nvim.lua("return require('assay.report').confidence(...)", report)
+    at = told.index("  What the studies found (★: counted)")
+    assert told[at + 2] == "  ★ K1             It has skill."
+    assert told[at + 3].split(maxsplit=1) == ["holds:", "0.200 (0.100 to 0.300), 400 of 20 projects, claim > 0"]
+    assert (told[at + 4].split()[0], told[at + 5].strip()) == ("R2", "not run")
+    report["tasks"][0]["calibrator"] = judge | {"status": "refuted", "reason": "The catcode study refutes M3."}  # type: ignore[index]
+    refuted = nvim.lua("return require('assay.report').confidence(...)", report)
+    assert "## line: refuted" in refuted
+    assert "  no number    The catcode study refutes M3." in refuted
     report["tasks"][0]["calibrator"] = judge  # type: ignore[index]
     assert not any("validated" in line for line in nvim.lua("return require('assay.report').confidence(...)", report))
 

@@ -83,11 +83,32 @@ export interface Bin {
   readonly rateHigh: number | null;
 }
 
+export interface ValidationFigure {
+  readonly id: string;
+  /** Whether it is one of the five that the summary counts. */
+  readonly primary: boolean;
+  /** What it claims, or measures, in one plain sentence. */
+  readonly sentence: string;
+  readonly value: number | null;
+  readonly low: number | null;
+  readonly high: number | null;
+  readonly n: number;
+  readonly groups: number;
+  /** What a group is: "project". */
+  readonly unit: string;
+  readonly claim: string;
+  /** What the interval says of the claim: "holds", "refuted", "undecided", "not run" or "reported". */
+  readonly reading: string;
+  readonly note: string;
+}
+
 export interface ValidationReport {
   /** One line: "validated: 4 of 5 hold, 1 undecided". */
   readonly summary: string;
   /** What each refuted figure means for the reader, a sentence each. */
   readonly refuted: readonly string[];
+  /** The primary ones first; not there from a server that is older than this extension. */
+  readonly figures?: readonly ValidationFigure[];
 }
 
 export interface CalibratorReport {

@@ -1,8 +1,12 @@
 /** What the panel "Assay: confidence" tells, as HTML. Pure. */
 import { reliabilityDiagram, reliabilityTable } from './diagram';
 import { html, NOTHING, type Markup } from './markup';
-import type { CalibratorReport, ConfidenceReport, Interval, LogReport, TaskReport, ValidationReport } from './protocol';
+import type { CalibratorReport, ConfidenceReport, Interval, LogReport, TaskReport } from './protocol';
+import { validationMarkup } from './validation';
 import { counted, eventWords, taskWords } from './words';
+
+/** The status of a calibrator whose numbers a study contradicts. */
+const REFUTED = 'refuted';
 
 export function reportMarkup(report: ConfidenceReport): Markup {
   const event = eventWords(report.event);
@@ -44,12 +48,7 @@ function taskMarkup({ task, calibrator, because }: TaskReport, event: string, id
   }
   const title = `${name}: reliability on ${calibrator.n} held-out samples`;
   return html`<section aria-labelledby="${id}">
-    ${heading}
-    <p>
-      ${calibrator.file} <span class="quiet">(${calibrator.origin}, ${calibrator.id})</span>:
-      ${calibrator.status}${calibrator.reason === '' ? '' : `, ${calibrator.reason}`}.
-    </p>
-    ${validationMarkup(calibrator.validation)}
+    ${heading} ${standing(calibrator)} ${validationMarkup(calibrator.validation, name)}
     ${calibrator.reason !== '' && because.endsWith(calibrator.reason) ? NOTHING : html`<p class="quiet">${because}</p>`}
     <div class="pair">
       <figure>
@@ -61,13 +60,14 @@ function taskMarkup({ task, calibrator, because }: TaskReport, event: string, id
   </section>`;
 }
 
-function validationMarkup(validation: ValidationReport | null | undefined): Markup {
-  if (!validation) return NOTHING;
-  return html`<p>${[`${capitalised(validation.summary)}.`, ...validation.refuted].join(' ')}</p>`;
-}
-
-function capitalised(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
+function standing({ file, origin, id, status, reason }: CalibratorReport): Markup {
+  const which = html`${file} <span class="quiet">(${origin}, ${id})</span>`;
+  if (status === REFUTED) {
+    return html`<p>
+      ${which}: <b>its suggestions show no probability.</b> ${reason} <code>assay.showRefuted</code> shows it all the same.
+    </p>`;
+  }
+  return html`<p>${which}: ${status}${reason === '' ? '' : `, ${reason}`}.</p>`;
 }
 
 function facts(calibrator: CalibratorReport, event: string): Markup {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { reliabilityDiagram, reliabilityTable } from '../src/diagram';
 import { html, Markup } from '../src/markup';
 import { panelPage } from '../src/panelPage';
-import type { Bin, ConfidenceReport, ValidationReport } from '../src/protocol';
+import type { Bin, ConfidenceReport, ValidationFigure, ValidationReport } from '../src/protocol';
 import { reportMarkup } from '../src/report';
 
 const BINS: Bin[] = [
@@ -140,6 +140,46 @@ describe('the report', () => {
     );
     expect(told(null)).toBe(text);
     expect(told(null)).not.toMatch(/validated/i);
+  });
+
+  it('has a table of what studies found, the figures that are counted first and marked', () => {
+    const figure = (id: string, primary: boolean, reading: string): ValidationFigure => ({
+      id,
+      primary,
+      reading,
+      sentence: `What ${id} says.`,
+      value: reading === 'not run' ? null : -0.0004,
+      low: reading === 'not run' ? null : -0.25,
+      high: reading === 'not run' ? null : 0.5,
+      n: reading === 'not run' ? 0 : 400,
+      groups: reading === 'not run' ? 0 : 20,
+      unit: 'project',
+      claim: '> 0',
+      note: EVIL,
+    });
+    const figures = [figure('K1', true, 'refuted'), figure('M3', true, 'not run'), figure('K3', false, 'undecided')];
+    const [first] = REPORT.tasks;
+    const calibrator = first?.calibrator && { ...first.calibrator, validation: { summary: 'validated', refuted: [], figures } };
+    const told = tight(reportMarkup({ ...REPORT, tasks: [{ task: 'line', because: '', calibrator: calibrator ?? null }] }));
+    expect(told).toContain(
+      '<th scope="row">★ K1</th><td class="words">What K1 says.</td><td>0.000 (-0.250 to 0.500)</td><td>400 of 20 projects</td>' +
+        '<td>&#62; 0</td><td><b>refuted</b></td>',
+    );
+    expect(told).toContain(
+      '<th scope="row">★ M3</th><td class="words">What M3 says.</td><td></td><td></td><td>&#62; 0</td><td>not run</td>',
+    );
+    const [counted, others] = told.split('<details>');
+    expect(counted).not.toContain('K3');
+    expect(others).toContain('<summary>1 more figure</summary>');
+    expect(others).toContain('<th scope="row">K3</th>');
+    expect(told).not.toContain('<img');
+  });
+
+  it('says that suggestions show no probability where a study contradicts the calibrator, and why', () => {
+    const [first] = REPORT.tasks;
+    const calibrator = first?.calibrator && { ...first.calibrator, status: 'refuted', reason: 'The catcode study refutes M3.' };
+    const told = tight(reportMarkup({ ...REPORT, tasks: [{ task: 'line', because: '', calibrator: calibrator ?? null }] }));
+    expect(told).toContain('<b>its suggestions show no probability.</b>The catcode study refutes M3.<code>assay.showRefuted</code>');
   });
 
   it('counts what became of suggestions in the log', () => {

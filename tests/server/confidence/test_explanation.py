@@ -229,7 +229,9 @@ def test_what_studies_say_of_the_calibrator_is_told_and_what_is_refuted(calibrat
     expected = {"summary": "validated: 0 of 5 hold, 1 refuted, 4 not run", "refuted": [sentence], "failures": "", "badges": {}}
     assert told.as_json()["calibrator"]["validation"] == expected
     (task,) = tasks_json({"line": choice})
+    figures = task["calibrator"]["validation"].pop("figures")
     assert task["calibrator"]["validation"] == expected
+    assert [(each["id"], each["reading"]) for each in figures if each["primary"] and each["n"]] == [("K2", "refuted")]
 
 
 def test_where_a_primary_figure_is_refuted_the_hover_has_the_reason_in_place_of_the_number(calibrator: Calibrator) -> None:

@@ -163,6 +163,22 @@ local function range(interval)
   return ('%.2f (%.2f to %.2f)'):format(interval.value, interval.low, interval.high)
 end
 
+--- What studies say of a calibrator, each figure with its sentence; those that the summary counts have a star.
+---@param figures table[] {id, primary, sentence, value, low, high, n, groups, unit, claim, reading}
+---@return string[]
+local function figures_of(figures)
+  local lines = {}
+  for _, figure in ipairs(figures) do
+    local value = figure.value and ('%.3f (%.3f to %.3f)'):format(figure.value, figure.low, figure.high) or ''
+    local of = figure.n > 0 and (', %d of %d %s%s'):format(figure.n, figure.groups, figure.unit, figure.groups == 1 and '' or 's') or ''
+    local claim = figure.claim ~= '' and (', claim %s'):format(figure.claim) or ''
+    local said = value == '' and '' or (': %s%s%s'):format(value, of, claim)
+    table.insert(lines, ('  %s %-14s %s'):format(figure.primary and '★' or ' ', figure.id, figure.sentence))
+    table.insert(lines, ('    %-14s %s%s'):format('', figure.reading, said))
+  end
+  return lines
+end
+
 ---@param task table
 ---@return string[]
 local function of_task(task)
@@ -193,6 +209,10 @@ local function of_task(task)
     table.insert(lines, ('  %-12s %s'):format(what or 'validated', how or judge.validation.summary))
     for _, sentence in ipairs(judge.validation.refuted or {}) do
       table.insert(lines, ('  refuted      %s'):format(sentence))
+    end
+    if judge.validation.figures and #judge.validation.figures > 0 then
+      vim.list_extend(lines, { '', '  What the studies found (★: counted)', '' })
+      vim.list_extend(lines, figures_of(judge.validation.figures))
     end
   end
   table.insert(lines, '')

@@ -1,0 +1,125 @@
+"""Each figure in one plain sentence for whoever sees the numbers: what it claims, or what it measures where it claims nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .figures import Figure, not_run
+from .table import Validation
+from .words import PRIMARY, as_json, title_of
+
+# By id. Whether a claim is true is the figure's reading, so no sentence says it.
+SENTENCES: Mapping[str, str] = {
+    "K1": "Its numbers are better than always saying the average, in projects that it was not fitted to.",
+    "K2": "Its numbers come true: of suggestions at 70 %, between 65 and 75 in 100 are right.",
+    "K3": "Right suggestions have higher numbers than wrong ones.",
+    "K4": "Its numbers are no worse than the model's own probability.",
+    "K5": "How much better an exact match can be foretold than passing tests.",
+    "K5.mixed": "How far off its numbers would be as the chance that tests pass.",
+    "K6": "In nearly every project its numbers are off by no more than their range says.",
+    "K7.no_docstring": "Its numbers are as true in functions without a docstring.",
+    "K7.no_suffix": "Its numbers are as true where nothing follows the cursor.",
+    "K8": "Asking the model about its suggestion makes the numbers better.",
+    "F1": "On wrong suggestions its numbers are what a calibrated map would say.",
+    "F2": "Of two texts for one place, the right one has a higher number than one that only looks right.",
+    "F3": "How much easier other failures are told from right suggestions than those that look right.",
+    "F3.counterfeit": "Right suggestions have higher numbers than wrong ones that look right.",
+    "F4": "Among suggestions that parse its numbers are better than always saying the average.",
+    "F4.offset": "Among suggestions that parse its numbers are right on average.",
+    "F5.likely": "Of suggestions with the badge likely no fewer are right than it says, within 5 points.",
+    "F5.possible": "Of suggestions with the badge possible no fewer are right than it says, within 5 points.",
+    "F5.counterfeits_likely": "How many wrong suggestions that look right have the badge likely.",
+    "F5.counterfeits_possible": "How many wrong suggestions that look right have the badge possible.",
+    "F5.counterfeits_unlikely": "How many wrong suggestions that look right have the badge unlikely.",
+    "F6": "Asking the model whether its text is right makes the numbers better.",
+    "F6.parses": "It does so among texts that parse.",
+    "F7": "How well the model itself tells right texts from those that only look right: 0 is not at all, 1 is always.",
+    "F7.right": "How many right texts the model calls right.",
+    "F7.counterfeit": "How many wrong texts that look right the model calls right.",
+    "F8": "Whether it is as sure of its own model's wrong texts as of another model's.",
+    "F9": "Repairing a wrong text passes the tests more often than drawing another.",
+    "R1": "In projects whose own lines the model can describe and rebuild, more of its suggestions pass the tests.",
+    "R1.rho": "The same by ranks (Spearman).",
+    "R1.tau": "The same by ranks (Kendall).",
+    "R2": "Having the model describe and rebuild its suggestion makes the numbers better.",
+    "R2.agreement": "It does so where the agreement of several draws is known as well.",
+    "R2.log_loss": "How much that lowers the log loss.",
+    "R3": "The share of rebuilds that are equal is right on average, if it is read as a probability.",
+    "R3.skill": "How much better that share is than always saying the average.",
+    "R3.platt": "How much better it is once it is scaled.",
+    "R3.auc": "How well that share tells right suggestions from wrong ones.",
+    "R4": "Round trips come nearer to a project's rate without a label than the numbers do.",
+    "R5": "At the same number, a suggestion that is rebuilt from its description is right more often.",
+    "R6.skill": "What R2 says, where no description recites the code.",
+    "R6.odds": "What R5 says, where no description recites the code.",
+    "M1": "The number of a line stays where the code around it is rewritten and does the same.",
+    "M1.icc": "The numbers differ between lines, and hardly between rewrites of the code around one line.",
+    "M1.absolute": "How far a number moves with such a rewrite, in either direction.",
+    "M1.logit": "How far its log odds move.",
+    "M2": "A line has a higher number than the same line made wrong.",
+    "M3": "A number falls further for a line that is made wrong than for one that is only written otherwise.",
+    "M3.auc": "How well these two falls are told apart.",
+    "M4": "What M2 says, for wrong lines that look right.",
+    "M4.other": "What M2 says, for other wrong lines.",
+    "M5.context": "How many rewrites of the code around a line change its badge.",
+    "M5.wrong": "How many lines that are made wrong keep their badge.",
+    "M6": "In rewritten code its numbers are right on average.",
+    "M6.original": "How far off its numbers are at the same places as they were.",
+    "M6.skill": "In rewritten code its numbers are no worse than at the same places as they were.",
+}
+# Of single rules, by the beginning of the id.
+_OF_RULES = {"M7.context_": "M1", "M7.line_": "M3", "M7.wrong_": "M3"}
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A figure as people are told it. study: that printed it, empty where none did."""
+
+    figure: Figure
+    sentence: str
+    primary: bool
+    study: str
+
+
+def sentence_of(figure: Figure) -> str:
+    """A figure in a sentence."""
+    for start, claims in _OF_RULES.items():
+        if figure.id.startswith(start):
+            return f"What {claims} says, by the rewrite {figure.id.removeprefix(start)} alone."
+    return SENTENCES.get(figure.id) or f"{title_of(figure)}."
+
+
+def told(validation: Validation) -> list[Told]:
+    """All figures of a table: the primary ones first, also those that were not run, then the others by id."""
+    rows = {row.id: row for row in validation.figures}
+    primary = (rows.get(id) or not_run(id, "", "no run of a study that says it is in the table") for id in PRIMARY)
+    others = (row for id, row in rows.items() if id not in PRIMARY)
+    return [
+        Told(figure, sentence_of(figure), figure.id in PRIMARY, rows[figure.id].study if figure.id in rows else "")
+        for figure in (*primary, *others)
+    ]
+
+
+def whole_json(validation: Validation) -> dict[str, Any]:
+    """What clients are told, with all figures in the order of `told`. unit: what a group is."""
+    figures = [
+        {
+            "id": each.figure.id,
+            "primary": each.primary,
+            "sentence": each.sentence,
+            "value": each.figure.value,
+            "low": each.figure.low,
+            "high": each.figure.high,
+            "n": each.figure.n,
+            "groups": each.figure.groups,
+            "unit": each.figure.grouped_by,
+            "claim": each.figure.claim,
+            "reading": each.figure.reading,
+            "study": each.study,
+            "note": each.figure.note,
+        }
+        for each in told(validation)
+    ]
+    return {**as_json(validation), "figures": figures}
