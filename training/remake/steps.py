@@ -61,6 +61,7 @@ FULL = {
     # All whose suites serve, and those whose tests take least.
     "suites": "", "quick_suites": "beautifulsoup4,boltons,cachetools,intervaltree,markdown,marshmallow,sqlparse,toolz", "card": "",
     "places": "--per-project 100", "asked_places": "--per-project 20", "tests_folds": "--keep-folds", "studied": "--per-project 60",
+    "rewritten": "--per-project 40",
 }  # fmt: skip
 TRIAL = {
     "per_project": "3", "scopes": "3", "reflective": "1", "typed": "1", "samples": "5", "more_samples": "6", "minutes": "2",
@@ -69,11 +70,13 @@ TRIAL = {
     # Of so few projects no folds can be kept.
     "places": "--projects cachetools,toolz --per-project 4", "asked_places": "--projects cachetools,toolz --per-project 2",
     "tests_folds": "", "studied": "--projects cachetools,toolz --per-project 2",
+    "rewritten": "--projects cachetools,toolz --per-project 2",
 }  # fmt: skip
 # The runs whose reports say what the data say of the papers' claims.
 _STUDIES = (
     "{exact_match/complete}/projects", "{exact_match/reflective}/reflective", "{tests_pass/complete}/suites",
     "{tests_pass/reflective}/suites_reflective", "{tests_pass/counterfeit}/counterfeit", "{tests_pass/round_trips}/round_trips",
+    "{tests_pass/catcode}/catcode",
 )  # fmt: skip
 PROGRAMS = {
     "python312": "Python 3.12 or newer for the projects' tests: python3.12 on PATH, or --python FILE",
@@ -252,10 +255,20 @@ STEPS = (
         ("assay eval rtc --out {self}/round_trips {studied} --workers {workers} --python {python312}",),
         needs=("tests_pass/complete",),
         code=(
-            *_PLACES, "analysis/oracle", "offline_eval/rtc/copies.py",
+            *_PLACES, "analysis/oracle", "offline_eval/asked_line.py", "offline_eval/rtc/copies.py",
             *(f"offline_eval/rtc/lines/{name}.py" for name in ("facts", "study", "trips")),
         ),
         minutes=60, because="MEASURED_RTC", programs=("python312",),
+    ),
+    Step(
+        "tests_pass/catcode",
+        ("assay eval catcode --out {self}/catcode {rewritten} --workers {workers} --python {python312}",),
+        needs=("tests_pass/complete",),
+        code=(
+            *_PLACES, "analysis/oracle", "analysis/morphisms", "analysis/bugs", "offline_eval/asked_line.py",
+            *(f"offline_eval/catcode/lines/{name}.py" for name in ("asking", "confirm", "facts", "rewrites", "study", "view")),
+        ),
+        minutes=60, because="MEASURED_CATCODE", programs=("python312",),
     ),
     Step(
         "tests_pass/fit",
@@ -305,26 +318,29 @@ STEPS = (
             # Their reports are of the present code, whenever they were run.
             *(f"assay eval report {run}" for run in _STUDIES),
             # A later run replaces the figures of an earlier one, but for those that it lacks.
-            "python -m training.remake.validated {tree} exact_match {tests_pass/round_trips}/round_trips {tests_pass/complete}/suites "
-            "{exact_match/reflective}/reflective {exact_match/complete}/projects",
+            "python -m training.remake.validated {tree} exact_match {tests_pass/catcode}/catcode {tests_pass/round_trips}/round_trips "
+            "{tests_pass/complete}/suites {exact_match/reflective}/reflective {exact_match/complete}/projects",
             "python -m training.remake.validated {tree} exact_match-alternatives {exact_match/complete_several}/alternatives",
             "python -m training.remake.validated {tree} tests_pass {tests_pass/counterfeit}/counterfeit "
-            "{tests_pass/round_trips}/round_trips {tests_pass/reflective}/suites_reflective {tests_pass/complete}/suites",
+            "{tests_pass/catcode}/catcode {tests_pass/round_trips}/round_trips {tests_pass/reflective}/suites_reflective "
+            "{tests_pass/complete}/suites",
             f"python -m training.remake.pages.validation {{tree}} {' '.join(_STUDIES)}",
         ),
         needs=(
             "exact_match/complete", "exact_match/complete_several", "exact_match/fit", "exact_match/reflective", "tests_pass/fit",
-            "tests_pass/complete", "tests_pass/counterfeit", "tests_pass/reflective", "tests_pass/round_trips",
+            "tests_pass/catcode", "tests_pass/complete", "tests_pass/counterfeit", "tests_pass/reflective", "tests_pass/round_trips",
         ),
         code=(
-            *_FITS, "calibration/report", "calibration/validation", "cli/calibrate/validate.py", "offline_eval/counterfeit",
-            "offline_eval/paper_tables", "offline_eval/rtc",
+            *_FITS, "calibration/report", "calibration/validation", "cli/calibrate/validate.py", "offline_eval/catcode",
+            "offline_eval/counterfeit", "offline_eval/paper_tables", "offline_eval/rtc",
             "training/remake/validated.py", *_pages("validation"),
         ),
         makes=(
             "calibration/shipped/validation",
-            *(f"docs/validation.md#{block}" for block in ("claims", "claims-counterfeit", "claims-round-trips", "shipped")),
+            *(f"docs/validation.md#{block}" for block in (
+                "claims", "claims-catcode", "claims-counterfeit", "claims-round-trips", "primary", "shipped",
+            )),
         ),
-        minutes=5, because="five reports, and fifteen times some seconds of fits and resamples",
+        minutes=6, because="six reports, and fifteen times some seconds of fits and resamples",
     ),
 )  # fmt: skip

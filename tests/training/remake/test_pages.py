@@ -21,6 +21,8 @@ from assay.calibration.report.report import report
 from assay.calibration.samples import write_samples
 from assay.calibration.validation import table
 from assay.calibration.validation.figures import figure
+from assay.calibration.validation.sentences import SENTENCES
+from assay.calibration.validation.words import PRIMARY
 from training.remake.pages import exact_match, measures, memory, tests_pass, validation
 from training.remake.pages.pasted import sections
 from training.remake.pages.recording import excerpt
@@ -211,9 +213,26 @@ def test_a_shipped_calibrator_has_a_row_for_each_figure_and_the_line_that_counts
     rows = [*table.rows_of((k1, k2), "calibration", "projects", "0" * 64)]
     said, text = validation.shipped({"exact_match-line": table.merged(table.empty(made.calibrator), rows)}).split("\n\n")
     assert "`exact_match-line`: validated: 1 of 5 hold, 1 undecided, 3 not run." in " ".join(said.split())
-    _, first, second = rows_of(text)
-    assert first[2:] == ["0.200 (0.100 to 0.300)", "400", "8 projects", "> 0", "holds", ""]
+    _, first, second, *others = rows_of(text)
+    assert first == ["**K1**", SENTENCES["K1"], "0.200 (0.100 to 0.300)", "400", "8 projects", "> 0", "holds", ""]
     assert second[-1].startswith("p = 0.2; about ")
+    assert [(row[0], row[6]) for row in others] == [(f"**{id}**", "not run") for id in ("F2", "M1", "M3")]
+
+
+def test_the_first_table_has_the_primary_figures_of_each_calibrator_and_whether_its_number_is_shown(made: Fit) -> None:
+    empty = table.empty(made.calibrator)
+    k1 = figure("K1", Interval(0.2, 0.1, 0.3), 400, 8, "project", "> 0")
+    m3 = figure("M3", Interval(-0.2, -0.3, -0.1), 400, 8, "project", "> 0")
+    good = table.merged(empty, table.rows_of((k1,), "calibration", "projects", "0" * 64))
+    bad = table.merged(good, table.rows_of((m3,), "catcode", "catcode", "0" * 64))
+    text = validation.primary({"good": good, "bad": bad})
+    assert all(f"* **{id}.** " in text for id in PRIMARY)
+    assert "Of 10 primary figures of 2 calibrators: 2 hold, 1 refuted, 7 not run." in text
+    holds, not_run = "**holds** 0.200 (0.100 to 0.300)", ["not run"] * 3
+    assert rows_of(text)[1:] == [
+        ["`good`", holds, *not_run, "not run", "shown"],
+        ["`bad`", holds, *not_run, "**refuted** -0.200 (-0.300 to -0.100)", "not shown"],
+    ]
 
 
 def test_a_claim_has_the_verdict_of_the_run_that_can_test_it() -> None:

@@ -1,9 +1,10 @@
 """What the studies say of the shipped calibrators, and of the paper's claims.
 
-    python -m training.remake.pages.validation TREE PROJECTS PROJECTS_REFLECTIVE SUITES SUITES_REFLECTIVE COUNTERFEIT ROUND_TRIPS
+    python -m training.remake.pages.validation TREE PROJECTS PROJECTS_REFLECTIVE SUITES SUITES_REFLECTIVE COUNTERFEIT ROUND_TRIPS \\
+        CATCODE
 
 Runs with their reports: of `assay eval calibration` on projects and on suites, and of each a smaller one with --reflective; of `assay eval
-counterfeit` and `assay eval rtc` on lines.
+counterfeit`, `assay eval rtc` and `assay eval catcode` on lines.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from assay.calibration.calibrator import load as load_calibrator
-from assay.calibration.validation.table import Row, Validation, load, path_of
-from assay.calibration.validation.words import refuted, summary, title_of
+from assay.calibration.validation.figures import Figure
+from assay.calibration.validation.sentences import SENTENCES, Told, told
+from assay.calibration.validation.table import Validation, load, path_of
+from assay.calibration.validation.words import PRIMARY, contradiction, number_of, refuted, summary
 
 from ..evidence import SHIPPED, fill
 from ..present import present
@@ -25,21 +28,61 @@ from ..steps import TASKS
 from .cells import code, table, wrapped
 
 VERDICTS = ("confirmed", "refuted", "undecided", "not run")
-_COLUMNS = ("figure", "", "value (95 % interval)", "n", "groups", "claim", "reading", "note")
+_COLUMNS = ("figure", "what it says", "value (95 % interval)", "n", "groups", "claim", "reading", "note")
 
 Claims = Sequence[Mapping[str, Any]]
 
 
+def primary(found: Mapping[str, Validation]) -> str:
+    """The primary figures: each in a sentence, and what it reads of each calibrator, by the name of its file."""
+    rows = [
+        (code(name), *(_reading(each) for each in told(validation) if each.primary), _shown(validation))
+        for name, validation in found.items()
+    ]
+    counts = Counter(each.figure.reading for validation in found.values() for each in told(validation) if each.primary)
+    said = f"Of {counts.total()} primary figures of {len(found)} calibrators: {_counts(counts)}."
+    sentences = [f"* **{id}.** {SENTENCES[id]}" for id in PRIMARY]
+    return "\n".join((*map(_item, sentences), "", wrapped(said), "", table(("calibrator", *PRIMARY, "number"), "lcccccl", rows)))
+
+
+def _item(text: str) -> str:
+    return wrapped(text).replace("\n", "\n  ")
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    words = {"holds": "hold", "refuted": "refuted", "undecided": "undecided", "not run": "not run"}
+    return ", ".join(f"{counts[reading]} {word}" for reading, word in words.items() if counts[reading])
+
+
+def _reading(of: Told) -> str:
+    number = number_of(of.figure)
+    return of.figure.reading if of.figure.value is None else f"**{of.figure.reading}** {number}"
+
+
+def _shown(validation: Validation) -> str:
+    return "not shown" if contradiction(validation) else "shown"
+
+
 def shipped(found: Mapping[str, Validation]) -> str:
-    """A table of figures for each calibrator, by the name of its file."""
+    """A table of all figures for each calibrator, by the name of its file, the primary ones first."""
     return "\n\n".join(_of_calibrator(name, validation) for name, validation in found.items())
 
 
 def _of_calibrator(name: str, validation: Validation) -> str:
     how = next((row.note.partition("; ")[0] for row in validation.figures if row.id == "K1"), "")
     rows = [
-        (row.id, title_of(row), _number(row), f"{row.n:,}" if row.n else "", _groups(row), row.claim, row.reading, _note(row, how))
-        for row in validation.figures
+        (
+            f"**{row.id}**" if each.primary else row.id,
+            each.sentence,
+            "" if row.value is None else number_of(row),
+            f"{row.n:,}" if row.n else "",
+            _groups(row),
+            row.claim,
+            row.reading,
+            _note(row, how),
+        )
+        for each in told(validation)
+        for row in (each.figure,)
     ]
     runs = ", ".join(f"{run} ({', '.join(ids)})" for run, ids in _runs(validation).items())
     said = (f"{code(name)}: {summary(validation)}. Held out, where the note says nothing else: {how}. Runs: {runs}.", *refuted(validation))
@@ -55,15 +98,11 @@ def _runs(validation: Validation) -> dict[str, list[str]]:
     return found
 
 
-def _number(row: Row) -> str:
-    return "" if row.value is None else f"{row.value:z.3f} ({row.low:z.3f} to {row.high:z.3f})"
-
-
-def _groups(row: Row) -> str:
+def _groups(row: Figure) -> str:
     return f"{row.groups} {row.grouped_by}s" if row.n else ""
 
 
-def _note(row: Row, how: str) -> str:
+def _note(row: Figure, how: str) -> str:
     return row.note.removeprefix(how).removeprefix("; ").replace("|", "\\|")
 
 
@@ -111,13 +150,15 @@ def claims_of(run: Path) -> Claims:
 
 def main() -> None:
     """Fill the blocks."""
-    tree, *runs, counterfeit, round_trips = map(Path, sys.argv[1:])
+    tree, *runs, counterfeit, round_trips, catcode = map(Path, sys.argv[1:])
     files = {path: path_of(load_calibrator(path), path) for path in sorted((tree / SHIPPED).glob("*.json"))}
     found = {path.stem: load(validation) for path, validation in files.items() if validation.is_file()}
     contents = {
         "claims": claims(*map(claims_of, runs)),
         "claims-counterfeit": claims_of_lines(claims_of(counterfeit)),
         "claims-round-trips": claims_of_lines(claims_of(round_trips)),
+        "claims-catcode": claims_of_lines(claims_of(catcode)),
+        "primary": primary(found),
         "shipped": shipped(found),
     }
     fill(tree, "docs/validation.md", contents, present().named(*TASKS))
