@@ -80,6 +80,13 @@ def refuse_what_does_nothing(arguments: argparse.Namespace, choice: ModelChoice,
         if value and sort not in sorts and not (option == "memory" and value == DEFAULT_SCOPE):
             flag = f"--{option.replace('_', '-')}"
             raise UsageError(f"{flag} does nothing for {_WORDS[sort]}, but for {', '.join(_WORDS[each] for each in sorts)}: leave it out")
+    if arguments.repairs and sort == "file" and arguments.data is None:
+        raise UsageError(
+            "--repairs does nothing without --data: repairs are judged by the tests of the benchmark that the programs are for; name its "
+            "file, or leave --repairs out"
+        )
+    if arguments.repairs and arguments.set == "cruxeval":
+        raise UsageError("--repairs does nothing for cruxeval, whose functions are all right: leave it out")
     if unknown := [step for step in arguments.steps if step not in STEPS[sort]]:
         raise UsageError(f"{_WORDS[sort]} has no step {', '.join(unknown)} (there are {', '.join(STEPS[sort]) or 'none to choose from'})")
     if arguments.recorded and (choice.where is not None or choice.options):

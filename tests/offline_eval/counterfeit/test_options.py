@@ -22,6 +22,8 @@ from assay.cli.main import main
         (["--temperature", "nan"], "'nan' is not a number above 0"),
         (["--draws", "0"], "'0' is not a whole number of at least 1"),
         (["--python", "nowhere"], "nowhere: no such program"),
+        (["--set", ".", "--repairs", "5"], "--repairs does nothing without --data"),
+        (["--set", "cruxeval", "--data", "FILE", "--repairs", "5"], "--repairs does nothing for cruxeval"),
         (["--model", "TINY", "--steps", "repair"], "was not trained to mend lines, so the step repair does nothing: leave it out"),
     ],
 )
