@@ -67,6 +67,28 @@ class Step(Protocol):
         ...
 
 
+class AskedQuestion(dict[str, Any]):
+    """The fields of a run.toml. One that is asked for and is not there raises RunError: the file may have been written by hand."""
+
+    def __init__(self, path: Path, fields: Mapping[str, Any]) -> None:
+        """path: of run.toml."""
+        super().__init__(fields)
+        self.path = path
+
+    def __missing__(self, name: str) -> Any:
+        """Raises RunError."""
+        raise RunError(f"{self.path}: missing: {name}")
+
+    def lists(self, names: Sequence[str]) -> list[list[str]]:
+        """Lists of texts that say something of the same things, so each has as many, and one at least. Raises RunError."""
+        found = [self[name] for name in names]
+        if not all(isinstance(each, list) and each and all(isinstance(text, str) for text in each) for each in found):
+            raise RunError(f"{self.path}: must be lists of texts: {', '.join(names)}")
+        if len({len(each) for each in found}) > 1:
+            raise RunError(f"{self.path}: must have as many texts each: {', '.join(names)}")
+        return found
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
     """The folder of a run."""
@@ -137,7 +159,7 @@ class Run:
         finally:
             os.close(folder)
 
-    def question(self, needed: Sequence[str] = ()) -> dict[str, Any]:
+    def question(self, needed: Sequence[str] = ()) -> AskedQuestion:
         """What the run asks. needed: the texts that its study needs besides those that every study has.
 
         Raises RunError for a run.toml that is damaged, of another version, or lacks what is needed.
@@ -156,7 +178,7 @@ class Run:
         for name, type_ in types.items():
             if type(question[name]) is not type_:
                 raise RunError(f"{path}: {name} must be {'a whole number' if type_ is int else 'text'}")
-        return question
+        return AskedQuestion(path, question)
 
     def asks_something_else(self, now: Question) -> RunError:
         """The error that this run asks something else than what is asked now. Raises RunError as `question`."""

@@ -68,6 +68,22 @@ def test_a_run_of_an_earlier_version_is_refused_with_the_reason(tmp_path: Path) 
             use()
 
 
+def test_what_a_run_toml_lacks_is_said_when_it_is_read(tmp_path: Path) -> None:
+    question = Run.begin(tmp_path / "run", {**QUESTION, "names": ["a", "b"], "models": ["m"], "none": []}).question()
+    with pytest.raises(RunError, match=r"run\.toml: missing: tasks"):
+        question["tasks"]
+    assert question.get("tasks") is None
+    assert question.lists(["names"]) == [["a", "b"]]
+    for names, said in (
+        (["names", "sources"], "missing: sources"),
+        (["names", "models"], "must have as many texts each: names, models"),
+        (["names", "model"], "must be lists of texts: names, model"),
+        (["none"], "must be lists of texts: none"),
+    ):
+        with pytest.raises(RunError, match=said):
+            question.lists(names)
+
+
 def test_a_folder_with_another_question_is_refused(tmp_path: Path) -> None:
     Run.begin(tmp_path / "run", QUESTION)
     with pytest.raises(RunError, match="asked something else"):

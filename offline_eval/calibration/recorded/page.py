@@ -18,7 +18,7 @@ from ....calibration.report.study_report import Section, StudyContent, write_stu
 from ....calibration.samples import Event
 from ...paper_tables.paper import paper
 from ...progress import to_stderr
-from ...run import Run
+from ...run import AskedQuestion, Run
 from .scaling import Measured, Scores, all_scores
 from .source import sources_of
 
@@ -67,7 +67,7 @@ def write_page(run: Run, judged: Judged, needed: Sequence[str], *, as_json: bool
             print(path)
 
 
-def content_of(run: Run, question: Mapping[str, Any], judged: Judged) -> StudyContent:
+def content_of(run: Run, question: AskedQuestion, judged: Judged) -> StudyContent:
     """The page."""
     found = [(name, one) for name, measured in judged.measured if (one := _scores(measured, question["seed"]))]
     few = tuple(f"{name}: {measured.name} of one problem, of which no score has an interval." for name, measured in judged.measured

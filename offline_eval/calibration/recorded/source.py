@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from ....calibration.report.study_report import Source
 from ...recorded.answers import Recorded, Step
 from ...recorded.formats import recorded
-from ...run import SCHEMA, Question
+from ...run import SCHEMA, AskedQuestion, Question
 
 # In the place of a prompt's fingerprint: nobody was asked by Assay.
 PROMPT = "recorded"
@@ -63,6 +63,6 @@ def question_of(study: str, name: str, files: Sequence[AnswerFile], seed: int, l
     return {**question, **({"limit": limit} if limit else {})}
 
 
-def sources_of(question: Mapping[str, Any]) -> tuple[Source, ...]:
-    """The sources of the answers of a run."""
-    return tuple(dict.fromkeys(Source(*told) for told in zip(*(question[name] for name in SOURCES), strict=True)))
+def sources_of(question: AskedQuestion) -> tuple[Source, ...]:
+    """The sources of the answers of a run, each once, that of the first file first. Raises RunError where run.toml does not say."""
+    return tuple(dict.fromkeys(Source(*told) for told in zip(*question.lists(SOURCES), strict=True)))

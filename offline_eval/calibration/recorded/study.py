@@ -25,7 +25,7 @@ from ...sets.problems import problems
 from ...study import Results, Step, Work, conduct
 from .draws import Labelled, Unit, measured, own_tests_of, start, units
 from .page import Judged, Stream, write_page
-from .source import AnswerFile, question_of, read
+from .source import AnswerFile, question_of, read, sources_of
 
 LABELS = Step("labels", "text", Labelled)
 # A text is run on the benchmark's inputs and on the model's own tests, each with a limit; a worker that takes so long hangs.
@@ -129,7 +129,7 @@ def run_recorded(asked: Asked) -> Run:
 
 def _judged(run: Run, found: Sequence[Unit], labels: dict[str, Labelled]) -> Judged:
     question = run.question(_NEEDED)
-    name = question["recorded"][0]
+    name = sources_of(question)[0].name
     known = {unit.id: labels[unit.id].tests_pass for unit in found if unit.id in labels and labels[unit.id].tests_pass is not None}
     by_problem = [list(group) for _, group in groupby(found, attrgetter("problem"))]
     drawn = [sum(unit.draws for unit in group if unit.id in known) for group in by_problem]

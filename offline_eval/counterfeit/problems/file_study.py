@@ -13,6 +13,7 @@ from typing import Any
 
 from ....calibration.report.blocks import Table
 from ....calibration.report.study_report import Section, Source, StudyContent
+from ...calibration.recorded.source import sources_of
 from ...errors import UsageError
 from ...progress import counted, to_stderr
 from ...run import Run
@@ -171,8 +172,7 @@ def _content(run: Run) -> StudyContent:
         opening = f"{evaluator} was asked about {right:,} right programs and {wrong:,} counterfeits of {generator} ({name})."
     sources = [Source(name, generator, question["source"], question["licence"])] if question.get("source") else []
     if "recorded" in question:
-        told = zip(*(question[key] for key in ("recorded", "models", "sources", "licences")), strict=True)
-        sources += [Source(*each) for each in told]
+        sources += sources_of(question)
     return StudyContent(
         title=f"Counterfeits of {generator}, asked of {evaluator}" if benchmark != "cruxeval" else f"Execution: {evaluator} on CRUXEval",
         summary=summary_of(opening, cells_of(sections)),

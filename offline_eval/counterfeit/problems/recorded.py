@@ -20,7 +20,7 @@ from ...calibration.recorded.draws import Labelled, Unit, start
 from ...calibration.recorded.source import question_of, sources_of
 from ...calibration.recorded.study import LABELS, MAX_TEXT_S, Asked, find
 from ...progress import counted, to_stderr
-from ...run import Run
+from ...run import AskedQuestion, Run
 from ...sets.problem import Problem
 from ...study import Results, Work, conduct
 from ..classes_of_problems import PassShares
@@ -48,9 +48,10 @@ class RecordedPrograms:
         question = run.question(_NEEDED)
         found = drawn_of(run.items(dict), {record["id"]: Labelled(**record) for record in run.records(LABELS).read()})
         programs = balanced(question["set"], found, question["seed"])
-        told = [question[name][0] for name in ("recorded", "sources", "licences")]
+        of = sources_of(question)[0]
         if programs:
-            write_set(run.folder / COUNTERFEITS, CounterfeitSet(told[0], question["set"], question["model_name"], programs, *told[1:]))
+            made = CounterfeitSet(of.name, question["set"], question["model_name"], programs, of.source, of.licence)
+            write_set(run.folder / COUNTERFEITS, made)
         write_page(run, _content(run, question, found, programs), as_json=as_json)
 
 
@@ -118,7 +119,7 @@ def parses(text: str) -> bool:
     return True
 
 
-def _content(run: Run, question: dict[str, Any], found: Sequence[Drawn], programs: Sequence[Any]) -> StudyContent:
+def _content(run: Run, question: AskedQuestion, found: Sequence[Drawn], programs: Sequence[Any]) -> StudyContent:
     name, section = question["set"], stream_section(question["set"], found, programs)
     cells = cells_of([section])
     opening = drawn_sentence(name, question["model_name"], found, cells)

@@ -131,6 +131,25 @@ def test_the_page_is_made_again_from_the_run_alone(asked: Asked, tmp_path: Path)
     assert files_of(asked.out) == before
 
 
+@pytest.mark.parametrize(
+    ("name", "instead", "said"),
+    [
+        ("recorded", "", "missing: recorded"),
+        ("licences", "", "missing: licences"),
+        ("licences", 'licences = "MIT"', "must be lists of texts: recorded, models, sources, licences"),
+        ("sources", 'sources = ["here"]', "must have as many texts each: recorded, models, sources, licences"),
+        ("problems", "", "missing: problems"),
+    ],
+)
+def test_a_run_whose_question_was_changed_by_hand_is_refused_with_what_it_lacks(
+    asked: Asked, capsys: pytest.CaptureFixture[str], name: str, instead: str, said: str
+) -> None:
+    path = run_recorded(asked).folder / "run.toml"
+    path.write_text("\n".join(instead if line.startswith(f"{name} = ") else line for line in path.read_text().splitlines()))
+    assert main(["eval", "report", str(asked.out)]) == 2
+    assert f"{path}: {said}" in capsys.readouterr().err
+
+
 def test_a_run_whose_answers_were_changed_is_not_reported_on(asked: Asked, capsys: pytest.CaptureFixture[str]) -> None:
     path = run_recorded(asked).folder / "items.jsonl"
     path.write_bytes(path.read_bytes().replace(b'"draws": 2', b'"draws": 9'))
