@@ -124,7 +124,7 @@ def test_what_a_study_can_not_be_run_with_is_said_in_one_line(
         (
             "run.toml",
             toml(study="poems"),
-            "run.toml: no such study: 'poems' (there are calibration, ",
+            "run.toml: no such study: 'poems' (there are ",
         ),
         ("run.toml", toml(study=["calibration"]), "run.toml: study must be text"),
         ("run.toml", toml(model=7), "run.toml: model must be text"),
