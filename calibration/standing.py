@@ -13,7 +13,7 @@ from .guards import Status
 from .registry import Entry
 from .validation.words import contradiction
 
-REFUTED = "refuted"
+REFUTED: Literal["refuted"] = "refuted"
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,15 +75,15 @@ class AssayServer(LanguageServer):
         self.client_settings = ClientSettings(self, self.tasks, self._apply_settings)
         self.menu = MenuRegistration(self, self.tasks)
         self.trust_questions = TrustQuestions(self, self.tasks, self._warn, lambda: self.calibrators.look())
-        self.calibrators = Calibrators(
+        self.status = Status(self, self.protocol.notify)
+        self.calibrators: Calibrators = Calibrators(
             lambda root, project: trust_in(self.client_settings.workspace_trusted, root, project),
             self.trust_questions.ask,
-            lambda: self.status.changed(),
+            self.status.changed,
         )
         self.hover_anchors = HoverAnchors()
         self.outcome_tracker = OutcomeTracker(self.protocol.documents, lambda event, showing: self.events.add(event, showing))
         self.others = OtherFiles(self.protocol.documents, lambda: self.roots)
-        self.status = Status(self, self.protocol.notify)
         self.projects = ReadProjects(self.status.changed)
         self.edited_files = EditedFiles(self.protocol.documents, lambda: self.roots, self.projects)
         self.pause = Pause(self.status.changed)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..exit_codes import DONE, UsageError
 from ..terminal import print_json, say
-from .validate import SAMPLES, document_of, written
+from .validation import SAMPLES, document_of, written
 
 if TYPE_CHECKING:
     from ...calibration.calibrator import Calibrator

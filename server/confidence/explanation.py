@@ -208,7 +208,7 @@ def _calibrator_used(entry: Entry, confidence: Confidence) -> CalibratorUsed:
         skill=evidence.skill,
         ece=evidence.ece.value,
         ece_noise_floor=evidence.ece.noise_floor,
-        validation=entry.validation and validation_json(entry.validation),
+        validation=None if entry.validation is None else validation_json(entry.validation),
     )
 
 

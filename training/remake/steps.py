@@ -331,7 +331,7 @@ STEPS = (
             "tests_pass/catcode", "tests_pass/complete", "tests_pass/counterfeit", "tests_pass/reflective", "tests_pass/round_trips",
         ),
         code=(
-            *_FITS, "calibration/report", "calibration/validation", "cli/calibrate/validate.py", "offline_eval/catcode",
+            *_FITS, "calibration/report", "calibration/validation", "cli/calibrate/validation.py", "offline_eval/catcode",
             "offline_eval/counterfeit", "offline_eval/paper_tables", "offline_eval/rtc",
             "training/remake/validated.py", *_pages("validation"),
         ),

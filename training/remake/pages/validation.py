@@ -39,7 +39,7 @@ def primary(found: Mapping[str, Validation]) -> str:
         (code(name), *(_reading(each) for each in told(validation) if each.primary), _shown(validation))
         for name, validation in found.items()
     ]
-    counts = Counter(each.figure.reading for validation in found.values() for each in told(validation) if each.primary)
+    counts: Counter[str] = Counter(each.figure.reading for validation in found.values() for each in told(validation) if each.primary)
     said = f"Of {counts.total()} primary figures of {len(found)} calibrators: {_counts(counts)}."
     sentences = [f"* **{id}.** {SENTENCES[id]}" for id in PRIMARY]
     return "\n".join((*map(_item, sentences), "", wrapped(said), "", table(("calibrator", *PRIMARY, "number"), "lcccccl", rows)))

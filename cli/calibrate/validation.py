@@ -1,0 +1,194 @@
+"""The work of `assay calibrate validate`: the table of one calibrator, by the samples of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..exit_codes import UsageError
+from ..terminal import say
+from .inputs import check_fits, samples_of
+
+if TYPE_CHECKING:
+    from ...calibration.calibrator import Calibrator
+    from ...calibration.validation.inputs import Inputs
+    from ...calibration.validation.studies import StudyFigures
+    from ...calibration.validation.table import Row, Validation
+
+SAMPLES, FACTS = "samples", "facts.jsonl"
+
+
+def written(calibrator: Calibrator, file: Path, runs: Sequence[Path]) -> tuple[Path, Validation]:
+    """Write the table of a calibrator, beside its file, with the figures of some runs. Gives its path, and the table. Raises as `run`."""
+    from ...calibration.validation import table
+
+    path = table.path_of(calibrator, file)
+    in_project = _check_unlinked(path)
+    before = _before(calibrator, path, follow=not in_project)
+    studies = list(_found(runs, calibrator.task))
+    found = table.merged(before, [row for each in studies for row in _rows(calibrator, file, each)])
+    table.save(found, path, follow=not in_project)
+    return path, found
+
+
+def document_of(path: Path, found: Validation) -> dict[str, object]:
+    """The table as one JSON document."""
+    from ...calibration.validation.words import refuted, summary
+
+    return {"file": str(path), **asdict(found), "summary": summary(found), "refuted": refuted(found)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What the runs of one study say: files of samples of the plain input, and of others by suffix; files of facts. names: of the runs."""
+
+    study: StudyFigures
+    plain: tuple[Path, ...]
+    others: Mapping[str, tuple[Path, ...]]
+    facts: tuple[Path, ...]
+    names: tuple[str, ...]
+
+
+def _found(runs: Sequence[Path], task: str) -> Iterator[_Found]:
+    """What was named, by study, in the order of the first of each.
+
+    A file of samples, and a folder that is no run, may be of any study: the figures are those of the calibration study.
+    """
+    from ...calibration.validation.calibration_study import STUDY
+    from ...calibration.validation.studies import studies
+
+    known = studies()
+    by_study: dict[str, list[Path]] = {}
+    for run in runs:
+        by_study.setdefault(known[_study_of(run, list(known)) or STUDY].STUDY, []).append(run)
+    for name, of in by_study.items():
+        study = known[name]
+        suffixes = (*study.ARMS, *study.STREAMS)
+        plain: list[Path] = []
+        others: dict[str, list[Path]] = {suffix: [] for suffix in suffixes}
+        for path in (file for each in of for file in _files_of(each, task, suffixes)):
+            suffix = next((suffix for suffix in suffixes if path.name.endswith(f"-{suffix}.jsonl")), None)
+            (plain if suffix is None else others[suffix]).append(path)
+        if not plain:
+            raise UsageError(
+                f"{', '.join(map(str, of))}: only samples of other inputs; name the run, or the plain samples {task}.jsonl, too"
+            )
+        facts = tuple(each / FACTS for each in of) if study.FACT else ()
+        names = tuple(dict.fromkeys(each.resolve().name for each in of))
+        yield _Found(study, tuple(plain), {suffix: tuple(paths) for suffix, paths in others.items()}, facts, names)
+
+
+def _files_of(run: Path, task: str, suffixes: Sequence[str]) -> list[Path]:
+    """The files of samples of a run for a task, the plain one first; or the one file that is named."""
+    if not run.is_dir():
+        return [run]
+    folder = run / SAMPLES
+    plain, *others = (folder / f"{task}{suffix}.jsonl" for suffix in ("", *(f"-{suffix}" for suffix in suffixes)))
+    if not plain.is_file():
+        there = ", ".join(sorted(path.name for path in folder.glob("*.jsonl"))) or "none"
+        raise UsageError(f"{plain} is not there, and the calibrator is for the task {task}; files of samples in {folder}: {there}")
+    return [plain, *(path for path in others if path.is_file())]
+
+
+def _study_of(run: Path, known: Sequence[str]) -> str | None:
+    """The study of a run; None for what is no run. Raises UsageError for a study that has no figures of a calibrator."""
+    from ...offline_eval.run import RUN, Run
+
+    if not (run / RUN).is_file():
+        return None
+    study: str = Run.opened(run).question()["study"]
+    if study not in known:
+        raise UsageError(f"{run} is a run of the study {study}, which says nothing of a calibrator; name runs of: {', '.join(known)}")
+    return study
+
+
+def _rows(calibrator: Calibrator, path: Path, found: _Found) -> Sequence[Row]:
+    from ...calibration.held_out import folds_path, load_folds
+    from ...calibration.validation import table
+    from ...calibration.validation.held_out import BY_OWN_MAP, NotHeldOut, held_out
+
+    if calibrator.event not in found.study.EVENTS:
+        events = ", ".join(found.study.EVENTS)
+        raise UsageError(
+            f"the study {found.study.STUDY} says something of calibrators for {events} alone; {path} is for {calibrator.event}"
+        )
+    kept = folds_path(calibrator, path)
+    folds = load_folds(kept) if kept.is_file() else None
+    if folds is None:
+        _check_not_mixed(calibrator, path, found.plain)
+    inputs = _inputs(found)
+    check_fits(calibrator, path, [*inputs.plain, *(sample for arm in found.study.ARMS for sample in inputs.others[arm])])
+    if not any(sample.labels.get(calibrator.event) is not None for sample in inputs.plain):
+        raise UsageError(f"none of the {len(inputs.plain)} samples has a label for {calibrator.event}, which {path} is about")
+    try:
+        source = held_out(calibrator, inputs.plain, folds)
+        made = found.study.figures(calibrator, inputs, source)
+    except NotHeldOut as error:
+        raise UsageError(str(error)) from None
+    if source.how == BY_OWN_MAP:
+        say(f"note: {path} has no folds: the figures are held out only if it was fitted on none of these projects (fit --keep-folds)")
+    return table.rows_of(made, found.study.STUDY, ", ".join(found.names), inputs.sha256())
+
+
+def _check_not_mixed(calibrator: Calibrator, path: Path, plain: Sequence[Path]) -> None:
+    """Raise UsageError where only some of the files are what the calibrator was fitted on."""
+    from ...calibration.validation.held_out import are_its_own
+
+    if len(plain) < 2 or are_its_own(calibrator, samples_of(plain)):
+        return
+    for file in plain:
+        if are_its_own(calibrator, samples_of([file])):
+            raise UsageError(
+                f"{file} holds the samples that {path} was fitted on, and the others are new: validate them one by one, or fit it "
+                "again with --keep-folds"
+            )
+
+
+def _inputs(found: _Found) -> Inputs:
+    """Samples and facts, read. Raises SampleError, and UsageError for facts that are missing or damaged."""
+    import msgspec
+
+    from ...calibration.validation.inputs import Inputs
+
+    facts: dict[str, Any] = {}
+    for path in found.facts:
+        again = f"`assay eval report {path.parent}` writes them again"
+        if not path.is_file():
+            raise UsageError(f"{path} is missing, which says what the texts are; {again}")
+        with path.open("rb") as lines:
+            for number, line in enumerate(lines, 1):
+                try:
+                    fact: Any = msgspec.json.decode(line, type=found.study.FACT)
+                except msgspec.DecodeError as error:
+                    raise UsageError(f"{path}:{number}: not the facts of a text: {error}; {again}") from None
+                facts[fact.id] = fact
+    others = {suffix: samples_of(paths) if paths else [] for suffix, paths in found.others.items()}
+    return Inputs(samples_of(found.plain), others, facts)
+
+
+def _before(calibrator: Calibrator, path: Path, *, follow: bool) -> Validation:
+    """The table that is there, or one without figures. Raises UsageError for one that can't be gone on with."""
+    from ...calibration.validation import table
+
+    if not path.exists():
+        return table.empty(calibrator)
+    try:
+        before = table.load(path, follow=follow)
+    except table.ValidationError as error:
+        raise UsageError(f"{error}; delete the file to have it made anew") from None
+    if not before.is_of(calibrator):
+        raise UsageError(f"{path} is of another event, task, model or prompt than the calibrator; delete it")
+    return before
+
+
+def _check_unlinked(path: Path) -> bool:
+    """Whether the table is in a project's folder, which may have come from anywhere. Raises OSError where a link leads out of it."""
+    from ...calibration.project_folder import check_unlinked, project_with
+
+    folder = path.absolute().parent
+    if project_with(folder) is None:
+        return False
+    check_unlinked(folder)
+    return True
