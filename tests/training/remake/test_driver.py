@@ -235,7 +235,7 @@ def test_a_dry_run_says_what_is_owed_and_how_long_it_takes_and_writes_no_evidenc
     names = ["complete", "reflective", "counterfeit", "round_trips", "catcode", "fit"]
     assert [line.split()[0] for line in steps] == [f"tests_pass/{name}" for name in names]
     assert "never made here; estimated for two quiet cores: " in steps[0]
-    assert together.split()[:3] == ["together", "5", "h"]
+    assert together.split()[:3] == ["together", "4", "h"]
     assert (tmp_path / "tree" / "docs" / "calibration.md").read_bytes() == (ROOT / "docs" / "calibration.md").read_bytes()
 
 
