@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from pathlib import Path
 
-from ....calibration.report.plots import PlotError
-from ....calibration.report.study_report import write_study_report
-from ...progress import to_stderr
 from ...run import Run
 from ...study import Results
+from ...study_page import write_page
 from .facts import PlaceFacts
 from .page import About, content_of
 from .validated import figures_of
@@ -37,20 +33,7 @@ def write_report(run: Run, results: Results, facts: Sequence[PlaceFacts], lost: 
         lost=lost,
         figures=tuple(figures_of(question, samples, facts)),
     )
-    report: Sequence[Path] = ()
-    try:
-        content = content_of(facts, samples, about)
-        for sentence in content.summary:
-            to_stderr(sentence)
-        report = write_study_report(run.folder, content)
-    except PlotError as error:
-        to_stderr(f"no report was written: {error}")
-    if as_json:
-        files = {"samples": [str(path) for path in results.paths], "report": [str(path) for path in report]}
-        print(json.dumps({"run": str(run.folder), **files}))
-    else:
-        for path in (*results.paths, *report):
-            print(path)
+    write_page(run.folder, lambda: content_of(facts, samples, about), samples=results.paths, as_json=as_json)
 
 
 def _words(value: object) -> str:

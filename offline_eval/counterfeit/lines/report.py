@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -12,17 +11,17 @@ from ....calibration.registry import Purpose, Registry, choose, load_registry
 from ....calibration.report.blocks import Paragraph
 from ....calibration.report.cells import Cell, text_of
 from ....calibration.report.paper_claims import PaperClaim, Rule, claim_of
-from ....calibration.report.plots import PlotError
-from ....calibration.report.study_report import Section, StudyContent, write_study_report
+from ....calibration.report.study_report import Section, StudyContent
 from ....calibration.samples import Event, Sample
 from ....calibration.standing import confidence_of
 from ....calibration.validation.counterfeit_facts import Fact
 from ....calibration.validation.counterfeit_study import STREAM, figures
 from ....calibration.validation.figures import Figure
 from ....calibration.validation.inputs import Inputs
-from ...progress import counted, to_stderr
+from ...progress import counted
 from ...run import Run
 from ...study import Results
+from ...study_page import write_page
 from ...validated import figures_of_task
 from ..paper import paper
 from ..pictures import bars, scatter, stacked
@@ -48,19 +47,7 @@ def write_report(run: Run, results: Results, lost: int, *, as_json: bool) -> Non
 
     Raises StudyError and SampleError.
     """
-    files: tuple[Any, ...] = ()
-    try:
-        content = content_of(run, results, lost)
-        for sentence in content.summary:
-            to_stderr(sentence)
-        files = write_study_report(run.folder, content)
-    except PlotError as error:
-        to_stderr(f"no report was written: {error}")
-    if as_json:
-        print(json.dumps({"run": str(run.folder), "samples": list(map(str, results.paths)), "report": list(map(str, files))}))
-    else:
-        for path in (*results.paths, *files):
-            print(path)
+    write_page(run.folder, lambda: content_of(run, results, lost), samples=results.paths, as_json=as_json)
 
 
 def content_of(run: Run, results: Results, lost: int) -> StudyContent:
