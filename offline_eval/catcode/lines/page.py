@@ -11,6 +11,7 @@ from ....calibration.report.study_report import Section, StudyContent
 from ....calibration.samples import Sample
 from ....calibration.validation.figures import Figure
 from ...progress import counted
+from .claims import claims
 from .examples import contradicted, examples_of
 from .facts import PlaceFacts
 from .identification import falls_of
@@ -66,6 +67,7 @@ def content_of(facts: Sequence[PlaceFacts], samples: Sequence[Sample], about: Ab
             *((Section("Rules", (Paragraph(_REFUSED), outcomes, *((wrongly,) if wrongly else ()))),) if outcomes.rows else ()),
             *((Section("To look at", examples),) if examples else ()),
         ),
+        claims=claims(cells),
         figures=about.figures,
         left_out=tuple(left_out(facts, about)),
         command=about.command,

@@ -45,6 +45,15 @@ def test_where_it_is_not_noticed_the_interval_has_chance_in_it() -> None:
     assert found.value == pytest.approx(0.5, abs=0.08)
 
 
+def test_the_claim_about_edits_follows_the_balanced_accuracy_and_the_others_say_what_they_need() -> None:
+    def verdicts(noticed: float) -> dict[str, str]:
+        return {claim.id: claim.verdict for claim in page(*world(noticed)).claims}
+
+    others = dict.fromkeys(("a2", "b", "c", "translation", "reproduction"), "not run")
+    assert verdicts(3.0) == {"a1": "confirmed"} | others
+    assert verdicts(0.0) == {"a1": "refuted"} | others
+
+
 def test_the_figures_of_the_number_are_said_in_words() -> None:
     of = (
         figure("line, passes tests: M1, change", Interval(0.01, -0.01, 0.03), 100, 10, "project", "within ±0.02"),
