@@ -224,14 +224,15 @@ def test_the_first_table_has_the_primary_figures_of_each_calibrator_and_whether_
     k1 = figure("K1", Interval(0.2, 0.1, 0.3), 400, 8, "project", "> 0")
     m3 = figure("M3", Interval(-0.2, -0.3, -0.1), 400, 8, "project", "> 0")
     good = table.merged(empty, table.rows_of((k1,), "calibration", "projects", "0" * 64))
-    bad = table.merged(good, table.rows_of((m3,), "catcode", "catcode", "0" * 64))
+    m1 = figure("M1", Interval(0.01, 0.0, 0.02), 400, 8, "project")
+    bad = table.merged(good, table.rows_of((m1, m3), "catcode", "catcode", "0" * 64))
     text = validation.primary({"good": good, "bad": bad})
     assert all(f"* **{id}.** " in text for id in PRIMARY)
-    assert "Of 10 primary figures of 2 calibrators: 2 hold, 1 refuted, 7 not run." in text
-    holds, not_run = "**holds** 0.200 (0.100 to 0.300)", ["not run"] * 3
+    assert "Of 10 primary figures of 2 calibrators: 2 hold, 1 refuted, 1 reported without a claim, 6 not run." in " ".join(text.split())
+    holds, not_run = "**holds** 0.200 (0.100 to 0.300)", "not run"
     assert rows_of(text)[1:] == [
-        ["`good`", holds, *not_run, "not run", "shown"],
-        ["`bad`", holds, *not_run, "**refuted** -0.200 (-0.300 to -0.100)", "not shown"],
+        ["`good`", holds, *[not_run] * 4, "shown"],
+        ["`bad`", holds, not_run, not_run, "**reported** 0.010 (0.000 to 0.020)", "**refuted** -0.200 (-0.300 to -0.100)", "not shown"],
     ]
 
 

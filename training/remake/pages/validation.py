@@ -50,7 +50,7 @@ def _item(text: str) -> str:
 
 
 def _counts(counts: Mapping[str, int]) -> str:
-    words = {"holds": "hold", "refuted": "refuted", "undecided": "undecided", "not run": "not run"}
+    words = {"holds": "hold", "refuted": "refuted", "undecided": "undecided", "reported": "reported without a claim", "not run": "not run"}
     return ", ".join(f"{counts[reading]} {word}" for reading, word in words.items() if counts[reading])
 
 
