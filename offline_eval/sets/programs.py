@@ -96,6 +96,14 @@ def read_programs(paths: Sequence[Path], *, unsolved_too: bool = False) -> list[
     return programs
 
 
+def is_completions(path: Path) -> bool:
+    """Whether a file has published completions of mxeval's tasks, one for each. Raises OSError."""
+    try:
+        return _form(path) == "completions"
+    except UnreadableItems:
+        return False
+
+
 def _check_ids(programs: Sequence[Program]) -> None:
     seen: set[str] = set()
     for program in programs:

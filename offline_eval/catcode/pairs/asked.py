@@ -15,7 +15,7 @@ from ...calibration.recorded.source import AnswerFile, read
 from ...errors import UsageError
 from ...pool.choice import Pool
 from ...recorded.formats import is_recorded, recorded
-from ...sets.programs import Program, read_programs
+from ...sets.programs import Program, is_completions, read_programs
 from .drawn import DrawnPrograms, drawn_programs
 from .pair import GLOBAL, KINDS, CodePair, Kind, is_pairs_file, read_pairs
 
@@ -74,7 +74,7 @@ def sources_of(asked: Asked) -> Sources:
     made = [path for path in files if path.exists() and is_pairs_file(path)]
     if made:
         return _of_pairs(asked, made)
-    draws = [path for path in files if path.exists() and is_recorded(path)]
+    draws = [path for path in files if path.exists() and is_recorded(path) and not is_completions(path)]
     programs = read_programs([path for path in asked.data if path not in draws])
     _check_languages(programs)
     kept = _limited(programs, asked.limit, asked.seed)

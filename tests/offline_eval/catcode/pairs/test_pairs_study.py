@@ -16,7 +16,7 @@ import pytest
 from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.cli.main import main
 from assay.inference.opening import ModelChoice
-from assay.offline_eval.catcode.pairs.asked import Asked
+from assay.offline_eval.catcode.pairs.asked import Asked, sources_of
 from assay.offline_eval.catcode.pairs.asking import ANSWERS
 from assay.offline_eval.catcode.pairs.building import MADE
 from assay.offline_eval.catcode.pairs.pair import CodePair, read_pairs
@@ -256,6 +256,21 @@ def test_programs_that_were_drawn_make_global_pairs(built: Path, tmp_path: Path)
     found = [pair for pair in read_pairs(run.folder / "pairs.jsonl") if pair.kind.startswith("global")]
     assert {pair.problem for pair in found} == {"HumanEval/0"}
     assert {pair.kind for pair in found} == {"global-neq"}
+
+
+def test_published_completions_are_solutions_and_not_draws(tmp_path: Path) -> None:
+    task = {
+        "task_id": "MathQA/1",
+        "language": "java",
+        "prompt": "class Problem {\n    static double problem() {\n",
+        "entry_point": "problem",
+    }
+    task |= {"description": "what is asked", "test": "class Main { }", "canonical_solution": None}
+    completion = {"task_id": "MathQA/1", "completion": "        return 2;\n    }\n}", "language": "java"}
+    for name, record in (("tasks", task), ("samples", completion)):
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(record) + "\n")
+    found = sources_of(Asked(tmp_path / "run", (tmp_path / "tasks.jsonl", tmp_path / "samples.jsonl"), steps=("pairs",)))
+    assert ([program.id for program in found.programs], found.drawn) == (["mathqa-java/1"], [])
 
 
 def test_global_pairs_without_drawn_programs_are_refused(built: Path, tmp_path: Path) -> None:
