@@ -11,9 +11,10 @@ import math
 import mmap
 import struct
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ..completion.fim_families import FAMILIES
 from ..errors import DamagedModel, NoSuchModel, NotAGGUF, TruncatedModel, UnreadableModel, UnsupportedArchitecture
 
 Value = int | float | bool | str
@@ -30,6 +31,18 @@ _DEFAULT_ALIGNMENT = 32
 # llama.cpp reads the arrays of _OF_EACH_TOKEN by the length of _TOKENS, and aborts where a token occurs twice.
 _TOKENS = "tokenizer.ggml.tokens"
 _OF_EACH_TOKEN = {"tokenizer.ggml.token_type", "tokenizer.ggml.scores"}
+# The three kinds of tokens of a prompt to fill in the middle. llama.cpp takes them from the metadata, under an old name too, or finds them
+# by their spelling (llama-vocab.cpp, llama_vocab::impl::load).
+_FIM_KEYS = (("fim_pre", "prefix"), ("fim_suf", "suffix"), ("fim_mid", "middle"))
+_FIM_SPELLINGS = (
+    frozenset({"<|fim_prefix|>", "<fim-prefix>", "<fim_prefix>", "<｜fim▁begin｜>", "<PRE>", "▁<PRE>", "<|code_prefix|>", "<|prefix|>"}),
+    frozenset({"<|fim_suffix|>", "<fim-suffix>", "<fim_suffix>", "<｜fim▁hole｜>", "<SUF>", "▁<SUF>", "<|code_suffix|>", "<|suffix|>"}),
+    frozenset({"<|fim_middle|>", "<fim-middle>", "<fim_middle>", "<｜fim▁end｜>", "<MID>", "▁<MID>", "<|code_middle|>", "<|middle|>"}),
+)
+_KNOWN_SPELLINGS = {
+    struct.pack("<Q", len(spelling.encode())) + spelling.encode(): spelling
+    for spelling in frozenset().union(*_FIM_SPELLINGS, *((*family.controls, *family.marks) for family in FAMILIES))
+}
 
 # ggml's tensor types: name, elements in a block, bytes of a block.
 _TENSOR_TYPES: dict[int, tuple[str, int, int]] = {
@@ -119,6 +132,8 @@ class GGUFHeader:
         tensor_types: parameters by the name of the tensor type.
         tokenizer: SHA-256 of the tokenizer's metadata, independent of their order in the file.
         size: bytes that the file must have.
+        spellings: those tokens of the vocabulary that a family of `fim_families` or llama.cpp knows as control tokens.
+        read_per_token: about how many bytes of the weights are read to compute one token.
     """
 
     version: int
@@ -127,6 +142,17 @@ class GGUFHeader:
     tensor_types: dict[str, int]
     tokenizer: str
     size: int
+    spellings: frozenset[str] = frozenset()
+    read_per_token: int = 0
+
+    @property
+    def fills_middle(self) -> bool:
+        """Whether llama.cpp finds the three tokens of a prompt to fill in the middle."""
+        named = ([f"tokenizer.ggml.{name}_token_id" for name in names] for names in _FIM_KEYS)
+        return all(
+            self.spellings & spellings or any(self.number(key, -1) >= 0 for key in keys)
+            for keys, spellings in zip(named, _FIM_SPELLINGS, strict=True)
+        )
 
     @property
     def architecture(self) -> str:
@@ -186,7 +212,7 @@ def parse_header(data: mmap.mmap | bytes, path: Path) -> GGUFHeader:
     tensors, pairs = reader.scalar("<Q"), reader.scalar("<Q")
     if max(tensors, pairs) > _MAX_ENTRIES:
         raise DamagedModel(path, f"it has {pairs:,} metadata keys and {tensors:,} tensors, and models have at most {_MAX_ENTRIES:,}")
-    metadata, tokenizer = _metadata(reader, pairs)
+    metadata, tokenizer, spellings = _metadata(reader, pairs)
     if not isinstance(metadata.get("general.architecture"), str):
         raise DamagedModel(path, "general.architecture is missing from the metadata")
     alignment = metadata.get("general.alignment", _DEFAULT_ALIGNMENT)
@@ -195,11 +221,12 @@ def parse_header(data: mmap.mmap | bytes, path: Path) -> GGUFHeader:
     blocks = metadata.get(f"{metadata['general.architecture']}.block_count", 1)
     if isinstance(blocks, int) and not 1 <= blocks <= _MAX_BLOCKS:
         raise DamagedModel(path, f"it has {blocks:,} layers, and llama.cpp takes 1 to {_MAX_BLOCKS}")
-    counts, end = _tensors(reader, tensors)
+    counts, end, sizes = _tensors(reader, tensors)
     size = -(-reader.position // alignment) * alignment + end if tensors else reader.position
     if size > len(data):
         raise TruncatedModel(path, len(data), size, "the weights")
-    return GGUFHeader(version, metadata, sum(counts.values()), dict(counts), tokenizer, size)
+    header = GGUFHeader(version, metadata, sum(counts.values()), dict(counts), tokenizer, size, spellings)
+    return replace(header, read_per_token=_read_per_token(header, sizes))
 
 
 class _Reader:
@@ -209,6 +236,7 @@ class _Reader:
         self.data = data
         self.path = path
         self.position = 0
+        self.spellings: frozenset[str] = frozenset()
 
     def skip(self, count: int) -> int:
         start, end = self.position, self.position + count
@@ -263,6 +291,8 @@ class _Reader:
             raise TruncatedModel(self.path, size, position, "the header")
         if unique and len(seen) < count:
             raise DamagedModel(self.path, f"{count - len(seen):,} of the vocabulary's {count:,} tokens stand in it twice")
+        if unique:
+            self.spellings = frozenset(spelling for written, spelling in _KNOWN_SPELLINGS.items() if written in seen)
         self.position = position
 
 
@@ -278,8 +308,8 @@ def _version(data: mmap.mmap | bytes, path: Path) -> int:
     return version
 
 
-def _metadata(reader: _Reader, pairs: int) -> tuple[dict[str, Value], str]:
-    """The single values by key, and the hash of all pairs that say how text becomes tokens."""
+def _metadata(reader: _Reader, pairs: int) -> tuple[dict[str, Value], str, frozenset[str]]:
+    """The single values by key, the hash of all pairs that say how text becomes tokens, and the known spellings of the vocabulary."""
     values: dict[str, Value] = {}
     tokenizer: dict[str, bytes] = {}
     seen: set[str] = set()
@@ -304,12 +334,31 @@ def _metadata(reader: _Reader, pairs: int) -> tuple[dict[str, Value], str]:
     for key in _OF_EACH_TOKEN & lengths.keys():
         if lengths[key] != lengths.get(_TOKENS, 0):
             raise DamagedModel(reader.path, f"{key} is about {lengths[key]:,} tokens, the vocabulary has {lengths.get(_TOKENS, 0):,}")
-    return values, hashlib.sha256(b"".join(tokenizer[key] for key in sorted(tokenizer))).hexdigest()
+    return values, hashlib.sha256(b"".join(tokenizer[key] for key in sorted(tokenizer))).hexdigest(), reader.spellings
 
 
-def _tensors(reader: _Reader, count: int) -> tuple[Counter[str], int]:
-    """Elements by tensor type, and where the last tensor ends in the file's data section."""
+def _read_per_token(header: GGUFHeader, sizes: Counter[str]) -> int:
+    """Bytes of the weights behind one token: without the experts that it does not ask, and one row of an embedding that is not tied.
+
+    sizes: bytes of all tensors by `_role`.
+    """
+    experts, used = (header.number(f"{header.architecture}.expert_{name}", 0) for name in ("count", "used_count"))
+    share = used / experts if 0 < used <= experts else 1.0
+    embedding = 0 if sizes["output"] else sizes["embedding"]
+    return int(sizes["other"] + sizes["output"] + embedding + sizes["experts"] * share)
+
+
+def _role(name: str) -> str:
+    """What a tensor is, as far as it says how often it is read: by llama.cpp's names (llama-arch.cpp)."""
+    if "_exps." in name:
+        return "experts"
+    return {"token_embd.weight": "embedding", "output.weight": "output"}.get(name, "other")
+
+
+def _tensors(reader: _Reader, count: int) -> tuple[Counter[str], int, Counter[str]]:
+    """Elements by tensor type, where the last tensor ends in the file's data section, and bytes by `_role`."""
     elements: Counter[str] = Counter()
+    sizes: Counter[str] = Counter()
     end = 0
     for _ in range(count):
         name = reader.key()
@@ -328,4 +377,5 @@ def _tensors(reader: _Reader, count: int) -> tuple[Counter[str], int]:
             )
         elements[label] += number
         end = max(end, offset + number // block * size)
-    return elements, end
+        sizes[_role(name)] += number // block * size
+    return elements, end, sizes

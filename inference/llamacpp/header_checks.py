@@ -51,15 +51,20 @@ def context_length_of(header: GGUFHeader, n_ctx: int | None) -> int:
     return n_ctx
 
 
-def check_can_run(path: Path, header: GGUFHeader, n_ctx: int, kv_type: KVType) -> None:
-    """Refuse a model that can't run here.
-
-    Raises UnsupportedArchitecture, SplitModel, and OutOfMemory where the cache alone needs more memory than the machine has.
-    """
+def check_generates(path: Path, header: GGUFHeader) -> None:
+    """Refuse a file that is no whole model of text. Raises UnsupportedArchitecture, SplitModel."""
     if header.architecture in _NOT_CAUSAL:
         raise UnsupportedArchitecture(path, f'the architecture "{header.architecture}" does not generate text')
     if header.number("split.count", 1) > 1:
         raise SplitModel(path, header.number("split.count", 1))
+
+
+def check_can_run(path: Path, header: GGUFHeader, n_ctx: int, kv_type: KVType) -> None:
+    """Refuse a model that can't run here.
+
+    Raises what `check_generates` raises, and OutOfMemory where the cache alone needs more memory than the machine has.
+    """
+    check_generates(path, header)
     if not hasattr(os, "sysconf"):
         return
     cache = header.cache_bytes(n_ctx + FORK_CELLS, BYTES_OF_KV[kv_type])

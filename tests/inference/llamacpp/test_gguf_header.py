@@ -120,7 +120,7 @@ def pair(key: str, kind: int, value: bytes) -> bytes:
 
 
 def text(value: str) -> bytes:
-    return struct.pack("<Q", len(value)) + value.encode()
+    return struct.pack("<Q", len(value.encode())) + value.encode()
 
 
 ARCHITECTURE = pair("general.architecture", 8, text("llama"))
@@ -189,3 +189,42 @@ def test_without_a_file_type_the_commonest_tensor_type_names_the_quantisation() 
     tensors = text("a") + struct.pack("<IQIQ", 1, 32, 0, 0) + text("b") + struct.pack("<IQIQ", 1, 64, 8, 128)
     data = b"GGUF" + struct.pack("<IQQ", 3, 2, 1) + ARCHITECTURE + tensors + bytes(400)
     assert parse_header(data, Path("model.gguf")).quantisation == "Q8_0"
+
+
+def tokens(*spellings: str) -> bytes:
+    return pair("tokenizer.ggml.tokens", 9, struct.pack("<IQ", 8, len(spellings)) + b"".join(map(text, spellings)))
+
+
+def number(key: str, value: int) -> bytes:
+    return pair(key, 4, struct.pack("<I", value))
+
+
+@pytest.mark.parametrize(
+    ("pairs", "fills"),
+    [
+        ([tokens("a", "<fim-prefix>", "<fim-suffix>", "<fim-middle>")], True),
+        ([tokens("▁<PRE>", "▁<SUF>", "▁<MID>")], True),
+        ([tokens("<fim-prefix>", "<fim-suffix>", "a")], False),
+        ([tokens("[PREFIX]", "[SUFFIX]")], False),
+        ([number(f"tokenizer.ggml.fim_{part}_token_id", 1) for part in ("pre", "suf", "mid")], True),
+        ([number(f"tokenizer.ggml.{part}_token_id", 1) for part in ("prefix", "suffix", "middle")], True),
+        ([number("tokenizer.ggml.fim_pre_token_id", 1), tokens("<|fim_suffix|>", "<|fim_middle|>")], True),
+        ([], False),
+    ],
+)
+def test_the_middle_is_filled_where_the_metadata_or_the_vocabulary_has_all_three_tokens(pairs: list[bytes], fills: bool) -> None:
+    data = b"GGUF" + struct.pack("<IQQ", 3, 0, 1 + len(pairs)) + ARCHITECTURE + b"".join(pairs)
+    assert parse_header(data, Path("model.gguf")).fills_middle is fills
+
+
+def test_a_token_reads_all_weights_but_an_embedding_and_the_experts_that_it_does_not_ask() -> None:
+    def per_token(*names: str, pairs: tuple[bytes, ...] = ()) -> int:
+        written = b"".join(text(name) + struct.pack("<IQIQ", 1, 32, 0, 128 * place) for place, name in enumerate(names))
+        data = b"GGUF" + struct.pack("<IQQ", 3, len(names), 1 + len(pairs)) + ARCHITECTURE + b"".join(pairs) + written + bytes(2000)
+        return parse_header(data, Path("model.gguf")).read_per_token
+
+    assert per_token("token_embd.weight", "blk.0.attn_q.weight", "output.weight") == 2 * 128
+    assert per_token("token_embd.weight", "blk.0.attn_q.weight") == 2 * 128
+    experts = (number("llama.expert_count", 8), number("llama.expert_used_count", 2))
+    assert per_token("blk.0.attn_q.weight", "blk.0.ffn_up_exps.weight", pairs=experts) == 128 + 32
+    assert per_token("blk.0.attn_q.weight", "blk.0.ffn_up_exps.weight") == 2 * 128
