@@ -36,14 +36,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session", autouse=True)
 def data_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The data folder of everything that tests start: no test writes to the user's own log, or finds the user's own calibrators."""
-    folder, before = tmp_path_factory.mktemp("data"), os.environ.get("ASSAY_DATA_HOME")
-    os.environ["ASSAY_DATA_HOME"] = str(folder)
-    yield folder
-    if before is None:
-        del os.environ["ASSAY_DATA_HOME"]
-    else:
-        os.environ["ASSAY_DATA_HOME"] = before
+    """The data folder of everything that tests start: no test writes to the user's own log, or finds the user's own calibrators.
+
+    Nor does one write into the user's cache.
+    """
+    folders = {"ASSAY_DATA_HOME": tmp_path_factory.mktemp("data"), "ASSAY_CACHE_HOME": tmp_path_factory.mktemp("cache")}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, folder in folders.items():
+            patch.setenv(name, str(folder))
+        yield folders["ASSAY_DATA_HOME"]
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -87,7 +87,12 @@ class Folder:
     @property
     def weights_hash(self) -> str:
         """SHA-256 in hex over the hashes of all weight files, in the order of their names. Raises UnreadableModel."""
-        return hashlib.sha256("".join(file_sha256(path) for path in self.weights).encode()).hexdigest()
+        return hash_of_hashes(file_sha256(path) for path in self.weights)
+
+
+def hash_of_hashes(hashes: Iterable[str]) -> str:
+    """`Folder.weights_hash`, of the hashes of the weight files."""
+    return hashlib.sha256("".join(hashes).encode()).hexdigest()
 
 
 def context_for(folder: Folder, n_ctx: int | None) -> int:
