@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 
 from .. import __version__
-from . import complete, demo, doctor, eval, model, model_memory, repair, serve
+from . import complete, demo, doctor, eval, model, model_list, model_memory, repair, serve
 from .calibrate import drift, fit, report, show, trust, validate
 from .exit_codes import run_to_exit_code
 from .logs import evaluate, export, forget, path, prune, recalibrate, summary
@@ -48,7 +48,8 @@ COMMANDS = (
     ),
     group(
         "model",
-        "describe the model, measure its speed on this machine, or fit a project memory to it",
+        "list the models of this machine, describe one, measure its speed, or fit a project memory to it",
+        model_list.register,
         model.register,
         model_memory.register,
     ),

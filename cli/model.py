@@ -117,11 +117,10 @@ def check(arguments: argparse.Namespace) -> int:
 def description(model: Model, choice: ModelChoice) -> dict[str, Any]:
     """What `assay model info --json` prints, except the time it took to load."""
     from ..inference.llamacpp.model import LlamaModel
-    from ..inference.opening import EMBEDDED
 
     fingerprint = model.fingerprint
     facts = {
-        "file": choice.where or str(EMBEDDED),
+        "file": str(choice.located),
         "backend": choice.backend.name,
         **asdict(fingerprint),
         "fingerprint": fingerprint.id,

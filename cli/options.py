@@ -50,8 +50,9 @@ def group(name: str, summary: str, *members: Register) -> Register:
 def add_model_option(parser: argparse.ArgumentParser) -> None:
     """Add --model, and how the model is run."""
     parser.add_argument(
-        "--model", metavar="FILE|FOLDER|URL",
-        help="a GGUF file, a transformers folder or a server, instead of the embedded model. URL,URL is several servers of one model",
+        "--model", metavar="FILE|FOLDER|NAME|URL",
+        help="a GGUF file, a transformers folder, a name that assay model list shows or a server, instead of the embedded model. "
+        "URL,URL is several servers of one model",
     )  # fmt: skip
     group = parser.add_argument_group("how the model is run")
     group.add_argument(

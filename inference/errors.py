@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 
@@ -26,6 +26,29 @@ class NoSuchModel(ModelError):
 
     def __init__(self, path: Path, advice: str = "Check the path; a model is one .gguf file.") -> None:
         super().__init__(f"{path}: no such model file. {advice}")
+
+
+class NoModelOfThatName(ModelError):
+    """No model of a place has the name. near: the names most like it; notes: what could not be looked at."""
+
+    def __init__(self, name: str, place: str, near: Sequence[str], notes: Sequence[str]) -> None:
+        there = f"{place} has no such model. There are: {', '.join(near)}." if near else f"{place} has no model on this machine."
+        beside = f" (Not looked at: {'; '.join(notes)}.)" if notes else ""
+        super().__init__(f"{name}: {there} assay model list shows all.{beside}")
+
+
+class AmbiguousModelName(ModelError):
+    """Several models have the name."""
+
+    def __init__(self, name: str, paths: Sequence[Path]) -> None:
+        super().__init__(f"{name}: names {len(paths)} models. Give the path of one: {', '.join(map(str, paths))}.")
+
+
+class UnusableModel(ModelError):
+    """The model of a name can't be opened, which is known before it is read."""
+
+    def __init__(self, name: str, problem: str) -> None:
+        super().__init__(f"{name}: {problem}.")
 
 
 class UnreadableModel(ModelError):

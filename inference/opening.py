@@ -1,4 +1,7 @@
-"""Opening a model by what names it: a GGUF file, a folder for transformers, addresses of servers, or nothing for the embedded one."""
+"""Opening a model by what names it: a GGUF file, a folder for transformers, addresses of servers, or nothing for the embedded one.
+
+A model that another program keeps on this machine has a name, too, such as "ollama:qwen2.5-coder:1.5b" (`found/names.py`).
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ from typing import Literal, TypedDict, TypeVar, Unpack
 from .asking.asker import Asker, Form
 from .asking.text import TextAsker
 from .backends import SERVER, Backend, backend_of
+from .embedded_model import EMBEDDED as EMBEDDED
+from .embedded_model import EMBEDDED_NAME
 from .errors import (
     BadServerAddress,
     ModelError,
@@ -28,8 +33,6 @@ from .model import KVType, Model
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
-
-EMBEDDED = Path(__file__).parent / "embedded" / "assay.gguf"
 
 
 # GGML_MAX_N_THREADS in ggml.h: with more, the process of the model ends.
@@ -93,7 +96,20 @@ class ModelChoice:
     @property
     def backend(self) -> Backend:
         """What runs it."""
-        return backend_of(_located(self.where))
+        return backend_of(self.located)
+
+    @property
+    def located(self) -> str | Path:
+        """The file, the folder or the addresses; a name that names nothing as it is, so that it is refused when it is opened."""
+        try:
+            return _located(self.where)
+        except ModelError:
+            return str(self.where)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is a file or a folder of this machine. Unlike `backend` it looks at no file."""
+        return self.where is None or backend_of(self.where) is not SERVER
 
     @property
     def servers(self) -> tuple[str, ...]:
@@ -119,6 +135,7 @@ def open_model(where: str | Path | None = None, **options: Unpack[ModelOptions])
     Raises
         OptionDoesNotApply: the model's backend does not take one of the options.
         NoSuchModel: nothing is there.
+        NoModelOfThatName, AmbiguousModelName, UnusableModel: of a name.
         NoServerAnswers: none of several servers is there.
         ModelError: what else `LlamaModel`, `HFModel` and `RemoteModel` raise on opening.
     """
@@ -126,7 +143,7 @@ def open_model(where: str | Path | None = None, **options: Unpack[ModelOptions])
     backend = backend_of(located)
     if wrong := sorted(options.keys() - backend.options):
         raise OptionDoesNotApply(FLAGS[wrong[0]], str(located), backend.name, [FLAGS[name] for name in backend.options])
-    if where is None and not EMBEDDED.is_file():
+    if located == EMBEDDED and not EMBEDDED.is_file():
         raise NoSuchModel(
             EMBEDDED, "The package was installed without its embedded model: name a model of your own, or install Assay again."
         )
@@ -184,7 +201,7 @@ def _server_asker(choice: ModelChoice, server: str, form: Form | None) -> Asker:
 
 
 def _servers(where: str | Path | None) -> tuple[str, ...]:
-    if backend_of(_located(where)) is not SERVER:
+    if where is None or backend_of(where) is not SERVER:
         return ()
     from .remote.address import server_address
 
@@ -206,4 +223,11 @@ def _first_that_answers(servers: tuple[str, ...], open_one: Callable[[str], T]) 
 
 
 def _located(where: str | Path | None) -> str | Path:
-    return EMBEDDED if where is None else where
+    """Where a model is. Raises what `named_path` raises."""
+    if where is None or (where == EMBEDDED_NAME and not Path(where).exists()):
+        return EMBEDDED
+    if isinstance(where, str) and ":" in where and backend_of(where) is not SERVER and not Path(where).exists():
+        from .found.names import named_path
+
+        return named_path(where) or where
+    return where

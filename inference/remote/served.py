@@ -88,24 +88,35 @@ def identify(connection: Connection, name: str | None) -> tuple[Served, Mapping[
         return _openai(connection, kind, str(model.get("id") or name or "default"), model), {}
 
 
-def _model(connection: Connection, name: str | None) -> Mapping[str, Any]:
-    """The entry of `/v1/models`; an empty one where the server has no list."""
-    try:
-        answer = connection.get("/v1/models", patience=connection.timeouts.load)
-    except NoSuchEndpoint:
-        return {"id": name} if name else {}
+def served_names(connection: Connection) -> list[str]:
+    """The names of the models that a server lists. Raises ModelError, also where it has no list."""
+    with connection.expecting("/v1/models"):
+        return [str(model["id"]) for model in _models(connection)]
+
+
+def _models(connection: Connection) -> list[Mapping[str, Any]]:
+    answer = connection.get("/v1/models", patience=connection.timeouts.load)
     models = answer.get("data") if isinstance(answer, dict) else None
     if not isinstance(models, list) or not all(isinstance(model, dict) for model in models):
         raise NotACompletionServer(connection.where, "/v1/models is no list of models")
+    return models
+
+
+def _model(connection: Connection, name: str | None) -> Mapping[str, Any]:
+    """The entry of `/v1/models`; an empty one where the server has no list."""
+    try:
+        models = _models(connection)
+    except NoSuchEndpoint:
+        return {"id": name} if name else {}
     there = [str(model.get("id")) for model in models]
     if name is None and len(models) == 1:
-        return models[0]  # type: ignore[no-any-return]
+        return models[0]
     chosen = next(
         (model for model in models if name is not None and (model.get("id") == name or name in (model.get("aliases") or ()))), None
     )
     if chosen is None:
         raise NoSuchServedModel(connection.where, name, [connection.quoted(one) for one in there])
-    return chosen  # type: ignore[no-any-return]
+    return chosen
 
 
 def _get(connection: Connection, path: str) -> Any:

@@ -50,7 +50,7 @@ def test_a_folder_without_a_model_and_a_closed_port_are_errors_for_people(tmp_pa
 
 def test_what_is_not_there_is_told_what_a_model_can_be(tmp_path: Path) -> None:
     for where in (tmp_path / "folder", "organisation/name"):
-        with pytest.raises(NoSuchModel, match=r"A model is a \.gguf file, a folder with config\.json, or"):
+        with pytest.raises(NoSuchModel, match=r"A model is a \.gguf file, a folder with config\.json, the"):
             open_model(where)
 
 

@@ -1,0 +1,125 @@
+"""Models that were found on this machine, each with the calibrators for it and the speed to expect: what people choose from."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ..inference.found.bandwidth import reading_speed, runs_on_gpu
+from ..inference.found.find import find_models
+from ..inference.found.machine import this_machine
+from ..inference.found.model import FoundModel
+from ..inference.found.servers import PORTS
+from .registry import Entry, Registry, load_registry
+from .standing import standing_of
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A found model for people.
+
+    entries: the calibrators for it in order of precedence; None where its fingerprint is not known before it is opened.
+    tokens_per_second: about how many are written; None where that can't be told.
+    """
+
+    model: FoundModel
+    entries: tuple[Entry, ...] | None
+    tokens_per_second: float | None
+
+    @property
+    def numbers(self) -> str:
+        """Whether suggestions of it have a probability, in a few words."""
+        if self.model.problem:
+            return ""
+        if self.entries is None:
+            return "known when opened"
+        giving = [entry for entry in self.entries if standing_of(entry).has_numbers]
+        events = dict.fromkeys(entry.calibrator.event for entry in giving)
+        return ", ".join(events) if events else "none" if not self.entries else "none: no skill"
+
+    def as_json(self) -> dict[str, Any]:
+        """The fields of the model, and what is added here."""
+        facts = asdict(self.model)
+        facts["names"] = list(self.model.names)
+        speed = self.tokens_per_second
+        return {
+            "name": self.model.names[0],
+            **facts,
+            "tokens_per_second": None if speed is None else round(speed, 1),
+            "calibrators": None if self.entries is None else [_calibrator(entry) for entry in self.entries],
+            "numbers": self.numbers,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ModelList:
+    """All that was found. reading_speed: bytes of weights a second; None where models run on a GPU, which has a memory of its own."""
+
+    models: tuple[Listed, ...]
+    notes: tuple[str, ...]
+    reading_speed: float | None
+
+    def as_json(self) -> dict[str, Any]:
+        """As docs/formats.md has it."""
+        speed = None if self.reading_speed is None else round(self.reading_speed)
+        return {"models": [model.as_json() for model in self.models], "notes": list(self.notes), "reading_speed": speed}
+
+
+def list_models(folders: Sequence[Path] = (), *, probe: bool = False, project: Path | None = None) -> ModelList:
+    """What is on this machine. folders: to look into, too; probe: ask servers, too; project: root of the project that is worked on."""
+    found = find_models(this_machine(), folders, ports=PORTS if probe else ())
+    speed = None if runs_on_gpu() else reading_speed()
+    registry = load_registry(project)
+    models = tuple(Listed(model, entries_for(registry, model), speed_of(model, speed)) for model in found.models)
+    return ModelList(models, found.notes, speed)
+
+
+def entries_for(registry: Registry, model: FoundModel) -> tuple[Entry, ...] | None:
+    """The calibrators that were fitted to a model; None where its fingerprint is not known."""
+    return entries_of(registry, model.fingerprint) if model.fingerprint else None
+
+
+def entries_of(registry: Registry, fingerprint: str) -> tuple[Entry, ...]:
+    """The calibrators that were fitted to the model with a fingerprint id, in order of precedence."""
+    return tuple(entry for entry in registry.entries if entry.calibrator.fitted_on.model == fingerprint)
+
+
+@dataclass(frozen=True, slots=True)
+class NextStep:
+    """What a user is told who has chosen a model. command: what makes calibrators for it, None where there are some."""
+
+    said: str
+    command: str | None
+
+
+def next_step(entries: Sequence[Entry], model: str | None) -> NextStep:
+    """What to do once a model is open. entries: the calibrators for it; model: as `--model` takes it, None for the embedded one."""
+    giving = [entry.calibrator for entry in entries if standing_of(entry).has_numbers]
+    if giving:
+        events = " and ".join(dict.fromkeys(calibrator.event for calibrator in giving))
+        languages = ", ".join(sorted({language for calibrator in giving for language in calibrator.fitted_on.languages}))
+        return NextStep(f"Its suggestions show how likely they are right ({events}; {languages}).", None)
+    command = shlex.join(["assay", "calibrate", "repo", "PROJECT", *(["--model", model] if model is not None else [])])
+    why = "The calibrators for it have no skill" if entries else "No calibrator is fitted to it yet"
+    return NextStep(f"{why}, so its suggestions show no number. {command} fits one, where PROJECT has a pytest suite.", command)
+
+
+def speed_of(model: FoundModel, reading: float | None) -> float | None:
+    """Tokens a second: each token that a model writes goes through the weights once. reading: as `ModelList.reading_speed`."""
+    if reading is None or not model.read_per_token or model.problem:
+        return None
+    return reading / model.read_per_token
+
+
+def _calibrator(entry: Entry) -> dict[str, Any]:
+    calibrator = entry.calibrator
+    return {
+        "event": calibrator.event,
+        "task": calibrator.task,
+        "languages": list(calibrator.fitted_on.languages),
+        "origin": entry.origin,
+        "status": standing_of(entry).status,
+    }

@@ -1,0 +1,81 @@
+"""`assay model list`: the models that are on this machine already, and what each is good for."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .exit_codes import DONE
+from .options import add_json_option, command_parser
+from .terminal import Paint, print_json, say, wants_colour
+
+if TYPE_CHECKING:
+    import argparse
+
+    from ..calibration.found_models import Listed, ModelList
+    from .options import Subparsers
+
+_HEADINGS = ("size", "parameters", "format", "middle", "tokens/s", "numbers", "name")
+
+
+def register(actions: Subparsers) -> None:
+    """Add `assay model list`."""
+    parser = command_parser(
+        actions, "list", "list the models that are on this machine already",
+        "Looks where Ollama, LM Studio, llama.cpp, Hugging Face, Jan and GPT4All keep theirs, and into the folders of ASSAY_MODEL_FOLDERS. "
+        "Only headers are read. Nothing is downloaded.",
+    )  # fmt: skip
+    parser.add_argument(
+        "--probe", action="store_true", help="also ask Ollama, LM Studio, llama-server and vLLM where they run on this machine"
+    )
+    parser.add_argument("--folder", metavar="DIR", type=Path, action="append", default=[], help="look into this folder, too; repeatable")
+    add_json_option(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the list."""
+    from ..calibration.found_models import list_models
+
+    found = list_models(arguments.folder, probe=arguments.probe)
+    if arguments.json:
+        print_json(found.as_json())
+        return DONE
+    _print(found)
+    for note in found.notes:
+        say(f"note: {note}")
+    return DONE
+
+
+def _print(found: ModelList) -> None:
+    paint = Paint(wants_colour(sys.stdout))
+    usable = [row for row in found.models if not row.model.problem]
+    rows = [_HEADINGS, *map(_cells, usable)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADINGS) - 1)]
+    for number, row in enumerate(rows):
+        line = "  ".join([*(cell.rjust(width) for cell, width in zip(row, widths, strict=False)), row[-1]])
+        print(paint(line, "dim") if number == 0 else line)
+    if unusable := [row.model for row in found.models if row.model.problem]:
+        print("\nCan't be used:")
+        for model in unusable:
+            print(f"  {' = '.join(model.names)}: {model.problem}")
+    if found.reading_speed is not None:
+        print(f"\ntokens/s: about, by {found.reading_speed / 1e9:.0f} GB of weights a second. assay model check measures a model itself.")
+    print("\nUse one with --model NAME, or in the editor with the setting assay.model.")
+
+
+def _cells(row: Listed) -> tuple[str, ...]:
+    model = row.model
+    middle = "?" if model.fills_middle is None else "no" if not model.fills_middle else model.family or "yes"
+    speed = "" if row.tokens_per_second is None else f"{row.tokens_per_second:,.0f}"
+    named = " = ".join([*model.names, *([f"(model {model.server_model})"] if model.server_model else [])])
+    return _bytes(model.size), _count(model.parameters), model.quantisation or "?", middle, speed, row.numbers, named
+
+
+def _bytes(size: int) -> str:
+    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.0f} MB" if size else "?"
+
+
+def _count(parameters: int) -> str:
+    return f"{parameters / 1e9:.1f} B" if parameters >= 1e9 else f"{parameters / 1e6:.1f} M" if parameters else "?"

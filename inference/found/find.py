@@ -1,0 +1,75 @@
+"""All models that are found on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from . import folder as named_folders
+from .candidate import Candidate, Place
+from .machine import Machine, each_once
+from .model import FoundModel, describe
+from .places import PLACES
+from .servers import served_models
+from .walk import Notes
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The models by place and name, those that can be used first; and what could not be looked at, one sentence each."""
+
+    models: tuple[FoundModel, ...]
+    notes: tuple[str, ...]
+
+
+def find_models(machine: Machine, folders: Sequence[Path] = (), *, ports: Sequence[tuple[str, int]] = ()) -> Found:
+    """Look into every place and the folders; only headers are read. A file that is in several places, or has several names, is one model.
+
+    ports: where to ask servers on this machine, too, by the programs' names; without any, nothing is asked of any.
+    """
+    notes: Notes = []
+    together: dict[tuple[int, int] | Path, list[tuple[Place, Candidate]]] = {}
+    for place, candidate in looked_up(machine, PLACES, folders, notes):
+        together.setdefault(_identity(candidate.path), []).append((place, candidate))
+    models = []
+    for same in together.values():
+        place, first = same[0]
+        known = next((candidate.sha256 for _, candidate in same if candidate.sha256), "")
+        names = tuple(dict.fromkeys(full_name(place, candidate) for place, candidate in same))
+        if model := describe(replace(first, sha256=known), place.title, names):
+            models.append(model)
+    if ports:
+        models += served_models(notes, ports)
+    return Found(tuple(sorted(models, key=lambda model: bool(model.problem))), tuple(dict.fromkeys(notes)))
+
+
+def looked_up(machine: Machine, places: Iterable[Place], folders: Sequence[Path], notes: Notes) -> Iterator[tuple[Place, Candidate]]:
+    """What the places hold. folders: to look into beside those that the user's environment names."""
+    for place in places:
+        looked: set[Path] = set()
+        for folder in each_once([*place.folders(machine), *(folders if place is named_folders.PLACE else ())]):
+            if (real := _real(folder)) not in looked:
+                looked.add(real)
+                yield from ((place, candidate) for candidate in place.candidates(folder, notes))
+
+
+def full_name(place: Place, candidate: Candidate) -> str:
+    """The name as `--model` takes it."""
+    return f"{place.name}:{candidate.name}" if place.prefixed else candidate.name
+
+
+def _identity(path: Path) -> tuple[int, int] | Path:
+    """What two paths of one file or folder have in common."""
+    try:
+        status = path.stat()
+    except OSError:
+        return path
+    return (status.st_dev, status.st_ino) if status.st_ino else _real(path)
+
+
+def _real(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError):
+        return path

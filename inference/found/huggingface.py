@@ -1,0 +1,90 @@
+"""Hugging Face's cache: GGUF files, and folders that transformers opens.
+
+Layout (the Hub's documentation, "Hub Local Cache"; huggingface_hub, guides/manage-cache):
+
+    HUB/models--OWNER--REPO/refs/main                  the commit that "main" was at
+    HUB/models--OWNER--REPO/snapshots/COMMIT/FILE      a link to ../../blobs/HASH (a file where the system has no links)
+    HUB/models--OWNER--REPO/blobs/HASH                 large files by their SHA-256, small ones by git's SHA-1; HASH.incomplete: a download
+
+HUB is HF_HUB_CACHE, else HF_HOME/hub, else huggingface/hub in XDG_CACHE_HOME or ~/.cache, on every system.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ..regular_file import read_regular_file
+from .candidate import Candidate, Place
+from .gguf_files import candidates_of
+from .machine import Machine
+from .walk import Notes, walk
+
+_REPOSITORY = "models--"
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_MAX_REF_BYTES = 1 << 10
+
+
+def folders(machine: Machine) -> Sequence[Path]:
+    """The folder of the cache."""
+    caches = machine.variable("XDG_CACHE_HOME") or machine.home / ".cache"
+    home = machine.variable("HF_HOME") or caches / "huggingface"
+    return [machine.variable("HF_HUB_CACHE") or machine.variable("HUGGINGFACE_HUB_CACHE") or home / "hub"]
+
+
+def candidates(folder: Path, notes: Notes) -> Iterator[Candidate]:
+    """The models of each repository: OWNER/REPO/FILE for a GGUF file, OWNER/REPO for a folder; an older snapshot with @COMMIT behind."""
+    repositories: dict[str, dict[str, list[Path]]] = {}
+    unfinished = set[str]()
+    for path in walk(folder, notes, enter=lambda path: path.parent != folder or path.name.startswith(_REPOSITORY)):
+        repository, *inside = path.relative_to(folder).parts
+        if not repository.startswith(_REPOSITORY):
+            continue
+        if inside[0] == "snapshots" and len(inside) > 2:
+            repositories.setdefault(repository, {}).setdefault(inside[1], []).append(path)
+        elif inside[0] == "blobs" and path.name.endswith(".incomplete"):
+            unfinished.add(repository)
+    for repository, snapshots in repositories.items():
+        newest = _newest(folder / repository, snapshots)
+        for commit in sorted(snapshots, key=lambda commit: commit != newest):
+            root = folder / repository / "snapshots" / commit
+            for found in _of_snapshot(root, snapshots[commit]):
+                name = "/".join(filter(None, (_name(repository), found.name)))
+                yield replace(found, name=name if commit == newest else f"{name}@{commit[:8]}")
+    for repository in sorted(unfinished):
+        notes.append(f"{folder / repository}: a download that was not finished")
+
+
+def _of_snapshot(root: Path, files: Sequence[Path]) -> Iterator[Candidate]:
+    for found in candidates_of(root, files):
+        yield replace(found, sha256=_hash(found.path))
+    names = {path.name for path in files if path.parent == root}
+    if "config.json" in names and any(name.endswith((".safetensors", ".bin", ".index.json")) for name in names):
+        yield Candidate("", root)
+
+
+def _name(repository: str) -> str:
+    return repository.removeprefix(_REPOSITORY).replace("--", "/", 1)
+
+
+def _hash(path: Path) -> str:
+    """The SHA-256 of a large file, which is the name of its blob; empty where it is none."""
+    try:
+        name = path.resolve().name
+    except (OSError, RuntimeError):
+        return ""
+    return name if _SHA256.fullmatch(name) else ""
+
+
+def _newest(repository: Path, snapshots: dict[str, list[Path]]) -> str:
+    """The snapshot of "main", else the one with the last name."""
+    try:
+        commit = read_regular_file(repository / "refs" / "main", _MAX_REF_BYTES).decode("utf-8", "replace").strip()
+    except OSError:
+        commit = ""
+    return commit if commit in snapshots else max(snapshots)
+
+
+PLACE = Place("hf", "Hugging Face", folders, candidates)

@@ -1,0 +1,51 @@
+"""Found models have the calibrators for them, a speed, and the next step."""
+
+from assay.calibration.found_models import Listed, entries_for, entries_of, next_step, speed_of
+from assay.calibration.registry import Registry, load_registry
+from assay.inference.found.model import FoundModel
+
+REGISTRY = load_registry()
+
+
+def found(**facts: object) -> FoundModel:
+    return FoundModel(("ollama:coder:1b",), "Ollama", "/models/coder.gguf", **facts)  # type: ignore[arg-type]
+
+
+def listed(model: FoundModel, reading: float | None = None) -> Listed:
+    return Listed(model, entries_for(REGISTRY, model), speed_of(model, reading))
+
+
+def test_calibrators_are_matched_by_fingerprint_and_unknown_until_it_is_known() -> None:
+    fitted = {entry.calibrator.fitted_on.model for entry in REGISTRY.entries}
+    assert fitted
+    for fingerprint in fitted:
+        row = listed(found(fingerprint=fingerprint))
+        assert row.entries
+        assert row.as_json()["calibrators"][0]["origin"] == "shipped"
+    assert listed(found(fingerprint="0" * 16)).numbers == "none"
+    assert listed(found()).numbers == "known when opened"
+    assert listed(found()).as_json()["calibrators"] is None
+    assert listed(found(problem="cut short")).numbers == ""
+
+
+def test_each_token_reads_the_weights_once() -> None:
+    assert speed_of(found(read_per_token=2_000_000_000), 50e9) == 25
+    assert speed_of(found(read_per_token=2_000_000_000, problem="cut short"), 50e9) is None
+    assert speed_of(found(), 50e9) is None
+    assert speed_of(found(read_per_token=1), None) is None
+
+
+def test_the_next_step_of_a_model_without_calibrators_is_the_command_that_fits_one() -> None:
+    step = next_step((), "lm-studio:org/my coder")
+    assert step.command == "assay calibrate repo PROJECT --model 'lm-studio:org/my coder'"
+    assert step.command in step.said
+    assert "no number" in step.said
+    assert next_step((), None).command == "assay calibrate repo PROJECT"
+
+
+def test_a_model_with_calibrators_needs_no_next_step() -> None:
+    fingerprint = REGISTRY.entries[0].calibrator.fitted_on.model
+    step = next_step(entries_of(REGISTRY, fingerprint), None)
+    assert step.command is None
+    assert "python" in step.said
+    assert entries_of(Registry((), ()), fingerprint) == ()

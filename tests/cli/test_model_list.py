@@ -1,0 +1,53 @@
+"""`assay model list`, and `--model` with a name of it."""
+
+import json
+import os
+from pathlib import Path
+
+from found_models import ollama_model, put
+from house.running import assay
+
+
+def home(tmp_path: Path) -> dict[str, str]:
+    """The environment of a user whose models are all below the folder."""
+    return {
+        "HOME": str(tmp_path),
+        "OLLAMA_MODELS": str(tmp_path / "ollama"),
+        **dict.fromkeys(("LLAMA_CACHE", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "HF_HOME", "HF_HUB_CACHE"), ""),
+    }
+
+
+def test_the_list_says_of_each_model_what_it_is(tmp_path: Path, tiny_gguf: Path) -> None:
+    ollama_model(tmp_path / "ollama", tiny_gguf, "coder:1b", "coder:latest")
+    put(tiny_gguf, tmp_path / ".cache/llama.cpp/half.gguf").write_bytes(tiny_gguf.read_bytes()[:9_000])
+    ran = assay("model", "list", "--json", "--folder", tmp_path / "none", **home(tmp_path))
+    assert ran.returncode == 0, ran.stderr
+    found = json.loads(ran.stdout)
+    by_name = {model["name"]: model for model in found["models"]}
+    coder = by_name["ollama:coder:1b"]
+    assert coder["names"] == ["ollama:coder:1b", "ollama:coder:latest"]
+    assert (coder["quantisation"], coder["fills_middle"], coder["family"], coder["calibrators"]) == ("F32", True, "qwen2.5-coder", [])
+    assert by_name["llama.cpp:half"]["problem"].startswith("cut short")
+    assert by_name["llama.cpp:half"]["tokens_per_second"] is None
+    assert found["notes"] == [f"{tmp_path / 'none'}: no such folder"]
+
+
+def test_people_see_the_usable_ones_first_and_why_others_are_not(tmp_path: Path, tiny_gguf: Path) -> None:
+    ollama_model(tmp_path / "ollama", tiny_gguf, "coder:1b")
+    put(tiny_gguf, tmp_path / "mine/page.gguf").write_text("<html>", encoding="ascii")
+    ran = assay("model", "list", **home(tmp_path), ASSAY_MODEL_FOLDERS=os.pathsep.join([str(tmp_path / "mine"), str(tmp_path / "none")]))
+    assert ran.returncode == 0
+    usable, _, others = ran.stdout.partition("Can't be used:")
+    assert "ollama:coder:1b" in usable
+    assert "page.gguf" not in usable
+    assert f"{tmp_path / 'mine/page.gguf'}: not a GGUF file" in others
+    assert ran.stderr == f"note: {tmp_path / 'none'}: no such folder\n"
+
+
+def test_a_name_of_the_list_opens_the_model_and_a_wrong_one_is_refused_in_a_line(tmp_path: Path, tiny_gguf: Path) -> None:
+    blob = ollama_model(tmp_path / "ollama", tiny_gguf, "coder:1b")
+    ran = assay("model", "info", "--json", "--model", "ollama:coder:1b", **home(tmp_path))
+    assert json.loads(ran.stdout)["file"] == str(blob)
+    ran = assay("model", "info", "--model", "ollama:coder:7b", **home(tmp_path))
+    assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (2, "", 1)
+    assert "There are: ollama:coder:1b" in ran.stderr
