@@ -15,6 +15,7 @@ from .features.context import CONTEXT, context
 from .features.explain import EXPLAIN, explain
 from .features.hover import hover
 from .features.inline_completion import inline_completion
+from .features.models import CHECK_MODEL, MODELS, check_model, models
 from .features.pause_command import PAUSE, pause_for_minutes
 from .features.plain_completion import plain_completion
 from .features.recalibrate import RECALIBRATE, recalibrate
@@ -124,6 +125,8 @@ def build_server(model: ModelChoice) -> AssayServer:
     server.feature(types.WORKSPACE_DID_RENAME_FILES, _RENAMED)(renamed)
     server.feature(TRUST_GRANTED)(trust_granted)
     server.feature(STATUS)(status)
+    server.feature(MODELS)(models)
+    server.feature(CHECK_MODEL)(check_model)
     server.feature(EXPLAIN)(explain)
     server.feature(CONTEXT)(context)
     server.feature(DIAL)(dial)

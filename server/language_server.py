@@ -68,6 +68,8 @@ class AssayServer(LanguageServer):
         # The document that was last asked about.
         self.asked_in = ""
         self.recalibrating = False
+        # How many requests wait to hear whether the model can be opened, and tell the user of it themselves.
+        self.model_checks = 0
         self.counts = RequestCounts()
         self.latency: EventLoopLatency | None = None
         self.executor = ThreadPoolExecutor(1, "assay")
@@ -231,7 +233,7 @@ class AssayServer(LanguageServer):
         if state == "loading":
             log_line(self, process.reason)
             self._report_loading()
-        elif state == "failed":
+        elif state == "failed" and not self.model_checks:
             self._show(types.MessageType.Error, f"no suggestions: {process.reason}")
         elif state == "ready":
             self._follow_projects()

@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 from ...inference.completion.settings import Settings
 from ...inference.completion.task import Kind
 from ...inference.model import StopReason
-from ...inference.opening import EMBEDDED, ModelChoice
+from ...inference.opening import ModelChoice
 from ...suggestion.window import Window, window
 from ..requests.cache import GenerationCache
 from ..requests.request import GenerationRequest, GenerationResult
@@ -48,7 +48,7 @@ class LiveModel:
         self.settings = settings
         self.cache = GenerationCache()
         self.scheduler = Scheduler(self._generate, on_busy)
-        self._file = Path(choice.where or EMBEDDED) if choice.backend.is_local else None
+        self.choice = choice
         self._on_state = on_state
         self._on_note = on_note
         self._model_id = ""
@@ -63,8 +63,8 @@ class LiveModel:
     async def start(self) -> None:
         """Begin to load the model; does not wait for it."""
         await self.process.start()
-        if self._file is not None:
-            self._following = asyncio.create_task(self._follow(self._file))
+        if self.choice.is_local:
+            self._following = asyncio.create_task(self._follow())
 
     def use(self, settings: Settings, *, remember: bool) -> None:
         """Go on with other settings; what was written with the old ones is forgotten."""
@@ -137,7 +137,8 @@ class LiveModel:
         self.scheduler.clear()
         self.cache.forget()
 
-    async def _follow(self, file: Path) -> None:
+    async def _follow(self) -> None:
+        file = Path(await asyncio.to_thread(lambda: self.choice.located))  # a name may have to be looked up in many folders
         while True:
             try:
                 async for change in changes(file):

@@ -237,7 +237,7 @@ class ModelProcess:
             return
         except Exception as error:  # a model that can't be opened, an option that can't be sent
             reason = str(error)
-            if not self._choice.backend.is_local:
+            if not self._choice.is_local:
                 self._again_at = time.monotonic() + _TRY_AGAIN_S
                 reason += f" It is tried again when a suggestion is asked for, every {_TRY_AGAIN_S:.0f} s at most."
             self._enter("failed", reason)

@@ -34,6 +34,7 @@ class LiveSettings:
     """
 
     model: str | None
+    model_folders: frozenset[Path]
     model_options: ModelOptions
     event: Event
     kind: Wanted

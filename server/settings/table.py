@@ -15,7 +15,7 @@ from ...calibration.samples import EVENTS
 from ...inference.model import KVType
 from ...inference.opening import MAX_THREADS
 from ...suggestion.memory.scope import DEFAULT_SCOPE, SCOPES
-from .values import Values, file, number, one_of, or_word, place, quoted, switch, text, texts, whole
+from .values import Values, file, folders, number, one_of, or_word, place, quoted, switch, text, texts, whole
 
 Wanted = Literal["auto", "line", "block", "function"]
 Plain = Literal["auto", "on", "off"]
@@ -77,11 +77,18 @@ def _budget(name: str, minimum: int, what: str) -> Setting:
 SETTINGS: tuple[Setting, ...] = (
     Setting(
         "model",
-        place("a .gguf file, a folder or the http(s):// address of a server"),
+        place("a .gguf file, a folder, a name of `assay model list` or the http(s):// address of a server"),
         None,
         "The model that writes the suggestions. If it is the address of a server, the code around the cursor is sent there.",
         "the model of `assay serve --model`, or else the one that comes with Assay",
         reloads=True,
+        user_only=True,
+    ),
+    Setting(
+        "modelFolders",
+        folders('a list of folders, such as ["~/models"]'),
+        (),
+        "Folders with models of yours. A model is chosen from these, and from where other programs keep theirs.",
         user_only=True,
     ),
     _model_option(

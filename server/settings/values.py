@@ -116,6 +116,17 @@ def texts(words: str, each: str) -> Values:
     return Values(words, {"type": "array", "items": {"type": "string", "minLength": 1}}, read)
 
 
+def folders(words: str) -> Values:
+    """A frozenset of Paths. `~` is expanded."""
+
+    def read(value: Any) -> frozenset[Path]:
+        if not isinstance(value, list | tuple):
+            raise ValueError
+        return frozenset(Path(_place(item)) for item in value)
+
+    return Values(words, {"type": "array", "items": {"type": "string", "minLength": 1}}, read)
+
+
 def quoted(value: Any) -> str:
     """The value as JSON for a message: shortened, and no deeper than one list."""
     inner = (_quoted(item, "[…]") for item in value[:MAX_QUOTED]) if isinstance(value, list | tuple) else ()

@@ -52,7 +52,7 @@ def as_json(value: Any) -> Any:
         case Path():
             return str(value)
         case frozenset():
-            return sorted(value)
+            return sorted(map(as_json, value))
         case _:
             return value
 
@@ -98,6 +98,7 @@ def fits(schema: dict[str, Any], value: Any) -> bool:
 # a right value that is not the default, for each setting
 OTHER: dict[str, Any] = {
     "model": "http://localhost:8080",
+    "modelFolders": ["models"],
     "modelOptions.context": 2048,
     "modelOptions.threads": "auto",
     "modelOptions.gpuLayers": "auto",
@@ -142,6 +143,7 @@ OTHER: dict[str, Any] = {
 
 WRONG: dict[str, list[Any]] = {
     "model": ["", 3, True, ["a.gguf"], "a\0b", "\ud800", "~nobody-here/a.gguf"],
+    "modelFolders": ["models", [""], [3], ["~nobody-here/models"], ["a\0b"]],
     "modelOptions.context": [0, 1.5, "4096", True, 1 << 25],
     "modelOptions.threads": [0, -1, True, 513, "all"],
     "modelOptions.gpuLayers": [-1, "all", False],
@@ -383,7 +385,7 @@ def test_the_model_is_opened_again_for_its_own_settings_only(name: str) -> None:
     changed = parse_settings({name: OTHER[name]})[0]
     assert changed != DEFAULTS
     assert reload_needed(DEFAULTS, changed) is reload_needed(changed, DEFAULTS) is BY_NAME[name].reloads
-    assert BY_NAME[name].reloads is name.startswith("model")
+    assert BY_NAME[name].reloads is (name == "model" or name.startswith("modelOptions."))
     assert not reload_needed(changed, parse_settings({name: OTHER[name]})[0])
 
 

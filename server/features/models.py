@@ -1,0 +1,67 @@
+"""Answers `assay/models` and `assay/checkModel`: the models of this machine, and whether the one that was chosen works."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from pygls.exceptions import JsonRpcInternalError, JsonRpcInvalidParams
+
+from ...calibration.found_models import entries_of, next_step
+from ...inference.embedded_model import EMBEDDED_NAME
+from ..confidence.child_process import ChildProcessFailed
+from ..language_server import AssayServer
+from ..model.model_list import models_here
+from ..model.process import ModelUnavailable
+from ..protocol.pygls_protocol import fields_of
+
+MODELS = "assay/models"
+CHECK_MODEL = "assay/checkModel"
+# An editor tells of changed settings before it asks, but they are read back from it, which takes a moment.
+_SETTINGS_S = 10.0
+_LOOK_AGAIN_S = 0.05
+
+
+async def models(ls: AssayServer, params: Any) -> dict[str, Any]:
+    """`assay/models` {probe?}: docs/formats.md. Raises JsonRpcInternalError where the list can't be made."""
+    probe = fields_of(params).get("probe", False)
+    if not isinstance(probe, bool):
+        raise JsonRpcInvalidParams(f'{MODELS}: "probe" is true or false')
+    try:
+        found = await models_here(sorted(ls.settings.model_folders), probe=probe, project=next(iter(ls.roots.paths), None))
+    except ChildProcessFailed as error:
+        raise JsonRpcInternalError(f"the models can't be listed: {error}") from error
+    loaded = ls.live.process.model
+    return {**found, "setting": ls.settings.model, "fingerprint": None if loaded is None else loaded.fingerprint.id}
+
+
+async def check_model(ls: AssayServer, params: Any) -> dict[str, Any]:
+    """`assay/checkModel` {model}: waits until the settings name the model and it is loaded, or can't be: docs/formats.md.
+
+    model: as the setting has it, null for none. Raises JsonRpcInvalidParams for something else, and where the settings name another.
+    """
+    asked = fields_of(params).get("model")
+    if asked is not None and not isinstance(asked, str):
+        raise JsonRpcInvalidParams(f'{CHECK_MODEL}: "model" is a text or null')
+    ls.model_checks += 1
+    try:
+        await _until_set(ls, asked)
+        loaded = await ls.live.loaded()
+    except ModelUnavailable as error:
+        return {"ok": False, "name": asked or EMBEDDED_NAME, "fingerprint": None, "said": str(error), "command": None}
+    finally:
+        ls.model_checks -= 1
+    registry, _ = await ls.calibrators.of(next(iter(ls.roots.paths), None))
+    step = next_step(entries_of(registry, loaded.fingerprint.id), asked)
+    return {"ok": True, "name": loaded.fingerprint.name, "fingerprint": loaded.fingerprint.id, "said": step.said, "command": step.command}
+
+
+async def _until_set(ls: AssayServer, model: str | None) -> None:
+    wanted = None if model is None else str(Path(model).expanduser()) if model.startswith("~") else model
+    for _ in range(round(_SETTINGS_S / _LOOK_AGAIN_S)):
+        # The settings change first, then the model before is closed, and a model is made for them.
+        if ls.settings.model == wanted and ls.live.choice == ls.settings.model_or(ls.default_model) and ls.live.process.state != "closed":
+            return
+        await asyncio.sleep(_LOOK_AGAIN_S)
+    raise JsonRpcInvalidParams(f"{CHECK_MODEL}: the setting assay.model is {ls.settings.model!r}, not {model!r}")

@@ -1,0 +1,61 @@
+"""The models of the machine, and the check of the one that was chosen, through a real server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from found_models import ollama_model, put
+
+from ..client import RpcError, client_of
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("LLAMA_CACHE", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "HF_HOME", "HF_HUB_CACHE", "ASSAY_MODEL_FOLDERS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("OLLAMA_MODELS", str(tmp_path / "ollama"))
+    return tmp_path
+
+
+async def test_the_models_of_the_machine_and_of_the_folders_that_are_set(home: Path, tiny_gguf: Path) -> None:
+    ollama_model(home / "ollama", tiny_gguf, "coder:1b")
+    mine = put(tiny_gguf, home / "mine/mine.gguf")
+    async with client_of(tiny_gguf) as client:
+        await client.initialize(options={"modelFolders": [str(home / "mine")]})
+        loaded = (await client.ready())["model"]
+        found = await client.request("assay/models", {})
+        names = [model["name"] for model in found["models"]]
+        assert {"ollama:coder:1b", str(mine)} <= set(names)
+        coder = found["models"][names.index("ollama:coder:1b")]
+        assert coder["fingerprint"] == found["fingerprint"] == loaded["id"]
+        assert found["setting"] is None
+        with pytest.raises(RpcError, match="true or false"):
+            await client.request("assay/models", {"probe": "yes"})
+
+
+async def test_a_model_that_is_chosen_by_its_name_is_opened_and_the_next_step_told(
+    home: Path, tiny_gguf: Path, answering_gguf: Path
+) -> None:
+    ollama_model(home / "ollama", answering_gguf, "coder:1b")
+    async with client_of(tiny_gguf) as client:
+        await client.initialize()
+        await client.ready()
+        client.notify("workspace/didChangeConfiguration", {"settings": {"model": "ollama:coder:1b"}})
+        found = await client.request("assay/checkModel", {"model": "ollama:coder:1b"})
+        assert found["ok"]
+        assert found["fingerprint"] == (await client.ready())["model"]["id"]
+        assert found["command"] == "assay calibrate repo PROJECT --model ollama:coder:1b"
+        client.open("file:///a.py", "x?")
+        (item, *_) = await client.complete("file:///a.py", 0, 2)
+        assert item["insertText"] == " answer"
+        client.notify("workspace/didChangeConfiguration", {"settings": {"model": "ollama:coder:7b"}})
+        found = await client.request("assay/checkModel", {"model": "ollama:coder:7b"})
+        assert (found["ok"], found["command"]) == (False, None)
+        assert "There are: ollama:coder:1b" in found["said"]
+        # Whoever asked tells the user, so the server does not.
+        assert not [each for each in client.notifications if each["method"] == "window/showMessage"]
+        for wrong in ({"model": 3}, {"model": "another"}):
+            with pytest.raises(RpcError, match="assay/checkModel"):
+                await client.request("assay/checkModel", wrong)
