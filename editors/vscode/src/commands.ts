@@ -1,5 +1,6 @@
 /** The commands of the palette and of the status bar's menu. */
 import * as vscode from 'vscode';
+import { chooseModel } from './chooseModel';
 import type { Connection } from './connection';
 import { chooseDial } from './dial';
 import { openDoctor } from './doctor';
@@ -29,6 +30,10 @@ export function registerCommands({ connection, screen, panel, log, environment }
     chooseDial: () => {
       leaveText();
       return chooseDial(connection);
+    },
+    chooseModel: () => {
+      leaveText();
+      return chooseModel(connection);
     },
     toggleQuiet,
     pauseFor: (minutes) => {

@@ -27,6 +27,7 @@ function running({ status }: Connection, explains: boolean): Entry[] {
       description: above === 0 ? 'shows all' : `from ${Math.round(100 * above)} %${hidden}`,
       command: 'assay.chooseDial',
     },
+    { label: '$(symbol-misc) Choose a Model…', description: 'of those on this machine', command: 'assay.chooseModel' },
     isAutomatic()
       ? { label: '$(bell-slash) Quiet Mode', description: 'suggestions only when you ask for them', command: 'assay.toggleQuiet' }
       : { label: '$(bell) End Quiet Mode', command: 'assay.toggleQuiet' },

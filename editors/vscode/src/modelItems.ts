@@ -1,0 +1,102 @@
+/** What the list of models says of each, and which settings choose it. Pure. */
+
+/** A model of `assay/models`: docs/formats.md of the server. */
+export interface FoundModel {
+  readonly name: string;
+  readonly names: readonly string[];
+  readonly place: string;
+  readonly where: string;
+  /** Its name at the server, where that has several. */
+  readonly server_model: string;
+  readonly size: number;
+  readonly parameters: number;
+  readonly quantisation: string;
+  readonly fills_middle: boolean | null;
+  readonly tokens_per_second: number | null;
+  readonly fingerprint: string;
+  /** Which numbers its suggestions have, in a few words. */
+  readonly numbers: string;
+  /** Why it can't be used; empty where nothing speaks against it. */
+  readonly problem: string;
+}
+
+export interface ModelList {
+  readonly models: readonly FoundModel[];
+  readonly notes: readonly string[];
+  /** The setting `assay.model`. */
+  readonly setting: string | null;
+  /** Of the model that is loaded. */
+  readonly fingerprint: string | null;
+}
+
+export interface Checked {
+  readonly ok: boolean;
+  readonly name: string;
+  readonly said: string;
+  readonly command: string | null;
+}
+
+/** What is to be set. undefined: the setting is removed. */
+export interface Wanted {
+  readonly model: string | undefined;
+  readonly serverModel: string | undefined;
+}
+
+export interface ModelItem {
+  readonly label: string;
+  readonly description: string;
+  readonly detail: string;
+  readonly now: boolean;
+  readonly model: FoundModel;
+}
+
+const EMBEDDED = 'embedded';
+
+/** Those that can be used, then the others, each as the server orders them. */
+export function modelItems({ models, setting, fingerprint }: ModelList): ModelItem[] {
+  return models.map((model) => {
+    const now = isSet(model, setting) || (setting === null && model.fingerprint !== '' && model.fingerprint === fingerprint);
+    return {
+      label: model.server_model === '' ? model.name : `${model.server_model} (${model.name})`,
+      description: [now ? '(now)' : '', ...model.names.slice(1)].filter(Boolean).join(' '),
+      detail: model.problem === '' ? facts(model) : `Can’t be used: ${model.problem}`,
+      now,
+      model,
+    };
+  });
+}
+
+export function wantedBy(model: FoundModel): Wanted {
+  return {
+    model: model.name === EMBEDDED ? undefined : model.name,
+    serverModel: model.server_model === '' ? undefined : model.server_model,
+  };
+}
+
+/** What could not be looked at, in a line under the list's title; empty where there is nothing to tell. */
+export function notesWords(notes: readonly string[]): string {
+  const [first] = notes;
+  if (first === undefined) return '';
+  return notes.length === 1 ? first : `${first} (and ${notes.length - 1} more: assay model list)`;
+}
+
+function isSet(model: FoundModel, setting: string | null): boolean {
+  return setting === null ? false : model.names.includes(setting) || (model.server_model === '' && model.where === setting);
+}
+
+function facts(model: FoundModel): string {
+  return [
+    model.parameters === 0 ? '' : `${short(model.parameters, 'B', 'M')} parameters`,
+    model.quantisation,
+    model.size === 0 ? '' : short(model.size, ' GB', ' MB'),
+    model.fills_middle === null ? '' : model.fills_middle ? 'fills in the middle' : 'only continues the text',
+    model.tokens_per_second === null ? '' : `about ${Math.round(model.tokens_per_second).toLocaleString('en')} tokens/s`,
+    model.numbers === '' ? '' : `numbers: ${model.numbers}`,
+  ]
+    .filter(Boolean)
+    .join(' · ');
+}
+
+function short(count: number, billions: string, millions: string): string {
+  return count >= 1e9 ? `${(count / 1e9).toFixed(1)}${billions}` : `${Math.max(1, Math.round(count / 1e6))}${millions}`;
+}
