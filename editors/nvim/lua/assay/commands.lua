@@ -201,6 +201,18 @@ local function recalibrate()
   end)
 end
 
+--- The model of this name, or else one from the list.
+---@param name? string
+local function model(name)
+  if not running() then
+    return
+  elseif name then
+    require('assay.models').use(name)
+  else
+    require('assay.models').choose(false)
+  end
+end
+
 ---@class assay.Command
 ---@field run fun(argument?: string)
 ---@field arguments? string[] to complete
@@ -208,6 +220,7 @@ end
 ---@type table<string, assay.Command>
 M.COMMANDS = {
   dial = { run = dial, arguments = { '0', '0.1', '0.2', '0.3', '0.4', '0.5', '0.6', '0.7', '0.8', '0.9' } },
+  model = { run = model, arguments = { 'embedded' } },
   status = { run = status },
   explain = { run = explain },
   report = {

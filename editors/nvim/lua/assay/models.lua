@@ -1,0 +1,140 @@
+--- The models of this machine: one is chosen from the list, set, opened, and the next step is told.
+local client = require('assay.client')
+local report = require('assay.report')
+local M = {}
+
+local EMBEDDED = 'embedded'
+
+local function say(text, level)
+  vim.notify('Assay: ' .. text, level or vim.log.levels.INFO)
+end
+
+--- Say it in a line, or beside the cursor where it is longer than the screen: then the next key would be taken for the answer to "Press
+--- ENTER".
+local function tell(text, level)
+  if vim.fn.strdisplaywidth(text) < vim.o.columns - 20 then
+    say(text, level)
+  else
+    vim.lsp.util.open_floating_preview({ text }, '', {
+      focusable = false,
+      border = 'rounded',
+      max_width = 100,
+      wrap = true,
+      close_events = { 'CursorMoved', 'BufLeave', 'InsertLeave', 'TextChangedI' },
+    })
+  end
+end
+
+---@param method string
+---@param params table
+---@param use fun(answer: table)
+local function ask(method, params, use)
+  client.request(method, params, function(err, answer)
+    if err then
+      say(err.message, vim.log.levels.WARN)
+    else
+      use(report.plain(answer))
+    end
+  end)
+end
+
+---@param count number
+---@param billions string
+---@param millions string
+---@return string
+local function short(count, billions, millions)
+  if count >= 1e9 then
+    return ('%.1f%s'):format(count / 1e9, billions)
+  end
+  return ('%d%s'):format(math.max(1, math.floor(count / 1e6 + 0.5)), millions)
+end
+
+--- What a model of the list is, in one line.
+---@param model table of `assay/models`
+---@param now boolean whether it is the one that is set
+---@return string
+function M.line(model, now)
+  local name = model.server_model ~= '' and ('%s (%s)'):format(model.server_model, model.name) or model.name
+  local told = {}
+  if model.problem ~= '' then
+    told = { "can't be used: " .. model.problem }
+  else
+    if model.parameters > 0 then
+      table.insert(told, short(model.parameters, 'B', 'M'))
+    end
+    if model.quantisation ~= '' then
+      table.insert(told, model.quantisation)
+    end
+    if model.size > 0 then
+      table.insert(told, short(model.size, ' GB', ' MB'))
+    end
+    if model.fills_middle ~= nil then
+      table.insert(told, model.fills_middle and 'fills in the middle' or 'only continues the text')
+    end
+    if model.tokens_per_second then
+      table.insert(told, ('about %d tokens/s'):format(math.floor(model.tokens_per_second + 0.5)))
+    end
+    table.insert(told, 'numbers: ' .. model.numbers)
+  end
+  return ('%s %s  %s'):format(now and '●' or ' ', name, table.concat(told, ', '))
+end
+
+---@param list table answer of `assay/models`
+---@param model table of it
+---@return boolean
+function M.is_now(list, model)
+  if list.setting then
+    return vim.list_contains(model.names, list.setting) or (model.server_model == '' and model.where == list.setting)
+  end
+  return model.fingerprint ~= '' and model.fingerprint == list.fingerprint
+end
+
+--- Set a model for as long as this Neovim runs, and tell whether it works.
+---@param name string as `assay model list` shows it
+---@param server_model? string
+function M.use(name, server_model)
+  local model = name ~= EMBEDDED and name or nil
+  client.change('modelOptions.serverModel', server_model)
+  client.change('model', model)
+  say(('opening %s …'):format(name))
+  ask('assay/checkModel', { model = model or vim.NIL }, function(checked)
+    if not checked.ok then
+      tell(checked.said, vim.log.levels.ERROR)
+    else
+      tell(('%s is open. %s'):format(checked.name, checked.said))
+    end
+  end)
+end
+
+--- Choose from the list.
+---@param probe boolean whether to ask servers on this machine, too
+function M.choose(probe)
+  ask('assay/models', { probe = probe }, function(list)
+    local entries = {}
+    for _, model in ipairs(list.models) do
+      table.insert(entries, { model = model, text = M.line(model, M.is_now(list, model)) })
+    end
+    if not probe then
+      table.insert(entries, { probe = true, text = '  … ask the servers on this machine, too' })
+    end
+    vim.ui.select(entries, {
+      prompt = list.notes[1] and ('A model (%s)'):format(list.notes[1]) or 'A model of this machine',
+      kind = 'assay_model',
+      format_item = function(each)
+        return each.text
+      end,
+    }, function(chosen)
+      if not chosen then
+        return
+      elseif chosen.probe then
+        M.choose(true)
+      elseif chosen.model.problem ~= '' then
+        tell(chosen.model.problem, vim.log.levels.WARN)
+      else
+        M.use(chosen.model.name, chosen.model.server_model ~= '' and chosen.model.server_model or nil)
+      end
+    end)
+  end)
+end
+
+return M
