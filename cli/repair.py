@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..inference.asking.asker import Asker
+    from ..suggestion.memory.scope import Scope
     from ..suggestion.repair.repairs import Repair, Repairs
     from ..suggestion.repair.request import Request
     from ..suggestion.repair.surprise import LineSurprise
@@ -78,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
             asker=asker,
             failure=None if arguments.failure is None else Failure(message=arguments.failure),
         )
-        repairs = propose(request, most=arguments.most, max_ms=arguments.max_ms)
+        repairs = _with_confidence(propose(request, most=arguments.most, max_ms=arguments.max_ms), request, Path(name), arguments.memory)
         surprises = _surprises(request, repairs) if arguments.show_surprise else None
         fingerprint = model.fingerprint
     if arguments.json:
@@ -108,6 +109,21 @@ def _asker(url: str) -> Asker:
     from ..inference.opening import ModelChoice, open_asker
 
     return open_asker(ModelChoice(url))
+
+
+def _with_confidence(repairs: Repairs, request: Request, file: Path, scope: Scope) -> Repairs:
+    """The repairs with what the registry's calibrators say of them, the likeliest first."""
+    from ..calibration.project_folder import project_of
+    from ..calibration.registry import load_registry
+    from ..suggestion.memory.memories import memory_fingerprint
+    from ..suggestion.repair.confidence import purpose_of, with_confidence
+
+    root = project_of(file.resolve())
+    registry = load_registry(root)
+    for reason in registry.skipped:
+        say(f"assay: calibrator skipped: {reason}")
+    purpose = purpose_of(request, "tests_pass", memory=memory_fingerprint(request.asking.model, scope), file=file.absolute())
+    return with_confidence(repairs, purpose, registry, project=root.name if root else None)
 
 
 def _surprises(request: Request, repairs: Repairs) -> list[LineSurprise]:

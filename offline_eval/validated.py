@@ -24,7 +24,7 @@ from .progress import to_stderr
 
 # The function `figures` of a module of calibration/validation.
 Figures = Callable[[Calibrator, Inputs, HeldOut], tuple[Figure, ...]]
-_FREE = tuple(name for name, measure in MEASURES.items() if not measure.cost and measure.kind != "consistency")
+_FREE = tuple(name for name, measure in MEASURES.items() if not measure.cost and measure.kind in ("intrinsic", "reflective", "baseline"))
 
 
 def figures_of_task(

@@ -53,12 +53,12 @@ def distinct(generations: Sequence[Generation], count: int) -> list[tuple[Genera
     by_text: dict[str, list[int]] = {}
     for index, generation in enumerate(generations):
         by_text.setdefault(generation.text, []).append(index)
-    total = _log_sum(logprobs) if logprobs else 0.0
+    total = log_sum(logprobs) if logprobs else 0.0
     return [
         (
             generations[same[0]],
             # By rounding, the share could be slightly more than 1.
-            Drawn(same[0] + 1, count, min(0.0, _log_sum(logprobs[i] for i in same) - total) if logprobs else None),
+            Drawn(same[0] + 1, count, min(0.0, log_sum(logprobs[i] for i in same) - total) if logprobs else None),
         )
         for same in by_text.values()
     ]
@@ -72,7 +72,7 @@ def _logprobs(generations: Sequence[Generation]) -> list[float]:
     return totals if all(map(math.isfinite, totals)) else []
 
 
-def _log_sum(logprobs: Iterable[float]) -> float:
+def log_sum(logprobs: Iterable[float]) -> float:
     """log Σ exp, without underflow."""
     values = list(logprobs)
     most = max(values)

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from ...inference.model import Generation
 from ..arrays import Floats, sigmoid
 
-Kind = Literal["intrinsic", "consistency", "reflective", "baseline"]
+Kind = Literal["intrinsic", "consistency", "reflective", "baseline", "repair", "fault"]
 Transform = Literal["logit_of_exp", "logit", "logit_of_percent", "identity", "log1p"]
 Raw = Literal["exp", "itself", "sigmoid", "scaled"]
 
@@ -77,6 +77,18 @@ MEASURES: dict[str, Measure] = {
         Measure("mean_margin", "intrinsic", 0, "identity", 1, None, "nats per token", "mean of log p - log p of the best other token"),
         Measure("length", "baseline", 0, "log1p", 0, "scaled", "characters", "number of characters of the text"),
         Measure("agreement", "consistency", 0, "logit_of_exp", 1, "exp", "nats", "log of this text's share in all alternatives' exp(s)"),
+        Measure("logprob_gain", "repair", 0, "identity", 1, None, "nats", "s of the new lines - s of those that stand there"),
+        Measure("old_logprob", "repair", 0, "logit_of_exp", -1, None, "nats", "s of the lines that stand there"),
+        Measure("edit_size", "repair", 0, "log1p", -1, None, "characters", "number of characters that go and that come"),
+        Measure("source_agreement", "repair", 0, "identity", 1, None, "share", "share of the sources with an answer that gave it"),
+        Measure("draw_agreement", "repair", 0, "identity", 1, None, "share", "share of all drawn texts that are it"),
+        Measure("by_rule", "repair", 0, "identity", 0, None, "0 or 1", "1 where a rule of analysis.repairs gave it"),
+        Measure("surprise", "repair", 0, "identity", 1, None, "nats", "largest log p of the best other token - log p of those it changes"),
+        Measure("line_surprise", "repair", 0, "log1p", 1, None, "nats", "sum of those above 0 of the most surprising line it changes"),
+        Measure("rank", "repair", 0, "log1p", -1, None, "rank", "its number, from 1, by gain and size (suggestion.repair.order)"),
+        Measure("ochiai", "fault", 0, "identity", 1, None, "cosine", "between the tests that fail and those that run a line"),
+        Measure("spectrum_rank", "fault", 0, "log1p", -1, None, "rank", "of a line by ochiai, the mean of those alike"),
+        Measure("surprise_rank", "fault", 0, "log1p", -1, None, "rank", "of a line by line_surprise, the mean of those alike"),
         Measure(
             "round_trip", "consistency", 6, "logit_of_exp", 1, "exp", "nats", "log of (k + ½) / (n + 1), k of n rebuilds are this text"
         ),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from ...analysis.morphisms.text_edits import changed_span
 from ...calibration.confidence import uncalibrated
+from ...calibration.measures.agreement import log_sum
 from ...calibration.measures.registry import measures_of
 from ...calibration.samples import Event
 from ...inference.stopping.cancel_or_timeout import StopCheck
@@ -23,7 +24,8 @@ from .score import Score, Scores
 from .sources.registry import Source
 from .surprise import LineSurprise, surprise_within
 
-_UNCALIBRATED = "there is no calibrator for repairs"
+# As long as nobody asks for it (`confidence.with_confidence`).
+_UNCALIBRATED = "its probability was not asked for"
 
 
 @dataclass(slots=True)
@@ -72,7 +74,10 @@ class Gathering:
 
     def repairs(self, most: int, order: Order, event: Event, encoding: Encoding) -> tuple[Repair, ...]:
         """The best of what was kept: first what mends a file that does not parse, then by the order."""
-        measured = [(found, self._measures(found)) for found in self._found.values() if found is not None]
+        kept = [found for found in self._found.values() if found is not None]
+        gains = [found.score.gain for found in kept if found.score is not None]
+        total = log_sum(gains) if gains else 0.0
+        measured = [(found, self._measures(found, total)) for found in kept]
         best = sorted(measured, key=lambda each: (not each[0].mends, -order(each[1])))[:most]
         return tuple(self._repair(found, measures | {"rank": rank}, event, encoding) for rank, (found, measures) in enumerate(best, 1))
 
@@ -91,23 +96,25 @@ class Gathering:
         old = self.request.newline.join(lines[change.first : change.end])
         return Repair(suggestion, old, tuple(found.sources), tuple(found.rules), found.mends)
 
-    def _measures(self, found: Found) -> dict[str, float]:
-        """Those of the new lines, and what tells repairs apart.
-
-        old_logprob, logprob_gain: in nats. edit_size: in characters. source_agreement: the share of the sources with an answer that gave
-        it. draw_agreement: of all drawn texts. surprise: of the most surprising token that it changes, in nats.
-        """
+    def _measures(self, found: Found, total: float) -> dict[str, float]:
+        """Those of the new lines, and those of the kind "repair", as far as the model can say. total: log of the sum of all exp(gain)."""
         change, old = found.change, self.request.lines[found.change.first : found.change.end]
         measures = {
             "edit_size": float(edit_size(old, change.new)),
             "source_agreement": len(found.sources) / len(self._answered),
             "draw_agreement": found.draws / self._draws if self._draws else 0.0,
+            "by_rule": float(bool(found.rules)),
         }
         if found.score is not None:
+            gain = found.score.gain
             measures |= measures_of(found.score.new)
-            measures |= {"old_logprob": found.score.old_logprob, "logprob_gain": found.score.gain}
-        surprise = _surprise(change, self.request.lines, self.request.suspects)
-        return measures if surprise is None else measures | {"surprise": surprise}
+            # By rounding, the share could be slightly more than 1.
+            measures |= {"old_logprob": found.score.old_logprob, "logprob_gain": gain, "agreement": min(0.0, gain - total)}
+        if self.request.suspects:
+            changed = [suspect.surprise for suspect in self.request.suspects if change.first <= suspect.line < change.end]
+            measures["surprise"] = _surprise(change, self.request.lines, self.request.suspects)
+            measures["line_surprise"] = max(changed, default=0.0)
+        return measures
 
 
 def _add(found: Found, candidate: Candidate) -> None:
@@ -117,12 +124,12 @@ def _add(found: Found, candidate: Candidate) -> None:
         found.rules[candidate.rule] = None
 
 
-def _surprise(change: Change, lines: Lines, suspects: Sequence[LineSurprise]) -> float | None:
-    """The surprise of the most surprising token that a change touches, of the suspects; None where it touches none of them."""
+def _surprise(change: Change, lines: Lines, suspects: Sequence[LineSurprise]) -> float:
+    """The surprise of the most surprising token that a change touches, of the suspects; 0 where it touches none of them."""
     told = []
     for suspect in suspects:
         if change.first <= suspect.line < change.end:
             old, alone = lines[suspect.line], change.end - change.first == len(change.new) == 1
             start, end = changed_span(old, change.new[0])[:2] if alone else (0, len(old) + 1)
             told.append(surprise_within(suspect, start, end))
-    return max((one for one in told if one is not None), default=None)
+    return max((one for one in told if one is not None), default=0.0)

@@ -59,11 +59,14 @@ def proposals(
     check = make_stop_check(cancel, max_ms, time.perf_counter())
     request = replace(request, asking=replace(request.asking, is_over=lambda: check() is not None))
     request = _with_suspects(request)
-    gathering = Gathering(request, parsing_of(request.lines, request.first, request.end, request.language))
+    parsing = parsing_of(request.lines, request.first, request.end, request.language)
+    gathering = Gathering(request, parsing)
     not_asked: dict[str, str] = {}
 
     def repairs(stopped_by: StopReason | None) -> Repairs:
-        return Repairs(gathering.repairs(most, order, event, encoding), request.suspects, dict(not_asked), stopped_by)
+        found = gathering.repairs(most, order, event, encoding)
+        parses = parsing is None or parsing.before is not None
+        return Repairs(found, request.suspects, dict(not_asked), stopped_by, request.end - request.first, parses)
 
     for source in sources:
         if check() is not None:

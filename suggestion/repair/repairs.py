@@ -41,12 +41,15 @@ class Repairs:
         suspects: the lines that surprise the model, the most surprising first.
         not_asked: why a source was not asked, by its name.
         stopped_by: why there may be more: TIME or CANCELLED; None where all were asked.
+        lines: how many lines were to be repaired. parses: whether the file did, as far as is known.
     """
 
     found: tuple[Repair, ...]
     suspects: tuple[LineSurprise, ...]
     not_asked: dict[str, str]
     stopped_by: StopReason | None
+    lines: int = 1
+    parses: bool = True
 
     def as_json(self) -> dict[str, Any]:
         """What `assay repair --json` prints of them; the suspects only where they are asked for."""

@@ -1,6 +1,7 @@
 """`assay repair`: which lines it repairs, what it prints, and what it refuses."""
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -53,7 +54,7 @@ def test_repairs_are_diffs_that_can_be_applied(tmp_path: Path) -> None:
     ran = assay("repair", "a.py:4", "--most", "40", cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     titles, diffs = zip(*(text.split("\n", 1) for text in ran.stdout.strip("\n").split("\n\n")), strict=True)
-    assert titles[0].startswith(f"repair 1 of {len(diffs)}: ○ no evidence; gain ")
+    assert re.match(f"repair 1 of {len(diffs)}: [◆◈◇○] .+; gain ", titles[0])
     assert "not asked: instruct: no instruct model was named" in ran.stderr
     (right,) = (diff for diff in diffs if "+    if value > high:" in diff)
     assert right.startswith("--- a.py\n+++ a.py\n@@ -1,7 +1,7 @@\n def clamp(")

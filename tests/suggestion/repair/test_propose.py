@@ -97,6 +97,8 @@ def test_agreement_counts_sources_and_drawn_texts(model: LlamaModel) -> None:
     assert found[other].suggestion.measures["source_agreement"] == 0.5
     assert found[other].suggestion.measures["draw_agreement"] == 0.25
     assert found[right].suggestion.measures["edit_size"] == 2.0
+    shares = [math.exp(each.suggestion.measures["agreement"]) for each in found.values()]
+    assert sum(shares) == pytest.approx(1.0)
 
 
 def test_the_surprise_of_a_repair_is_that_of_the_token_that_it_changes(model: LlamaModel) -> None:
@@ -107,6 +109,7 @@ def test_the_surprise_of_a_repair_is_that_of_the_token_that_it_changes(model: Ll
     operator, call = sorted(found.found, key=lambda repair: repair.suggestion.measures["edit_size"], reverse=False)
     told = {operator.suggestion.text: operator, call.suggestion.text: call}
     assert told["    if value > high:"].suggestion.measures["surprise"] == by_text["<"]
+    assert {each.suggestion.measures["line_surprise"] for each in found.found} == {suspect.surprise}
 
 
 def test_what_mends_a_file_that_does_not_parse_comes_first(model: LlamaModel) -> None:
