@@ -30,7 +30,7 @@ class Asking(Generic[Wanted]):
     """Makes the worker's function that asks the model about items; travels to the worker.
 
     projects: by name, and archives, where their distributions are: for their memories. wanted: what a study wants of each item. ask: gives
-    the record of an item but for its id.
+    the record of an item but for its id; it may have further "timings".
     """
 
     model: StudyModel
@@ -63,7 +63,8 @@ class OpenModel(Generic[Wanted]):
         begin_anew(self.model)
         self.memory.forget()
         record = self.asking.ask(self, item)
-        return {"id": item.id, **record, "timings": {"total_ms": (time.perf_counter() - begun) * 1e3}}
+        timings = {"total_ms": (time.perf_counter() - begun) * 1e3, **record.pop("timings", {})}
+        return {"id": item.id, **record, "timings": timings}
 
     def close(self) -> None:
         """Put the model away."""

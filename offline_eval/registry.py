@@ -32,6 +32,8 @@ STUDIES = {
     "problems": "calibration.problems",
     "recorded": "calibration.recorded.study",
     "recorded_labelled": "calibration.recorded.labelled",
+    "repairs": "repairs.lines.study",
+    "repairs_programs": "repairs.programs.study",
     "repository": "repository.study",
     "rtc": "rtc.lines.study",
     "rtc_problems": "rtc.problems.study",

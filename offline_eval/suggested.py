@@ -102,8 +102,9 @@ class FileWithGap:
 
     def is_exact(self, inserted: str | None) -> bool:
         """Whether accepting gives the file back, white space at the ends of lines aside."""
-        return inserted is not None and _without_trailing_space(self.accepted(inserted)) == _without_trailing_space(self.text)
+        return inserted is not None and without_trailing_space(self.accepted(inserted)) == without_trailing_space(self.text)
 
 
-def _without_trailing_space(text: str) -> list[str]:
+def without_trailing_space(text: str) -> list[str]:
+    """The lines of a text, without white space at their ends."""
     return [line.rstrip() for line in text.split("\n")]

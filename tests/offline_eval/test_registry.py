@@ -22,6 +22,7 @@ def test_every_folder_of_a_study_is_registered_and_stands_on_the_command_line() 
         ("eval", "calibration"),
         ("eval", "catcode"),
         ("eval", "counterfeit"),
+        ("eval", "repairs"),
         ("eval", "rtc"),
         ("calibrate", "repo"),
     }

@@ -125,7 +125,7 @@ def label_of(oracle: Oracle, judged: Judged, seed: int, most: int = MAX_PROFILED
             raise Unjudged(verdict.reason)
         passes, error, why = verdict.label, "passed" if verdict.label else None, verdict.reason
     changed: list[ChangedTest] = [
-        {"test": one.test, "error": one.error, "why": _reason(one.why)} for one in profile.tests if one.change != "as_before"
+        {"test": one.test, "error": one.error, "why": reason_of(one.why)} for one in profile.tests if one.change != "as_before"
     ]
     return {
         "id": judged.id,
@@ -135,12 +135,13 @@ def label_of(oracle: Oracle, judged: Judged, seed: int, most: int = MAX_PROFILED
         "known": sum(one.change != "unknown" for one in profile.tests),
         "left_out": profile.left_out,
         "changed": changed,
-        "why": _reason(why),
+        "why": reason_of(why),
         "way": profile.way,
     }
 
 
-def _reason(why: str) -> str:
+def reason_of(why: str) -> str:
+    """The reason of a test's change as a record keeps it: short, and the same in each run."""
     return _ADDRESS.sub("0x…", why)[:_MAX_WHY]
 
 

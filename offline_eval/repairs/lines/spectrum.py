@@ -1,0 +1,45 @@
+"""Which lines the tests run that fail for a bug, and where its own line is among them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TypedDict
+
+from ....analysis.oracle.changes import with_statements
+from ....analysis.oracle.oracle import Oracle
+from ....analysis.oracle.spectrum import suspects
+from ....suggestion.repair.localisation import MAX_LINES
+from ...sets.lines import Place
+
+
+class Spectrum(TypedDict):
+    """The lines that the tests which fail for a bug run.
+
+    suspects: the first `MAX_LINES`, each file, line, failing and passing tests and Ochiai's coefficient. lines: how many there are.
+    wrong: the numbers of the lines of the bug's statement. above, alike: how many lines are more suspicious than that statement, and how
+    many as much, itself included; both 0 where no test was seen to run it.
+    """
+
+    suspects: list[tuple[str, int, int, int, float]]
+    lines: int
+    wrong: list[int]
+    above: int
+    alike: int
+
+
+def spectrum_at(oracle: Oracle, place: Place, failing: Collection[str], known: Collection[str]) -> Spectrum:
+    """The spectrum of a bug at a place. Which tests run which lines is known of the project without the bug.
+
+    known: the tests of which it is known whether they fail. The others that run the line count neither way.
+    """
+    file, region = place.path.partition("/")[2], with_statements(place.text, range(place.line, place.line + 1))
+    coverage = oracle.coverage()
+    found = suspects(coverage.tests, failing, without=coverage.touching(file, region) - frozenset(known))
+    own = max((each.ochiai for each in found if each.file == file and each.line in region), default=None)
+    return {
+        "suspects": [(each.file, each.line, each.failing, each.passing, each.ochiai) for each in found[:MAX_LINES]],
+        "lines": len(found),
+        "wrong": [each.line for each in found if each.file == file and each.line in region],
+        "above": 0 if own is None else sum(each.ochiai > own for each in found),
+        "alike": 0 if own is None else sum(each.ochiai == own for each in found),
+    }

@@ -1,0 +1,1 @@
+"""Repairs of small programs with one bug each."""

@@ -1,0 +1,199 @@
+"""Repairs of QuixBugs: small programs of Python with one wrong line each (Lin et al. 2017), judged by the tests that come with them.
+
+    propose    what the editor proposes at the wrong line
+    label      what the tests say of each distinct program
+    loop       beside it, mutation and test without a model
+
+The programs whose bug is a line that is missing, or more than one line, are left out. A program has no project, so the memory is at most of
+its own text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypedDict
+
+from ....analysis.sandbox.isolation.best_level import best_level
+from ....inference.opening import ModelChoice
+from ....suggestion.memory.scope import Scope
+from ....suggestion.repair.confidence import RANKS, prompt_of
+from ...calibration.plan import tell, written
+from ...model import StudyModel, model_of
+from ...pool.choice import Pool
+from ...progress import counted, to_stderr
+from ...run import Run
+from ...sets.problem import Problem
+from ...sets.quixbugs import quixbugs
+from ...study import Plan, Results, Work, conduct
+from ..attempts import Attempt
+from ..candidates import distinct, repaired
+from ..loop import LOOPED, MAX_TRIED
+from ..model import require_scores, sources_of
+from ..report import attempt_of, write_report
+from ..samples import answer_of
+from .work import LABELS, PROPOSED, Judging, Looping, Proposing, Text, wrong_text
+
+SET = "quixbugs"
+# The sandbox ends a program long before; a worker that takes so long for one hangs.
+_MAX_TEXT_S, _MAX_PROGRAM_S = 600.0, 3600.0
+
+
+class Program(TypedDict):
+    """A line of items.jsonl."""
+
+    id: str
+    name: str
+    line: int
+    tested: bool
+
+
+class ProgramStudy:
+    """The study, as the driver sees it."""
+
+    name = "repairs_programs"
+    steps = (PROPOSED, LABELS, LOOPED)
+    needed = ("set",)
+
+    def answers(self, run: Run) -> list[Any]:
+        """The repairs of each program that have a score, with what the tests said."""
+        made, labels = _by_id(run, PROPOSED.name), _by_id(run, LABELS.name)
+        return [
+            answer_of(each["id"], {"project": each["name"], "file": each["id"], "function": each["name"], "line": each["line"]},
+                      made[each["id"]], labels)
+            for each in run.items(Program) if each["id"] in made
+        ]  # fmt: skip
+
+    def report(self, run: Run, results: Results, *, as_json: bool) -> None:
+        """A page, and a summary on stderr."""
+        lost = sum(len(run.lost(step)) for step in self.steps)
+        write_report(run, results, list(attempts_of(run)), lost, by="program", as_json=as_json)
+
+
+STUDY = ProgramStudy()
+
+
+def attempts_of(run: Run) -> Iterator[Attempt]:
+    """Each program that something was proposed for."""
+    made, labels, looped = (_by_id(run, step.name) for step in STUDY.steps)
+    for each in run.items(Program):
+        if (name := each["id"]) in made:
+            bug = {"source": SET, "kind": SET, "changed": (), "known": 0}
+            yield attempt_of(name, each["name"], bug, made[name], labels, looped.get(name))
+
+
+def _by_id(run: Run, step: str) -> dict[str, Any]:
+    (found,) = (each for each in STUDY.steps if each.name == step)
+    return {record["id"]: record for record in run.records(found).read()}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the user wants. data: a copy of the project. limit: the first so many programs. The rest as of the study of lines."""
+
+    out: Path
+    data: Path
+    choice: ModelChoice = field(default_factory=ModelChoice)
+    limit: int | None = None
+    seed: int = 0
+    pool: Pool = field(default_factory=Pool)
+    memory: Scope = "file"
+    steps: Sequence[str] = ()
+    as_json: bool = False
+
+    def problems(self) -> list[Problem]:
+        """The programs. Raises SetError."""
+        return quixbugs(self.data)[: self.limit]
+
+    def model(self) -> StudyModel:
+        """The model. Raises as `require_scores` and `model_of`."""
+        return require_scores(model_of(self.choice, ("line",), memory="off" if self.memory == "off" else "file"))
+
+
+def run_programs(asked: Asked) -> Run:
+    """Run, or resume, the study. Raises UsageError, RunError, StudyError, NoIsolation, ModelError and OSError."""
+    found, model = asked.problems(), asked.model()
+    lines = [json.dumps(_item(problem)).encode() + b"\n" for problem in found]
+    run = Run.begin(asked.out, _question(asked, model, hashlib.sha256(b"".join(lines)).hexdigest()))
+    run.keep_items(lines)
+    to_stderr(counted(len(found), "program"))
+    conduct(STUDY, run, _plan(asked, run, model, found), as_json=asked.as_json)
+    return run
+
+
+def tell_programs(asked: Asked) -> None:
+    """Say what a run would do. Raises what `run_programs` raises before it begins."""
+    found, model = asked.problems(), asked.model()
+    tested = sum(bool(problem.test) for problem in found)
+    plan = {
+        "schema": "assay/study-plan/1",
+        "study": STUDY.name,
+        "set": SET,
+        "run": str(asked.out),
+        "model": model.id,
+        "model_name": model.name,
+        "prompt": prompt_of(model.prompts["line"], sources_of(model)),
+        "programs": len(found),
+        "tested_programs": tested,
+        "isolation": str(best_level()),
+        "most_mutants_tested": tested * MAX_TRIED,
+    }
+    tell(
+        plan,
+        [
+            f"programs     {counted(len(found), 'program')} of {asked.data}, {tested} with tests that run here",
+            f"model        {model.name} {model.id}, fingerprint of repairs {plan['prompt']}",
+            f"tests        those that come with the programs, isolated by {plan['isolation']}",
+            f"loop         beside it at most {MAX_TRIED} mutants of a program are tested, until one passes",
+            written(asked.out),
+        ],
+        as_json=asked.as_json,
+    )
+
+
+def _question(asked: Asked, model: StudyModel, digest: str) -> dict[str, str | int | Sequence[str]]:
+    question: dict[str, str | int | Sequence[str]] = {
+        **model.question(STUDY.name),
+        "prompt": prompt_of(model.prompts["line"], sources_of(model)),
+        "set": SET,
+        "sources": sources_of(model),
+        "alternatives": RANKS,
+        "seed": asked.seed,
+        "items": digest,
+    }
+    if asked.limit:
+        question["limit"] = asked.limit
+    return question
+
+
+def _item(problem: Problem) -> dict[str, str | int | bool]:
+    text = "\0".join((problem.prompt, problem.suffix, problem.truth, problem.wrong, problem.test))
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    line = problem.prompt.count("\n") + 1
+    return {"id": problem.id, "name": problem.group, "line": line, "tested": bool(problem.test), "sha256": digest}
+
+
+def _plan(asked: Asked, run: Run, model: StudyModel, found: Sequence[Problem]) -> Plan:
+    pool, waits = asked.pool, bool(asked.choice.servers)
+    tested = [problem for problem in found if problem.test]
+
+    def labels() -> Work[Any]:
+        texts = list(_texts(tested, _by_id(run, PROPOSED.name)))
+        return Work(LABELS, texts, Judging(best_level()), pool, len(texts), max_item_s=_MAX_TEXT_S)
+
+    plan: dict[str, Callable[[], Work[Any]]] = {
+        "propose": lambda: Work(PROPOSED, found, Proposing(model), pool, len(found), waits=waits),
+        "label": labels,
+        "loop": lambda: Work(LOOPED, tested, Looping(best_level()), pool, len(tested), max_item_s=_MAX_PROGRAM_S),
+    }
+    return [work for name, work in plan.items() if not asked.steps or name in asked.steps]
+
+
+def _texts(found: Sequence[Problem], made: Mapping[str, Any]) -> Iterator[Text]:
+    """Each distinct program that tests are to judge."""
+    for problem in found:
+        for each in distinct(made[problem.id]["candidates"] if problem.id in made else []):
+            yield Text(each["text_id"], problem, repaired(wrong_text(problem), each))

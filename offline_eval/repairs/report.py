@@ -1,0 +1,130 @@
+"""The report of a run: a page, and a summary on stderr."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ...calibration.report.blocks import Paragraph
+from ...calibration.report.cells import Cell, text_of
+from ...calibration.report.study_report import Section, StudyContent
+from ...suggestion.repair.confidence import TASK
+from ...suggestion.repair.localisation import TASK as FAULT
+from ..progress import counted
+from ..run import Run
+from ..study import Results
+from ..study_page import write_page
+from .attempts import Attempt
+from .faults import Fault, faults_table
+from .numbers import Numbers, numbers_of, numbers_table
+from .samples import FEATURES
+from .tables import EVENTS, controls_table, effort_table, repaired_table, verified_table
+from .timings import Timings, times_table, timings_of
+
+_WORDS = (
+    "Each bug is a line of a program that passes its tests; with the bug some of them fail. What is proposed in its place is what the "
+    "editor proposes. It passes where every test that touches the line ends as it does without the bug."
+)
+_OF_LINES = "lines: that of the bug"
+_TOLD = ("set", "sources", "memory", "projects", "per_project", "limit", "seed")
+
+
+def write_report(
+    run: Run, results: Results, attempts: Sequence[Attempt], lost: int, *, by: str, faults: Sequence[Fault] = (), as_json: bool
+) -> None:
+    """Write report/. On stdout the paths of samples and report, or one JSON document.
+
+    attempts: bugs and, with the source "control", right lines. by: what is independent. faults: where bugs are. lost: items without an
+    answer. Raises StudyError and SampleError.
+    """
+    bugs = [each for each in attempts if each.source != "control"]
+    controls = [each for each in attempts if each.source == "control"]
+    samples = results.samples.get(TASK, ())
+    numbers = {f"repairs: {said}": numbers_of(samples, event, FEATURES[TASK]) for event, said in EVENTS.items()}
+    if faults:
+        numbers[_OF_LINES] = numbers_of(results.samples.get(FAULT, ()), "exact_match", FEATURES[FAULT])
+
+    def content() -> StudyContent:
+        return content_of(run, bugs, controls, numbers, timings_of(run.folder), by, lost, faults)
+
+    write_page(run.folder, content, samples=results.paths, as_json=as_json)
+
+
+def content_of(
+    run: Run,
+    bugs: Sequence[Attempt],
+    controls: Sequence[Attempt],
+    numbers: Mapping[str, Numbers],
+    timings: Timings,
+    by: str,
+    lost: int,
+    faults: Sequence[Fault],
+) -> StudyContent:
+    """The page. Raises PlotError without matplotlib."""
+    question = run.question()
+    repaired, verified = repaired_table(bugs, by, next(iter(numbers.values())).order), verified_table(bugs, by, question["seed"])
+    cells = {cell.id: cell for table in (repaired, verified) for cell in table.cells()}
+    effort = effort_table(bugs, by)
+    return StudyContent(
+        title=f"Repairs: {question['model_name']}",
+        summary=summary(bugs, cells, by),
+        facts=tuple(_facts(question)),
+        sections=(
+            Section("Bugs repaired", (Paragraph(_WORDS), repaired, *((effort,) if effort.rows else ()))),
+            *((Section("Verified", (verified,)),) if verified.rows else ()),
+            *((Section("Right lines", (controls_table(controls, by),)),) if controls else ()),
+            Section("Numbers", (numbers_table(numbers),)),
+            *((Section("Where the bug is", (faults_table(faults, by, numbers[_OF_LINES]),)),) if faults else ()),
+            Section("Time", (times_table(bugs, timings),)),
+        ),
+        left_out=tuple(_left_out(bugs, lost)),
+        command=f"assay eval report {run.folder.resolve().name}",
+    )
+
+
+def summary(bugs: Sequence[Attempt], cells: Mapping[str, Cell], by: str) -> tuple[str, str, str]:
+    """Three sentences for somebody who reads no more."""
+    groups = len({each.group for each in bugs})
+    first = f"{counted(len(bugs), 'bug')} of {counted(groups, by)}, each of which some test notices, were to be repaired."
+    source = next((place.split("/")[1] for place in cells if place.startswith("A/")), "all")
+    one, eight = cells.get(f"A/{source}/both/passes/1"), cells.get(f"A/{source}/both/passes/8")
+    false, tick = cells.get(f"V/{source}/both/false"), cells.get(f"V/{source}/both/passes")
+    if one is None or eight is None or one.value is None:
+        return first, "None was judged.", "Of verification this run says nothing."
+    second = f"The first proposal passes the tests for {text_of(one)} of them, one of the first eight for {text_of(eight)}."
+    if tick is None or false is None or tick.value is None:
+        return first, second, "Of verification this run says nothing."
+    third = (
+        f"Verified by half of the tests, the first that passes those is right for {text_of(tick)}; of such repairs {text_of(false)} fail "
+        "the other half."
+    )
+    return first, second, third
+
+
+def attempt_of(
+    name: str, group: str, bug: Mapping[str, Any] | None, made: Mapping[str, Any], labels: Mapping[str, Any], loop: Mapping[str, Any] | None
+) -> Attempt:
+    """A line that was to be repaired, from its records. bug: None for a control."""
+    if bug is None:
+        return Attempt(name, group, "control", "", made["candidates"], (), 0, labels)
+    failing = [test["test"] for test in bug["changed"] if test["error"] is not None]
+    return Attempt(name, group, bug["source"], bug["kind"], made["candidates"], failing, bug["known"], labels, loop)
+
+
+def _facts(question: Mapping[str, Any]) -> Iterator[str]:
+    yield f"model {question['model_name']}, fingerprint {question['model']}; of repairs {question['prompt']}"
+    for name in _TOLD:
+        if (value := question.get(name)) is not None:
+            yield f"{name.replace('_', ' ')}: {', '.join(value) if isinstance(value, list) else value}"
+
+
+def _left_out(bugs: Sequence[Attempt], lost: int) -> Iterator[str]:
+    if lost:
+        yield f"{counted(lost, 'item')} without a record: the model or the machine failed there, and the same command asks again."
+    if bare := sum(not each.candidates for each in bugs):
+        yield f"{counted(bare, 'bug')} without any proposal: they count as not repaired."
+    if gave_up := sum(each.loop is not None and each.loop["gave_up"] for each in bugs):
+        yield f"{counted(gave_up, 'bug')} at which the loop gave up, because tests of its mutants hang: they count as not repaired by it."
+    unknown = sum(each.is_right(one, "tests_pass") is None for each in bugs for one in each.candidates)
+    if unknown:
+        yield f"{counted(unknown, 'proposal')} without a label: not judged yet, or the tests say something else in each run."

@@ -1,0 +1,73 @@
+"""Repairs of lines of a project whose own tests judge: real code, real tests, in a real jail, with the embedded model."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from source_distribution import make_sdist
+from sums_project import write_project
+
+from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
+from assay.calibration.samples import read_samples
+from assay.cli.main import main
+from assay.offline_eval.counterfeit.lines.label import LABELS
+from assay.offline_eval.pool.choice import Pool
+from assay.offline_eval.repairs.lines.bugs import BUGS
+from assay.offline_eval.repairs.lines.proposing import PROPOSED
+from assay.offline_eval.repairs.lines.study import Asked, ask, attempts_of, faults_of
+from assay.offline_eval.repairs.loop import LOOPED
+from assay.offline_eval.run import Run
+from assay.offline_eval.sets.suites import Suite, watched
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    try:
+        isolation = best_level()
+    except NoIsolation as error:
+        pytest.skip(f"nothing isolates programs here: {error}")
+    folder = tmp_path_factory.mktemp("repairs")
+    project = replace(make_sdist(folder / "archives", functions=1), name="shop")
+    suite = Suite("shop", write_project(folder / "shop"), Path(sys.executable), isolation, folder / "cache")
+    asked = Asked(folder / "run", projects=[project], pool=Pool(1), cache=folder / "archives", memory="file")
+    return ask(asked, asked.model(), watched([suite], asked.pool, 2, ("line",), 0))
+
+
+@pytest.mark.slow
+def test_each_bug_is_one_that_tests_notice_and_the_lines_they_run_hold_it(run: Run) -> None:
+    bugs = [bug for record in run.records(BUGS).read() for bug in record["bugs"]]
+    assert {bug["source"] for bug in bugs} >= {"rule"}
+    assert all(bug["changed"] for bug in bugs)
+    assert all(bug["kept"] > 0 for bug in bugs if bug["source"] == "model")
+    assert all(any(fault.wrong) for fault in faults_of(run))
+
+
+@pytest.mark.slow
+def test_the_right_text_is_told_by_itself_and_all_others_by_tests(run: Run) -> None:
+    labels = {record["id"] for record in run.records(LABELS).read()}
+    bugs = [record for record in run.records(PROPOSED).read() if not record["id"].endswith("control")]
+    wrong = {each["text_id"] for record in bugs for each in record["candidates"] if not each["exact"]}
+    assert wrong <= labels
+    assert {record["id"] for record in run.records(LOOPED).read()} == {record["id"] for record in bugs}
+    assert {attempt.source for attempt in attempts_of(run)} >= {"rule", "control"}
+
+
+@pytest.mark.slow
+def test_samples_are_of_bugs_of_right_lines_and_of_suspected_lines_each_in_a_file(run: Run) -> None:
+    found = {path.stem: read_samples(path) for path in (run.folder / "samples").iterdir()}
+    assert found.keys() == {"repair", "repair-control", "fault"}
+    assert {sample.alternatives for sample in found["repair"]} == {8}
+    assert all(sample.labels["exact_match"] is False for sample in found["repair-control"])
+    assert any(sample.labels["exact_match"] for sample in found["fault"])
+
+
+@pytest.mark.slow
+def test_the_report_is_made_again_from_the_run_alone(run: Run) -> None:
+    report = run.folder / "report" / "report.md"
+    before = report.read_bytes()
+    report.unlink()
+    assert main(["eval", "report", str(run.folder)]) == 0
+    assert report.read_bytes() == before

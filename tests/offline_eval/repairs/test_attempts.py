@@ -1,0 +1,108 @@
+"""Who repairs what at which rank, and what verification by a part of the tests is worth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.offline_eval.repairs import loop
+from assay.offline_eval.repairs.attempts import Attempt, first_verified, is_verified, repaired_within, seen_tests
+from assay.offline_eval.repairs.candidates import Candidate, distinct, of, repaired
+from assay.offline_eval.repairs.loop import looped, mutants
+from assay.offline_eval.repairs.samples import answer_of
+
+
+def candidate(name: str, *sources: str, exact: bool = False, rank: int = 1) -> Candidate:
+    return {
+        "lines": [0, 1], "text": name, "sources": list(sources or ("line",)), "rules": [], "measures": {"rank": rank, "logprob_gain": 1.0},
+        "text_id": name, "exact": exact,
+    }  # fmt: skip
+
+
+def label(*changed: str, passes: bool | None = None, unknown: tuple[str, ...] = ()) -> dict[str, Any]:
+    tests = [*({"test": test, "error": "wrong", "why": ""} for test in changed), *({"test": test, "error": None} for test in unknown)]
+    told = (None if unknown else not changed) if passes is None else passes
+    return {"tests_pass": told, "error": "wrong" if changed else "passed", "changed": tests}
+
+
+def attempt(*candidates: Candidate, failing: tuple[str, ...] = ("t1",), **labels: dict[str, Any]) -> Attempt:
+    return Attempt("p:a.py:3:rule", "p", "rule", "wrong_name", candidates, failing, 5, labels)
+
+
+def test_a_bug_is_repaired_at_the_rank_of_the_first_right_candidate_and_by_whom() -> None:
+    tried = attempt(
+        candidate("a"), candidate("b", "rules"), candidate("c", "rules", "line", exact=True), a=label("t1"), b=label(passes=True)
+    )  # fmt: skip
+    assert [repaired_within(tried, tried.ranked("both"), "tests_pass", most) for most in (1, 2, 3)] == [False, True, True]
+    assert [repaired_within(tried, tried.ranked("both"), "exact_match", most) for most in (1, 2, 3)] == [False, False, True]
+    assert [each["text_id"] for each in tried.ranked("model")] == ["a", "c"]
+    assert [each["text_id"] for each in tried.ranked("rules")] == ["b", "c"]
+
+
+def test_what_no_test_told_of_is_unknown_and_never_wrong() -> None:
+    tried = attempt(candidate("a"), candidate("b"), b=label("t1"))
+    assert repaired_within(tried, tried.ranked("both"), "tests_pass", 2) is None
+    assert repaired_within(tried, tried.ranked("both"), "exact_match", 2) is False
+
+
+def test_of_the_tests_that_fail_for_the_bug_half_are_seen_and_one_at_least() -> None:
+    for count in (1, 2, 5):
+        tried = attempt(failing=tuple(f"t{number}" for number in range(count)))
+        seen = seen_tests(tried, 0)
+        assert sum(map(seen, tried.failing)) == (count + 1) // 2
+    others = [seen_tests(tried, 0)(f"other{number}") for number in range(200)]
+    assert 60 < sum(others) < 140
+
+
+def test_a_candidate_is_verified_by_what_is_seen_though_a_test_that_is_held_back_fails() -> None:
+    tried = attempt(candidate("a"), candidate("b"), failing=("t1", "t2"), a=label("t1", "t2"))
+    seen = seen_tests(tried, 0)
+    (held,) = (test for test in ("t1", "t2") if not seen(test))
+    tried = attempt(candidate("a"), candidate("b"), failing=("t1", "t2"), a=label("t1", "t2"), b=label(held))
+    assert is_verified(tried, candidate("b"), seen) is True
+    assert first_verified(tried, tried.ranked("both"), seen) == 1
+    assert tried.is_right(candidate("b"), "tests_pass") is False
+    assert is_verified(tried, candidate("c"), seen) is None
+    assert is_verified(tried, candidate("right", exact=True), seen) is True
+
+
+@given(st.lists(st.sampled_from("abc"), max_size=12))
+def test_tests_judge_each_text_once_and_not_the_right_one(names: list[str]) -> None:
+    found = [candidate(name, exact=name == "c") for name in names]
+    assert [each["text_id"] for each in distinct(found)] == [name for name in dict.fromkeys(names) if name != "c"]
+    assert len(of("both", found)) == min(8, len(found))
+
+
+def test_a_repair_without_a_score_is_no_sample() -> None:
+    bare = candidate("b", rank=2)
+    bare["measures"] = {"rank": 2}
+    made = {"candidates": [candidate("a"), bare]}
+    answer = answer_of("p:a.py:3:rule", {"project": "p"}, made, {"a": label()})
+    assert [(one["id"], one["labels"]["tests_pass"]) for one in answer["generations"]] == [("p:a.py:3:rule:1", True)]
+    assert answer_of("x", {}, made, {}, arm="control")["generations"][0]["arm"] == "control"
+
+
+def test_mutants_are_tested_in_order_until_one_passes() -> None:
+    right = "def least(a, b):\n    return a if a < b else b\n"
+    wrong = right.replace("<", ">")
+    texts = mutants(wrong, 2)
+    record = looped(texts, right, lambda text: (text == right, 3))
+    assert (record["passed"], record["exact"], record["tried"]) == (True, True, texts.index(right) + 1)
+    assert record["tests"] == 3 * record["tried"]
+    none = looped(texts, right, lambda _: (None, 1))
+    assert (none["passed"], none["tried"], none["gave_up"]) == (False, len(texts), False)
+
+
+def test_the_loop_gives_up_where_the_tests_of_mutants_hang(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop, "SLOW_S", 0.0)
+    record = looped(["a", "b", "c", "d", "e"], "e", lambda text: (text == "e", 1))
+    assert (record["tried"], record["passed"], record["gave_up"]) == (loop.MAX_SLOW, False, True)
+
+
+def test_a_repair_goes_where_its_lines_are() -> None:
+    made = candidate("x = 1\ny = 2")
+    made["lines"] = [1, 2]
+    assert repaired("a\nb\nc\n", made) == "a\nx = 1\ny = 2\nc\n"
