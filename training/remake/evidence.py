@@ -104,7 +104,7 @@ def _stale_calibrators(tree: Path, now: Present) -> Iterator[Stale]:
     current = set()
     for path in sorted((tree / SHIPPED).glob("*.json")):
         made = load(path)
-        if (made.fitted_on.model, made.fitted_on.prompt) != (now.model, now.prompts.get(made.task)):
+        if (made.fitted_on.model, made.fitted_on.prompt) != (now.model, now.prompt_of(made.task)):
             yield Stale(str(SHIPPED / path.name), f"model {made.fitted_on.model}, prompt {made.fitted_on.prompt}")
         else:
             current.add(made.id)

@@ -8,17 +8,27 @@ from dataclasses import dataclass
 
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.model import model_of
+from assay.offline_eval.repairs.model import sources_of
 from assay.offline_eval.sets.regions import TASKS
+from assay.suggestion.repair.confidence import TASK as REPAIR
+from assay.suggestion.repair.confidence import prompt_of
+from assay.suggestion.repair.localisation import TASK as FAULT
 
+_OF_REPAIRS = (REPAIR, FAULT)
 _NAMED = re.compile(r"model (\w+), prompt (\w+(?: \w+)*)")
 
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """model: the embedded model's fingerprint. prompts: that of prompt and decoder, by task."""
+    """model: the embedded model's fingerprint. prompts: that of prompt and decoder, by task. repairs: of how repairs are made."""
 
     model: str
     prompts: Mapping[str, str]
+    repairs: str = ""
+
+    def prompt_of(self, task: str) -> str | None:
+        """The fingerprint of a task of calibrators."""
+        return self.repairs if task in _OF_REPAIRS else self.prompts.get(task)
 
     def named(self, *tasks: str) -> str:
         """What evidence on these tasks says that it is of. No tasks: all."""
@@ -33,4 +43,5 @@ class Present:
 def present() -> Present:
     """What holds now, by opening the embedded model as a study does."""
     found = model_of(ModelChoice(), TASKS)
-    return Present(found.id, {str(task): prompt for task, prompt in found.prompts.items()})
+    prompts = {str(task): prompt for task, prompt in found.prompts.items()}
+    return Present(found.id, prompts, prompt_of(prompts["line"], sources_of(found)))

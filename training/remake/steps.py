@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from assay.offline_eval.repairs.samples import FEATURES
+
 TASKS = ("line", "line_rest", "line_middle")
 # The validation tables compare them. Calibrators are fitted to the first alone.
 ARMS = "docstring,no_docstring,no_suffix"
@@ -61,7 +63,7 @@ FULL = {
     # All whose suites serve, and those whose tests take least.
     "suites": "", "quick_suites": "beautifulsoup4,boltons,cachetools,intervaltree,markdown,marshmallow,sqlparse,toolz", "card": "",
     "places": "--per-project 100", "asked_places": "--per-project 20", "tests_folds": "--keep-folds", "studied": "--per-project 60",
-    "rewritten": "--per-project 40",
+    "rewritten": "--per-project 40", "mended": "--per-project 8",
 }  # fmt: skip
 TRIAL = {
     "per_project": "3", "scopes": "3", "reflective": "1", "typed": "1", "samples": "5", "more_samples": "6", "minutes": "2",
@@ -70,8 +72,10 @@ TRIAL = {
     # Of so few projects no folds can be kept.
     "places": "--projects cachetools,toolz --per-project 4", "asked_places": "--projects cachetools,toolz --per-project 2",
     "tests_folds": "", "studied": "--projects cachetools,toolz --per-project 2",
-    "rewritten": "--projects cachetools,toolz --per-project 2",
+    "rewritten": "--projects cachetools,toolz --per-project 2", "mended": "--projects cachetools,toolz --per-project 2",
 }  # fmt: skip
+# The calibrators of repairs, and of where a bug is: event and task.
+REPAIRS = (("tests_pass", "repair"), ("exact_match", "repair"), ("exact_match", "fault"))
 # The runs whose reports say what the data say of the papers' claims.
 _STUDIES = (
     "{exact_match/complete}/projects", "{exact_match/reflective}/reflective", "{tests_pass/complete}/suites",
@@ -285,6 +289,28 @@ STEPS = (
         code=(*_FITS, *_pages("tests_pass")),
         makes=(*(f"calibration/shipped/tests_pass-{task}.json" for task in TASKS), FOLDS, "docs/calibration.md#tests-pass"),
         minutes=0.5, because="three fits of a second",
+    ),
+    Step(
+        "repairs/study",
+        ("assay eval repairs --out {self}/repairs {mended} --workers {workers} --python {python312}",),
+        needs=("tests_pass/complete",),
+        code=(
+            *_PLACES, "analysis/bugs", "analysis/oracle", "analysis/repairs", "suggestion/repair", "offline_eval/asked_line.py",
+            *(f"offline_eval/repairs/{name}.py" for name in ("candidates", "faults", "loop", "samples")), "offline_eval/repairs/lines",
+        ),
+        minutes=40, because="160 places at about 30 s of a processor, from a trial with 6", programs=("python312",),
+    ),
+    Step(
+        "repairs/fit",
+        tuple(
+            f"assay calibrate fit {{repairs/study}}/repairs/samples/{task}.jsonl --event {event} --features {','.join(FEATURES[task])} "
+            f"{{tests_folds}} --out {{tree}}/calibration/shipped/{event}-{task}.json"
+            for event, task in REPAIRS
+        ),
+        needs=("repairs/study",),
+        code=(*_FITS, "offline_eval/repairs/samples.py"),
+        makes=(*(f"calibration/shipped/{event}-{task}.json" for event, task in REPAIRS), FOLDS),
+        minutes=0.5, because="three fits of some seconds",
     ),
     Step(
         "repository/run",
