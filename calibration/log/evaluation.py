@@ -62,7 +62,7 @@ def evaluations_of(showings: Iterable[Showing], at_s: int = AT_S) -> tuple[Evalu
         request, said = showing.request, showing.request.confidence or {}
         probability = said.get("probability")
         # No calibrator gives 0 or 1, so such a probability is damaged.
-        if showing.shown and has_our_names(request) and isinstance(probability, float) and 0 < probability < 1:
+        if showing.shown and not request.is_repair and has_our_names(request) and isinstance(probability, float) and 0 < probability < 1:
             kind = (str(said.get("calibrator") or ""), str(said.get("event") or ""), request.task or "", request.model or "")
             parts.setdefault(kind, []).append((request, probability, was_kept(showing.ended, showing.kept, at_s)))
     found = [_evaluated(*kind, part) for kind, part in parts.items()]

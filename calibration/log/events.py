@@ -89,6 +89,11 @@ class RequestEnded(_Event, frozen=True, tag="request"):
     tokens: int = 0
     timings_ms: dict[str, float] = {}
 
+    @property
+    def is_repair(self) -> bool:
+        """Whether lines were to be replaced: what becomes of repairs says nothing of completions."""
+        return self.kind == "repair"
+
     def of(self, other: OtherSuggestion) -> RequestEnded:
         """This request as it would have been logged if that suggestion had come first."""
         return msgspec.structs.replace(

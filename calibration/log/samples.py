@@ -121,13 +121,15 @@ def samples_of(showings: Iterable[Showing], at_s: int = AT_S) -> LoggedSamples:
     """One sample for each showing that was seen, with the measures of its first request and the label `kept` (`was_kept`).
 
     Showings without measures, model or task, and any but the model's first choice, are left out: no calibrator can be fitted to them. So
-    are those that no server of Assay's has logged.
+    are repairs, and those that no server of Assay's has logged.
     """
     samples, left_out = [], Counter[str]()
     for showing in showings:
         request = showing.request
         propensity = 1.0 if request.propensity is None else request.propensity
-        if not showing.shown:
+        if request.is_repair:
+            left_out["repairs, not completions"] += 1
+        elif not showing.shown:
             left_out[NOT_SEEN] += 1
         elif request.rank > 1:
             left_out["not the model's first choice"] += 1

@@ -36,6 +36,7 @@ class LogSummary:
     since_ms, until_ms: time of the first and last event, since 1970. None if there are none.
     requests: by outcome. endings: of the showings that were seen.
     all: the showings that were seen.
+    repair_requests, repairs: the same of repairs, which are counted nowhere else.
     reliability: of those with a label and a probability of being kept.
     dropped: the number of events that were not written.
     """
@@ -52,6 +53,8 @@ class LogSummary:
     by_language: tuple[Part, ...]
     reliability: tuple[Bin, ...]
     dropped: int
+    repair_requests: dict[str, int]
+    repairs: Part
 
 
 def summary_of(rows: Iterable[Row], at_s: int = AT_S) -> LogSummary:
@@ -60,7 +63,7 @@ def summary_of(rows: Iterable[Row], at_s: int = AT_S) -> LogSummary:
     servers: set[str] = set()
     since: int | None = None
     until: int | None = None
-    requests = Counter[str]()
+    requests, repairs = Counter[str](), Counter[str]()
 
     def counted() -> Iterator[Row]:
         nonlocal events, dropped, since, until
@@ -69,13 +72,15 @@ def summary_of(rows: Iterable[Row], at_s: int = AT_S) -> LogSummary:
             servers.add(row.server)
             since, until = row.time_ms if since is None else since, row.time_ms
             if isinstance(row.event, RequestEnded):
-                requests[row.event.outcome] += 1
+                (repairs if row.event.is_repair else requests)[row.event.outcome] += 1
             elif isinstance(row.event, EventsDropped):
                 dropped += row.event.count
             yield row
 
-    seen = [showing for showing in showings_of(counted()) if showing.shown]
+    shown = [showing for showing in showings_of(counted()) if showing.shown]
+    seen = [showing for showing in shown if not showing.request.is_repair]
     labels = [was_kept(showing.ended, showing.kept, at_s) for showing in seen]
+    kept = [was_kept(showing.ended, showing.kept, at_s) for showing in shown if showing.request.is_repair]
     return LogSummary(
         events=events,
         servers=len(servers),
@@ -89,6 +94,8 @@ def summary_of(rows: Iterable[Row], at_s: int = AT_S) -> LogSummary:
         by_language=_parts(seen, labels, lambda showing: showing.request.language),
         reliability=_reliability(seen, labels),
         dropped=dropped,
+        repair_requests=dict(repairs.most_common()),
+        repairs=_part("repairs", kept),
     )
 
 

@@ -62,6 +62,9 @@ def lines_of(found: LogSummary, path: Path, size: int, at_s: int) -> Iterable[st
     for title, parts in (("by band", found.by_band), ("by task", found.by_task), ("by language", found.by_language)):
         yield f"{title}:"
         yield from (f"  {part.name or '(none)'}: {part.showings:,} shown, {_rate(part)}" for part in parts)
+    if found.repair_requests:
+        yield f"repairs: {sum(found.repair_requests.values()):,} requests: {_listed(found.repair_requests)}"
+        yield f"  {found.repairs.showings:,} shown or put in, kept after {at_s} s: {_rate(found.repairs)}"
 
 
 def _rate(part: Part) -> str:

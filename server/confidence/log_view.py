@@ -1,4 +1,4 @@
-"""Reads the log of events: each generation that was shown or hidden, and what became of it."""
+"""Reads the log of events: each generation that was shown or hidden, and what became of it. Repairs are none of these."""
 
 from __future__ import annotations
 
@@ -98,6 +98,8 @@ class _BesidesShowings:
                 self.drifted.add(event.calibrator)
             elif not isinstance(event, RequestEnded):
                 yield row
+            elif event.is_repair:
+                continue
             elif event.outcome == "hidden":
                 self.hidden.setdefault(row.showing or event.id, Decided(row.time_ms, event, shown=False, kept=None))
             elif row.showing in (None, event.id) or event.others:  # at each keystroke along a showing there is another request

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from synthetic_events import SERVER, life, lives, request
 from synthetic_samples import MODEL, PROMPT
 
+from assay.calibration.log.evaluation import evaluations_of
 from assay.calibration.log.events import (
     RETENTION_CHECKED_AFTER_S,
     Event,
@@ -215,3 +216,18 @@ def test_a_probability_of_another_event_is_not_compared_with_what_was_kept() -> 
     found = rows(*life("a", kept=True, confidence=asked.confidence | {"event": "exact_match"}))
     assert summary_of(found).reliability == ()
     assert isinstance(found[0].event, RequestEnded)
+
+
+def test_repairs_are_counted_apart_and_are_no_samples() -> None:
+    repair = {"kind": "repair", "task": "repair", "trigger": "invoked"}
+    events = [*life("line", kept=True), *life("put in", kept=True, **repair), *life("left", kept=False, **repair)]
+    found = rows(*events, (None, request("nothing", outcome="empty", propensity=None, **repair)))
+    logged = samples_of(showings_of(found))
+    assert [sample.id for sample in logged.samples] == ["line"]
+    assert logged.left_out == {"repairs, not completions": 2}
+    summary = summary_of(found)
+    assert (summary.requests, summary.endings, summary.all.showings) == ({"produced": 1}, {"accepted": 1}, 1)
+    assert {part.name for part in summary.by_task} == {"line"}
+    assert summary.repair_requests == {"produced": 2, "empty": 1}
+    assert (summary.repairs.showings, summary.repairs.labelled, summary.repairs.kept) == (2, 2, 1)
+    assert [one.task for one in evaluations_of(showings_of(found))] == ["line"]
