@@ -2,9 +2,10 @@
 
 A message with half a character (a lone surrogate), which only JSON's escapes can say, is JSON.
 
-Requests: {"id", "op": "load" | "complete" | "context" | "info", …}, {"op": "cancel", "id"}, {"op": "close"}.
-Results: {"id", "ok": …} or {"id", "error": {"type", "message"}}; a cancel and a close have none. Before the result of a "complete" may come
-any number of {"id", "text"}: what the model has written so far. Between results may come {"alive": true}: the model is slow, not hung.
+Requests: {"id", "op": "load" | "complete" | "context" | "info" | "repair" | "surprise", …}, {"op": "cancel", "id"}, {"op": "close"}.
+Results: {"id", "ok": …} or {"id", "error": {"type", "message"}}; a cancel and a close have none. Before a result may come any number of
+{"id", "text"}: of a "complete" what the model has written so far, of a "repair" what was found, in words. Between results may come
+{"alive": true}: the model is slow, not hung. Results come in the order of the requests, but that repairs and surprises let others go first.
 
 For the project memory, without results: {"op": "follow", "roots"}: the folders whose files are read; {"op": "buffer", "root", "path",
 "text"}: what an open document has in place of a file, null where that is closed. Between results may come {"project": …}: the state of a
@@ -26,10 +27,12 @@ from ...inference.completion.settings import Settings
 from ...inference.model import Fingerprint, Generation, Source, StopReason, Timings, Token
 
 if TYPE_CHECKING:
+    from ..repairs.request import RepairRequest
     from ..requests.request import GenerationRequest
 
 HEADER_BYTES = 4
 _MEMORY = ("scope", "before", "after", "root", "path")
+_REPAIR = ("text", "first", "end", "language", "encoding", "most", "max_ms", "message", "instruct")
 _SETTINGS = tuple(field.name for field in fields(Settings))
 
 
@@ -62,25 +65,53 @@ def parse(body: bytes) -> dict[str, Any]:
 
 def model_part(request: GenerationRequest) -> dict[str, Any]:
     """What of a request the model's process needs, as `arguments_of` reads it."""
-    place, around, settings = request.place, request.surroundings, request.settings
+    place = request.place
     return {
         "prefix": place.prefix,
         "suffix": place.suffix,
         "kind": place.kind,
-        "settings": {name: getattr(settings, name) for name in _SETTINGS},
-        "surroundings": {"head": around.head, "path": around.path, "extra": around.extra},
+        "settings": settings_part(request.settings),
+        "surroundings": surroundings_part(request.surroundings),
         "memory": {name: getattr(request.memory, name) for name in _MEMORY},
         "max_ms": request.max_ms,
         "count": request.count,
     }
 
 
+def repair_part(request: RepairRequest) -> dict[str, Any]:
+    """What of a request for repairs, or for surprising tokens, the model's process needs."""
+    return {
+        **{name: getattr(request, name) for name in _REPAIR},
+        "settings": settings_part(request.settings),
+        "surroundings": surroundings_part(request.surroundings),
+        "memory": {name: getattr(request.memory, name) for name in ("scope", "root", "path")},
+    }
+
+
+def settings_part(settings: Settings) -> dict[str, Any]:
+    """As `settings_of` reads it."""
+    return {name: getattr(settings, name) for name in _SETTINGS}
+
+
+def settings_of(data: dict[str, Any]) -> Settings:
+    """The inverse of `settings_part`."""
+    return Settings(**data)
+
+
+def surroundings_part(around: Surroundings) -> dict[str, Any]:
+    """As `surroundings_of` reads it."""
+    return {"head": around.head, "path": around.path, "extra": around.extra}
+
+
+def surroundings_of(data: dict[str, Any]) -> Surroundings:
+    """The inverse of `surroundings_part`."""
+    return Surroundings(data["head"], data["path"], tuple((path, text) for path, text in data["extra"]))
+
+
 def arguments_of(data: dict[str, Any]) -> dict[str, Any]:
     """The arguments of `complete_several`, but for the memory, which is made of what `model_part` says of it."""
-    around = data["surroundings"]
     data = {name: value for name, value in data.items() if name != "memory"}
-    extra = tuple((path, text) for path, text in around["extra"])
-    return {**data, "settings": Settings(**data["settings"]), "surroundings": Surroundings(around["head"], around["path"], extra)}
+    return {**data, "settings": settings_of(data["settings"]), "surroundings": surroundings_of(data["surroundings"])}
 
 
 def generation_to_json(generation: Generation) -> dict[str, Any]:

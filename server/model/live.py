@@ -94,7 +94,8 @@ class LiveModel:
 
     def prepare(self, request: GenerationRequest, *, again: bool = False) -> None:
         """Let the model write what may be asked for next, if it has nothing else to do; again: also where something is remembered."""
-        if self._remember and self.process.model is not None and (again or self.remembered(request) is None):
+        is_idle = self.process.model is not None and not self.process.repairing
+        if self._remember and is_idle and (again or self.remembered(request) is None):
             self.scheduler.prepare(replace(request, speculative=True))
 
     async def context(self, request: GenerationRequest) -> dict[str, Any]:

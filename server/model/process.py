@@ -16,8 +16,9 @@ from typing import Any, Literal
 from ...inference.model import Fingerprint, Generation, Layout
 from ...inference.opening import ModelChoice
 from ...suggestion.complete import OnText
+from ..repairs.request import RepairRequest
 from ..requests.request import GenerationRequest
-from .ipc import HEADER_BYTES, fingerprint_from_json, frame, generation_from_json, model_part, parse
+from .ipc import HEADER_BYTES, fingerprint_from_json, frame, generation_from_json, model_part, parse, repair_part
 from .read_projects import ReadProjects
 
 State = Literal["loading", "ready", "failed", "closed"]
@@ -77,6 +78,8 @@ class ModelProcess:
         self._on_state = on_state or (lambda _: None)
         self.projects = projects or ReadProjects()
         self.requests_sent = 0
+        # How many repairs are being made.
+        self.repairing = 0
         # Tokens of prompts that were not in the cache, and tokens that were written, since the start.
         self.prompt_tokens = self.decoded_tokens = 0
         self._pending: dict[int, asyncio.Future[Any]] = {}
@@ -134,13 +137,35 @@ class ModelProcess:
         found: dict[str, Any] = await self._ask_in_turn({"op": "context", "asked": model_part(request)}, request.max_ms)
         return found
 
+    async def repair(self, request: RepairRequest, *, on_text: OnText) -> dict[str, Any]:
+        """Repairs, as `repairs_of` gives them; on_text: told in words what was found. Takes no turn: the process lets all others go first.
+
+        Cancelling the awaiting task ends it at the model's next token. Raises what `complete` raises.
+        """
+        found: dict[str, Any] = await self._ask_beside("repair", request, on_text)
+        return found
+
+    async def surprise(self, request: RepairRequest) -> dict[str, Any]:
+        """The surprising tokens of lines, as `surprises_of` gives them; otherwise as `repair`."""
+        found: dict[str, Any] = await self._ask_beside("surprise", request)
+        return found
+
+    async def _ask_beside(self, op: str, request: RepairRequest, on_text: OnText | None = None) -> Any:
+        self.try_again_if_due()
+        await self.loaded()
+        self.repairing += 1
+        try:
+            return await self._ask({"op": op, "asked": repair_part(request)}, on_text, request.max_ms / 1e3 + _HUNG_S)
+        finally:
+            self.repairing -= 1
+
     async def _ask_in_turn(self, message: dict[str, Any], max_ms: float | None, on_text: OnText | None = None) -> Any:
         async with self._turn:
-            self._try_again_if_due()
+            self.try_again_if_due()
             await self.loaded()
             return await self._ask(message, on_text, None if max_ms is None else max_ms / 1e3 + _HUNG_S)
 
-    def _try_again_if_due(self) -> None:
+    def try_again_if_due(self) -> None:
         """Begin to load a server's model that could not be loaded. The state stays "failed", and is told once, until it is loaded."""
         now = time.monotonic()
         if self.state == "failed" and now >= self._again_at and self._life is not None and self._life.done():

@@ -2,7 +2,7 @@
 
 A failed assertion in ggml aborts its process, and a decode cannot be interrupted: so the model lives here, away from the editor's server.
 One request runs at a time, in order. A thread reads, so a cancel takes effect at the next token. The end of stdin (the server is
-gone) ends this process, in the middle of a decode too.
+gone) ends this process, in the middle of a decode too. A repair asks the model many times; what is asked meanwhile goes first.
 """
 
 from __future__ import annotations
@@ -12,15 +12,17 @@ import signal
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
-from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from .followed_project import FollowedProjects
-from .ipc import arguments_of, fingerprint_to_json, frame, generation_to_json, read_frame, take_stdio
+from .ipc import arguments_of, fingerprint_to_json, frame, generation_to_json, read_frame, settings_of, surroundings_of, take_stdio
 
 if TYPE_CHECKING:
     from ...inference.project_memory.memory import Memory
+    from ...suggestion.repair.asking import Asking
+    from .worker_repairs import Others
 
 _GRACE_S = 1.0
 # More often than a person types, and seldom enough that telling costs the model nothing.
@@ -29,6 +31,8 @@ _TELL_EVERY_S = 0.004
 _ALIVE_EVERY_S = 1.0
 # The longest that the thread which reads a project's files may hold up the model.
 _SWITCH_S = 0.0005
+# What a repair lets go first.
+_URGENT = ("complete", "context", "info")
 
 
 class _Requests:
@@ -38,23 +42,39 @@ class _Requests:
         """at_once: what is done with requests that wait for no other, by their op."""
         self._stream = stream
         self._at_once = at_once
-        self._waiting: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
+        self._news = threading.Condition()
+        self._waiting: deque[dict[str, Any]] = deque()
+        # Of those that wait or are worked on: a cancel of another one comes too late.
+        self._open: set[int] = set()
         self._cancelled: set[int] = set()
-        self._last_done = -1
         self._ended = False
         threading.Thread(target=self._read, daemon=True, name="requests").start()
 
     def next(self) -> dict[str, Any] | None:
-        """The next request; None when no more will come."""
-        return self._waiting.get()
+        """The next request, in their order; None when no more will come."""
+        with self._news:
+            self._news.wait_for(lambda: self._waiting or self._ended)
+            return self._waiting.popleft() if self._waiting else None
+
+    def urgent(self) -> dict[str, Any] | None:
+        """The next of those that a repair lets go first; None where none waits."""
+        with self._news:
+            found = next((request for request in self._waiting if request["op"] in _URGENT), None)
+            if found is not None:
+                self._waiting.remove(found)
+            return found
+
+    def has_urgent(self) -> bool:
+        """Whether there is one."""
+        return any(request["op"] in _URGENT for request in self._waiting.copy())
 
     def cancelled(self, number: int) -> bool:
         """Whether nobody waits for this request any more."""
         return self._ended or number in self._cancelled
 
     def done(self, number: int) -> None:
-        """This request is answered; a cancel of it that comes later is not kept. Ids only grow."""
-        self._last_done = number
+        """This request is answered; a cancel of it that comes later is not kept."""
+        self._open.discard(number)
         self._cancelled.discard(number)
 
     def _read(self) -> None:
@@ -63,12 +83,16 @@ class _Requests:
                 if (concern := self._at_once.get(message["op"])) is not None:
                     concern(message)
                 elif message["op"] != "cancel":
-                    self._waiting.put(message)
-                elif message["id"] > self._last_done:
+                    with self._news:
+                        self._open.add(message.get("id", -1))
+                        self._waiting.append(message)
+                        self._news.notify()
+                elif message["id"] in self._open:
                     self._cancelled.add(message["id"])
         finally:  # whatever ended it: without this thread nobody would see that the server is gone
-            self._ended = True
-            self._waiting.put(None)
+            with self._news:
+                self._ended = True
+                self._news.notify()
             time.sleep(_GRACE_S)
             os._exit(0)
 
@@ -79,14 +103,26 @@ class _Host:
     def __init__(self, requests: _Requests, send: Callable[[dict[str, Any]], None], projects: FollowedProjects) -> None:
         from ...inference.model import Model
         from ...suggestion.memory.memories import Memories
+        from .worker_repairs import Instructed
 
         self._requests = requests
         self._projects = projects
         self._memories: Memories | None = None
         self._send = send
         self._model: Model | None = None
+        self._instructed = Instructed()
         self._load_ms = 0.0
         self._alive = 0.0
+
+    def answer(self, request: dict[str, Any]) -> None:
+        """Send the result of a request, or why there is none. Raises BrokenPipeError where the server is gone."""
+        number = request["id"]
+        try:
+            answer = {"id": number, "ok": self.result_of(request)}
+        except Exception as error:
+            answer = {"id": number, "error": {"type": type(error).__name__, "message": str(error)}}
+        self._requests.done(number)
+        self._send(answer)
 
     def result_of(self, request: dict[str, Any]) -> Any:
         self._alive = time.monotonic()
@@ -99,10 +135,15 @@ class _Host:
                 return self._context(request)
             case "info":
                 return self._info()
+            case "repair":
+                return self._repair(request)
+            case "surprise":
+                return self._surprise(request)
             case other:
                 raise ValueError(f"unknown request {other!r}")
 
     def close(self) -> None:
+        self._instructed.close()
         if self._model is not None:
             self._model.close()
 
@@ -160,11 +201,60 @@ class _Host:
             self._projects.idle.set()
         return [generation_to_json(generation) for generation in generations]
 
+    def _repair(self, request: dict[str, Any]) -> dict[str, Any]:
+        from .worker_repairs import repairs_of
+
+        self._projects.idle.clear()
+        try:
+            return repairs_of(
+                request["asked"], self._asking(request), self._others(), self._instructed, lambda text: self._tell(request, text)
+            )
+        finally:
+            self._projects.idle.set()
+
+    def _surprise(self, request: dict[str, Any]) -> dict[str, Any]:
+        from .worker_repairs import surprises_of
+
+        return surprises_of(request["asked"], self._asking(request), self._others())
+
+    def _others(self) -> Others:
+        """What is asked meanwhile, and goes first."""
+        from .worker_repairs import Others
+
+        return Others(self._requests.has_urgent, self._answer_urgent)
+
+    def _asking(self, request: dict[str, Any]) -> Asking:
+        """The model, as completions have it."""
+        from ...suggestion.repair.asking import Asking
+
+        asked, number = request["asked"], request["id"]
+
+        def is_over() -> bool:
+            self._say_alive()
+            return self._requests.cancelled(number)
+
+        return Asking(
+            self._loaded(),
+            settings_of(asked["settings"]),
+            surroundings_of(asked["surroundings"]),
+            lambda before, after: self._remembered(before, after, asked["memory"]),
+            is_over,
+        )
+
+    def _answer_urgent(self) -> None:
+        while (request := self._requests.urgent()) is not None:
+            self.answer(request)
+
+    def _tell(self, request: dict[str, Any], text: str) -> None:
+        self._send({"id": request["id"], "text": text})
+
     def _memory_of(self, asked: dict[str, Any]) -> Memory | None:
         """The memory at a request's place."""
-        assert self._memories is not None
         read = asked["memory"]
-        before, after = read["before"] + asked["prefix"], asked["suffix"] + read["after"]
+        return self._remembered(read["before"] + asked["prefix"], asked["suffix"] + read["after"], read)
+
+    def _remembered(self, before: str, after: str, read: dict[str, Any]) -> Memory | None:
+        assert self._memories is not None
         return self._memories.at(before, after, read["path"], read["scope"], self._projects.of(read["root"]))
 
     def _context(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -217,14 +307,8 @@ def main() -> None:
     )
     host = _Host(requests, send, projects)
     while (request := requests.next()) is not None and request["op"] != "close":
-        number = request["id"]
         try:
-            answer = {"id": number, "ok": host.result_of(request)}
-        except Exception as error:
-            answer = {"id": number, "error": {"type": type(error).__name__, "message": str(error)}}
-        requests.done(number)
-        try:
-            send(answer)
+            host.answer(request)
         except BrokenPipeError:
             break
     host.close()

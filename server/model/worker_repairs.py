@@ -1,0 +1,192 @@
+"""Repairs in the model's process: made as the laboratory makes them, and out of the way of completions.
+
+A repair asks the model many times. Between two of these, and at the next token of the one that runs, what else the process is asked goes
+first; what the model was writing for the repair is then asked for again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as StillWaiting
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, TypeVar, cast
+
+import msgspec
+
+from ...inference.asking.asker import Asker, Message, Said
+from ...inference.errors import ModelError
+from ...inference.model import Cancel, Generation, Model, Prompt, StopReason
+from ...inference.opening import ModelChoice, open_asker
+from ...inference.stopping.cancel_or_timeout import make_stop_check
+from ...suggestion.repair.asking import Asking, never
+from ...suggestion.repair.propose import MAX_SUSPECTS, proposals
+from ...suggestion.repair.repairs import Repairs
+from ...suggestion.repair.request import Failure, request_for
+from ...suggestion.repair.surprise import surprise_at, with_alternatives
+
+Written = TypeVar("Written")
+
+# How long what is asked meanwhile may wait for a look while a server is waited for.
+_LOOK_S = 0.002
+
+
+@dataclass(frozen=True, slots=True)
+class Others:
+    """What else the process is asked. wait: whether there is any; answer: answers it."""
+
+    wait: Callable[[], bool] = never
+    answer: Callable[[], None] = lambda: None
+
+
+class PatientModel:
+    """A `Model` that lets others go first. What it was writing is written again then.
+
+    What it says of a given text (`replay`) is not interrupted: that takes a fraction of the time of a completion.
+    """
+
+    def __init__(self, model: Model, others: Others) -> None:
+        self._model = model
+        self._others = others
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+    def generate(self, prompt: Prompt, *, cancel: Cancel | None = None, **how: Any) -> Generation:
+        """As `Model.generate`."""
+        return self._patiently(lambda is_over: self._model.generate(prompt, cancel=is_over, **how), cancel)
+
+    def alternatives(self, prompt: Prompt, count: int, *, cancel: Cancel | None = None, **how: Any) -> list[Generation]:
+        """As `Model.alternatives`."""
+        return self._patiently(lambda is_over: self._model.alternatives(prompt, count, cancel=is_over, **how), cancel)
+
+    def replay(self, prompt: Prompt, text: str, **how: Any) -> Generation:
+        """As `Model.replay`."""
+        self._others.answer()
+        return self._model.replay(prompt, text, **how)
+
+    def _patiently(self, write: Callable[[Cancel], Written], cancel: Cancel | None) -> Written:
+        while True:
+            self._others.answer()
+            gave_way = False
+
+            def is_over() -> bool:
+                nonlocal gave_way
+                gave_way = gave_way or self._others.wait()
+                return gave_way or (cancel is not None and cancel())
+
+            written = write(is_over)
+            if not gave_way:
+                return written
+
+
+class Instructed:
+    """The instruct model that the settings name, opened when it is first asked. For one thread."""
+
+    def __init__(self) -> None:
+        self._where = ""
+        self._asker: Asker | None = None
+        self._thread = ThreadPoolExecutor(1, "instruct")
+
+    def at(self, where: str) -> Asker | None:
+        """The model at an address; None where that is empty. Raises ModelError."""
+        if where != self._where:
+            self.close()
+        if where and self._asker is None:
+            self._asker, self._where = open_asker(ModelChoice(where)), where
+        return self._asker
+
+    def submit(self, asked: Callable[[], list[Said]]) -> Future[list[Said]]:
+        """Ask in a thread of its own, one question after the other."""
+        return self._thread.submit(asked)
+
+    def close(self) -> None:
+        """Close the connection, if there is one."""
+        if self._asker is not None:
+            self._asker.close()
+        self._asker, self._where = None, ""
+
+
+class PatientAsker:
+    """Asks an instruct model, and lets others go first while it answers. trouble: why it did not."""
+
+    def __init__(self, asker: Asker, instructed: Instructed, others: Others, is_over: Cancel) -> None:
+        self.trouble = ""
+        self._asker = asker
+        self._instructed = instructed
+        self._others = others
+        self._is_over = is_over
+
+    def say(self, messages: Sequence[Message], **how: Any) -> list[Said]:
+        """As `Asker.say`, one answer; an empty one where there is none, or nobody wants it any more."""
+        if self.trouble:
+            return [_NOTHING]
+        waiting = self._instructed.submit(partial(self._asker.say, messages, **how))
+        while not self._is_over():
+            self._others.answer()
+            try:
+                return waiting.result(_LOOK_S)
+            except StillWaiting:
+                continue
+            except ModelError as error:
+                self.trouble = str(error)
+                break
+        return [_NOTHING]
+
+
+_NOTHING = Said("", StopReason.CANCELLED)
+
+
+def patient(asking: Asking, others: Others) -> Asking:
+    """The same, and others go first."""
+    return replace(asking, model=cast("Model", PatientModel(asking.model, others)))
+
+
+def repairs_of(
+    asked: dict[str, Any], asking: Asking, others: Others, instructed: Instructed, tell: Callable[[str], None]
+) -> dict[str, Any]:
+    """The repairs that are asked for (`repair_part`), as JSON: the last of `proposals`. tell: told in words what was found so far."""
+    check = make_stop_check(asking.is_over, asked["max_ms"], time.perf_counter())
+    asker, trouble = _asker(asked["instruct"], instructed, others, lambda: check() is not None)
+    request = request_for(
+        patient(asking, others),
+        asked["text"],
+        asked["first"],
+        asked["end"],
+        language=asked["language"],
+        asker=cast("Asker | None", asker),
+        failure=Failure(message=asked["message"]) if asked["message"] else None,
+    )
+    found = Repairs((), (), {}, None)
+    for found in proposals(request, most=asked["most"], encoding=asked["encoding"], max_ms=asked["max_ms"], cancel=asking.is_over):
+        tell(f"{len(found.found)} found")
+    trouble = trouble or ("" if asker is None else asker.trouble)
+    found = replace(found, suspects=(), not_asked=found.not_asked | ({"instruct": trouble} if trouble else {}))
+    answer: dict[str, Any] = msgspec.to_builtins(found)
+    return answer
+
+
+def surprises_of(asked: dict[str, Any], asking: Asking, others: Others) -> dict[str, Any]:
+    """How much lines surprise, as JSON of `LineSurprise`, and what the model would write in the place of the most surprising ones."""
+    check = make_stop_check(asking.is_over, asked["max_ms"], time.perf_counter())
+    asking = replace(patient(asking, others), is_over=lambda: check() is not None)
+    lines = request_for(asking, asked["text"], asked["first"], asked["end"]).lines
+    told = (surprise_at(asking, lines, number) for number in range(asked["first"], asked["end"]) if not asking.is_over())
+    found = sorted(filter(None, told), key=lambda line: -line.surprise)
+    most = [with_alternatives(asking, lines, line) for line in found[:MAX_SUSPECTS]]
+    stopped_by = check()
+    return {
+        "lines": [line.as_json() for line in (*most, *found[MAX_SUSPECTS:])],
+        "stopped_by": None if stopped_by is None else stopped_by.value,
+    }
+
+
+def _asker(where: str, instructed: Instructed, others: Others, is_over: Cancel) -> tuple[PatientAsker | None, str]:
+    """The instruct model, or why there is none."""
+    try:
+        asker = instructed.at(where)
+    except ModelError as error:
+        return None, str(error)
+    return None if asker is None else PatientAsker(asker, instructed, others, is_over), ""
