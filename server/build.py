@@ -9,7 +9,8 @@ from lsprotocol import types
 
 from ..inference.opening import ModelChoice
 from ..suggestion.positions import Encoding
-from .features import outcome_commands
+from .features import outcome_commands, repair_commands, repair_work
+from .features.code_actions import KINDS, code_action, resolve_code_action
 from .features.confidence_requests import CONFIDENCE, DIAL, confidence, dial
 from .features.context import CONTEXT, context
 from .features.explain import EXPLAIN, explain
@@ -97,6 +98,16 @@ def pause(ls: AssayServer, *arguments: Any) -> str | None:
     return pause_for_minutes(ls, arguments)
 
 
+async def repair(ls: AssayServer, *arguments: Any) -> bool:
+    """The command that puts in a repair."""
+    return await repair_commands.repair(ls, arguments)
+
+
+async def choose_repair(ls: AssayServer, *arguments: Any) -> bool:
+    """The command that has the user choose a repair, for clients without a list of their own."""
+    return await repair_commands.choose(ls, arguments)
+
+
 async def shutdown(ls: AssayServer, _: None) -> None:
     """End the model's process, then answer."""
     await ls.close()
@@ -120,6 +131,10 @@ def build_server(model: ModelChoice) -> AssayServer:
     # Without options pygls does not advertise the capability, and editors never ask.
     server.feature(types.TEXT_DOCUMENT_INLINE_COMPLETION, types.InlineCompletionOptions())(_answered_elsewhere)
     server.feature(types.TEXT_DOCUMENT_HOVER)(hover)
+    server.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(KINDS, resolve_provider=True))(code_action)
+    server.feature(types.CODE_ACTION_RESOLVE)(resolve_code_action)
+    server.feature(repair_commands.REPAIRS)(repair_commands.repairs)
+    server.feature(repair_commands.SURPRISE)(repair_commands.surprise)
     server.feature(types.TEXT_DOCUMENT_DID_SAVE)(saved)
     server.feature(types.NOTEBOOK_DOCUMENT_DID_SAVE)(notebook_saved)
     server.feature(types.WORKSPACE_DID_RENAME_FILES, _RENAMED)(renamed)
@@ -137,4 +152,6 @@ def build_server(model: ModelChoice) -> AssayServer:
     server.command(outcome_commands.SHOWN)(shown)
     server.command(outcome_commands.ACCEPTED_PART)(accepted_part)
     server.command(PAUSE)(pause)
+    server.command(repair_work.REPAIR)(repair)
+    server.command(repair_work.CHOOSE)(choose_repair)
     return server

@@ -35,6 +35,8 @@ from .model.live import LiveModel
 from .model.process import State
 from .model.read_projects import ReadProjects
 from .protocol.pygls_protocol import Protocol
+from .repairs.client import ActionsOf, actions_of
+from .repairs.repairing import RepairRequests
 from .requests.counts import RequestCounts
 from .requests.requests import Requests
 from .settings.client_settings import ClientSettings
@@ -65,6 +67,7 @@ class AssayServer(LanguageServer):
         self.problems: tuple[str, ...] = ()
         self.roots = Roots()
         self.is_neovim = False
+        self.actions = ActionsOf()
         # The document that was last asked about.
         self.asked_in = ""
         self.recalibrating = False
@@ -85,6 +88,13 @@ class AssayServer(LanguageServer):
         )
         self.hover_anchors = HoverAnchors()
         self.outcome_tracker = OutcomeTracker(self.protocol.documents, lambda event, showing: self.events.add(event, showing))
+        self.repairs = RepairRequests(
+            lambda: self.live,
+            self.calibrators,
+            lambda: self.settings,
+            lambda event: self.events.add(event),
+            self.outcome_tracker.repairs.found,
+        )
         self.others = OtherFiles(self.protocol.documents, lambda: self.roots)
         self.projects = ReadProjects(self.status.changed)
         self.edited_files = EditedFiles(self.protocol.documents, lambda: self.roots, self.projects)
@@ -103,6 +113,7 @@ class AssayServer(LanguageServer):
         self.roots = roots_of(params)
         self._client = params.client_info or self._client
         self.is_neovim = self._client.name == _NEOVIM
+        self.actions = actions_of(params.capabilities)
         self.menu.begin(params.capabilities, self.settings.plain_completion, is_neovim=self.is_neovim)
         for root in self.roots.paths or (None,):
             self.calibrators.follow(root)
@@ -163,6 +174,8 @@ class AssayServer(LanguageServer):
         self.live.use(_context_settings(self.settings), remember=self.settings.remember)
         if self.settings.memory != before.memory:
             self.live.forget()
+        if self.settings != before:
+            self.repairs.found.clear()
         if self.settings != before:
             # The reason why nothing was suggested may no longer hold. The next request tells.
             self.status.silent_changed(None)
@@ -270,16 +283,19 @@ class AssayServer(LanguageServer):
 
     def _on_edit(self, uri: str, splices: Sequence[Splice]) -> None:
         self.requests.typed(time.monotonic())
+        self.repairs.found.forget(uri)
         self.hover_anchors.change(uri, splices)
         self.edited_files.edited(uri)
         self.outcome_tracker.edited(uri, splices)
 
     def _on_lost(self, uri: str) -> None:
+        self.repairs.found.forget(uri)
         self.hover_anchors.forget(uri)
         self.edited_files.closed(uri)
         self.outcome_tracker.lost(uri)
 
     def _on_close(self, uri: str) -> None:
+        self.repairs.found.forget(uri)
         self.outcome_tracker.closed(uri)
         self.hover_anchors.forget(uri)
         self.others.forget(uri)

@@ -100,6 +100,12 @@ class Notebooks:
         behind = (_BETWEEN_CELLS + cell.text for cell in cells[1:])
         return whole_lines(_start(cells[0].text, behind, limit + 1), limit) if len(cells) > 1 else document.head(limit)
 
+    def whole(self, document: Document) -> tuple[str, int]:
+        """All of that text, and how many lines of it stand above the document's own."""
+        before, after = self._neighbours(document)
+        text = _BETWEEN_CELLS.join(cell.text for cell in (*before, document, *after))
+        return text, sum(cell.line_count for cell in before)
+
     def _neighbours(self, document: Document) -> tuple[list[Document], list[Document]]:
         """The code cells before and after a code cell, in its language."""
         notebook = self._notebook_of.get(document.uri)

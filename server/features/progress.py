@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future
+from contextlib import asynccontextmanager
+from typing import Any
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
@@ -14,6 +17,8 @@ from ..model.live import LiveModel
 from ..model.process import ModelUnavailable
 
 _ANSWER_TIMEOUT_S = 2.0
+# What is done sooner is not shown: it would only flicker.
+_SHOW_AFTER_S = 0.3
 
 
 async def progress_token(server: LanguageServer, work: str) -> str | None:
@@ -50,3 +55,48 @@ async def report_loading(server: LanguageServer, live: LiveModel, is_current: Ca
         log_line(server, message)
     else:
         server.work_done_progress.end(token, types.WorkDoneProgressEnd(message=message))
+
+
+@asynccontextmanager
+async def cancellable_progress(
+    server: LanguageServer, work: str, message: str, token: str | int | None = None
+) -> AsyncIterator[Callable[[str], None]]:
+    """Shows the progress of a block, if it takes a while; who cancels it in the editor cancels the block.
+
+    token: the client's; None for one of the server's own. Gives the function that tells how far the block is.
+    """
+    block, begun = asyncio.current_task(), False
+    assert block is not None
+
+    def cancelled(future: Future[Any]) -> None:
+        if future.cancelled():
+            block.cancel()
+
+    async def begin() -> None:
+        nonlocal token, begun
+        if token is None:
+            await asyncio.sleep(_SHOW_AFTER_S)
+            token = await progress_token(server, work)
+        if token is not None:
+            server.work_done_progress.begin(token, types.WorkDoneProgressBegin(title="Assay", message=message, cancellable=True))
+            server.work_done_progress.tokens[token].add_done_callback(cancelled)
+            begun = True
+
+    def tell(message: str) -> None:
+        if begun and token is not None:
+            server.work_done_progress.report(token, types.WorkDoneProgressReport(message=message, cancellable=True))
+
+    beginning, end = asyncio.create_task(begin()), "done"
+    if token is not None:
+        await asyncio.sleep(0)  # a token of the client's is answered also where the block ends at once
+    try:
+        yield tell
+    except BaseException as error:
+        end = "cancelled" if isinstance(error, asyncio.CancelledError) else "failed"
+        raise
+    finally:
+        beginning.cancel()
+        await asyncio.wait({beginning})
+        if begun and token is not None:
+            server.work_done_progress.end(token, types.WorkDoneProgressEnd(message=end))
+            server.work_done_progress.tokens.pop(token, None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from urllib.parse import unquote
 
 from ...inference.completion.context import head_characters
@@ -92,7 +93,12 @@ def request_at(
 
 def is_secret(request: GenerationRequest) -> bool:
     """Whether no model is shown the document, by its path."""
-    return is_secret_path(request.place.file or _path_in(request.uri))
+    return is_secret_document(request.uri, request.place.file)
+
+
+def is_secret_document(uri: str, file: Path | None) -> bool:
+    """Whether no model is shown a document, by its path, or else by what its URI has in the place of one."""
+    return is_secret_path(file or _path_in(uri))
 
 
 def with_texts(ls: AssayServer, document: Document, at: Position, request: GenerationRequest) -> GenerationRequest:
@@ -105,13 +111,14 @@ def with_texts(ls: AssayServer, document: Document, at: Position, request: Gener
         request,
         place=replace(place, prefix=prefix, suffix=suffix, kind=kind),
         cut=cut,
-        surroundings=_surroundings(ls, document, at.line, prefix, suffix),
+        surroundings=surroundings_at(ls, document, at.line, prefix, suffix),
         memory=_read_along(ls, document, at, len(prefix) + len(request.stood) - len(request.selected), len(suffix)),
         settings=ls.live.settings,
     )
 
 
-def _surroundings(ls: AssayServer, document: Document, line: int, prefix: str, suffix: str) -> Surroundings:
+def surroundings_at(ls: AssayServer, document: Document, line: int, prefix: str, suffix: str) -> Surroundings:
+    """What the model is shown besides the texts around a place, as far as the user gives that a budget."""
     budget = ls.live.settings
     head = ls.protocol.notebooks.head(document, head_characters(budget.head_tokens)) if budget.head_tokens else ""
     if not budget.extra_tokens:

@@ -111,10 +111,17 @@ class Protocol(LanguageServerProtocol):
     def warm_up(self) -> None:
         """Read and write one message of each kind that is sent during typing: the converter compiles its code at the first one (10 ms)."""
         place = {"textDocument": {"uri": ""}, "position": {"line": 0, "character": 0}}
-        requests = {types.TEXT_DOCUMENT_COMPLETION: place, types.WORKSPACE_EXECUTE_COMMAND: {"command": "", "arguments": []}}
+        span = {"start": place["position"], "end": place["position"]}
+        told = {"range": span, "message": "", "source": "", "severity": 1}
+        requests = {
+            types.TEXT_DOCUMENT_COMPLETION: place,
+            types.WORKSPACE_EXECUTE_COMMAND: {"command": "", "arguments": []},
+            types.TEXT_DOCUMENT_CODE_ACTION: {"textDocument": {"uri": ""}, "range": span, "context": {"diagnostics": [told]}},
+        }
         for method, params in requests.items():
             self._structure({"jsonrpc": self.VERSION, "id": 0, "method": method, "params": params})
         self._converter.unstructure(types.CompletionList(False, [types.CompletionItem("")]))
+        self._converter.unstructure(types.CodeAction("", types.CodeActionKind.QuickFix, command=types.Command("", "")))
 
     async def settle(self) -> None:
         """Wait for handlers that still run: a client may send `exit` without waiting for the answer to `shutdown`."""

@@ -30,7 +30,7 @@ _OF_THE_CLIENT = ("trace", "trace.server")
 class LiveSettings:
     """All settings, with defaults for those that are not set. `SETTINGS` describes each.
 
-    model_options: by the names of inference/opening.py. delay, max_ms: milliseconds. context_*: tokens.
+    model_options: by the names of inference/opening.py. delay, max_ms, repair_max_ms: milliseconds. context_*: tokens.
     """
 
     model: str | None
@@ -57,6 +57,10 @@ class LiveSettings:
     remember: bool
     speculate: bool
     plain_completion: Plain
+    repair_enabled: bool
+    repair_max_ms: float
+    repair_candidates: int
+    repair_instruct: str | None
     log_events: bool
     log_path: Path | None
     log_text: bool

@@ -271,6 +271,28 @@ SETTINGS: tuple[Setting, ...] = (
         "editors read this only at their start, from initializationOptions.",
     ),
     Setting(
+        "repair.enabled",
+        switch(),
+        True,
+        "Whether code actions offer to repair lines. Nothing is computed until one is chosen.",
+    ),
+    Setting(
+        "repair.maxMs",
+        number(100, 600_000, "milliseconds"),
+        10_000,
+        "The timeout of a repair. What was found by then is offered. Completions go first meanwhile, and their time counts.",
+    ),
+    Setting("repair.candidates", whole(1, 20), 5, "How many repairs of a line or block are offered."),
+    Setting(
+        "repair.instruct",
+        place("the http(s):// address of a server"),
+        None,
+        "The server of an instruct model that is asked for repairs as well. The code around the lines is sent there, and what another tool "
+        "says is wrong with them. An answer of it is waited for until `assay.repair.maxMs` is over.",
+        "no instruct model is asked",
+        user_only=True,
+    ),
+    Setting(
         "log.events",
         switch(),
         True,

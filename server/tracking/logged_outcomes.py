@@ -43,7 +43,8 @@ class ShowingEvent:
 class EndedShowing:
     """A showing that was seen has ended.
 
-    anchor: where its text stands, or would stand. inserted: how many characters at the end of it the editor inserted.
+    anchor: where its text stands, or would stand. inserted: how many characters at the end of it the editor inserted. stood: of a repair,
+    what it took the place of.
     """
 
     showing: str
@@ -51,6 +52,7 @@ class EndedShowing:
     anchor: Anchor
     text: str
     inserted: int = 0
+    stood: str = ""
 
 
 Fact = ShowingEvent | EndedShowing

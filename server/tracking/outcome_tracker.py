@@ -5,16 +5,14 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Literal
 
 from ...calibration.log.events import Event, TextLogged, hash_of
 from ...suggestion.suggestion import Suggestion
 from ..documents.documents import Document, Documents, Splice
 from ..requests.request import GenerationRequest
 from .logged_outcomes import EndedShowing, Fact, OutcomeEvents
+from .repair_outcomes import RepairOutcomes, Reported
 from .retention_watch import CheckResult, RetentionWatch
-
-Reported = Literal["shown", "accepted", "part", "rejected"]
 
 
 class OutcomeTracker:
@@ -26,6 +24,7 @@ class OutcomeTracker:
         self._add = add
         self._showings = OutcomeEvents()
         self._watch = RetentionWatch(documents.get)
+        self.repairs = RepairOutcomes(documents.get, self._log_facts)
         self._timer: asyncio.TimerHandle | None = None
         self._ended = False
 
@@ -56,9 +55,12 @@ class OutcomeTracker:
         for splice in splices:
             self._log_checks(self._watch.edited(uri, splice))
             self._log_facts(self._showings.edited(uri, splice, document.between, now))
+        self.repairs.edited(uri)
 
     def reported(self, action: Reported, suggestion_id: str) -> None:
         """A client reports what its user did with a suggestion."""
+        if self.repairs.reported(action, suggestion_id):
+            return
         showings = self._showings
         report = {
             "shown": showings.reported_shown,
@@ -75,6 +77,7 @@ class OutcomeTracker:
 
     def closed(self, uri: str) -> None:
         """A document will be closed."""
+        self.repairs.closed(uri)
         self._log_facts(self._showings.closed(uri, time.monotonic()))
         document = self._documents.get(uri)
         if document is None:
@@ -85,6 +88,7 @@ class OutcomeTracker:
 
     def lost(self, uri: str) -> None:
         """The edits of a document can no longer be followed."""
+        self.repairs.closed(uri)
         self._log_facts(self._showings.closed(uri, time.monotonic()))
         self._log_checks(self._watch.lost(uri))
 

@@ -14,7 +14,7 @@ from heapq import heappop, heappush
 from typing import Literal
 
 from ...calibration.log.events import RETENTION_CHECKED_AFTER_S, RetentionChecked
-from ...calibration.log.retention import retained_share, text_to_search
+from ...calibration.log.retention import retained_share, text_to_search, tokens_of
 from ..documents.documents import Document, Splice
 from .anchors import Anchor, move_anchors
 from .logged_outcomes import EndedShowing
@@ -35,7 +35,7 @@ Why = Literal["closed", "asleep", "lost"]
 
 @dataclass(slots=True, eq=False)
 class _Watched:
-    """A showing that ended. inserted: how many characters at the end of its text the editor inserted. checks: how many were made."""
+    """A showing that ended. inserted, stood: as in `EndedShowing`. checks: how many were made."""
 
     showing: str
     uri: str
@@ -43,6 +43,7 @@ class _Watched:
     text: str
     ended_s: float
     inserted: int
+    stood: str
     checks: int = 0
     gone: bool = False
     share_at_save: float | None = None
@@ -101,7 +102,7 @@ class RetentionWatch:
         if not self._all:
             self._clocks = now, wall
         self._count += 1
-        watched = _Watched(ended.showing, ended.uri, ended.anchor, ended.text, now, ended.inserted)
+        watched = _Watched(ended.showing, ended.uri, ended.anchor, ended.text, now, ended.inserted, ended.stood)
         self._all[id(watched)] = watched
         self._by_uri.setdefault(ended.uri, []).append(watched)
         heappush(self._due, (now + RETENTION_CHECKED_AFTER_S[0], self._count, watched))
@@ -115,10 +116,12 @@ class RetentionWatch:
         if not watched:
             return []
         checks = []
-        if (last := self._undoable.pop(uri, None)) is not None and _is_undo(last, splice):
+        last = self._undoable.pop(uri, None)
+        is_undone = last is not None and not last.stood and _is_undo(last, splice)
+        lost = move_anchors([each.anchor for each in watched], splice)
+        if last is not None and (is_undone or self._stands_again(last)):
             # It stays watched: redo may bring it back.
             checks.append(CheckResult(last.showing, uri, RetentionChecked(after_s=None, share=0.0, why="undone"), None))
-        lost = move_anchors([each.anchor for each in watched], splice)
         return checks + [self._give_up(each, "lost") for each in list(watched) if each.anchor in lost]
 
     def saved(self, uri: str) -> None:
@@ -200,7 +203,7 @@ class RetentionWatch:
         found = self._found(watched)
         if found is None:
             return self._give_up(watched, "lost") if watched.uri not in self._closed else self._give_up(watched, "closed")
-        event = RetentionChecked(after_s=after_s, share=retained_share(watched.text, found))
+        event = RetentionChecked(after_s=after_s, share=self._share(watched, found))
         return CheckResult(watched.showing, watched.uri, event, found)
 
     def _at_save(self, watched: _Watched) -> CheckResult | None:
@@ -208,9 +211,19 @@ class RetentionWatch:
         found = self._found(watched)
         if found is None:
             return None
-        event = RetentionChecked(after_s=None, share=retained_share(watched.text, found))
+        event = RetentionChecked(after_s=None, share=self._share(watched, found))
         before, watched.share_at_save = watched.share_at_save, event.share
         return None if before == event.share else CheckResult(watched.showing, watched.uri, event, found)
+
+    def _share(self, watched: _Watched, found: str) -> float:
+        """How much of a text stands in `found`. Of a repair nothing, if what it replaced stands there again: most of that is alike."""
+        return 0.0 if self._stands_again(watched) else retained_share(watched.text, found)
+
+    def _stands_again(self, watched: _Watched) -> bool:
+        document, anchor = self._document_of(watched.uri), watched.anchor
+        if not watched.stood or document is None or anchor.reach - anchor.start > MAX_CHARACTERS:
+            return False
+        return tokens_of(document.between(anchor.start, max(anchor.end, anchor.reach))) == tokens_of(watched.stood)
 
     def _found(self, watched: _Watched) -> str | None:
         """The text in the place of the showing's text. None if it is not known."""

@@ -39,6 +39,8 @@ class Client:
         self.requests: list[dict[str, Any]] = []
         self.answers = True
         self.configuration: Any = None
+        # What the server's requests are answered with, by their methods; null where nothing is here.
+        self.replies: dict[str, Any] = {}
         self._numbers = itertools.count(1)
         self._answers: dict[int | str | None, asyncio.Future[Any]] = {}
         self._news = asyncio.Condition()
@@ -98,6 +100,7 @@ class Client:
         registers: bool = False,
         tells_settings_to: str = "all",
         trusted: bool | None = None,
+        resolves: bool = False,
         name: str = "tests",
     ) -> dict[str, Any]:
         capabilities: dict[str, Any] = {
@@ -105,10 +108,15 @@ class Client:
             "notebookDocument": {"synchronization": {}},
             "window": {"workDoneProgress": progress},
         }
+        if resolves:
+            literals = {"codeActionKind": {"valueSet": ["quickfix", "refactor"]}}
+            actions = {"codeActionLiteralSupport": literals, "resolveSupport": {"properties": ["edit"]}, "dataSupport": True}
+            capabilities["textDocument"]["codeAction"] = actions
+            capabilities["workspace"] = {"workspaceEdit": {"documentChanges": True}, "applyEdit": True}
         if encodings is not None:
             capabilities["general"] = {"positionEncodings": encodings}
         if configuration:
-            capabilities["workspace"] = {"configuration": True}
+            capabilities.setdefault("workspace", {})["configuration"] = True
         if tells_settings_to == "registered":
             capabilities.setdefault("workspace", {})["didChangeConfiguration"] = {"dynamicRegistration": True}
         if registers:
@@ -124,8 +132,8 @@ class Client:
         self.notify("initialized", {})
         return result
 
-    def open(self, uri: str, text: str, version: int = 1) -> None:
-        self.notify("textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": "python", "version": version, "text": text}})
+    def open(self, uri: str, text: str, version: int = 1, language: str = "python") -> None:
+        self.notify("textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": language, "version": version, "text": text}})
 
     def change(self, uri: str, version: int, *changes: dict[str, Any]) -> None:
         self.notify("textDocument/didChange", {"textDocument": {"uri": uri, "version": version}, "contentChanges": list(changes)})
@@ -137,6 +145,12 @@ class Client:
         params = place(uri, line, character) | {"context": {"triggerKind": 1 if invoked else 2}}
         items: list[dict[str, Any]] = (await self.request("textDocument/inlineCompletion", params))["items"]
         return items
+
+    async def actions(self, uri: str, place: dict[str, Any], **context: Any) -> list[dict[str, Any]]:
+        """The code actions at a place. context: beside the diagnostics, which are none by default."""
+        params = {"textDocument": {"uri": uri}, "range": place, "context": {"diagnostics": []} | context}
+        found: list[dict[str, Any]] = await self.request("textDocument/codeAction", params)
+        return found
 
     async def ready(self) -> dict[str, Any]:
         """Wait until the model is loaded or failed; the server's status."""
@@ -183,7 +197,8 @@ class Client:
             self.requests.append(message)
             if self.answers:
                 asked = message["method"] == "workspace/configuration"
-                self.send({"id": message["id"], "result": [self.configuration] if asked else None})
+                reply = [self.configuration] if asked else self.replies.get(message["method"])
+                self.send({"id": message["id"], "result": reply(message["params"]) if callable(reply) else reply})
         elif "method" in message:
             async with self._news:
                 self.notifications.append(message)

@@ -293,3 +293,45 @@ def test_whatever_happens_each_is_said_in_order_and_nothing_is_held_in_the_end(d
         assert {kept.why for kept in said[:-1]} <= {"", "undone"}
         assert said[-1].why in ("closed", "asleep", "lost") or timed == list(RETENTION_CHECKED_AFTER_S)
         assert all((kept.share is None) == (kept.why in ("closed", "asleep", "lost")) for kept in said)
+
+
+OLD, NEW = "    if a < b:", "    if a <= b:"
+
+
+def repaired(old: str = OLD, new: str = NEW) -> Desk:
+    """A repair of the middle of three lines was put in."""
+    desk = Desk()
+    desk.open(f"x\n{old}\ny\n")
+    desk.edit(2, len(old), new)
+    desk.checks += desk.watch.follow(EndedShowing("s", URI, Anchor(2, 2 + len(new)), new, len(new), old), desk.now, desk.wall)
+    return desk
+
+
+def test_a_repair_that_stays_is_kept() -> None:
+    desk = repaired()
+    desk.edit(0, 0, "above\n")
+    desk.go_on(700)
+    assert desk.said() == [(after_s, 1.0, "") for after_s in RETENTION_CHECKED_AFTER_S]
+
+
+@pytest.mark.parametrize(("old", "new"), [(OLD, NEW), ("return x", "return x + 1"), ("return x + 1", "return x"), ("f(a)", "g(b)")])
+def test_a_repair_that_is_taken_back_is_not_kept_though_most_of_its_words_stand_there(old: str, new: str) -> None:
+    undone = repaired(old, new)
+    undone.edit(2, len(new), old)
+    assert undone.said() == [(None, 0.0, "undone")]
+    undone.go_on(20)
+    assert undone.said()[1:] == [(15, 0.0, "")]
+    by_hand = repaired(old, new)
+    by_hand.edit(0, 0, "z")
+    by_hand.edit(3, len(new), old)
+    by_hand.go_on(20)
+    assert by_hand.said() == [(15, 0.0, "")]
+
+
+def test_an_undo_by_the_smallest_edit_is_seen_as_well_and_redo_brings_it_back() -> None:
+    desk = repaired()
+    desk.edit(2 + NEW.index("="), 1, "")
+    assert desk.said() == [(None, 0.0, "undone")]
+    desk.edit(2 + NEW.index("="), 0, "=")
+    desk.go_on(20)
+    assert desk.said()[1:] == [(15, 1.0, "")]

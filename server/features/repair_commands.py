@@ -1,0 +1,160 @@
+"""The commands and requests of repairs, for clients that choose among them, and for those without code actions that are resolved.
+
+A client shows a list of repairs (`assay/repairs`) and has the chosen one put in (`assay.repair` with its id). Where it has no list of its
+own, `assay.chooseRepair` asks the user through the protocol's own message.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
+
+from ...suggestion.positions import Encoding, Position, Range, column_at
+from ...suggestion.repair.repairs import Repair
+from ..language_server import AssayServer
+from ..protocol.pygls_protocol import fields_of
+from ..repairs.edits import text_edit, workspace_edit
+from ..repairs.found import Found
+from ..repairs.lines import MAX_CHARACTERS, MAX_LINES, Lines, lines_at, lines_in
+from ..repairs.repairing import NoRepairs
+from ..repairs.titles import title_of
+from ..requests.scheduler import Superseded
+from .progress import cancellable_progress
+from .repair_places import asked_for, found_for, why_none
+from .repair_work import CHANGED, CHOOSE, REPAIR, repair_for, repairs_for, say
+
+REPAIRS = "assay/repairs"
+SURPRISE = "assay/surprise"
+
+
+async def repairs(ls: AssayServer, params: Any) -> dict[str, Any]:
+    """`assay/repairs`: what was found for lines, each with its title and its edit. Raises JsonRpcException."""
+    lines = _lines_of(ls, params, REPAIRS)
+    try:
+        async with cancellable_progress(ls, "repair", "looking for repairs", _token(params)) as tell:
+            found = await found_for(ls, lines, tell)
+    except NoRepairs as error:
+        raise _failed(REPAIRS, str(error)) from error
+    except Superseded:
+        raise JsonRpcException(f"{REPAIRS}: a later request took its place", types.LSPErrorCodes.ServerCancelled.value) from None
+    return repairs_json(ls, found)
+
+
+def repairs_json(ls: AssayServer, found: Found) -> dict[str, Any]:
+    """The answer to `assay/repairs`: docs/formats.md."""
+    answer = found.as_json()
+    for each, repair in zip(answer["repairs"], found.repairs.found, strict=True):
+        place, text = text_edit(repair, ls.protocol.documents.encoding)
+        each |= {"title": title_of(repair), "edit": {"range": place.as_json(), "newText": text}}
+    return {**answer, "lines": found.lines.as_json()}
+
+
+async def surprise(ls: AssayServer, params: Any) -> dict[str, Any]:
+    """`assay/surprise`: the tokens of lines in whose place the model finds others likelier. Raises JsonRpcException."""
+    lines = _lines_of(ls, params, SURPRISE, math.inf)
+    try:
+        asked = asked_for(ls, lines)
+        async with cancellable_progress(ls, "surprise", "looking for surprising tokens", _token(params)):
+            told = await ls.repairs.surprises(asked)
+    except NoRepairs as error:
+        raise _failed(SURPRISE, str(error)) from error
+    found = [_in_document(line, asked.above, asked.request.encoding) for line in told["lines"]]
+    return {"version": asked.lines.version, "lines": found, "stopped_by": told["stopped_by"]}
+
+
+async def repair(ls: AssayServer, arguments: Sequence[Any]) -> bool:
+    """`assay.repair` {uri, version, range, lines, id?}: put in the best repair of lines, or that of an id. Whether it was put in.
+
+    Raises JsonRpcInvalidParams where the one argument is not what the server gave the client.
+    """
+    lines = _argument(arguments, REPAIR)
+    found = await repair_for(ls, lines, arguments[0].get("id"))
+    return found is not None and await _put_in(ls, *found)
+
+
+async def choose(ls: AssayServer, arguments: Sequence[Any]) -> bool:
+    """`assay.chooseRepair` {uri, version, range, lines}: have the user choose a repair, and put it in. Whether one was put in.
+
+    Raises JsonRpcInvalidParams as `repair`.
+    """
+    found = await repairs_for(ls, _argument(arguments, CHOOSE))
+    if found is None:
+        return False
+    of_title = {title_of(each): each for each in reversed(found.repairs.found)}
+    first, tracker = found.repairs.found[0].suggestion.id, ls.outcome_tracker.repairs
+    tracker.reported("shown", first)
+    items = [types.MessageActionItem(title) for title in reversed(of_title)]
+    question = types.ShowMessageRequestParams(types.MessageType.Info, f"Assay: repairs of this {found.lines.name}", items)
+    answer = await ls.window_show_message_request_async(question)
+    chosen = None if answer is None else of_title.get(answer.title)
+    if chosen is None:
+        tracker.reported("rejected", first)
+        return False
+    return await _put_in(ls, chosen, found.lines)
+
+
+async def _put_in(ls: AssayServer, repair: Repair, lines: Lines) -> bool:
+    """Have the client make a repair's edit. Where the text has changed, nothing is made, and the user is told."""
+    document = ls.protocol.documents.get(lines.uri)
+    if document is None or document.version != lines.version:
+        say(ls, CHANGED)
+        return False
+    ls.outcome_tracker.repairs.expect(repair.suggestion.id)
+    edit = workspace_edit(repair, lines, document.encoding, versioned=ls.actions.versioned)
+    answer = await ls.workspace_apply_edit_async(types.ApplyWorkspaceEditParams(edit, "Assay: repair"))
+    if not answer.applied:
+        say(ls, f"The editor did not make the edit: {answer.failure_reason or 'it does not say why'}.")
+    return answer.applied
+
+
+def _argument(arguments: Sequence[Any], command: str) -> Lines:
+    try:
+        return lines_in(arguments[0] if len(arguments) == 1 else None)
+    except ValueError as error:
+        raise JsonRpcInvalidParams(f"{command}: {error}") from error
+
+
+def _lines_of(ls: AssayServer, params: Any, method: str, max_characters: float = MAX_CHARACTERS) -> Lines:
+    """The lines of {textDocument: {uri, version?}, range, lines?, message?}: of the document as it is now, or as a code action has them."""
+    fields = fields_of(params)
+    named = fields.get("textDocument")
+    if not isinstance(named, dict) or not isinstance(uri := named.get("uri"), str):
+        raise JsonRpcInvalidParams(f'{method}: "textDocument" is an object with the string "uri"')
+    try:
+        if "lines" in fields:
+            return lines_in({"uri": uri, "version": named.get("version"), **fields})
+        span = ls.protocol.structured(fields.get("range"), types.Range)
+    except ValueError as error:
+        raise JsonRpcInvalidParams(f"{method}: {error}") from error
+    document = ls.protocol.documents.get(uri)
+    if (why := why_none(ls, document)) or document is None:
+        raise _failed(method, why)
+    if named.get("version") not in (None, document.version):
+        raise _failed(method, CHANGED)
+    place = Range(Position(span.start.line, span.start.character), Position(span.end.line, span.end.character))
+    lines = lines_at(document, place, max_characters=max_characters)
+    if lines is None:
+        raise _failed(method, f"there is nothing to look at there: no such lines, blank ones, more than {MAX_LINES}, or a very long one")
+    return lines
+
+
+def _in_document(line: dict[str, Any], above: int, encoding: Encoding) -> dict[str, Any]:
+    """A line that surprises, with its number in the document and the columns of its tokens as the client counts them."""
+
+    def token_in(token: dict[str, Any]) -> dict[str, Any]:
+        return token | {end: column_at(line["text"], token[end], encoding) for end in ("start", "end")}
+
+    return line | {"line": line["line"] - above, "tokens": [token_in(token) for token in line["tokens"]]}
+
+
+def _token(params: Any) -> str | int | None:
+    token = fields_of(params).get("workDoneToken")
+    return token if isinstance(token, str | int) else None
+
+
+def _failed(method: str, reason: str) -> JsonRpcException:
+    return JsonRpcException(f"{method}: {reason}", types.LSPErrorCodes.RequestFailed.value)

@@ -1,0 +1,59 @@
+"""The work of a chosen repair: with progress, cancellable from both sides, and what it came to said where it came to nothing."""
+
+from __future__ import annotations
+
+from lsprotocol import types
+
+from ...suggestion.repair.repairs import Repair
+from ..language_server import AssayServer
+from ..repairs.found import Found
+from ..repairs.lines import Lines
+from ..repairs.repairing import NoRepairs
+from ..requests.scheduler import Superseded
+from .progress import cancellable_progress
+from .repair_places import found_for
+
+REPAIR = "assay.repair"
+CHOOSE = "assay.chooseRepair"
+CHANGED = "The text has changed, and this repair was made for the text before. Ask for the repairs again."
+
+
+async def repair_for(ls: AssayServer, lines: Lines, suggestion_id: str | None) -> tuple[Repair, Lines] | None:
+    """The repair of an id, or the best one, and the lines as they are now; None where there is none: then the user was told why."""
+    found = await repairs_for(ls, lines)
+    if found is None:
+        return None
+    repair = found.repair(suggestion_id)
+    if repair is None:
+        say(ls, CHANGED)
+        return None
+    return repair, found.lines
+
+
+async def repairs_for(ls: AssayServer, lines: Lines) -> Found | None:
+    """The repairs of lines, at least one; None where there are none: then the user was told why, but of a later request in its place."""
+    try:
+        async with cancellable_progress(ls, "repair", "looking for repairs") as tell:
+            found = await found_for(ls, lines, tell)
+    except Superseded:
+        return None
+    except NoRepairs as error:
+        say(ls, f"No repair: {error}")
+        return None
+    if not found.repairs.found:
+        say(ls, f"No repair: {nothing(found)}")
+        return None
+    return found
+
+
+def nothing(found: Found) -> str:
+    """Why nothing was found, in a sentence."""
+    if found.repairs.stopped_by is not None:
+        return "nothing was found in time (assay.repair.maxMs)."
+    trouble = found.repairs.not_asked.get("instruct", "")
+    return f"nothing else was found that fits there. {trouble}".strip()
+
+
+def say(ls: AssayServer, message: str) -> None:
+    """Tell the user."""
+    ls.window_show_message(types.ShowMessageParams(types.MessageType.Info, f"Assay: {message}"))

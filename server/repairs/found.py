@@ -1,0 +1,58 @@
+"""What was found for lines of documents, as long as their text stays the same."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Any
+
+from ...suggestion.repair.repairs import Repair, Repairs
+from .lines import Lines
+
+# Of one text.
+_MAX_KEPT = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The repairs of some lines, the best first. Their ranges are of the document at the lines' version."""
+
+    lines: Lines
+    repairs: Repairs
+
+    def repair(self, suggestion_id: str | None) -> Repair | None:
+        """The one of an id, the best one for None; None where there is none."""
+        return next((repair for repair in self.repairs.found if suggestion_id in (None, repair.suggestion.id)), None)
+
+    def as_json(self) -> dict[str, Any]:
+        """The answer to `assay/repairs`, but for the titles."""
+        return {"version": self.lines.version, **self.repairs.as_json()}
+
+
+class FoundRepairs:
+    """The latest of them, by document and lines."""
+
+    def __init__(self) -> None:
+        self._by_lines: dict[str, OrderedDict[tuple[int, int], Found]] = {}
+
+    def add(self, found: Found) -> None:
+        """Remember what was found."""
+        kept = self._by_lines.setdefault(found.lines.uri, OrderedDict())
+        kept.pop((found.lines.first, found.lines.end), None)
+        kept[found.lines.first, found.lines.end] = found
+        while len(kept) > _MAX_KEPT:
+            kept.popitem(last=False)
+
+    def of(self, lines: Lines) -> Found | None:
+        """What was found for these lines of this version."""
+        kept = self._by_lines.get(lines.uri)
+        found = None if kept is None else kept.get((lines.first, lines.end))
+        return found if found is not None and found.lines.version == lines.version else None
+
+    def forget(self, uri: str) -> None:
+        """The document's text is another one now, or it is closed."""
+        self._by_lines.pop(uri, None)
+
+    def clear(self) -> None:
+        """What is found now may be something else."""
+        self._by_lines.clear()

@@ -1,0 +1,226 @@
+"""Requests for repairs: each goes to the model's process, gets its confidence, and ends in one outcome."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ...calibration.log.events import OtherSuggestion, RequestEnded, hash_of
+from ...calibration.registry import Purpose
+from ...inference.model import StopReason
+from ...suggestion.positions import Position, Range
+from ...suggestion.repair.repairs import Repair, Repairs
+from ..confidence.calibrators import Calibrators
+from ..model.live import LiveModel
+from ..model.process import LoadedModel, ModelProcessDied, ModelRequestFailed, ModelUnavailable
+from ..requests.request_ending import Ending, Outcome, Spent, logged_confidence, logged_measures
+from ..requests.scheduler import Superseded
+from ..settings.settings import LiveSettings
+from .confidence import EVENT, judged
+from .found import Found, FoundRepairs
+from .lines import Lines
+from .request import RepairRequest
+
+TASK = "repair"
+# What the answer of the model's process may take beyond the model's time: it may be reading a long prompt, or completing what is typed.
+_GRACE_S = 5.0
+
+
+class NoRepairs(Exception):
+    """There are no repairs, and why, in a sentence for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Repairs that an editor asks for.
+
+    request: as the model's process is asked. above: how many lines of the request's text stand above the document's, as other cells of
+    its notebook. count: how many lines the document has. root: the workspace folder whose calibrators are used. file: the document's.
+    """
+
+    lines: Lines
+    request: RepairRequest
+    above: int
+    count: int
+    root: Path | None
+    file: Path | None
+
+
+class RepairRequests:
+    """All requests for repairs of an editor. One runs for a document, the latest."""
+
+    def __init__(
+        self,
+        live: Callable[[], LiveModel],
+        calibrators: Calibrators,
+        settings: Callable[[], LiveSettings],
+        log: Callable[[RequestEnded], None],
+        on_found: Callable[[str, int, Sequence[Repair]], None],
+    ) -> None:
+        """live: the model that is asked now; log: takes the end of each request; on_found: told what was found for a document's version."""
+        self._live = live
+        self._calibrators = calibrators
+        self._settings = settings
+        self._log = log
+        self._on_found = on_found
+        self._running: dict[str, asyncio.Task[Repairs]] = {}
+        self.found = FoundRepairs()
+
+    async def find(self, asked: Asked, tell: Callable[[str], None] = lambda _: None) -> Found:
+        """The repairs, those that were found before or new ones. tell: told in words what was found so far.
+
+        Raises NoRepairs where the model can't be asked, or was not in time. Raises Superseded where a later request for the document came.
+        Cancellable.
+        """
+        if (before := self.found.of(asked.lines)) is not None:
+            return before
+        began = time.perf_counter()
+        max_ms = self._settings().repair_max_ms
+        model: LoadedModel | None = None
+        try:
+            async with asyncio.timeout(max_ms / 1e3 + _GRACE_S):
+                model = await self._loaded(max_ms)
+                left_ms = max(1.0, max_ms - (time.perf_counter() - began) * 1e3)
+                repairs = await self._latest(replace(asked, request=replace(asked.request, max_ms=left_ms)), tell)
+                registry, project = await self._calibrators.of(asked.root)
+        except Superseded:
+            self._ended(asked, Ending.SUPERSEDED, began, model)
+            raise
+        except asyncio.CancelledError:
+            self._ended(asked, Ending.CANCELLED, began, model)
+            raise
+        except TimeoutError:
+            why = "the model is still loading" if model is None else "the model found nothing"
+            self._ended(asked, Ending.TIMED_OUT, began, model, f"{why} in time")
+            raise NoRepairs(f"{why} after {max_ms / 1e3:g} s (assay.repair.maxMs)") from None
+        except (ModelUnavailable, ModelProcessDied, ModelRequestFailed) as error:
+            self._ended(asked, Ending.FAILED, began, model, "there is no model to ask")
+            raise NoRepairs(str(error)) from error
+        purpose = Purpose(*self._names(asked, model), EVENT, TASK, asked.request.language, asked.file)
+        repairs = judged(repairs, purpose, registry, project, self._settings())
+        found = Found(asked.lines, repairs)
+        self.found.add(found)
+        self._on_found(asked.lines.uri, asked.lines.version, repairs.found)
+        self._ended(asked, Ending.PRODUCED if repairs.found else _nothing(repairs), began, model, found=repairs.found)
+        return found
+
+    async def surprises(self, asked: Asked) -> dict[str, Any]:
+        """How much lines surprise, as the model's process tells it (`surprises_of`). Raises what `find` raises, but Superseded."""
+        max_ms = self._settings().repair_max_ms
+        try:
+            await self._loaded(max_ms)
+            return await self._live().process.surprise(asked.request)
+        except TimeoutError:
+            raise NoRepairs(f"the model is still loading after {max_ms / 1e3:g} s (assay.repair.maxMs)") from None
+        except (ModelUnavailable, ModelProcessDied, ModelRequestFailed) as error:
+            raise NoRepairs(str(error)) from error
+
+    async def _loaded(self, max_ms: float) -> LoadedModel:
+        live = self._live()
+        live.process.try_again_if_due()
+        async with asyncio.timeout(max_ms / 1e3):
+            return await live.loaded()
+
+    async def _latest(self, asked: Asked, tell: Callable[[str], None]) -> Repairs:
+        """What the model's process answers. An older request for the document raises Superseded."""
+        uri = asked.lines.uri
+        if (older := self._running.get(uri)) is not None:
+            older.cancel()
+        mine = self._running[uri] = asyncio.create_task(self._ask(asked, tell))
+        try:
+            return await mine
+        except asyncio.CancelledError:
+            if self._running.get(uri) is mine:
+                raise
+            raise Superseded from None
+        finally:
+            if self._running.get(uri) is mine:
+                del self._running[uri]
+
+    async def _ask(self, asked: Asked, tell: Callable[[str], None]) -> Repairs:
+        answer = await self._live().process.repair(asked.request, on_text=tell)
+        return _in_document(msgspec.convert(answer, Repairs), asked)
+
+    def _names(self, asked: Asked, model: LoadedModel) -> tuple[str, str]:
+        """The ids of the model and of its prompt."""
+        settings, memory = self._live().settings, "" if asked.request.memory.scope == "off" else model.memory
+        return model.fingerprint.id, settings.fingerprint(model.layout, model.context_length, "line", heals=model.heals, memory=memory)
+
+    def _ended(
+        self,
+        asked: Asked,
+        ending: Ending,
+        began: float,
+        model: LoadedModel | None,
+        reason: str = "",
+        found: Sequence[Repair] = (),
+    ) -> None:
+        names = (None, None) if model is None else self._names(asked, model)
+        first = found[0].suggestion if found else None
+        outcome = Outcome(
+            ending,
+            id=uuid.uuid4().hex[:12] if first is None else first.id,
+            document=hash_of(asked.lines.uri),
+            project="" if asked.root is None else hash_of(asked.root.as_uri()),
+            language=asked.request.language,
+            trigger="invoked",
+            kind=TASK,
+            spent=Spent((time.perf_counter() - began) * 1e3),
+            task=TASK,
+            source=None if first is None else "model",
+            reason=reason,
+            propensity=None if first is None else 1.0,
+            confidence=None if first is None else first.confidence,
+            measures={} if first is None else first.measures,
+            model=names[0],
+            prompt=names[1],
+            text_sha256="" if first is None else _sha256(first.text),
+            characters=0 if first is None else len(first.text),
+            others=tuple(_other(repair, rank) for rank, repair in enumerate(found[1:], 2)),
+        )
+        self._log(outcome.as_event())
+
+
+def _nothing(repairs: Repairs) -> Ending:
+    return Ending.TIMED_OUT if repairs.stopped_by is StopReason.TIME else Ending.EMPTY
+
+
+def _in_document(repairs: Repairs, asked: Asked) -> Repairs:
+    """The same with ranges of the document; without what reaches beyond it, into another cell."""
+    moved = tuple(_moved(repair, asked.above) for repair in repairs.found if _is_within(repair, asked))
+    return replace(repairs, found=moved)
+
+
+def _is_within(repair: Repair, asked: Asked) -> bool:
+    place = repair.suggestion.range
+    return asked.above <= place.start.line and place.end.line < asked.above + asked.count
+
+
+def _moved(repair: Repair, above: int) -> Repair:
+    start, end = repair.suggestion.range.start, repair.suggestion.range.end
+    place = Range(Position(start.line - above, start.character), Position(end.line - above, end.character))
+    return replace(repair, suggestion=replace(repair.suggestion, range=place))
+
+
+def _other(repair: Repair, rank: int) -> OtherSuggestion:
+    suggestion = repair.suggestion
+    return OtherSuggestion(
+        id=suggestion.id,
+        confidence=logged_confidence(suggestion.confidence),
+        measures=logged_measures(suggestion.measures),
+        rank=rank,
+        text_sha256=_sha256(suggestion.text),
+        characters=len(suggestion.text),
+    )
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

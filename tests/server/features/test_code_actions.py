@@ -1,0 +1,304 @@
+"""Code actions through a real server: what is offered at once, and the repairs of the embedded model behind it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.inference.opening import EMBEDDED
+from assay.server.documents.documents import Change, Document
+from assay.suggestion.positions import Position, Range
+
+from ...inference.chat_server import ChatSpeech, chatting
+from ..client import Client, RpcError, client_of, place, span
+from ..logged import requests_of
+
+URI = "file:///project/a.py"
+# The sign of the comparison is wrong.
+TEXT = """def smallest(numbers):
+    best = numbers[0]
+    for number in numbers:
+        if number > best:
+            best = number
+    return best
+"""
+WRONG = "        if number > best:"
+ROW = TEXT.split("\n").index(WRONG)
+HERE = span(ROW, 8, ROW, 8)
+REPAIR, CHOOSE = "Assay: repair this line", "Assay: choose a repair of this line…"
+TOLD = {"range": span(ROW, 11, ROW, 24), "message": "this is never true", "source": "linter", "severity": 2}
+
+
+@asynccontextmanager
+async def repairing(text: str = TEXT, *, uri: str = URI, language: str = "python", **options: Any) -> AsyncIterator[Client]:
+    async with client_of(EMBEDDED) as client:
+        await client.initialize(
+            options={"memory": "file", "repair.candidates": 3, "repair.maxMs": 600_000} | options, resolves=True, progress=True
+        )
+        client.open(uri, text, language=language)
+        yield client
+
+
+def titles(actions: list[dict[str, Any]]) -> list[str]:
+    return [action["title"] for action in actions]
+
+
+async def resolved(client: Client, action: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = await client.request("codeAction/resolve", action)
+    return found
+
+
+def edited(text: str, version: int, action: dict[str, Any]) -> str:
+    """The text after the one edit of an action that is for this version."""
+    (change,) = action["edit"]["documentChanges"]
+    assert change["textDocument"] == {"uri": URI, "version": version}
+    document = Document(URI, "python", version, text, "utf-16")
+    for edit in change["edits"]:
+        start, end = (Position(**edit["range"][side]) for side in ("start", "end"))
+        document.apply(Change(edit["newText"], Range(start, end)))
+    return document.text
+
+
+async def test_with_anothers_diagnostic_a_quick_fix_is_offered_and_without_one_a_rewrite() -> None:
+    async with repairing() as client:
+        fix, choose = await client.actions(URI, HERE, diagnostics=[TOLD])
+        assert (fix["title"], fix["kind"], fix["diagnostics"]) == (REPAIR, "quickfix", [TOLD])
+        assert fix["data"]["message"] == "linter: this is never true"
+        assert (choose["title"], choose["kind"], choose["command"]["command"]) == (CHOOSE, "quickfix", "assay.chooseRepair")
+        assert "edit" not in fix
+        rewrite, _ = await client.actions(URI, HERE)
+        assert (rewrite["title"], rewrite["kind"], rewrite.get("diagnostics")) == (REPAIR, "refactor.rewrite", None)
+        block, _ = await client.actions(URI, span(2, 0, 5, 0))
+        assert (block["title"], block["data"]["range"]) == ("Assay: repair this block", span(2, 0, 5, 0))
+        assert (await client.ready())["work"] == {"prompt_tokens": 0, "decoded_tokens": 0}
+
+
+KINDS: tuple[tuple[list[str], bool, set[str]], ...] = (
+    (["quickfix"], True, {"quickfix"}),
+    (["quickfix"], False, set()),
+    (["refactor"], True, {"refactor.rewrite"}),
+    (["refactor.rewrite"], False, {"refactor.rewrite"}),
+    (["refactor.extract", "source"], True, set()),
+    ([""], True, {"quickfix", "refactor.rewrite"}),
+)
+
+
+async def test_only_the_kinds_that_are_asked_for_come() -> None:
+    async with repairing() as client:
+        for only, told, kinds in KINDS:
+            actions = await client.actions(URI, HERE, diagnostics=[TOLD] if told else [], only=only)
+            assert {action["kind"] for action in actions} == kinds
+
+
+async def test_where_nothing_is_to_be_repaired_nothing_is_offered() -> None:
+    async with repairing(TEXT + "\n" + "x" * 2_000 + "\n" * 300 + "y") as client:
+        last = TEXT.count("\n")
+        assert await client.actions(URI, span(last, 0, last, 0)) == []
+        assert await client.actions(URI, span(last + 1, 0, last + 1, 0)) == []
+        assert await client.actions(URI, span(0, 0, 250, 0)) == []
+        assert await client.actions(URI, span(9_999, 0, 9_999, 0)) == []
+        assert await client.actions("file:///project/other.py", HERE) == []
+        assert await client.actions(URI, HERE, triggerKind=2) == []
+        assert titles(await client.actions(URI, HERE, triggerKind=2, diagnostics=[TOLD])) == [REPAIR, CHOOSE]
+        client.open("file:///project/.env", "KEY=1", language="properties")
+        assert await client.actions("file:///project/.env", span(0, 0, 0, 0)) == []
+    async with repairing(**{"repair.enabled": False}) as client:
+        assert await client.actions(URI, HERE, diagnostics=[TOLD]) == []
+        with pytest.raises(RpcError, match=r"turned off \(assay.repair.enabled\)"):
+            await client.request("assay/repairs", {"textDocument": {"uri": URI}, "range": HERE})
+
+
+async def test_what_a_light_costs_does_not_depend_on_the_file_or_on_the_model() -> None:
+    def seconds(process: int) -> float:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    async with repairing(TEXT * 8_000) as client:
+        for told in ([], [TOLD]):
+            await client.actions(URI, span(40_000, 0, 40_000, 0), diagnostics=told)
+        before = seconds(client.process.pid)
+        for row in range(ROW, 48_000, 240):
+            assert len(await client.actions(URI, span(row, 0, row, 0), diagnostics=[TOLD])) == 2
+        assert (seconds(client.process.pid) - before) / 200 < 0.005
+
+
+async def test_the_best_repair_is_an_edit_of_the_version_that_was_asked_about_and_the_others_are_listed_then(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    async with repairing(**{"log.path": str(log), "log.text": True}) as client:
+        await client.ready()
+        fix, _ = await client.actions(URI, HERE)
+        after = edited(TEXT, 1, await resolved(client, fix))
+        assert after.split("\n")[:ROW] == TEXT.split("\n")[:ROW]
+        assert after.split("\n")[ROW] != WRONG
+        listed = await client.actions(URI, HERE)
+        assert titles(listed)[3:] == [REPAIR, CHOOSE]
+        assert all(" → " in title and "%" not in title for title in titles(listed)[:3])
+        work = (await client.ready())["work"]
+        assert edited(TEXT, 1, await resolved(client, listed[0])) == after
+        second = edited(TEXT, 1, await resolved(client, listed[1]))
+        assert second not in (TEXT, after)
+        assert (await client.ready())["work"] == work
+        client.change(URI, 2, {"text": second})
+        assert titles(await client.actions(URI, HERE)) == [REPAIR, CHOOSE]
+        # The one that was listed belongs to the text before.
+        assert "edit" not in await resolved(client, listed[0])
+        assert await client.heard("window/showMessage", "the lines are not there any more")
+        client.change(URI, 3, {"text": TEXT})
+        client.notify("textDocument/didSave", {"textDocument": {"uri": URI}})
+        await client.leave()
+    (request, *_) = requests_of(log)
+    assert (request["outcome"], request["kind"], request["task"], request["trigger"]) == ("produced", "repair", "repair", "invoked")
+    assert request["measures"]["rank"] == 1
+    assert [other.rank for other in request["others"]] == [2, 3]
+
+
+async def test_a_text_that_changed_meanwhile_is_asked_about_anew_and_no_other_line_is_edited() -> None:
+    async with repairing() as client:
+        await client.ready()
+        fix, _ = await client.actions(URI, HERE)
+        resolving = client.ask("codeAction/resolve", fix)
+        await asyncio.sleep(0.1)
+        client.insert(URI, 2, 0, 0, "# a line above\n")
+        action = await client.answer(resolving)
+        after = edited("# a line above\n" + TEXT, 2, action)
+        assert after.split("\n")[ROW + 1] != WRONG
+        assert len(set(after.split("\n")) ^ set(("# a line above\n" + TEXT).split("\n"))) == 2
+        client.insert(URI, 3, ROW + 1, 0, "pass;")
+        assert "edit" not in await resolved(client, fix)
+        assert await client.heard("window/showMessage", "the lines are not there any more")
+
+
+async def test_a_line_that_stands_there_twice_since_the_text_changed_is_left_alone() -> None:
+    async with repairing() as client:
+        fix, _ = await client.actions(URI, HERE)
+        client.change(URI, 2, {"text": TEXT + TEXT})
+        assert "edit" not in await resolved(client, fix)
+        assert await client.heard("window/showMessage", "no longer once")
+
+
+async def test_a_later_request_for_a_document_takes_the_place_of_an_older_one_and_a_client_may_cancel() -> None:
+    async with repairing() as client:
+        await client.ready()
+        params = {"textDocument": {"uri": URI, "version": 1}, "range": HERE}
+        older = client.ask("assay/repairs", params)
+        later = client.ask("assay/repairs", params | {"range": span(1, 0, 1, 0), "workDoneToken": "later"})
+        with pytest.raises(RpcError, match="later request"):
+            await client.answer(older)
+        found = await client.answer(later)
+        assert found["version"] == 1
+        assert [repair["edit"]["range"]["start"]["line"] for repair in found["repairs"]] == [1] * len(found["repairs"])
+        assert {"kind": "end", "message": "done"} in [
+            each["params"]["value"]
+            for each in client.notifications
+            if each["method"] == "$/progress" and each["params"]["token"] == "later"
+        ]
+        gone = client.ask("assay/repairs", params)
+        client.notify("$/cancelRequest", {"id": gone})
+        with pytest.raises(RpcError) as cancelled:
+            await client.answer(gone)
+        assert cancelled.value.code == -32800
+        # The model is free again at once.
+        assert isinstance(await client.complete(URI, 5, 11), list)
+
+
+async def test_what_is_typed_does_not_wait_for_a_repair() -> None:
+    async with repairing(TEXT + "\n\ndef main():\n    print(small", **{"remember": False, "speculate": False}) as client:
+        await client.ready()
+        line = TEXT.count("\n") + 3
+        repairs = client.ask("assay/repairs", {"textDocument": {"uri": URI}, "range": span(0, 0, 6, 0)})
+        answered = []
+        for _ in range(3):
+            params = place(URI, line, 15)
+            answered.append(await client.request("textDocument/inlineCompletion", params))
+            assert not client._answers[repairs].done()
+        assert all(answer["items"] for answer in answered)
+        assert (await client.answer(repairs))["repairs"]
+
+
+async def test_a_file_that_is_not_python_is_repaired_by_the_model_alone() -> None:
+    text = "function smallest(a, b) {\n  return a > b ? a : b\n}\n"
+    async with repairing(text, uri="file:///project/a.js", language="javascript") as client:
+        found = await client.request("assay/repairs", {"textDocument": {"uri": "file:///project/a.js"}, "range": span(1, 0, 1, 0)})
+        assert found["not_asked"].keys() >= {"rules", "instruct"}
+        assert found["repairs"]
+
+
+async def test_where_a_file_does_not_parse_what_mends_it_comes_first() -> None:
+    text = "def double(numbers):\n    return [2 * number for number in numbers\n\n\nprint(double([1]))\n"
+    async with repairing(text) as client:
+        found = await client.request("assay/repairs", {"textDocument": {"uri": URI}, "range": span(1, 0, 1, 0)})
+        mends = [repair["mends"] for repair in found["repairs"]]
+        assert mends[0]
+        assert mends == sorted(mends, reverse=True)
+        assert "mends the file" in found["repairs"][0]["title"]
+
+
+async def test_a_cell_of_a_notebook_is_repaired_with_the_cells_around_it() -> None:
+    first, second = "file:///n.ipynb#1", "file:///n.ipynb#2"
+    cells = {first: "limit = 3\nnames = []", second: "for name in names:\n    if len(name) > limit:\n        print(nam)"}
+    async with repairing() as client:
+        client.notify(
+            "notebookDocument/didOpen",
+            {
+                "notebookDocument": {
+                    "uri": "file:///n.ipynb",
+                    "notebookType": "jupyter-notebook",
+                    "version": 1,
+                    "cells": [{"kind": 2, "document": uri} for uri in cells],
+                },
+                "cellTextDocuments": [{"uri": uri, "languageId": "python", "version": 1, "text": text} for uri, text in cells.items()],
+            },
+        )
+        found = await client.request("assay/repairs", {"textDocument": {"uri": second}, "range": span(2, 0, 2, 0)})
+        assert "`nam` → `name`" in [repair["title"] for repair in found["repairs"]]
+        assert {repair["edit"]["range"]["start"]["line"] for repair in found["repairs"]} == {2}
+
+
+async def test_an_instruct_model_is_told_what_another_tool_says_and_completions_go_first_while_it_answers() -> None:
+    speech = ChatSpeech(reply=lambda _: ["[LINES]\n        if number < best:\n[/LINES]"], pause_s=0.3)
+    with chatting(speech) as address:
+        async with repairing(**{"repair.instruct": address, "repair.candidates": 20}) as client:
+            fix, _ = await client.actions(URI, HERE, diagnostics=[TOLD])
+            resolving = client.ask("codeAction/resolve", fix)
+            async with asyncio.timeout(60):
+                while not speech.chats:
+                    await asyncio.sleep(0.02)
+            assert isinstance(await client.complete(URI, 5, 11), list)
+            await client.answer(resolving)
+            assert any("linter: this is never true" in str(chat["messages"]) for chat in speech.chats)
+            found = await client.request("assay/repairs", {"textDocument": {"uri": URI}, "range": HERE})
+            assert any("instruct" in repair["sources"] for repair in found["repairs"])
+
+
+async def test_an_instruct_model_that_does_not_answer_is_told_of_and_the_others_give_repairs() -> None:
+    async with repairing(**{"repair.instruct": "http://127.0.0.1:9"}) as client:
+        found = await client.request("assay/repairs", {"textDocument": {"uri": URI}, "range": HERE})
+        assert "127.0.0.1:9" in found["not_asked"]["instruct"]
+        assert found["repairs"]
+
+
+async def test_surprising_tokens_are_told_when_they_are_asked_for() -> None:
+    async with repairing() as client:
+        found = await client.request("assay/surprise", {"textDocument": {"uri": URI}, "range": span(0, 0, 6, 0)})
+        assert found["version"] == 1
+        assert {line["line"] for line in found["lines"]} == set(range(6))
+        token = next(token for token in found["lines"][0]["tokens"] if token["surprise"] > 0)
+        assert found["lines"][0]["text"][token["start"] : token["end"]] == token["text"]
+        assert not any("diagnostic" in each["method"].lower() for each in client.notifications)
+
+
+async def test_what_is_no_repair_of_ours_is_refused() -> None:
+    async with repairing() as client:
+        for data in (None, {}, {"uri": URI}, {"uri": 1, "version": 1, "range": HERE, "lines": ""}, [1]):
+            with pytest.raises(RpcError, match=r"assay.repair: "):
+                await client.request("workspace/executeCommand", {"command": "assay.repair", "arguments": [data]})
+            with pytest.raises(RpcError, match=r"assay/repairs: "):
+                await client.request("assay/repairs", {"textDocument": data})
+            action = {"title": "of another server", "data": data}
+            assert "edit" not in await resolved(client, action)
