@@ -62,6 +62,9 @@ export const SCENARIOS: readonly Scenario[] = [
     run: (editor: Editor) => readable(editor, kind),
   })),
   { name: 'the panel draws the diagram, and nothing of it is refused or fetched', run: panel },
+  { name: 'a repair is chosen from a list that shows its difference, undone by one step, and the server knows', run: repairChosen },
+  { name: 'a code action repairs the line', run: repairedByAction },
+  { name: 'surprising tokens are marked until the next edit', run: surpriseMarked },
   { name: 'an untrusted workspace names neither server nor model', untrusted: namesItsOwn, run: usersIsRun },
   { name: 'an untrusted workspace\'s environment is not run', untrusted: hasItsOwn, run: noneIsRun },
 ];
@@ -202,6 +205,47 @@ async function tabAccepts(editor: Editor): Promise<void> {
 async function saved(editor: Editor, name: string, fits: (text: string) => boolean): Promise<void> {
   await editor.press('Control+s');
   await until(`${name} is as it should be`, () => fits(editor.place.read(name)), () => Promise.resolve(editor.place.read(name)));
+}
+
+/** The sign of the comparison is wrong. */
+const WRONG = 'def smallest(numbers):\n    best = numbers[0]\n    for number in numbers:\n        if number▮ > best:\n            best = number\n    return best\n';
+
+async function repairChosen(editor: Editor): Promise<void> {
+  const before = lastEvent(editor);
+  const text = WRONG.replace('▮', '');
+  await editor.openAt('chosen.py', WRONG);
+  await editor.command('Assay: Choose a Repair…');
+  await editor.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: ' → ' }).first().waitFor({ state: 'visible' });
+  await editor.page.locator('.monaco-diff-editor').first().waitFor({ state: 'visible' });
+  await editor.choose(' → ');
+  await until('the difference is gone', async () => (await editor.page.locator('.monaco-diff-editor').count()) === 0);
+  await event(editor, before, 'ended', ending('accepted'));
+  await editor.textTakesKeys();
+  await saved(editor, 'chosen.py', (now) => now !== text && now.split('\n').length === text.split('\n').length);
+  await editor.press('Control+z');
+  await saved(editor, 'chosen.py', (now) => now === text);
+  await event(editor, before, 'kept', ({ why }) => why === 'undone');
+}
+
+async function repairedByAction(editor: Editor): Promise<void> {
+  const before = lastEvent(editor);
+  await editor.openAt('action.py', WRONG);
+  await editor.press('Control+.');
+  await editor.page.locator('.action-widget .monaco-list-row.focused').filter({ hasText: 'Assay: repair this line' }).first().waitFor({ state: 'visible' });
+  await editor.press('Enter');
+  await event(editor, before, 'ended', ending('accepted'));
+  await editor.textTakesKeys();
+  await saved(editor, 'action.py', (now) => now !== WRONG.replace('▮', ''));
+}
+
+async function surpriseMarked(editor: Editor): Promise<void> {
+  await editor.openAt('surprise.py', WRONG);
+  const marks = () => editor.page.locator('.view-overlays [class*="ced-"]').count();
+  const before = await marks();
+  await editor.command('Assay: Show Surprising Tokens');
+  await until('marks', async () => (await marks()) > before);
+  await editor.type(' ');
+  await until('no marks', async () => (await marks()) === before);
 }
 
 async function wordAccepts(editor: Editor): Promise<void> {

@@ -14,10 +14,13 @@ import {
 import type { Offered } from './onScreen';
 import { suggestionOf } from './protocol';
 import { afterDeath } from './restarts';
+import { linesOf, type RepairLines } from './repairItems';
 import type { Screen } from './screen';
 import { withoutOwn } from './ownSettings';
 
 export const ACCEPTED = 'assay.accepted';
+/** A command of the server's for editors without a list of their own; here the extension has one. */
+const CHOOSE_REPAIR = 'assay.chooseRepair';
 
 /** What may be completed: files, new ones, and the cells of notebooks; not the editor's own texts, such as its log. */
 const DOCUMENTS = ['file', 'untitled', 'vscode-notebook-cell'].map((scheme) => ({ scheme }));
@@ -25,6 +28,8 @@ const DOCUMENTS = ['file', 'untitled', 'vscode-notebook-cell'].map((scheme) => (
 export interface Heard {
   /** A suggestion is on the screen that was not before, or not as the chosen one. */
   readonly shown: (id: string) => void;
+  /** A code action is to have the user choose a repair of these lines. */
+  readonly choosing: (lines: RepairLines) => Promise<void>;
   /** The server ended too often. */
   readonly givenUp: () => void;
   /** A line that the server wrote to its standard error. */
@@ -82,6 +87,8 @@ function options(log: vscode.LogOutputChannel, screen: Screen, heard: Heard, has
       },
       executeCommand: (command, args, next) => {
         if (command === ACCEPTED) screen.forget();
+        const lines = command === CHOOSE_REPAIR ? linesOf(args[0]) : undefined;
+        if (lines !== undefined) return heard.choosing(lines);
         return next(command, args) as unknown;
       },
       provideInlineCompletionItems: async (document, position, context, token, next) => {

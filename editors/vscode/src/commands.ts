@@ -9,18 +9,22 @@ import { showMenu } from './menu';
 import { pauseFor, resume, toggleQuiet } from './modes';
 import type { Panel } from './panel';
 import { recalibrate } from './recalibrate';
+import type { RepairList } from './repairs';
 import type { Screen } from './screen';
+import type { SurpriseMarks } from './surprise';
 
 export interface Parts {
   readonly connection: Connection;
   readonly screen: Screen;
   readonly panel: Panel;
+  readonly repairs: RepairList;
+  readonly surprise: SurpriseMarks;
   readonly log: vscode.LogOutputChannel;
   /** The environment that the extension makes. */
   readonly environment: string;
 }
 
-export function registerCommands({ connection, screen, panel, log, environment }: Parts): vscode.Disposable {
+export function registerCommands({ connection, screen, panel, repairs, surprise, log, environment }: Parts): vscode.Disposable {
   // A list takes the focus from the text, and with it the editor its suggestion off the screen, of which no extension is told.
   const leaveText = () => {
     screen.clear();
@@ -46,6 +50,11 @@ export function registerCommands({ connection, screen, panel, log, environment }
     showConfidence: () => {
       panel.show();
     },
+    repairHere: () => {
+      leaveText();
+      return repairs.chooseHere();
+    },
+    showSurprise: () => surprise.show(),
     recalibrateNow: async () => {
       const words = await recalibrate(connection);
       if (words !== undefined) void vscode.window.showInformationMessage(`Assay: ${words}`);

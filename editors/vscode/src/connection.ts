@@ -4,6 +4,7 @@ import * as vscode from 'vscode';
 import { ResponseError, State, type LanguageClient } from 'vscode-languageclient/node';
 import { makeClient } from './client';
 import { STATUS_CHANGED, statusAfter, type Status } from './protocol';
+import type { RepairLines } from './repairItems';
 import { GIVEN_UP } from './restarts';
 import type { Screen } from './screen';
 import { findServer, type Found } from './server';
@@ -25,6 +26,8 @@ export class Connection implements vscode.Disposable {
   reason = '';
   status: Status = NOTHING;
   program: string | undefined;
+  /** Called where a code action is to have the user choose a repair. */
+  onChoosing: (lines: RepairLines) => Promise<void> = () => Promise.resolve();
   private at: Stage = 'starting';
   private ran = false;
   /** The last that the server wrote besides its answers: if it never answers, that is likely why. */
@@ -79,7 +82,8 @@ export class Connection implements vscode.Disposable {
       return undefined;
     }
     try {
-      return await this.client.sendRequest<Answer>(method, params, token);
+      // An undefined behind the parameters would be one more of them.
+      return await this.client.sendRequest<Answer>(method, params, ...(token === undefined ? [] : [token]));
     } catch (error) {
       if (token?.isCancellationRequested !== true) void vscode.window.showErrorMessage(`Assay: ${refusal(error, method)}`);
       return undefined;
@@ -133,6 +137,7 @@ export class Connection implements vscode.Disposable {
       shown: (id) => {
         this.signal('assay.shown', { id });
       },
+      choosing: (lines) => this.onChoosing(lines),
       givenUp: () => {
         this.enter('ended', GIVEN_UP);
       },

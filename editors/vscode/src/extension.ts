@@ -6,9 +6,11 @@ import { Connection } from './connection';
 import { registerHover } from './hover';
 import { registerOffers } from './offers';
 import { Panel } from './panel';
+import { RepairList } from './repairs';
 import { Screen } from './screen';
 import { registerSignals } from './signals';
 import { StatusItem } from './status';
+import { SurpriseMarks } from './surprise';
 
 export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel('Assay', { log: true });
@@ -16,16 +18,21 @@ export function activate(context: vscode.ExtensionContext): void {
   const environment = vscode.Uri.joinPath(context.globalStorageUri, 'environment').fsPath;
   const connection = new Connection(log, screen, environment);
   const panel = new Panel(connection);
+  const repairs = new RepairList(connection);
+  const surprise = new SurpriseMarks(connection);
+  connection.onChoosing = (lines) => repairs.choose(lines);
   context.subscriptions.push(
     log,
     screen,
     panel,
+    repairs,
+    surprise,
     new Badge(screen),
     new StatusItem(connection, screen),
     registerHover(screen, connection),
     registerSignals(screen, connection),
     registerOffers(connection),
-    registerCommands({ connection, screen, panel, log, environment }),
+    registerCommands({ connection, screen, panel, repairs, surprise, log, environment }),
     vscode.workspace.onDidGrantWorkspaceTrust(() => {
       // The server may be in the workspace's own environment.
       if (connection.stage === 'missing') void connection.start();

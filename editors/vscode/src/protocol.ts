@@ -195,6 +195,6 @@ export function statusAfter(before: Status, message: unknown): Status {
   };
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }

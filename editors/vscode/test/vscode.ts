@@ -47,22 +47,84 @@ export const Disposable = {
 };
 
 export enum DecorationRangeBehavior {
+  ClosedClosed = 1,
   ClosedOpen = 3,
+}
+
+export enum ViewColumn {
+  Active = -1,
+}
+
+export enum ProgressLocation {
+  Notification = 15,
+}
+
+export class CancellationTokenSource {
+  readonly token = { isCancellationRequested: false };
+  cancel(): void {
+    this.token.isCancellationRequested = true;
+  }
+  dispose(): void {
+    return;
+  }
+}
+
+export class TabInputTextDiff {
+  constructor(
+    readonly original: unknown,
+    readonly modified: { scheme: string },
+  ) {}
+}
+
+/** The list that was opened last: a test chooses from it as a user does. */
+export class QuickPick {
+  items: readonly { label: string }[] = [];
+  activeItems: readonly unknown[] = [];
+  busy = false;
+  private readonly accepted = new EventEmitter<undefined>();
+  private readonly hidden = new EventEmitter<undefined>();
+  private readonly active = new EventEmitter<readonly unknown[]>();
+  readonly onDidAccept = this.accepted.event;
+  readonly onDidHide = this.hidden.event;
+  readonly onDidChangeActive = this.active.event;
+  show(): void {
+    return;
+  }
+  hide(): void {
+    this.hidden.fire(undefined);
+  }
+  dispose(): void {
+    return;
+  }
+  turnTo(index: number): void {
+    this.activeItems = [this.items[index]];
+    this.active.fire(this.activeItems);
+  }
+  accept(): void {
+    this.accepted.fire(undefined);
+  }
+}
+
+function cursorAt(active: Position) {
+  return { active, start: active, end: active, isEmpty: true };
 }
 
 /** A document of one text, and the editor that shows it. */
 export class Editor {
   version = 1;
-  selection: { active: Position; isEmpty: boolean };
+  selection: { active: Position; start: Position; end: Position; isEmpty: boolean };
   readonly decorations: unknown[][] = [];
+  visibleRanges: Range[] = [];
   readonly document = {
-    uri: { toString: () => 'file:///a.py' },
+    uri: { toString: () => 'file:///a.py', with: ({ scheme }: { scheme: string }) => ({ scheme }) },
     version: 1,
     lineCount: 1,
+    getText: () => this.lines.join('\n'),
+    offsetAt: ({ line, character }: Position) => this.lines.slice(0, line).join('\n').length + (line > 0 ? 1 : 0) + character,
   };
   constructor(private readonly lines: string[]) {
     this.document.lineCount = lines.length;
-    this.selection = { active: new Position(lines.length - 1, lines.at(-1)?.length ?? 0), isEmpty: true };
+    this.selection = cursorAt(new Position(lines.length - 1, lines.at(-1)?.length ?? 0));
   }
 
   setDecorations(_type: unknown, options: unknown[]): void {
@@ -83,7 +145,7 @@ export class Editor {
   }
 
   moveTo(line: number, character: number): void {
-    this.selection = { active: new Position(line, character), isEmpty: true };
+    this.selection = cursorAt(new Position(line, character));
     fired.moved.fire({ textEditor: { document: this.document, selections: [this.selection] } });
   }
 }
@@ -101,7 +163,32 @@ export const fired = {
 export const ran: unknown[][] = [];
 export const registered = new Map<string, (...args: unknown[]) => unknown>();
 
+/** What the user was told, and the lists that were opened. */
+export const told: string[] = [];
+export const picks: QuickPick[] = [];
+/** Gives the texts of the documents that the extension itself provides. */
+export const provided: { provideTextDocumentContent: () => string }[] = [];
+export const tabs: { input: unknown }[] = [];
+
 export const window = {
+  tabGroups: {
+    all: [{ tabs }],
+    close: (closed: readonly { input: unknown }[]) => {
+      for (const tab of closed) tabs.splice(tabs.indexOf(tab), 1);
+      return Promise.resolve(true);
+    },
+  },
+  createQuickPick: () => {
+    const pick = new QuickPick();
+    picks.push(pick);
+    return pick;
+  },
+  showTextDocument: () => Promise.resolve(),
+  showInformationMessage: (message: string) => {
+    told.push(message);
+    return Promise.resolve();
+  },
+  withProgress: (_: unknown, work: (progress: unknown, token: unknown) => unknown) => work({}, new CancellationTokenSource().token),
   activeTextEditor: undefined as Editor | undefined,
   createTextEditorDecorationType: () => ({ dispose: () => undefined }),
   onDidChangeTextEditorSelection: fired.moved.event,
@@ -113,6 +200,11 @@ export const window = {
 export const workspace = {
   onDidChangeTextDocument: fired.edited.event,
   onDidChangeConfiguration: fired.configuration.event,
+  textDocuments: [] as unknown[],
+  registerTextDocumentContentProvider: (_: string, provider: { provideTextDocumentContent: () => string }) => {
+    provided.push(provider);
+    return { dispose: () => undefined };
+  },
   getConfiguration: () => ({ get: (_name: string, other: unknown) => other }),
 };
 
@@ -121,6 +213,7 @@ export const languages = { registerHoverProvider: () => ({ dispose: () => undefi
 export const commands = {
   executeCommand: (...call: unknown[]) => {
     ran.push(call);
+    if (call[0] === 'vscode.diff') tabs.push({ input: new TabInputTextDiff(call[1], call[2] as { scheme: string }) });
     return Promise.resolve();
   },
   registerCommand: (name: string, run: (...args: unknown[]) => unknown) => {
