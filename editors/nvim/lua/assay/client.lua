@@ -272,6 +272,7 @@ local function start(buf, root)
     settings = settings(),
     init_options = settings().assay,
     capabilities = capabilities,
+    commands = require('assay.repair').COMMANDS,
     handlers = {
       ['$/assay/didChangeStatus'] = function(_, status)
         require('assay.status').take(status)

@@ -213,8 +213,26 @@ local function model(name)
   end
 end
 
+--- The lines that a command was given, or else those on the screen.
+---@param range? { [1]: integer, [2]: integer } from 1
+local function surprise(_, range)
+  if running() then
+    local first, last = vim.fn.line('w0'), vim.fn.line('w$')
+    require('assay.repair').surprise(range and range[1] or first, range and range[2] or last)
+  end
+end
+
+--- The lines that a command was given, or else the cursor's.
+---@param range? { [1]: integer, [2]: integer } from 1
+local function repair(_, range)
+  if running() then
+    local row = vim.api.nvim_win_get_cursor(0)[1]
+    require('assay.repair').choose(range and range[1] or row, range and range[2] or row)
+  end
+end
+
 ---@class assay.Command
----@field run fun(argument?: string)
+---@field run fun(argument?: string, range?: integer[])
 ---@field arguments? string[] to complete
 
 ---@type table<string, assay.Command>
@@ -234,6 +252,8 @@ M.COMMANDS = {
   resume = { run = resume },
   quiet = { run = quiet },
   recalibrate = { run = recalibrate },
+  repair = { run = repair },
+  surprise = { run = surprise },
   restart = {
     run = function()
       if config.ready then
@@ -253,7 +273,8 @@ local function names()
 end
 
 ---@param arguments string[]
-function M.run(arguments)
+---@param range? integer[] the first and the last line that the command was given
+function M.run(arguments, range)
   local name = arguments[1] or 'status'
   local command = M.COMMANDS[name]
   if not command then
@@ -261,7 +282,7 @@ function M.run(arguments)
   elseif #arguments > (command.arguments and 2 or 1) then
     say(('too many arguments: :Assay %s'):format(table.concat(arguments, ' ')), vim.log.levels.WARN)
   else
-    command.run(arguments[2])
+    command.run(arguments[2], range)
   end
 end
 

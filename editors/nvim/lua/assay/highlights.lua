@@ -66,6 +66,7 @@ function M.define()
   -- 0.12 has a group for what its own inline completion shows
   local ghost = vim.fn.hlexists('ComplHint') == 1 and 'ComplHint' or 'NonText'
   vim.api.nvim_set_hl(0, 'AssayGhost', { link = ghost, default = true })
+  vim.api.nvim_set_hl(0, 'AssaySurprise', { link = 'NonText', default = true })
 end
 
 --- Define them now, and again whenever a colour scheme has cleared them or the background changed.
