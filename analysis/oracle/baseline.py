@@ -56,8 +56,11 @@ def no_baseline(
     return Baseline({}, {}, {}, dict(flaky or {}), dict(broken or {}), trouble, tuple(notes), infrastructure=infrastructure)
 
 
-def baseline_of(reports: Sequence[Report], wall_s: Sequence[float], notes: Sequence[str] = ()) -> Baseline:
-    """Make the baseline from complete runs of the whole suite. wall_s: clock seconds of each run."""
+def baseline_of(reports: Sequence[Report], wall_s: Sequence[float], notes: Sequence[str] = (), *, some_pass: bool = True) -> Baseline:
+    """Make the baseline from complete runs of the whole suite.
+
+    wall_s: clock seconds of each run. some_pass: nothing is concluded from a suite of which no test passes.
+    """
     broken = reports[0].errors
     if any(report.errors.keys() != broken.keys() for report in reports):
         names = sorted({name for report in reports for name in report.errors})
@@ -76,7 +79,7 @@ def baseline_of(reports: Sequence[Report], wall_s: Sequence[float], notes: Seque
             notes=notes,
         )
     outcomes: dict[str, TestOutcome] = {test: reports[0].tests[test].outcome for test in tests}
-    if not any(outcome == "passed" for outcome in outcomes.values()):
+    if some_pass and not any(outcome == "passed" for outcome in outcomes.values()):
         failing = next((test for test in tests if outcomes[test] in ("failed", "error")), None)
         why = f"; of {failing} pytest says: {reports[0].tests[failing].why or outcomes[failing]}" if failing else ""
         return no_baseline(f"none of {count} tests passes{why}", broken=broken, notes=notes)

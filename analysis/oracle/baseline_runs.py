@@ -18,10 +18,10 @@ _SEED = 7
 _MIN_WATCHED_S, _WATCHED_FACTOR = 120.0, 60.0
 
 
-def run_baseline(suite: Suite, runs: int) -> Baseline:
+def run_baseline(suite: Suite, runs: int, *, some_pass: bool = True) -> Baseline:
     """Run the whole suite several times, every third time in a random order, and compare the outcomes.
 
-    A test in which the process dies or hangs is left out, and the runs start over.
+    A test in which the process dies or hangs is left out, and the runs start over. some_pass: as in `baseline_of`.
     """
     notes: list[str] = []
     fatal: dict[str, str] = {}
@@ -41,6 +41,8 @@ def run_baseline(suite: Suite, runs: int) -> Baseline:
         if report.collected is None and ran.status == _USAGE_ERROR and not suite.ignore_options:
             suite = replace(suite, ignore_options=True)
             notes.append(f"run without the project's own pytest options: {ended.why}")
+        elif ran.ending == "timed_out" and _took(report) > ran.wall_s / 2:
+            return no_baseline(f"the suite takes too long: {ended.why}", notes=notes)
         elif report.running is not None and len(fatal) < _MAX_FATAL_TESTS:
             fatal[report.running] = f"it ends the process with status {ran.status}" if ended.by_itself else ended.why
             reports, walls = [], []
@@ -53,8 +55,13 @@ def run_baseline(suite: Suite, runs: int) -> Baseline:
         else:
             reports.append(report)
             walls.append(time.monotonic() - begun)
-    baseline = baseline_of(reports, walls, notes)
+    baseline = baseline_of(reports, walls, notes, some_pass=some_pass)
     return replace(baseline, flaky=baseline.flaky | fatal, ignores_options=suite.ignore_options)
+
+
+def _took(report: Report) -> float:
+    """The clock seconds of the tests that came to their end: little, where one test took all the time."""
+    return sum(test.wall_s for test in report.tests.values())
 
 
 def run_coverage(suite: Suite, baseline: Baseline) -> Coverage:

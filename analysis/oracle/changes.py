@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import warnings
+from difflib import SequenceMatcher
 
 
 def changed_lines(old: str, new: str) -> range:
@@ -14,11 +15,34 @@ def changed_lines(old: str, new: str) -> range:
     a, b = old.split("\n"), new.split("\n")
     if a == b:
         return range(0)
-    before = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
-    most = min(len(a), len(b)) - before
-    after = next((i for i in range(most) if a[-1 - i] != b[-1 - i]), most)
+    before, after = _in_common(a, b)
     first, last = before + 1, len(a) - after
     return range(first, last + 1) if first <= last else range(max(1, last), min(len(a), first) + 1)
+
+
+def lines_behind(old: str, new: str, lines: range) -> range:
+    """The lines of the old text (from 1) that some lines of the new one stem from; where these were inserted, those on both sides."""
+    a, b = old.split("\n"), new.split("\n")
+    before, after = _in_common(a, b)
+    between = SequenceMatcher(None, a[before : len(a) - after], b[before : len(b) - after], autojunk=False)
+    runs = [("equal", 0, before, 0, before)]
+    runs += [(same, before + i, before + j, before + k, before + m) for same, i, j, k, m in between.get_opcodes()]
+    runs += [("equal", len(a) - after, len(a), len(b) - after, len(b))]
+    found: list[int] = []
+    for same, first, last, begin, end in runs:
+        inside = range(max(begin, lines.start - 1), min(end, lines.stop - 1))
+        if inside and same == "equal":
+            found += [first + inside.start - begin, first + inside.stop - 1 - begin]
+        elif inside:
+            found += [first, last - 1] if first < last else [max(first - 1, 0), min(first, len(a) - 1)]
+    return range(min(found) + 1, max(found) + 2) if found else range(0)
+
+
+def _in_common(a: list[str], b: list[str]) -> tuple[int, int]:
+    """How many lines are the same at the beginning, and how many of the others at the end."""
+    before = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    most = min(len(a), len(b)) - before
+    return before, next((i for i in range(most) if a[-1 - i] != b[-1 - i]), most)
 
 
 def with_statements(source: str, lines: range) -> range:

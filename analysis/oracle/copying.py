@@ -6,8 +6,10 @@ import hashlib
 import os
 import shutil
 import stat
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 # Version control, environments, and what tools can make again.
 _LEFT_OUT = frozenset(
@@ -20,6 +22,7 @@ _COVERAGE = (".coverage", "coverage.xml", "htmlcov")
 _MAX_COPIED_BYTES = 1 << 24
 # Of all that is copied. Files may be larger than the disk space that they take.
 _MAX_TOTAL_BYTES = 4 << 30
+_NOTHING: Mapping[str, bytes] = MappingProxyType({})
 # Folders in folders.
 _MAX_DEPTH = 100
 
@@ -42,8 +45,10 @@ class ProjectCopy:
     left_out: dict[str, str]
 
 
-def copy_project(project: Path, folder: Path) -> ProjectCopy:
+def copy_project(project: Path, folder: Path, instead: Mapping[str, bytes] = _NOTHING) -> ProjectCopy:
     """Copy what a project's tests may need into a new folder, readable for every user.
+
+    instead: what files have in the copy in place of their content, by path inside the project.
 
     Links inside the project are kept. Links out of it, version control, virtual environments, caches, and what can't be read are left out.
 
@@ -52,7 +57,7 @@ def copy_project(project: Path, folder: Path) -> ProjectCopy:
     project = project.resolve()
     if not project.is_dir():
         raise NotCopied(f"{project}: no such folder; name a project's root")
-    copying = _Copying(project, folder)
+    copying = _Copying(project, folder, instead)
     folder.mkdir(parents=True)
     copying.copy(project)
     for parent, *_ in os.walk(folder):
@@ -60,12 +65,25 @@ def copy_project(project: Path, folder: Path) -> ProjectCopy:
     return ProjectCopy(folder, copying.digest.hexdigest(), tuple(copying.linked), copying.left_out)
 
 
+def files_of(project: Path) -> Iterator[Path]:
+    """The files of a project whose copies tests see, links aside; what can't be read is left out."""
+    for folder, folders, files in os.walk(project):
+        folders[:] = sorted(name for name in folders if name not in _LEFT_OUT and not (Path(folder, name) / "pyvenv.cfg").exists())
+        for name in sorted(files):
+            if Path(folder) != project or not _is_of_coverage(name):
+                yield Path(folder, name)
+
+
+def _is_of_coverage(name: str) -> bool:
+    return name in _COVERAGE or name.startswith(".coverage.")
+
+
 class _Copying:
-    def __init__(self, project: Path, folder: Path) -> None:
+    def __init__(self, project: Path, folder: Path, instead: Mapping[str, bytes]) -> None:
         self.digest = hashlib.sha256()
         self.linked: list[Path] = []
         self.left_out: dict[str, str] = {}
-        self._project, self._folder = project, folder
+        self._project, self._folder, self._instead = project, folder, instead
         self._total = 0
 
     def copy(self, folder: Path) -> None:
@@ -76,7 +94,7 @@ class _Copying:
             return
         for entry in entries:
             path = Path(entry.path)
-            if folder == self._project and (path.name in _COVERAGE or path.name.startswith(".coverage.")):
+            if folder == self._project and _is_of_coverage(path.name):
                 self._leave_out(path, "made by a tool")
                 continue
             target = self._folder / path.relative_to(self._project)
@@ -123,7 +141,10 @@ class _Copying:
         self._total += status.st_size
         if self._total > _MAX_TOTAL_BYTES:
             raise NotCopied(f"{self._project}: more than {_MAX_TOTAL_BYTES >> 30} GiB of files would be copied")
-        shutil.copyfile(path, target)
+        if (content := self._instead.get(path.relative_to(self._project).as_posix())) is None:
+            shutil.copyfile(path, target)
+        else:
+            target.write_bytes(content)
         target.chmod(0o755 if status.st_mode & stat.S_IXUSR else 0o644)
         self._add(path, b"file", target.read_bytes())
 

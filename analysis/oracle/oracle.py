@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import shutil
 import sys
 import time
-import tokenize
 import warnings
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -24,9 +22,11 @@ from .changes import changed_lines, only_within, with_statements
 from .copying import copy_project
 from .interpreter import probe
 from .jailed.assay_oracle.files import is_test_file
-from .profile import Control, Profile, chosen_tests, profile_of, run_to_the_end, summed_up
+from .profile import MAX_ENDS, Control, Profile, chosen_tests, profile_of, run_to_the_end, summed_up
 from .report import NOT_STEADY, ProcessEnd, Report, Verdict, Way, difference
 from .scratch_folder import ScratchFolder
+from .sources import NotJudged as NotJudged
+from .sources import encoded, source_of, unwritable
 from .suite import Suite, SuiteLimits, compile_sources, install_plugin
 from .warm import NoWarmSuite, WarmSuite
 
@@ -34,19 +34,6 @@ WAYS: tuple[Way, ...] = ("warm", "process", "whole")
 MAX_PROFILED = 40
 _RESTARTS = 5
 _T = TypeVar("_T")
-
-
-class NotJudged(ValueError):
-    """A request that the oracle can't judge; the message says which and why."""
-
-
-def source_of(folder: Path, file: str) -> str:
-    """The text of a project's file, with \\n for line ends. Raises NotJudged where it can't be read as Python source."""
-    try:
-        data = (folder / file).read_bytes()
-        return data.decode(_encoding(data)).replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
-    except (OSError, SyntaxError, UnicodeDecodeError, LookupError) as error:
-        raise NotJudged(f"{file}: can't be read as Python source: {error}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,19 +64,31 @@ class Oracle(AbstractContextManager["Oracle"]):
         cache: a folder where baseline and coverage are stored by content; None stores nothing.
         runs: how often the suite is run for the baseline, every third time in a random order.
         allowed: limits of a test run.
+        some_pass: where no test passes, nothing is concluded.
+        instead: texts that files have in place of their own, by path inside the project; they can be encoded.
 
     Raises: NotCopied, UnusableInterpreter.
     """
 
     def __init__(
-        self, project: Path, interpreter: Path, jail: Jail, *, cache: Path | None = None, runs: int = 3, allowed: SuiteLimits | None = None
+        self,
+        project: Path,
+        interpreter: Path,
+        jail: Jail,
+        *,
+        cache: Path | None = None,
+        runs: int = 3,
+        allowed: SuiteLimits | None = None,
+        some_pass: bool = True,
+        instead: Mapping[str, str] | None = None,
     ) -> None:
         if runs < 2:
             raise ValueError(f"{runs} runs can't show which tests are flaky: at least 2 are needed")
         python = probe(interpreter, jail)
         self._folder = ScratchFolder()
         try:
-            copied = copy_project(project, self._folder.path / "project")
+            changed = {file: encoded(text) for file, text in (instead or {}).items()}
+            copied = copy_project(project, self._folder.path / "project", changed)
             install_plugin(self._folder.path)
             self.suite = Suite(copied, self._folder.path, python, jail, allowed or SuiteLimits())
             compile_sources(self.suite)
@@ -98,7 +97,8 @@ class Oracle(AbstractContextManager["Oracle"]):
             raise
         self.cache = cache
         self._runs = runs
-        self._key = kept.key_of(copied, python, f"{runs} runs")
+        self._some_pass = some_pass
+        self._key = kept.key_of(copied, python, f"{runs} runs{'' if some_pass else ', or none passes'}")
         self._baseline: Baseline | None = None
         self._coverage: Coverage | None = None
         self._warm: WarmSuite | None = None
@@ -130,7 +130,7 @@ class Oracle(AbstractContextManager["Oracle"]):
         """What the tests say of the unchanged project. Runs the whole suite several times, unless the cache has the result."""
         if self._baseline is None or self._baseline.infrastructure:
             stored = kept.load(self.cache, self._key, "baseline") if self.cache else None
-            self._baseline = kept.baseline_from_json(stored) if stored else run_baseline(self.suite, self._runs)
+            self._baseline = kept.baseline_from_json(stored) if stored else run_baseline(self.suite, self._runs, some_pass=self._some_pass)
             if self.cache and not stored and not self._baseline.trouble:
                 kept.store(self.cache, self._key, "baseline", kept.baseline_as_json(self._baseline))
             self.suite = replace(self.suite, ignore_options=self._baseline.ignores_options)
@@ -197,6 +197,16 @@ class Oracle(AbstractContextManager["Oracle"]):
         found = self._by_first_way(asked.ways, tests, lambda way: self._profile_by(way, asked, tests))
         return profile_of(found) if isinstance(found, Verdict) else found
 
+    def told_by(self, tests: Sequence[str], file: str, text: str, *, ways: Sequence[Way] = WAYS, most_ends: int = MAX_ENDS) -> Profile:
+        """What some tests of the baseline say of the project with `text` in the place of a file, whatever lines they touch.
+
+        tests: in the order of the suite. most_ends: after so many ends of their process no more are run. Raises NotJudged.
+        """
+        file = self._named(file)
+        asked = _Asked(file, self.source(file), text, list(tests), (), ways)
+        found = self._by_first_way(ways, tests, lambda way: self._profile_by(way, asked, asked.tests, most_ends))
+        return profile_of(found) if isinstance(found, Verdict) else found
+
     def filtered_by_deletion(self, file: str, without: str, lines: range | None = None) -> bool | None:
         """Whether a region has to be left out of a study because deleting it changes no test's outcome.
 
@@ -212,7 +222,7 @@ class Oracle(AbstractContextManager["Oracle"]):
             raise NotJudged(f"{file}: the text differs from the present one outside of lines {lines.start} to {lines.stop - 1}")
         if old == text:
             return Verdict(True, "the text is the present one", 0, 0.0, "none")
-        if trouble := _unwritable(text) or self._unparsable(text):
+        if trouble := self.unparsable(text):
             return Verdict(False, f"does not parse: {trouble}", 0, 0.0, "none")
         for known in (self.baseline, self.coverage):
             if (found := known()).trouble:
@@ -242,8 +252,10 @@ class Oracle(AbstractContextManager["Oracle"]):
             raise NotJudged(f"{file}: too large a file to be changed")
         return str(path)
 
-    def _unparsable(self, text: str) -> str:
+    def unparsable(self, text: str) -> str:
         """Why the project's Python can't compile a text, or nothing. That Python is asked only where this one can't compile it either."""
+        if trouble := unwritable(text):
+            return trouble
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -289,7 +301,7 @@ class Oracle(AbstractContextManager["Oracle"]):
             return self._judge_by(way, asked, tests, again=True)
         return Verdict(False, found, *told)
 
-    def _profile_by(self, way: Way, asked: _Asked, tests: list[str]) -> Profile | Verdict:
+    def _profile_by(self, way: Way, asked: _Asked, tests: list[str], most_ends: int = MAX_ENDS) -> Profile | Verdict:
         """The profile one way; a verdict where nothing is known. Raises NoWarmSuite."""
         seconds = 0.0
 
@@ -301,7 +313,7 @@ class Oracle(AbstractContextManager["Oracle"]):
             return report, ended
 
         outcomes = self.baseline().outcomes
-        found, failed = run_to_the_end(tests, outcomes, run, lambda: self._control(way, tests, anew=True))
+        found, failed = run_to_the_end(tests, outcomes, run, lambda: self._control(way, tests, anew=True), most_ends)
         profile = summed_up(found, len(asked.tests) - len(tests), seconds, way, infrastructure=failed)
         if profile.tests_pass is False and (control := self._control(way, tests)) != "steady":
             return Verdict(None, f"{profile.reason}; {NOT_STEADY}", len(tests), seconds, way, infrastructure=control == "failed")
@@ -326,8 +338,9 @@ class Oracle(AbstractContextManager["Oracle"]):
         """Run tests with the changed text. Raises NoWarmSuite, and OSError where it can't be written."""
         if way == "warm":
             self._warmed()  # started while the present text is on disk, since it imports that
+        change = None if asked.text == asked.old else (str(self.suite.copied.folder / asked.file), asked.old, asked.text)
         with self._changed(asked.file, asked.text):
-            return self._run(way, tests, (str(self.suite.copied.folder / asked.file), asked.old, asked.text), to_the_end=to_the_end)
+            return self._run(way, tests, change, to_the_end=to_the_end)
 
     def _run(
         self, way: Way, tests: Sequence[str], change: tuple[str, str, str] | None, *, to_the_end: bool = False
@@ -361,7 +374,7 @@ class Oracle(AbstractContextManager["Oracle"]):
         """
         path = (self.suite.copied.folder / file).resolve()
         changed, aside = self._folder.path / "changed.py", self._folder.path / "aside.py"
-        changed.write_bytes(_encoded(text))
+        changed.write_bytes(encoded(text))
         shutil.copymode(path, changed)
         path.rename(aside)
         try:
@@ -369,20 +382,3 @@ class Oracle(AbstractContextManager["Oracle"]):
             yield
         finally:
             aside.replace(path)
-
-
-def _encoding(source: bytes) -> str:
-    return tokenize.detect_encoding(io.BytesIO(source).readline)[0]
-
-
-def _encoded(text: str) -> bytes:
-    """Encode a text as it declares itself, as Python reads it. Raises SyntaxError and UnicodeEncodeError."""
-    return text.encode(_encoding(text.encode()))
-
-
-def _unwritable(text: str) -> str:
-    try:
-        _encoded(text)
-    except (SyntaxError, UnicodeEncodeError) as error:
-        return str(error)
-    return ""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from .report import NOT_STEADY, ObservedTest, ProcessEnd, Report, Verdict, Way, tampering_in
+from .report import NOT_STEADY, ObservedTest, ProcessEnd, Report, TestOutcome, Verdict, Way, tampering_in
 
 Change = Literal["as_before", "changed", "unknown"]
 ErrorClass = Literal["passed", "wrong", "crash", "unparsed"]
@@ -29,12 +29,14 @@ class ProfiledTest:
     error: "passed" where it has; "crash" where an error came out of the project's code, the process ended or took too long in it, or it is
         no longer collected; "wrong" for any other change; None where that is unknown.
     why: the new outcome with its error, or why it is unknown.
+    outcome: the new outcome; "missing" where it came to none, None where that is unknown.
     """
 
     test: str
     change: Change
     error: ErrorClass | None
     why: str = ""
+    outcome: TestOutcome | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +93,18 @@ def chosen_tests(tests: Sequence[str], tiers: Sequence[Collection[str]], most: i
     A test's rank depends on nothing but its id, its tier and the seed, so the choice is the same wherever the first tiers are.
     """
 
+    kept = set(ranked_tests(tests, tiers, seed)[:most])
+    return [test for test in tests if test in kept]
+
+
+def ranked_tests(tests: Sequence[str], tiers: Sequence[Collection[str]], seed: int) -> list[str]:
+    """The tests of the first tier, then those of the next, and last the others; in a tier in a random order by the seed."""
+
     def rank(test: str) -> tuple[int, bytes]:
         tier = next((i for i, inside in enumerate(tiers) if test in inside), len(tiers))
         return tier, hashlib.sha256(f"{seed} {test}".encode()).digest()
 
-    kept = set(sorted(tests, key=rank)[:most])
-    return [test for test in tests if test in kept]
+    return sorted(tests, key=rank)
 
 
 def profile_of(verdict: Verdict) -> Profile:
@@ -126,6 +134,7 @@ def run_to_the_end(
     expected: Mapping[str, str],
     run: Callable[[Sequence[str]], tuple[Report, ProcessEnd]],
     control: Callable[[], Control],
+    most_ends: int = MAX_ENDS,
 ) -> tuple[list[ProfiledTest], bool]:
     """What each test says, in order, and whether the machine failed. A test in which the process ends does not hide those after it.
 
@@ -133,6 +142,7 @@ def run_to_the_end(
         expected: the outcomes of the baseline.
         run: runs tests with the changed text, whatever their outcomes.
         control: runs the tests anew without the change, where the machine may have ended a run; such a run is tried once more.
+        most_ends: after so many ends of the process, the tests left are not run.
     """
     found: dict[str, ProfiledTest] = {}
     left, ends, doubted = list(tests), 0, False
@@ -143,7 +153,7 @@ def run_to_the_end(
         found |= {test: _observed(test, report.tests[test], expected[test]) for test in left if test in report.tests}
         whole = report.running is None and report.ended and all(test in found for test in left)
         if tampering := tampering_in(report, whole=whole):
-            return [ProfiledTest(test, "changed", "crash", tampering) for test in tests], False
+            return [ProfiledTest(test, "changed", "crash", tampering, "missing") for test in tests], False
         if whole:
             break
         if ended.doubtful and not doubted:
@@ -153,18 +163,18 @@ def run_to_the_end(
             continue
         doubted, ends = False, ends + 1
         ending = _ended_in(left, found, report, ended)
-        found |= {test: ProfiledTest(test, "changed", "crash", why) for test, why in ending.items()}
+        found |= {test: ProfiledTest(test, "changed", "crash", why, "missing") for test, why in ending.items()}
         left = [test for test in left if test not in found]
-        if left and ends == MAX_ENDS:
-            return _filled(tests, found, f"not run: the process had ended {ends} times"), False
+        if left and ends == most_ends:
+            return _filled(tests, found, f"not run: the process had ended {ends} time{'s' * (ends != 1)}"), False
     return [found[test] for test in tests], False
 
 
 def _observed(test: str, run: ObservedTest, before: str) -> ProfiledTest:
     if run.outcome == before:
-        return ProfiledTest(test, "as_before", "passed")
+        return ProfiledTest(test, "as_before", "passed", outcome=before)
     why = f"{run.outcome}, was {before}" + (f" ({run.why})" if run.why else "")
-    return ProfiledTest(test, "changed", "crash" if run.crashed else "wrong", why)
+    return ProfiledTest(test, "changed", "crash" if run.crashed else "wrong", why, run.outcome)
 
 
 def _ended_in(left: Sequence[str], found: Mapping[str, ProfiledTest], report: Report, ended: ProcessEnd) -> dict[str, str]:

@@ -19,8 +19,9 @@ from typing import Any, NotRequired, TypedDict
 from ...analysis.bugs.injection import inject
 from ...analysis.morphisms.morphism import Refused
 from ...analysis.oracle.environment import NoEnvironment, cached_environment, make_environment
-from ...analysis.oracle.oracle import Oracle, source_of
+from ...analysis.oracle.oracle import Oracle
 from ...analysis.oracle.report import Verdict
+from ...analysis.oracle.sources import source_of
 from ...analysis.python.lines import Line, UnreadableSource
 from ...analysis.python.regions import Region, deleted
 from ...analysis.sandbox.isolation.jail import Jail

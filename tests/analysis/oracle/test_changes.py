@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.analysis.oracle.changes import changed_lines, only_within, with_statements
+from assay.analysis.oracle.changes import changed_lines, lines_behind, only_within, with_statements
 
 texts = st.lists(st.sampled_from(["a", "b", "c", ""]), min_size=1, max_size=8)
 
@@ -62,3 +62,20 @@ def test_a_line_stands_for_its_whole_statement_and_a_header_without_its_body() -
 
 def test_a_source_that_does_not_parse_here_keeps_its_lines() -> None:
     assert with_statements("def f(:\n  (\n", range(1, 2)) == range(1, 2)
+
+
+@given(texts, texts)
+def test_lines_stem_from_lines_of_the_old_text_and_unchanged_ones_from_themselves(old: list[str], new: list[str]) -> None:
+    a, b = "\n".join(old), "\n".join(new)
+    for line in range(1, len(new) + 1):
+        behind = lines_behind(a, b, range(line, line + 1))
+        assert behind
+        assert set(behind) <= set(range(1, len(old) + 1))
+        assert set(behind) <= set(lines_behind(a, b, range(1, len(new) + 1)))
+    assert lines_behind(a, a, range(1, len(old) + 1)) == range(1, len(old) + 1)
+
+
+def test_lines_behind_what_was_put_in_are_those_on_both_sides() -> None:
+    assert lines_behind("a\nb\nc", "a\nx\ny\nb\nc", range(3, 4)) == range(1, 3)
+    assert lines_behind("a\nb\nc", "x\na\nb\nc", range(4, 5)) == range(3, 4)
+    assert lines_behind("a\nb\nc\nd", "a\nX\nd", range(2, 3)) == range(2, 4)
