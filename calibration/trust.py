@@ -1,6 +1,6 @@
-"""Whether the user trusts a project's own calibrators: what was answered is kept in the data folder, a file for each project.
+"""Whether the user trusts a project's own calibrators, or its tests: answers are kept in the data folder, a file for each project.
 
-A calibrator decides what probability people see. One that came with a cloned project could call everything likely.
+A calibrator decides what probability people see. One that came with a cloned project could call everything likely. Tests are programs.
 """
 
 from __future__ import annotations
@@ -16,14 +16,35 @@ from .atomic_write import write_atomically
 from .data_folder import data_folder
 from .strict_json import DECODER, build
 
-SCHEMA = "assay/trust/1"
-
 _MAX_BYTES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
+class Subject:
+    """What is trusted. folder: of the answers, below the data folder. yes, no: the answers, in words. how: the command that says yes."""
+
+    schema: str
+    folder: str
+    yes: str
+    no: str
+    how: str
+
+
+CALIBRATORS = Subject(
+    "assay/trust/1", "trust", "this project is trusted", "you do not trust this project", "to use them: assay calibrate trust"
+)
+TESTS = Subject(
+    "assay/trust/tests/1",
+    "trust/tests",
+    "Assay may run the tests of this project",
+    "Assay may not run the tests of this project",
+    "to allow it: assay calibrate trust --tests",
+)
+
+
+@dataclass(frozen=True, slots=True)
 class Trust:
-    """Whether a project's own calibrators count. why_not: for people. is_open: nobody has answered yet, so the user can be asked."""
+    """Whether a project's own calibrators, or tests, count. why_not: for people. is_open: nobody has answered, so the user can be asked."""
 
     counts: bool
     why_not: str = ""
@@ -40,33 +61,33 @@ class _Answer:
     trusted: bool
 
 
-def remembered(project: Path) -> Trust:
+def remembered(project: Path, about: Subject = CALIBRATORS) -> Trust:
     """What the user answered for a project's root folder. An answer that can't be read is none, and the reason says so."""
-    command = f"to use them: assay calibrate trust {shlex.quote(str(project))}"
-    path = answer_file(project)
+    command = f"{about.how} {shlex.quote(str(project))}"
+    path = answer_file(project, about)
     try:
         answer = build(_Answer, DECODER.decode(read_regular_file(path, _MAX_BYTES).decode()))
-        if answer.schema != SCHEMA or answer.folder != _name(project):
-            raise ValueError(f"not an answer of the schema {SCHEMA} for {project}")
+        if answer.schema != about.schema or answer.folder != _name(project):
+            raise ValueError(f"not an answer of the schema {about.schema} for {project}")
     except FileNotFoundError:
-        return Trust(False, f"nobody has said yet that this project is trusted; {command}", is_open=True)
+        return Trust(False, f"nobody has said yet that {about.yes}; {command}", is_open=True)
     except (OSError, ValueError, RecursionError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        unreadable = f"the answer whether this project is trusted can't be read ({path}: {reason})"
+        unreadable = f"the answer whether {about.yes} can't be read ({path}: {reason})"
         return Trust(False, f"{unreadable}; {command}", is_open=True)
-    return TRUSTED if answer.trusted else Trust(False, f"you said that you do not trust this project; {command}")
+    return TRUSTED if answer.trusted else Trust(False, f"you said that {about.no}; {command}")
 
 
-def remember(project: Path, *, trusted: bool) -> None:
+def remember(project: Path, *, trusted: bool, about: Subject = CALIBRATORS) -> None:
     """Keep the user's answer for a project's root folder, in place of an earlier one. Raises OSError."""
-    document = asdict(_Answer(SCHEMA, _name(project), trusted))
-    with write_atomically(answer_file(project), private=True) as out:
+    document = asdict(_Answer(about.schema, _name(project), trusted))
+    with write_atomically(answer_file(project, about), private=True) as out:
         out.write((json.dumps(document, indent=1) + "\n").encode())
 
 
-def answer_file(project: Path) -> Path:
+def answer_file(project: Path, about: Subject = CALIBRATORS) -> Path:
     """Where the answer for a project is kept. It may not be there."""
-    return data_folder() / "trust" / f"{hashlib.sha256(_name(project).encode()).hexdigest()[:32]}.json"
+    return data_folder() / about.folder / f"{hashlib.sha256(_name(project).encode()).hexdigest()[:32]}.json"
 
 
 def _name(project: Path) -> str:

@@ -7,24 +7,27 @@ import re
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..calibration.control_characters import strip_control_characters
 from .complete import check_secrets, offset_of, read_text, remember_for
 from .exit_codes import DONE, UsageError
 from .options import add_json_option, add_memory_option, add_model_option, command_parser, model_choice, positive
+from .repair_tests import add_verify_options, project_to_verify_in, verify
 from .terminal import Paint, is_terminal, print_json, say, wants_colour
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from ..inference.asking.asker import Asker
     from ..suggestion.memory.scope import Scope
     from ..suggestion.repair.repairs import Repair, Repairs
     from ..suggestion.repair.request import Request
     from ..suggestion.repair.surprise import LineSurprise
+    from ..suggestion.repair.verified import Verification
     from .options import Subparsers
+    from .repair_tests import Verified
 
 # Lines around a change that its diff shows.
 _CONTEXT = 3
@@ -36,8 +39,8 @@ def register(commands: Subparsers) -> None:
         commands,
         "repair",
         "suggest other lines in the place of some lines of a file",
-        "Lines count from 1. The repairs are printed as diffs, the best first, and nothing is written to the file. No tests are run. The "
-        "file must be UTF-8.",
+        "Lines count from 1. The repairs are printed as diffs, the best first, and nothing is written to the file. Tests are run with "
+        "--verify only. The file must be UTF-8.",
     )
     parser.add_argument("place", metavar="FILE:LINE[-LINE]", help="which lines, such as src/app.py:12 or src/app.py:12-15")
     parser.add_argument("--stdin", action="store_true", help="read the text from stdin; FILE is then only its name and need not exist")
@@ -47,6 +50,7 @@ def register(commands: Subparsers) -> None:
     parser.add_argument("--show-surprise", action="store_true", help="print, too, which tokens surprise the model, and what it would write")
     parser.add_argument("--instruct", metavar="URL", help="server of an instruct model that is asked for repairs as well")
     parser.add_argument("--failure", metavar="TEXT", help="what a failing test says, to be told to the instruct model")
+    add_verify_options(parser)
     add_memory_option(parser)
     add_model_option(parser)
     add_json_option(parser)
@@ -67,6 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
     text = read_text(name, from_stdin=arguments.stdin)
     for line in (first, last):
         offset_of(text, line, 1, name)
+    project = project_to_verify_in(arguments, name)
     with contextlib.ExitStack() as opened:
         model = opened.enter_context(model_choice(arguments).open())
         asker = None if arguments.instruct is None else opened.enter_context(_asker(arguments.instruct))
@@ -82,11 +87,13 @@ def run(arguments: argparse.Namespace) -> int:
         repairs = _with_confidence(propose(request, most=arguments.most, max_ms=arguments.max_ms), request, Path(name), arguments.memory)
         surprises = _surprises(request, repairs) if arguments.show_surprise else None
         fingerprint = model.fingerprint
+    verified = None if project is None else verify(project, arguments.python, name, text, repairs, arguments.max_ms)
     if arguments.json:
         told = {} if surprises is None else {"surprise": [each.as_json() for each in surprises]}
+        told |= {} if verified is None else _verified_json(verified)
         print_json(repairs.as_json() | told | {"model": {"id": fingerprint.id, **asdict(fingerprint)}})
     else:
-        _print(name, request, repairs, surprises or ())
+        _print(name, request, repairs, surprises or (), verified)
     return DONE
 
 
@@ -132,15 +139,28 @@ def _surprises(request: Request, repairs: Repairs) -> list[LineSurprise]:
     return [with_alternatives(request.asking, request.lines, suspect) for suspect in repairs.suspects]
 
 
-def _print(name: str, request: Request, repairs: Repairs, surprises: list[LineSurprise] | tuple[()]) -> None:
+def _verified_json(verified: Verified) -> dict[str, Any]:
+    """The repairs that are kept, each with its verification, and how many are not."""
+    from ..suggestion.repair.verified import kept
+
+    repairs = [repair.as_json() | {"verification": said.as_json()} for repair, said in kept(verified)]
+    return {"repairs": repairs, "refused_by_tests": len(verified) - len(repairs)}
+
+
+def _print(name: str, request: Request, repairs: Repairs, surprises: list[LineSurprise] | tuple[()], verified: Verified | None) -> None:
+    from ..suggestion.repair.verified import kept
+
     paint = Paint(wants_colour(sys.stdout))
-    for text in (*(_surprise_text(name, each) for each in surprises), *_repair_texts(name, request, repairs)):
+    told = [(repair, None) for repair in repairs.found] if verified is None else kept(verified)
+    for text in (*(_surprise_text(name, each) for each in surprises), *_repair_texts(name, request, told)):
         lines = (strip_control_characters(line) if is_terminal(sys.stdout) else line for line in text)
         print("\n".join(_coloured(paint, line) for line in lines), end="\n\n")
     for source, why in repairs.not_asked.items():
         say(f"not asked: {source}: {why}")
     if repairs.stopped_by is not None:
         say("there may be more: the time was up (--max-ms)")
+    if verified is not None and (refused := len(verified) - len(told)):
+        say(f"{refused} more {'does' if refused == 1 else 'do'} not pass the tests")
     if not repairs.found:
         say("No repair: nothing else was found that fits here.")
 
@@ -154,17 +174,20 @@ def _surprise_text(name: str, found: LineSurprise) -> Iterator[str]:
         yield f"  {token.start + 1:6}  {token.surprise:8.2f}  {token.text.strip() or '(end of line)'}{instead}"
 
 
-def _repair_texts(name: str, request: Request, repairs: Repairs) -> Iterator[Iterator[str]]:
-    for number, repair in enumerate(repairs.found, 1):
-        yield _repair_text(name, request, repair, f"repair {number} of {len(repairs.found)}")
+def _repair_texts(name: str, request: Request, repairs: Sequence[tuple[Repair, Verification | None]]) -> Iterator[Iterator[str]]:
+    for number, (repair, verification) in enumerate(repairs, 1):
+        yield _repair_text(name, request, repair, verification, f"repair {number} of {len(repairs)}")
 
 
-def _repair_text(name: str, request: Request, repair: Repair, title: str) -> Iterator[str]:
+def _repair_text(name: str, request: Request, repair: Repair, verification: Verification | None, title: str) -> Iterator[str]:
     measures, place = repair.suggestion.measures, repair.suggestion.range
     said = [f"gain {measures['logprob_gain']:+.2f} nats"] if "logprob_gain" in measures else []
     said += ["mends the file"] if repair.mends else []
     said += ["from " + ", ".join(repair.sources), *(rule.replace("_", " ") for rule in repair.rules)]
     yield f"{title}: {repair.suggestion.confidence.text}; {'; '.join(said)}"
+    if verification is not None:
+        yield verification.title if verification.passed else f"not verified: {verification.why}"
+        yield from (f"mends {test}" for test in verification.mends)
     first, end = place.start.line, place.end.line + 1
     above, below = request.lines[max(0, first - _CONTEXT) : first], request.lines[end : end + _CONTEXT]
     old, new = request.lines[first:end], repair.suggestion.text.split(request.newline)

@@ -1,4 +1,4 @@
-"""`assay calibrate trust`: say whether a project's own calibrators are used."""
+"""`assay calibrate trust`: say whether a project's own calibrators are used, and whether its tests may be run."""
 
 from __future__ import annotations
 
@@ -21,11 +21,13 @@ def register(actions: Subparsers) -> None:
         "trust",
         "say that you trust a project's own calibrators, so that they are used",
         "They decide what probability you see for the project's files, and may have come with the project from anywhere. Your answer is "
-        "remembered for its root folder.",
+        "remembered for its root folder. With --tests it is about the project's tests: the editor, and `assay repair --verify`, run "
+        "them only where you have said yes, in the sandbox.",
     )
     parser.add_argument(
         "project", metavar="DIR", type=Path, nargs="?", help="root folder of the project (default: the project of the current folder)"
     )
+    parser.add_argument("--tests", action="store_true", help="say that Assay may run the tests of the project")
     parser.add_argument("--no", action="store_true", help="say that you do not trust them, so that they are not used")
     parser.set_defaults(run=run)
 
@@ -33,10 +35,15 @@ def register(actions: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Remember the answer. Raises UsageError and OSError."""
     from ...calibration.project_folder import PROJECT_FOLDER, project_of
-    from ...calibration.trust import remember
+    from ...calibration.trust import TESTS, remember
 
     if arguments.project is not None and not arguments.project.is_dir():
         raise UsageError(f"{arguments.project} is not a folder")
+    if arguments.tests:
+        project = (arguments.project or Path.cwd()).absolute()
+        remember(project, trusted=not arguments.no, about=TESTS)
+        say(f"the tests of {project} {'are not' if arguments.no else 'may be'} run from now on")
+        return DONE
     project = arguments.project.absolute() if arguments.project else project_of(Path.cwd())
     if project is None:
         raise UsageError(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.calibration.trust import TRUSTED, answer_file, remember, remembered
+from assay.calibration.trust import TESTS, TRUSTED, answer_file, remember, remembered
 
 
 @pytest.fixture(autouse=True)
@@ -26,6 +26,18 @@ def test_an_answer_is_remembered_for_the_folder_by_whatever_path_it_is_reached(t
     remember(tmp_path / "link", trusted=False)
     assert (remembered(project).counts, remembered(project).is_open) == (False, False)
     assert "you said that you do not trust" in remembered(project).why_not
+
+
+def test_trust_in_calibrators_is_no_consent_to_run_tests_nor_the_other_way_round(tmp_path: Path) -> None:
+    remember(tmp_path, trusted=True)
+    assert remembered(tmp_path, TESTS).is_open
+    assert remembered(tmp_path, TESTS).why_not.endswith(f"to allow it: assay calibrate trust --tests {tmp_path}")
+    remember(tmp_path, trusted=False, about=TESTS)
+    assert remembered(tmp_path).counts
+    assert "you said that Assay may not run the tests" in remembered(tmp_path, TESTS).why_not
+    # an answer that was copied from one to the other is none
+    answer_file(tmp_path, TESTS).write_bytes(answer_file(tmp_path).read_bytes())
+    assert not remembered(tmp_path, TESTS).counts
 
 
 def test_a_name_that_is_no_text_has_an_answer_of_its_own(tmp_path: Path) -> None:

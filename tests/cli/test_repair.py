@@ -7,7 +7,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from bare_python import make_bare_python
 from house.running import assay
+from shop_project import isolated, write
 
 CODE = """def clamp(value, low, high):
     if value < low:
@@ -99,3 +101,66 @@ def test_a_time_limit_is_said(tmp_path: Path) -> None:
     ran = assay("repair", "a.py:4", "--max-ms", "1", cwd=tmp_path)
     assert ran.returncode == 0
     assert "there may be more: the time was up (--max-ms)" in ran.stderr
+
+
+SUITE = """from clamp import clamp
+
+
+def test_low():
+    assert clamp(-1, 0, 9) == 0
+
+
+def test_high():
+    assert clamp(12, 0, 9) == 9
+
+
+def test_between():
+    assert clamp(4, 0, 9) == 4
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return write(tmp_path / "project", {"clamp.py": CODE, "test_clamp.py": SUITE, "pyproject.toml": ""})
+
+
+def test_tests_are_run_only_where_the_user_says_so(project: Path) -> None:
+    ran = assay("repair", "clamp.py:4", "--verify", cwd=project)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr == f"assay: May Assay run the tests of {project}, in the sandbox? There is nobody to ask: say --yes\n"
+    assert assay("calibrate", "trust", "--tests", "--no", cwd=project).returncode == 0
+    ran = assay("repair", "clamp.py:4", "--verify", cwd=project)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "you said that Assay may not run the tests of this project; to allow it: assay calibrate trust --tests" in ran.stderr
+    assert "--yes and --python go with --verify" in assay("repair", "clamp.py:4", "--yes", cwd=project).stderr
+    assert "is not a folder" in assay("repair", "clamp.py:4", "--verify", "nowhere", "--yes", cwd=project).stderr
+
+
+@pytest.mark.slow
+def test_verified_repairs_come_first_with_the_tests_that_they_mend_and_refused_ones_are_counted(
+    project: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    isolated()
+    python = make_bare_python(tmp_path_factory.mktemp("environment"))
+    assert assay("calibrate", "trust", "--tests", cwd=project).returncode == 0
+    ran = assay("repair", "clamp.py:4", "--verify", "--python", python, cwd=project)
+    assert ran.returncode == 0, ran.stderr
+    texts = ran.stdout.strip("\n").split("\n\n")
+    assert all("\n✔ 2 tests pass (" in text for text in texts)
+    assert "mends test_clamp.py::test_high\nmends test_clamp.py::test_between\n--- clamp.py" in texts[0]
+    assert any("+    if value > high:" in text for text in texts)
+    assert "more do not pass the tests" in ran.stderr
+    told = json.loads(assay("repair", "clamp.py:4", "--verify", "--python", python, "--json", cwd=project).stdout)
+    assert len(told["repairs"]) == len(texts)
+    assert told["refused_by_tests"] > 0
+    assert told["repairs"][0]["verification"]["mends"] == ["test_clamp.py::test_high", "test_clamp.py::test_between"]
+
+
+@pytest.mark.slow
+def test_where_no_tests_can_be_run_the_repairs_are_printed_and_the_reason_said(project: Path) -> None:
+    (project / "test_clamp.py").unlink()
+    ran = assay("repair", "clamp.py:4", "--verify", "--yes", cwd=project)
+    assert ran.returncode == 0
+    assert "+    if value > high:" in ran.stdout
+    assert "not verified: " in ran.stderr
+    assert "has no Python tests" in ran.stderr

@@ -1,0 +1,88 @@
+"""`assay repair --verify`: repairs that the tests of the project pass."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .exit_codes import UsageError
+from .terminal import is_terminal, say
+
+if TYPE_CHECKING:
+    import argparse
+
+    from ..suggestion.repair.repairs import Repair, Repairs
+    from ..suggestion.repair.verified import Verification
+
+    Verified = tuple[tuple[Repair, Verification], ...]
+
+
+def add_verify_options(parser: argparse.ArgumentParser) -> None:
+    """Add --verify, and what goes with it."""
+    parser.add_argument(
+        "--verify", metavar="PROJECT", nargs="?", const="",
+        help="run the project's tests that touch the lines, in the sandbox, and leave out the repairs that they do not pass (default: the "
+        "project that the file is in). You are asked once for each project",
+    )  # fmt: skip
+    parser.add_argument(
+        "--python", metavar="FILE", type=Path,
+        help="with --verify: the Python that runs the tests (default: the project's .venv, else this one)",
+    )  # fmt: skip
+    parser.add_argument("--yes", action="store_true", help="with --verify: do not ask whether the tests may be run")
+
+
+def project_to_verify_in(arguments: argparse.Namespace, name: str) -> Path | None:
+    """The project whose tests are run, with the user's consent; None where none are asked for. Raises UsageError."""
+    if arguments.verify is None:
+        if arguments.yes or arguments.python:
+            raise UsageError("--yes and --python go with --verify")
+        return None
+    from ..suggestion.repair.project_tests import project_of
+
+    project = Path(arguments.verify).absolute() if arguments.verify else project_of(Path(name))
+    if not project.is_dir():
+        raise UsageError(f"{project} is not a folder: name the project whose tests are to be run (--verify PROJECT)")
+    if not arguments.yes:
+        _ask(project)
+    return project
+
+
+def _ask(project: Path) -> None:
+    """Ask for consent, unless it was given; the answer is remembered. Raises UsageError where it is no."""
+    from ..calibration.trust import TESTS, remember, remembered
+
+    trust = remembered(project, TESTS)
+    if trust.counts:
+        return
+    if not trust.is_open:
+        raise UsageError(f"{trust.why_not}, or say --yes")
+    question = f"May Assay run the tests of {project}, in the sandbox?"
+    if not is_terminal(sys.stdin):
+        raise UsageError(f"{question} There is nobody to ask: say --yes")
+    say(f"{question} The answer is remembered. [y/N]")
+    answer = sys.stdin.readline().strip().lower()
+    if answer in ("y", "yes", "n", "no"):
+        remember(project, trusted=answer in ("y", "yes"), about=TESTS)
+    if answer not in ("y", "yes"):
+        raise UsageError("no tests were run")
+
+
+def verify(project: Path, python: Path | None, name: str, text: str, repairs: Repairs, max_ms: float | None) -> Verified:
+    """Each repair with what the tests say of it; of none anything where they can't be run, and that is said on stderr."""
+    from ..suggestion.repair.project_tests import NoTests, ProjectTests, default_cache, in_place_of
+    from ..suggestion.repair.verified import Verification, verified, with_lines
+
+    if not repairs.found:
+        return ()
+    instead = in_place_of(Path(name), (with_lines(text, repair.suggestion) for repair in repairs.found))
+    try:
+        with ProjectTests(project, python=python, cache=default_cache(), instead=instead) as tests:
+            judge = tests.judge(Path(name), text)
+            say(f"running the tests of {project} as they are; what they say is kept until a file changes")
+            tests.measure()
+            return tuple(verified(repairs, text, judge, max_ms=max_ms))
+    except NoTests as error:
+        why = str(error)
+    say(f"not verified: {why}")
+    return tuple((repair, Verification(None, 0, 0.0, why=why)) for repair in repairs.found)

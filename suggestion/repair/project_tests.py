@@ -1,0 +1,186 @@
+"""The tests of a project, as a judge of changes of its files. They run in the sandbox, on a copy, or not at all."""
+
+from __future__ import annotations
+
+import ast
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+import platformdirs
+
+from .verified import Judge, Verification, verification_of
+
+if TYPE_CHECKING:
+    from ...analysis.oracle.comparison import Comparison
+
+# A run of the whole suite may take so long. There are three at first, one of them to see the lines that each test runs.
+MAX_SUITE_S = 60.0
+_RUNS = 2
+_ROOTS = ("pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini", ".git")
+
+
+class NoTests(Exception):
+    """The tests of a project can't be run. The message says why, in a sentence for people."""
+
+
+def project_of(file: Path) -> Path:
+    """The nearest folder at or above a file's that is a project's root by what is in it; the file's own where none is."""
+    folder = file.absolute().parent
+    return next((each for each in (folder, *folder.parents) if any((each / name).exists() for name in _ROOTS)), folder)
+
+
+def default_cache() -> Path:
+    """Where it is kept what the tests of projects say."""
+    return platformdirs.user_cache_path("assay") / "oracle"
+
+
+def _has_tests(project: Path) -> bool:
+    """Whether a file is named as tests are, by pytest's customs. Environments and what tools make are not looked at."""
+    from ...analysis.oracle.copying import files_of
+    from ...analysis.oracle.jailed.assay_oracle.files import is_test_file
+
+    return any(file.suffix == ".py" and is_test_file(str(file.relative_to(project))) for file in files_of(project))
+
+
+def in_place_of(file: Path, texts: Iterable[str]) -> dict[Path, str]:
+    """The first text that parses, for a file that does not as it is saved: no test that imports that says which lines it touches."""
+    try:
+        saved = file.read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:
+        return {}
+    return {} if _parses(saved) else next(({file: text} for text in texts if _parses(text)), {})
+
+
+def _parses(text: str) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(text.removeprefix("\ufeff"))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def _stamps(project: Path) -> dict[str, tuple[int, int, int]]:
+    """What changes whenever a file of a project does."""
+    from ...analysis.oracle.copying import files_of
+
+    found = {}
+    for file in files_of(project):
+        with suppress(OSError):
+            seen = file.lstat()
+            found[str(file)] = seen.st_size, seen.st_mtime_ns, seen.st_ino
+    return found
+
+
+def _told(compare: Callable[[], Comparison]) -> Verification:
+    from ...analysis.oracle.sources import NotJudged
+
+    try:
+        return verification_of(compare())
+    except NotJudged as error:
+        return Verification(None, 0, 0.0, why=str(error))
+
+
+class ProjectTests(AbstractContextManager["ProjectTests"]):
+    """The tests of a project, as they are when this is made.
+
+    python: what runs them; by default that of the project's own environment, or else this one. cache: a folder for what the tests say of
+    the unchanged project. max_suite_s: seconds that a run of the whole suite may take. instead: as `in_place_of` has it. Raises NoTests.
+    """
+
+    def __init__(
+        self,
+        project: Path,
+        *,
+        python: Path | None = None,
+        cache: Path | None = None,
+        max_suite_s: float = MAX_SUITE_S,
+        instead: Mapping[Path, str] | None = None,
+    ) -> None:
+        if sys.platform != "linux":
+            raise NoTests(f"no tests are run on this system ({sys.platform}): the sandbox for them needs Linux")
+        self.project = project.resolve()
+        if not self.project.is_dir():
+            raise NoTests(f"{project} is not a folder")
+        if Path.home().resolve().is_relative_to(self.project):
+            raise NoTests(f"{project} holds your home folder, of which no copy is made: name the project's own folder")
+        if not _has_tests(self.project):
+            raise NoTests(f"{project} has no Python tests: no file named test_*.py or *_test.py, and no folder of tests")
+        # Before the copy is made: what changes meanwhile is seen later.
+        self._stamps = _stamps(self.project)
+        from ...analysis.oracle.copying import NotCopied
+        from ...analysis.oracle.interpreter import UnusableInterpreter, interpreter_of
+        from ...analysis.oracle.oracle import Oracle
+        from ...analysis.oracle.suite import SuiteLimits
+        from ...analysis.sandbox.isolation.best_level import NoIsolation, best_level
+        from ...analysis.sandbox.isolation.jail import Jail
+
+        try:
+            self._oracle = Oracle(
+                self.project,
+                python or interpreter_of(self.project),
+                Jail(best_level()),
+                cache=cache,
+                runs=_RUNS,
+                allowed=SuiteLimits(suite_cpu_s=max_suite_s, suite_wall_s=max_suite_s),
+                some_pass=False,
+                instead={self._inside(file): text for file, text in (instead or {}).items()},
+            )
+        except NoIsolation as error:
+            raise NoTests(f"no tests are run without a sandbox: {str(error).partition(chr(10))[0]} (assay doctor says more)") from None
+        except (NotCopied, UnusableInterpreter) as error:
+            raise NoTests(str(error)) from None
+        except OSError as error:
+            raise NoTests(f"{error.filename or project}: {error.strerror}") from None
+
+    def measure(self) -> int:
+        """Run the suite as it is, unless the cache knows it; how many tests have a steady outcome. Raises NoTests."""
+        for known in (self._oracle.baseline, self._oracle.coverage):
+            try:
+                trouble = known().trouble
+            except OSError as error:
+                raise NoTests(f"{error.filename}: {error.strerror}") from None
+            if trouble:
+                raise NoTests(f"the tests of {self.project.name} can't be relied on: {trouble}")
+        return len(self._oracle.baseline().outcomes)
+
+    def judge(self, file: Path, before: str) -> Judge:
+        """Judges texts of a file beside the one that stands there, which may not be saved. Raises NoTests for a file of no project."""
+        from ...analysis.oracle.comparison import Comparisons
+
+        comparisons = Comparisons(self._oracle, self._inside(file), before)
+        return lambda text: _told(lambda: comparisons.with_text(text))
+
+    def run(self, file: Path, text: str, lines: range) -> Verification:
+        """What the tests that touch some lines (from 1) say of the text that stands there, beside that on the disk. Raises NoTests."""
+        from ...analysis.oracle.comparison import Comparisons
+
+        comparisons = Comparisons(self._oracle, self._inside(file), text)
+        return _told(lambda: comparisons.of_lines(lines))
+
+    def is_of(self, file: Path | None) -> bool:
+        """Whether no file of the project has changed since this was made, but the one that is judged."""
+        now = _stamps(self.project)
+        own = None if file is None else str(file.resolve())
+        return all(path == own or self._stamps.get(path) == now.get(path) for path in {*self._stamps, *now})
+
+    def _inside(self, file: Path) -> str:
+        if file.suffix != ".py":
+            raise NoTests(f"{file.name} is not a Python file: which tests touch its lines is not known")
+        try:
+            return file.resolve().relative_to(self.project).as_posix()
+        except ValueError:
+            raise NoTests(f"{file} is not in the project {self.project}, whose tests would be run") from None
+
+    def close(self) -> None:
+        """End the warm process, and remove the copy."""
+        self._oracle.close()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()

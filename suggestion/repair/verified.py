@@ -1,0 +1,123 @@
+"""Repairs whose covering tests were run: which of them pass."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ...inference.model import Cancel, StopReason
+from ...inference.stopping.cancel_or_timeout import make_stop_check
+from ..positions import content, split_lines
+from ..suggestion import Suggestion
+from .repairs import Repair, Repairs
+
+if TYPE_CHECKING:
+    from ...analysis.oracle.comparison import ComparedTest, Comparison
+
+_NOT_RUN = {StopReason.TIME: "not run: the time was up", StopReason.CANCELLED: "not run: it was cancelled"}
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What the tests that touch some changed lines say of the change.
+
+    passed: they pass, or do not; None where that could not be told, and `why` says so. tests: how many ran. seconds: how long.
+    mends: tests that failed before and pass now. breaks: tests that passed before and fail now.
+    """
+
+    passed: bool | None
+    tests: int
+    seconds: float
+    mends: tuple[str, ...] = ()
+    breaks: tuple[str, ...] = ()
+    why: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """For clients and `--json`."""
+        return {
+            "passed": self.passed,
+            "tests": self.tests,
+            "seconds": round(self.seconds, 3),
+            "mends": list(self.mends),
+            "breaks": list(self.breaks),
+            "why": self.why,
+        }
+
+    @property
+    def title(self) -> str:
+        """For people, such as "✔ 12 tests pass (0.4 s)"; why there is no such thing to be said where they do not."""
+        if not self.passed:
+            return self.why
+        tests = "1 test passes" if self.tests == 1 else f"{self.tests} tests pass"
+        return f"✔ {tests} ({self.seconds:.1f} s)"
+
+
+# Is given the whole text of the file with the repair made.
+Judge = Callable[[str], Verification]
+
+
+def verified(
+    repairs: Repairs, text: str, judge: Judge, *, max_ms: float | None = None, cancel: Cancel | None = None
+) -> Iterator[tuple[Repair, Verification]]:
+    """Each repair with what the tests say of it, the best first.
+
+    text: of the file, in which the repairs were found. max_ms: after so many milliseconds, or where `cancel` says so, no further one is
+    judged; of those left that is said. A judge that is at work is waited for.
+    """
+    check = make_stop_check(cancel, max_ms, time.perf_counter())
+    for repair in repairs.found:
+        stopped = check()
+        yield repair, Verification(None, 0, 0.0, why=_NOT_RUN[stopped]) if stopped else judge(with_lines(text, repair.suggestion))
+
+
+def kept(found: Iterable[tuple[Repair, Verification]]) -> tuple[tuple[Repair, Verification], ...]:
+    """What is shown of repairs and what the tests say of them: those that pass, then those of which it can't be told.
+
+    Where none passes, those that mend some of several failing tests and break none may be a part of what is to be done.
+    """
+    found = list(found)
+    passing = [each for each in found if each[1].passed]
+    parts = [each for each in found if each[1].passed is False and each[1].mends and not each[1].breaks and not passing]
+    return (*passing, *parts, *(each for each in found if each[1].passed is None))
+
+
+def with_lines(text: str, suggestion: Suggestion) -> str:
+    """The text with a suggestion that replaces whole lines. The last of them keeps its end."""
+    lines = split_lines(text)
+    first, last = suggestion.range.start.line, suggestion.range.end.line
+    ending = lines[last][len(content(lines[last])) :]
+    return "".join((*lines[:first], suggestion.text + ending, *lines[last + 1 :]))
+
+
+def verification_of(found: Comparison) -> Verification:
+    """What a comparison says of the text with the repair.
+
+    It passes where no test fails that touches the lines. A test that can't be told about leaves that open.
+    """
+    ran = [test for test in found.tests if test.after not in (None, "skipped")]
+    mends = tuple(test.test for test in found.tests if test.is_mended)
+    breaks = tuple(test.test for test in found.tests if test.is_broken)
+    passed, why = _judged(found, breaks)
+    return Verification(passed, len(ran), found.seconds, mends, breaks, why)
+
+
+def _judged(found: Comparison, breaks: tuple[str, ...]) -> tuple[bool | None, str]:
+    """Whether the tests pass, and what there is to say."""
+    if found.unparsed or not found.tests:
+        return (False if found.unparsed else None), found.why
+    failing = [test for test in found.tests if test.fails]
+    if breaks:
+        return False, _named(next(test for test in found.tests if test.is_broken), "does not pass any more", len(breaks))
+    if unknown := next((test for test in found.tests if not test.is_known), None):
+        return None, unknown.why or f"{unknown.test}: unknown"
+    if failing:
+        return False, _named(failing[0], "fails as before", len(failing))
+    if not any(test.after == "passed" for test in found.tests):
+        return None, "the tests that touch these lines are skipped"
+    return True, f"{found.left_out} more touch these lines, and were not run" if found.left_out else ""
+
+
+def _named(test: ComparedTest, what: str, count: int) -> str:
+    return f"{test.test} {what}" + (f": {test.why}" if test.why else "") + (f"; and {count - 1} more" if count > 1 else "")

@@ -1,0 +1,108 @@
+"""Repairs of small projects, judged by their tests."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from bare_python import make_bare_python
+from shop_project import isolated, write
+
+from assay.suggestion.repair import project_tests
+from assay.suggestion.repair.project_tests import NoTests, ProjectTests, in_place_of, project_of
+
+BUG = "def double(x):\n    return x * 3\n"
+TEST = "import one\n\n\ndef test_double():\n    assert one.double(2) == 4\n\n\ndef test_zero():\n    assert one.double(0) == 0\n"
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_bare_python(tmp_path_factory.mktemp("environment"))
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return write(tmp_path / "one", {"one.py": BUG, "test_one.py": TEST, "pyproject.toml": ""})
+
+
+@pytest.mark.slow
+def test_repairs_of_a_file_are_judged_beside_what_stands_there(project: Path, python: Path) -> None:
+    isolated()
+    with ProjectTests(project, python=python) as tests:
+        assert tests.measure() == 2
+        right = BUG.replace("3", "2")
+        found = tests.judge(project / "one.py", BUG)(right)
+        assert (found.passed, found.tests, found.mends) == (True, 2, ("test_one.py::test_double",))
+        worse = tests.judge(project / "one.py", right)(BUG)
+        assert (worse.passed, worse.breaks) == (False, ("test_one.py::test_double",))
+        assert "can't be what its own suite judges" in tests.judge(project / "test_one.py", TEST)(TEST + "\n").why
+        assert "no such file" in tests.judge(project / "new.py", "x = 1\n")("x = 2\n").why
+        for file, why in ((project / "notes.txt", "not a Python file"), (project.parent / "other.py", "not in the project")):
+            with pytest.raises(NoTests, match=why):
+                tests.judge(file, "")
+
+
+@pytest.mark.slow
+def test_a_file_that_does_not_parse_is_mended_by_what_the_tests_then_pass(project: Path, python: Path) -> None:
+    isolated()
+    broken, right, wrong = BUG.replace("3", "2)"), BUG.replace("3", "2"), BUG
+    file = project / "one.py"
+    file.write_text(broken)
+    instead = in_place_of(file, [broken, wrong, right])
+    assert instead == {file: wrong}
+    with ProjectTests(project, python=python, instead=instead) as tests:
+        judge = tests.judge(file, broken)
+        assert (judge(right).passed, judge(right).mends) == (True, ("test_one.py::test_double", "test_one.py::test_zero"))
+        assert (judge(wrong).passed, judge(wrong).mends) == (False, ("test_one.py::test_zero",))
+    assert file.read_text() == broken
+    file.write_text(right)
+    assert in_place_of(file, [wrong]) == {}
+
+
+@pytest.mark.slow
+def test_a_suite_that_needs_minutes_is_cut_off_with_a_sentence(project: Path, python: Path) -> None:
+    isolated()
+    slow = "import time\n\nimport pytest\n\n\n@pytest.mark.parametrize('n', range(500))\ndef test_slow(n):\n    time.sleep(0.5)\n"
+    write(project, {"test_slow.py": slow})
+    with ProjectTests(project, python=python, max_suite_s=20) as tests, pytest.raises(NoTests, match="takes too long"):
+        tests.measure()
+
+
+@pytest.mark.slow
+def test_a_suite_whose_outcomes_change_is_not_relied_on(project: Path, python: Path) -> None:
+    isolated()
+    flaky = "import os\n\nimport pytest\n\n\n@pytest.mark.parametrize('n', range(40))\ndef test_f(n):\n    assert os.urandom(1)[0] % 2\n"
+    write(project, {"test_one.py": flaky})
+    with ProjectTests(project, python=python) as tests, pytest.raises(NoTests, match="have not the same outcome"):
+        tests.measure()
+
+
+def test_what_has_no_tests_or_is_a_home_folder_is_not_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, {"one.py": BUG, ".venv/pyvenv.cfg": "", ".venv/lib/test_it.py": TEST})
+    with pytest.raises(NoTests, match="has no Python tests"):
+        ProjectTests(tmp_path)
+    with pytest.raises(NoTests, match="is not a folder"):
+        ProjectTests(tmp_path / "one.py")
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    with pytest.raises(NoTests, match="holds your home folder"):
+        ProjectTests(tmp_path)
+
+
+def test_without_a_sandbox_or_a_python_with_pytest_the_reason_is_a_sentence(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    isolated()
+    with pytest.raises(NoTests, match="no such program"):
+        ProjectTests(project, python=project / "python")
+    monkeypatch.setattr(sys, "platform", "darwin")
+    with pytest.raises(NoTests, match="the sandbox for them needs Linux"):
+        ProjectTests(project)
+
+
+def test_the_project_of_a_file_is_the_nearest_folder_that_looks_like_one(tmp_path: Path) -> None:
+    write(tmp_path, {"pyproject.toml": "", "a/b/c.py": "", "a/setup.cfg": ""})
+    assert project_of(tmp_path / "a" / "b" / "c.py") == tmp_path / "a"
+    assert project_of(tmp_path / "d.py") == tmp_path
+    assert os.sep in str(project_tests.default_cache())

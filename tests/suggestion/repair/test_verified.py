@@ -1,0 +1,115 @@
+"""Which repairs pass the tests, and what is said of those that do not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.analysis.oracle.comparison import ComparedTest, Comparison
+from assay.analysis.oracle.report import TestOutcome
+from assay.calibration.confidence import uncalibrated
+from assay.suggestion.positions import Position, Range
+from assay.suggestion.repair.repairs import Repair, Repairs
+from assay.suggestion.repair.verified import Verification, kept, verification_of, verified, with_lines
+from assay.suggestion.suggestion import Suggestion
+
+TEXT = "def f(x):\r\n    return x - 1\r\n"
+
+
+def repair(text: str, first: int = 1, last: int = 1) -> Repair:
+    place = Range(Position(first, 0), Position(last, 99))
+    return Repair(Suggestion(text, text, place, "repair", uncalibrated("tests_pass", ""), {}, {}), "", (), (), False)
+
+
+def repairs(*texts: str) -> Repairs:
+    return Repairs(tuple(map(repair, texts)), (), {}, None)
+
+
+def said(passed: bool | None, mends: Sequence[str] = (), breaks: Sequence[str] = ()) -> Verification:
+    return Verification(passed, 1, 0.1, tuple(mends), tuple(breaks))
+
+
+def of(*outcomes: tuple[TestOutcome | None, TestOutcome | None]) -> Verification:
+    return verification_of(Comparison(tuple(ComparedTest(f"t{i}", before, after) for i, (before, after) in enumerate(outcomes)), 0.4))
+
+
+def test_each_repair_is_judged_in_the_whole_text_the_best_first() -> None:
+    judged = []
+
+    def judge(text: str) -> Verification:
+        judged.append(text)
+        return said(passed=True)
+
+    found = list(verified(repairs("    return x", "    return x + 1"), TEXT, judge))
+    assert judged == [TEXT.replace("x - 1", "x"), TEXT.replace("x - 1", "x + 1")]
+    assert [each.suggestion.text for each, _ in found] == ["    return x", "    return x + 1"]
+
+
+def test_what_there_is_no_time_for_is_said_and_not_run() -> None:
+    def judge(_: str) -> Verification:
+        raise AssertionError("nothing is to be run")
+
+    for limits in ({"max_ms": 0.0}, {"cancel": lambda: True}):
+        ((_, verification),) = verified(repairs("    return x"), TEXT, judge, **limits)  # type: ignore[arg-type]
+        assert (verification.passed, verification.tests) == (None, 0)
+        assert verification.why.startswith("not run: ")
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "passed", "mends", "breaks"),
+    [
+        ([("passed", "passed"), ("failed", "passed")], True, ("t1",), ()),
+        ([("passed", "passed"), ("xfailed", "xpassed"), ("skipped", "skipped")], True, (), ()),
+        ([("passed", "failed"), ("failed", "passed")], False, ("t1",), ("t0",)),
+        ([("passed", "skipped")], False, (), ("t0",)),
+        ([("passed", "missing"), ("passed", None)], False, (), ("t0",)),
+        ([("failed", "failed"), ("passed", "passed")], False, (), ()),
+        ([("failed", "failed"), ("error", "passed")], False, ("t1",), ()),
+        ([("missing", "skipped")], None, (), ()),
+        ([("passed", None), ("passed", "passed")], None, (), ()),
+        ([(None, "passed")], None, (), ()),
+        ([], None, (), ()),
+    ],
+)
+def test_a_repair_passes_where_every_test_passes_that_touches_it(
+    outcomes: list[tuple[TestOutcome | None, TestOutcome | None]], passed: bool | None, mends: tuple[str, ...], breaks: tuple[str, ...]
+) -> None:
+    found = of(*outcomes)
+    assert (found.passed, found.mends, found.breaks) == (passed, mends, breaks)
+    assert found.passed or found.why or not outcomes
+
+
+def test_a_repair_that_does_not_parse_fails_and_one_that_no_test_touches_is_unknown() -> None:
+    assert verification_of(Comparison(why="it does not parse: x", unparsed=True)).passed is False
+    assert verification_of(Comparison(why="no test touches it")) == Verification(None, 0, 0.0, why="no test touches it")
+
+
+def test_the_title_counts_the_tests_that_ran() -> None:
+    assert of(("passed", "passed")).title == "✔ 1 test passes (0.4 s)"
+    assert of(("passed", "passed"), ("failed", "passed"), ("skipped", "skipped")).title == "✔ 2 tests pass (0.4 s)"
+    assert of(("passed", "failed")).title == "t0 does not pass any more"
+
+
+def test_where_none_passes_a_part_of_the_repair_is_kept() -> None:
+    part, breaks, unknown, right = repair("a"), repair("b"), repair("c"), repair("d")
+    found = [(part, said(False, ["t"])), (breaks, said(False, ["t"], ["u"])), (unknown, said(None)), (repair("e"), said(passed=False))]
+    assert [each for each, _ in kept(found)] == [part, unknown]
+    assert [each for each, _ in kept([*found, (right, said(passed=True))])] == [right, unknown]
+
+
+line = st.text(st.sampled_from("ab \u2028é"), max_size=4)
+
+
+@given(st.lists(line, min_size=1, max_size=6), st.sampled_from(["\n", "\r\n"]), st.data())
+def test_lines_that_are_put_back_give_the_same_text(lines: list[str], newline: str, data: st.DataObject) -> None:
+    text = newline.join(lines)
+    first = data.draw(st.integers(0, len(lines) - 1))
+    last = data.draw(st.integers(first, len(lines) - 1))
+    new = repair("new", first, last).suggestion
+    changed = with_lines(text, new)
+    assert changed.split(newline) == [*lines[:first], "new", *lines[last + 1 :]]
+    back = repair(newline.join(lines[first : last + 1]), first, first).suggestion
+    assert with_lines(changed, back) == text
