@@ -140,6 +140,19 @@ class RetentionChecked(_Event, frozen=True, tag="kept"):
     why: Literal["", "undone", "closed", "asleep", "lost"] = ""
 
 
+class AcceptanceTested(_Event, frozen=True, tag="tests"):
+    """The tests of the project that touch a showing's text were run with it and without it, after it was accepted.
+
+    passed: whether all pass with it. None where that is not known, or where one fails with it as without it: what the user writes may not
+    be finished. tests: how many ran. mends: how many of them failed without it and pass with it. milliseconds: how long they ran.
+    """
+
+    passed: bool | None
+    tests: int = 0
+    mends: int = 0
+    milliseconds: float = 0.0
+
+
 class TextLogged(_Event, frozen=True, tag="text"):
     """Code. It is logged only where the user asked for it.
 
@@ -166,7 +179,17 @@ class EventsDropped(_Event, frozen=True, tag="dropped"):
     count: int
 
 
-Event = ServerStarted | RequestEnded | ShowingSeen | ShowingEnded | RetentionChecked | TextLogged | DriftFound | EventsDropped
+Event = (
+    ServerStarted
+    | RequestEnded
+    | ShowingSeen
+    | ShowingEnded
+    | RetentionChecked
+    | AcceptanceTested
+    | TextLogged
+    | DriftFound
+    | EventsDropped
+)
 
 
 class Row(msgspec.Struct, frozen=True, gc=False):

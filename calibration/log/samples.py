@@ -10,7 +10,7 @@ from typing import get_args
 
 from ...inference.completion.task import Task
 from ..samples import Sample
-from .events import RequestEnded, RetentionChecked, Row, ShowingEnded, ShowingEnding, ShowingSeen
+from .events import AcceptanceTested, RequestEnded, RetentionChecked, Row, ShowingEnded, ShowingEnding, ShowingSeen
 from .retention import MIN_KEPT_SHARE
 
 # Seconds after the end of a showing. Long enough for a second thought, short enough that the file is still open.
@@ -31,7 +31,10 @@ _SEEN_ENDINGS = (ShowingEnding.ACCEPTED, ShowingEnding.PARTLY_ACCEPTED, ShowingE
 
 @dataclass(frozen=True, slots=True)
 class Showing:
-    """One generation on a screen. request: the one that it first answered. ended: None if its end is unknown."""
+    """One generation on a screen.
+
+    request: the one that it first answered. ended: None if its end is unknown. tests_pass: what the tests said after it was accepted.
+    """
 
     id: str
     time_ms: int
@@ -40,6 +43,7 @@ class Showing:
     shown: bool
     ended: ShowingEnded | None
     kept: tuple[RetentionChecked, ...]
+    tests_pass: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,7 @@ def showings_of(rows: Iterable[Row]) -> tuple[Showing, ...]:
     shown: set[str] = set()
     ended: dict[str, ShowingEnded] = {}
     kept: dict[str, list[RetentionChecked]] = {}
+    tests: dict[str, bool | None] = {}
     for row in rows:
         event, name = row.event, row.showing
         if isinstance(event, RequestEnded):
@@ -77,12 +82,14 @@ def showings_of(rows: Iterable[Row]) -> tuple[Showing, ...]:
             ended.setdefault(name, event)
         elif isinstance(event, RetentionChecked):
             kept.setdefault(name, []).append(event)
+        elif isinstance(event, AcceptanceTested):
+            tests[name] = event.passed
     found = []
     for name, (row, request) in sorted((first | (alternatives | first)).items(), key=lambda item: item[1][0].number):
         end = ended.get(name)
         seen = name in shown or (end is not None and end.ending in _SEEN_ENDINGS)
         if seen or end is not None:
-            found.append(Showing(name, row.time_ms, row.server, request, seen, end, tuple(kept.get(name, ()))))
+            found.append(Showing(name, row.time_ms, row.server, request, seen, end, tuple(kept.get(name, ())), tests.get(name)))
     return tuple(found)
 
 
@@ -117,8 +124,13 @@ def has_our_names(request: RequestEnded) -> bool:
     return request.task in _TASKS and bool(_HEX16(request.model or "") and _HEX16(request.prompt or ""))
 
 
+def _labels(showing: Showing, at_s: int) -> dict[str, bool | None]:
+    kept: dict[str, bool | None] = {"kept": was_kept(showing.ended, showing.kept, at_s)}
+    return kept if showing.tests_pass is None else kept | {"tests_pass": showing.tests_pass}
+
+
 def samples_of(showings: Iterable[Showing], at_s: int = AT_S) -> LoggedSamples:
-    """One sample for each showing that was seen, with the measures of its first request and the label `kept` (`was_kept`).
+    """One sample for each showing that was seen: the measures of its first request, whether it was kept (`was_kept`), and passes tests.
 
     Showings without measures, model or task, and any but the model's first choice, are left out: no calibrator can be fitted to them. So
     are repairs, and those that no server of Assay's has logged.
@@ -149,7 +161,7 @@ def samples_of(showings: Iterable[Showing], at_s: int = AT_S) -> LoggedSamples:
                     file=request.document,
                     seed=0,
                     measures=request.measures,
-                    labels={"kept": was_kept(showing.ended, showing.kept, at_s)},
+                    labels=_labels(showing, at_s),
                     text_sha256=request.text_sha256,
                     propensity=propensity,
                 )

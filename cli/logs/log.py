@@ -13,9 +13,10 @@ from ..terminal import say
 if TYPE_CHECKING:
     from ...calibration.log.event_log import EventLog
     from ...calibration.log.samples import LoggedSamples
-    from ...calibration.samples import Sample
+    from ...calibration.samples import Event, Sample
 
-KEPT = "kept"
+KEPT: Event = "kept"
+TESTS_PASS: Event = "tests_pass"
 
 _DAY_MS = 86_400_000
 
@@ -33,7 +34,7 @@ def since_ms(days: int | None) -> int | None:
 
 
 def samples_in(path: Path | None, at_s: int, only: Mapping[str, str | None]) -> LoggedSamples:
-    """The samples in a log, labelled by whether they were kept at_s seconds after they ended.
+    """The samples in a log, labelled by whether they were kept at_s seconds after they ended, and whether tests passed that were run.
 
     only: fields of a sample and the value that is wanted, None for any. Raises EventLogError.
     """
@@ -56,14 +57,14 @@ def by_subject(samples: Iterable[Sample]) -> dict[tuple[str, str, str], list[Sam
     return dict(sorted(parts.items()))
 
 
-def subject_json(subject: tuple[str, str, str], samples: Sequence[Sample]) -> dict[str, Any]:
+def subject_json(subject: tuple[str, str, str], samples: Sequence[Sample], event: Event = KEPT) -> dict[str, Any]:
     """Task, model, prompt, and the counts of `label_counts`."""
-    return dict(zip(("task", "model", "prompt"), subject, strict=True)) | label_counts(samples)
+    return dict(zip(("task", "model", "prompt"), subject, strict=True)) | label_counts(samples, event)
 
 
-def label_counts(samples: Sequence[Sample]) -> dict[str, int]:
-    """How many samples there are, have a label, and were kept."""
-    labels = [label for sample in samples if (label := sample.labels[KEPT]) is not None]
+def label_counts(samples: Sequence[Sample], event: Event = KEPT) -> dict[str, int]:
+    """How many samples there are, have a label of the event, and a positive one."""
+    labels = [label for sample in samples if (label := sample.labels.get(event)) is not None]
     return {"samples": len(samples), "labelled": len(labels), "positives": sum(labels)}
 
 

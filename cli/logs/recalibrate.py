@@ -1,22 +1,22 @@
-"""`assay logs recalibrate`: fit calibrators of the event `kept` to the log, for servers to use."""
+"""`assay logs recalibrate`: fit calibrators of the events `kept` and `tests_pass` to the log, for servers to use."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ..exit_codes import DONE
 from ..options import add_json_option, add_log_option, command_parser
 from ..terminal import print_json, say
-from .log import KEPT, by_subject, label_counts, samples_in, say_left_out, subject_json
+from .log import KEPT, TESTS_PASS, by_subject, label_counts, samples_in, say_left_out, subject_json
 
 if TYPE_CHECKING:
     import argparse
     from pathlib import Path
 
     from ...calibration.calibrator import Calibrator
-    from ...calibration.samples import Sample
+    from ...calibration.samples import Event, Sample
     from ..options import Subparsers
 
 
@@ -26,7 +26,8 @@ def register(actions: Subparsers) -> None:
         actions,
         "recalibrate",
         "fit a calibrator of the event kept for each task that has enough labels",
-        "They are written to your own calibrators. Servers use them at once where the setting assay.event is kept.",
+        "They are written to your own calibrators. Servers use them at once where the setting assay.event is kept. Where tests were run "
+        "after you accepted suggestions (assay.tests.afterAcceptance), one of the event tests_pass is fitted to these as well.",
     )
     parser.add_argument("--dry-run", action="store_true", help="say what would be written, and write nothing")
     add_log_option(parser)
@@ -50,54 +51,64 @@ def run(arguments: argparse.Namespace) -> int:
     refused: list[dict[str, Any]] = []
     logged = samples_in(arguments.log, AT_S, {})
     say_left_out(logged)
-    for subject, samples in by_subject(logged.samples).items():
+    for subject, event, samples in _parts(logged.samples):
         task, model, prompt = subject
-        known = f"{task} of the model {model}: {_known(samples)}"
+        known = f"{task} of the model {model}: {_known(samples, event)}"
         try:
-            calibrator = _fitted(samples)
+            calibrator = _fitted(samples, event)
         except FitError as error:
-            refused.append(subject_json(subject, samples) | {"reason": str(error)})
+            refused.append(subject_json(subject, samples, event) | {"event": event, "reason": str(error)})
             say(f"{known}: no calibrator: {error}")
             continue
-        path = folder / f"{KEPT}-{task}-{model[:8]}-{prompt[:8]}.json"
+        path = folder / f"{event}-{task}-{model[:8]}-{prompt[:8]}.json"
         if not arguments.dry_run:
             save(calibrator, path)
-        written.append(subject_json(subject, samples) | _described(calibrator, path))
+        written.append(subject_json(subject, samples, event) | _described(calibrator, event, path))
         say(f"{known}: {summary(calibrator)}\nbecause: {calibrator.reason}")
         say(f"{'would be written' if arguments.dry_run else 'written'}: {path}")
     if not written and not refused:
         none = "all that was shown is left out" if logged.left_out.keys() - {NOT_SEEN} else "the log has no suggestion that was shown"
         say(f"no calibrator: {none}")
-    if written:
-        say(f"note: servers show these percentages where the setting assay.event is {KEPT}")
+    for event in dict.fromkeys(each["event"] for each in written):
+        say(f"note: servers show these percentages where the setting assay.event is {event}")
     if arguments.json:
         print_json({"dry_run": arguments.dry_run, "written": written, "refused": refused})
     return DONE
 
 
-def _fitted(samples: Sequence[Sample]) -> Calibrator:
+def _parts(samples: Sequence[Sample]) -> Iterator[tuple[tuple[str, str, str], Event, list[Sample]]]:
+    """What a calibrator may be fitted to: of the event `tests_pass` only where tests were run."""
+    for subject, part in by_subject(samples).items():
+        yield subject, KEPT, part
+        if label_counts(part, TESTS_PASS)["labelled"]:
+            yield subject, TESTS_PASS, part
+
+
+def _fitted(samples: Sequence[Sample], event: Event) -> Calibrator:
     """Raises FitError, also for too few samples: an insufficient calibrator gives no number."""
     from ...calibration.fitting.checks import FitError
     from ...calibration.fitting.fit import fit
 
-    calibrator = fit(samples, KEPT).calibrator
+    calibrator = fit(samples, event).calibrator
     if calibrator.status == "insufficient":
         raise FitError(calibrator.reason)
     return calibrator
 
 
-def _known(samples: Sequence[Sample]) -> str:
+def _known(samples: Sequence[Sample], event: Event) -> str:
     """How many labels there are. A suggestion that was ignored has none, and many clients do not tell of a dismissal."""
-    known = label_counts(samples)
+    known = label_counts(samples, event)
+    if event == TESTS_PASS:
+        return f"{known['labelled']:,} accepted, with which tests were run that tell something ({known['positives']:,} pass)"
     return f"{len(samples):,} shown, for {known['labelled']:,} it is known whether they were kept ({known['positives']:,} were)"
 
 
-def _described(calibrator: Calibrator, path: Path) -> dict[str, Any]:
+def _described(calibrator: Calibrator, event: Event, path: Path) -> dict[str, Any]:
     evidence = calibrator.evidence
     return {
         "path": str(path),
         "id": calibrator.id,
-        "event": KEPT,
+        "event": event,
         "n": evidence.n,
         "positives": evidence.positives,
         "status": calibrator.status,

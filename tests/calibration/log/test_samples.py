@@ -11,6 +11,7 @@ from synthetic_samples import MODEL, PROMPT
 from assay.calibration.log.evaluation import evaluations_of
 from assay.calibration.log.events import (
     RETENTION_CHECKED_AFTER_S,
+    AcceptanceTested,
     Event,
     OtherSuggestion,
     RequestEnded,
@@ -145,6 +146,13 @@ def test_nothing_that_is_seen_later_changes_a_label_and_no_false_one_comes_of_ig
 def test_the_order_of_a_showings_events_does_not_matter(order: Sequence[int]) -> None:
     events = [*life("a", kept=True), (None, request("hidden", outcome="hidden", propensity=0.0))]
     assert [sample.labels for sample in made(*(events[index] for index in order)).samples] == [{"kept": True}]
+
+
+@pytest.mark.parametrize("passed", [True, False, None])
+def test_what_the_tests_said_of_an_accepted_suggestion_is_a_label_and_what_they_can_not_tell_is_none(passed: bool | None) -> None:
+    events = [*life("a", kept=True), ("a", AcceptanceTested(passed=not passed, tests=1)), ("a", AcceptanceTested(passed=passed, tests=3))]
+    (sample,) = made(*events).samples
+    assert sample.labels == {"kept": True} | ({} if passed is None else {"tests_pass": passed})
 
 
 def test_what_is_no_sample_is_left_out_and_said() -> None:

@@ -12,7 +12,7 @@ from synthetic_events import life, lives, new
 from synthetic_samples import MODEL, PROMPT
 
 from assay.calibration.log.event_log import EventLog
-from assay.calibration.log.events import RequestEnded
+from assay.calibration.log.events import AcceptanceTested, RequestEnded
 from assay.calibration.registry import Purpose, choose, load_registry
 
 
@@ -42,6 +42,23 @@ def test_recalibrate_writes_where_servers_look_and_says_why_others_are_refused(
     chosen = choose(load_registry(), Purpose(MODEL, PROMPT, "kept", "line", "python"))
     assert chosen is not None
     assert (chosen.origin, chosen.calibrator.id) == ("user", written["id"])
+
+
+def test_where_tests_were_run_a_calibrator_of_their_passing_is_fitted_to_these_alone(
+    logged: Path, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with EventLog(logged) as log:
+        ended = [row for row in log.rows() if isinstance(row.event, RequestEnded)][:200]
+        for row in ended:
+            likely = row.event.measures["total_logprob"] > -2
+            log.append([new(AcceptanceTested(passed=likely == (row.number % 5 > 0), tests=2), row.event.id)])
+    assert run("recalibrate", "--log", logged, "--json") == 0
+    out, told = capsys.readouterr()
+    written = {each["event"]: each for each in json.loads(out)["written"]}
+    assert written.keys() == {"kept", "tests_pass"}
+    assert written["tests_pass"]["n"] == 200
+    assert "line of the model 0123456789abcdef: 200 accepted, with which tests were run that tell something" in told
+    assert Path(written["tests_pass"]["path"]).name == "tests_pass-line-01234567-fedcba98.json"
 
 
 def test_recalibrate_of_a_log_without_suggestions_writes_nothing_and_says_so(
