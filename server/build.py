@@ -20,8 +20,10 @@ from .features.models import CHECK_MODEL, MODELS, check_model, models
 from .features.pause_command import PAUSE, pause_for_minutes
 from .features.plain_completion import plain_completion
 from .features.recalibrate import RECALIBRATE, recalibrate
+from .features.run_tests import FORBID_TESTS, RUN_TESTS, forbid, run
 from .features.status_request import STATUS, status
 from .features.trust import TRUST_GRANTED
+from .features.verify import VERIFY, verify
 from .language_server import AssayServer
 
 _ENCODINGS: dict[str, Encoding] = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-32": "utf-32"}
@@ -79,6 +81,7 @@ def accepted_part(ls: AssayServer, *arguments: Any) -> None:
 def saved(ls: AssayServer, params: types.DidSaveTextDocumentParams) -> None:
     """The user saved a file."""
     ls.outcome_tracker.saved(params.text_document.uri)
+    ls.verifications.saved(params.text_document.uri)
 
 
 def notebook_saved(ls: AssayServer, params: types.DidSaveNotebookDocumentParams) -> None:
@@ -106,6 +109,16 @@ async def repair(ls: AssayServer, *arguments: Any) -> bool:
 async def choose_repair(ls: AssayServer, *arguments: Any) -> bool:
     """The command that has the user choose a repair, for clients without a list of their own."""
     return await repair_commands.choose(ls, arguments)
+
+
+async def run_tests(ls: AssayServer, *arguments: Any) -> dict[str, Any]:
+    """The command that runs the tests that touch some lines."""
+    return await run(ls, arguments)
+
+
+async def forbid_tests(ls: AssayServer, *arguments: Any) -> None:
+    """The command that takes the consent to run a project's tests back."""
+    await forbid(ls, arguments)
 
 
 async def shutdown(ls: AssayServer, _: None) -> None:
@@ -147,6 +160,7 @@ def build_server(model: ModelChoice) -> AssayServer:
     server.feature(DIAL)(dial)
     server.feature(CONFIDENCE)(confidence)
     server.feature(RECALIBRATE)(recalibrate)
+    server.feature(VERIFY)(verify)
     server.command(outcome_commands.ACCEPTED)(accepted)
     server.command(outcome_commands.REJECTED)(rejected)
     server.command(outcome_commands.SHOWN)(shown)
@@ -154,4 +168,6 @@ def build_server(model: ModelChoice) -> AssayServer:
     server.command(PAUSE)(pause)
     server.command(repair_work.REPAIR)(repair)
     server.command(repair_work.CHOOSE)(choose_repair)
+    server.command(RUN_TESTS)(run_tests)
+    server.command(FORBID_TESTS)(forbid_tests)
     return server

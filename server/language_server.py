@@ -13,7 +13,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import default_converter
 
 from .. import __version__
-from ..calibration.log.events import ServerStarted
+from ..calibration.log.events import AcceptanceTested, ServerStarted
 from ..inference.completion.settings import Settings
 from ..inference.opening import ModelChoice
 from .background_tasks import BackgroundTasks
@@ -44,6 +44,9 @@ from .settings.settings import DEFAULTS, LiveSettings, problems_not_told, reload
 from .tracking.event_writer import EventWriter
 from .tracking.hover_anchors import HoverAnchors
 from .tracking.outcome_tracker import OutcomeTracker
+from .verification.acceptances import AcceptedTests
+from .verification.consent import Consent
+from .verification.verifications import Verifications
 
 # Neovim's completion menu inserts only the first line of a plain text, and its inline completion splits lines at line feeds only.
 _NEOVIM = "Neovim"
@@ -80,6 +83,13 @@ class AssayServer(LanguageServer):
         self.client_settings = ClientSettings(self, self.tasks, self._apply_settings)
         self.menu = MenuRegistration(self, self.tasks)
         self.trust_questions = TrustQuestions(self, self.tasks, self._warn, lambda: self.calibrators.look())
+        self.verifications = Verifications(
+            Consent(self, self.tasks, lambda: self.client_settings.workspace_trusted, self._warn),
+            lambda: self.roots,
+            lambda: self.settings.tests_python,
+            lambda message: log_line(self, message),
+        )
+        self.accepted_tests = AcceptedTests(self.verifications, self.tasks, self._accepted_tested)
         self.status = Status(self, self.protocol.notify)
         self.calibrators: Calibrators = Calibrators(
             lambda root, project: trust_in(self.client_settings.workspace_trusted, root, project),
@@ -147,6 +157,7 @@ class AssayServer(LanguageServer):
         self.others.close()
         self.pause.close()
         self.log_reader.close()
+        await self.verifications.close()
         if hasattr(self, "live"):
             await self.live.close()
             self.outcome_tracker.close()
@@ -300,6 +311,11 @@ class AssayServer(LanguageServer):
         self.hover_anchors.forget(uri)
         self.others.forget(uri)
         self.edited_files.closed(uri)
+
+    def _accepted_tested(self, event: AcceptanceTested | None, showing: str | None) -> None:
+        if event is not None:
+            self.events.add(event, showing)
+        self.status.changed()
 
     def _warn(self, message: str) -> None:
         self._show(types.MessageType.Warning, message)

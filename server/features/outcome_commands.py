@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..language_server import AssayServer
+from .accepted_tests import begin_accepted_tests
 
 logger = logging.getLogger(__name__)
 
@@ -25,6 +26,7 @@ async def accepted(ls: AssayServer, arguments: Sequence[Any]) -> None:
         logger.debug("accepted, but not known: %s", name)
         return
     document = ls.protocol.documents.get(given.request.uri)
+    begin_accepted_tests(ls, given)
     start = None if document is None else document.offset(given.suggestion.range.start)
     found = await ls.requests.explain(given, with_context=False)
     if start is not None:

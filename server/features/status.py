@@ -16,6 +16,7 @@ from ..requests.counts import RequestCounts
 from ..requests.requests import Requests
 from ..settings.settings import LiveSettings
 from ..tracking.event_writer import EventWriter
+from ..verification.acceptances import AcceptedTests
 from .event_loop_latency import EventLoopLatency
 from .pause import Pause
 
@@ -38,6 +39,7 @@ class StatusSource(Protocol):
     events: EventWriter
     projects: ReadProjects
     latency: EventLoopLatency | None
+    accepted_tests: AcceptedTests
 
 
 class Status:
@@ -61,6 +63,7 @@ class Status:
             "silent": self._silent_because,
             "hidden": source.requests.hidden,
             "paused": source.pause.until_iso,
+            "tests": source.accepted_tests.as_json(),
             "notes": [*(state["reason"] for state in source.projects.states.values() if state["reason"]), *self._refuted()],
         }
 

@@ -67,6 +67,9 @@ class LiveSettings:
     log_days: int
     log_megabytes: int
     explore: float
+    repair_verify: bool
+    tests_after_acceptance: bool
+    tests_python: Path | None
     diagnostics: bool
 
     @property

@@ -335,5 +335,27 @@ SETTINGS: tuple[Setting, ...] = (
         "The share of suggestions below `assay.showAbove` that are shown all the same, chosen at random, so that calibrators can learn "
         "about them. Only while `assay.log.events` is true.",
     ),
+    Setting(
+        "repair.verify",
+        switch(),
+        True,
+        "Whether repairs are checked by the tests of the project that touch the changed lines. They run in a sandbox, on a copy, and only "
+        "after you said yes for this project. Repairs that break a test, or mend none of those that fail, are then left out.",
+    ),
+    Setting(
+        "tests.afterAcceptance",
+        switch(),
+        False,
+        "Whether the tests that touch an accepted suggestion are run in the background, in the same way. The status says whether they "
+        "pass, and the log learns from it what `tests_pass` is about.",
+    ),
+    Setting(
+        "tests.python",
+        file("the path of a Python"),
+        None,
+        "The Python that runs the tests of projects. It needs pytest, and what the project needs.",
+        "that of the project's `.venv`, else the one that runs Assay",
+        user_only=True,
+    ),
     Setting("diagnostics", switch(), False, "Whether `assay/status` reports the latency of the server's event loop."),
 )

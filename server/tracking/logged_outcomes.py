@@ -89,6 +89,10 @@ class OutcomeEvents:
             since.append(self._live.accept_reported_s)
         return min(since) + SETTLE_S if since else None
 
+    def showing_of(self, name: str) -> str | None:
+        """The showing of a suggestion, of the latest ones."""
+        return self._showing_of.get(name)
+
     def offered(
         self, uri: str, start: int, in_document: str, items: Sequence[_Item], now: float, *, invoked: bool = False
     ) -> tuple[str | None, list[Fact]]:

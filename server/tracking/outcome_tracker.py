@@ -70,6 +70,10 @@ class OutcomeTracker:
         }[action]
         self._log_facts(report(suggestion_id, time.monotonic()))
 
+    def showing_of(self, suggestion_id: str) -> str | None:
+        """The id of the showing that a suggestion was given in."""
+        return self._showings.showing_of(suggestion_id)
+
     def opened(self, document: Document) -> None:
         """A document was opened."""
         if self._watch:

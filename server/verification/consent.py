@@ -1,0 +1,79 @@
+"""Whether the tests of a project may be run: the editor's word that the workspace is trusted, and the user's yes for this project."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+from pygls.lsp.server import LanguageServer
+
+from ...calibration.control_characters import strip_control_characters
+from ...calibration.trust import TESTS, remember, remembered
+from ..background_tasks import BackgroundTasks
+
+# The safe one first: where answers have numbers, a key that was meant for the text chooses that.
+_NO = "Don't run them"
+_YES = "Run them"
+# Ask now and wait for the answer, also where the question was closed before; now, but only once; or once, without waiting.
+Asks = Literal["now", "once", "later"]
+_UNANSWERED = "you have not said yet that Assay may run the tests of this project"
+
+
+class Consent:
+    """Asks the user about one project after the other."""
+
+    def __init__(
+        self, server: LanguageServer, tasks: BackgroundTasks, trusted: Callable[[], bool | None], warn: Callable[[str], None]
+    ) -> None:
+        """trusted: what the editor says of the workspace, None where it says nothing. warn: shows the user a message."""
+        self._server, self._tasks, self._trusted, self._warn = server, tasks, trusted, warn
+        self._asked: set[Path] = set()
+        self._turn = asyncio.Lock()
+
+    async def why_not(self, project: Path, asks: Asks) -> str:
+        """Why the tests of a project may not be run, or nothing. Where there is no answer yet the user is asked as `asks` says."""
+        if self._trusted() is False:
+            return "the editor says that this workspace is not trusted"
+        trust = await asyncio.to_thread(remembered, project, TESTS)
+        if trust.counts or not trust.is_open:
+            return trust.why_not
+        if asks == "now" or project not in self._asked:
+            self._asked.add(project)
+            if asks == "later":
+                self._tasks.start(self._ask_in_turn(project))
+            else:
+                return await self._ask_in_turn(project)
+        return _UNANSWERED
+
+    async def _ask_in_turn(self, project: Path) -> str:
+        async with self._turn:
+            trust = await asyncio.to_thread(remembered, project, TESTS)
+            return await self._ask(project) if trust.is_open else trust.why_not
+
+    async def _ask(self, project: Path) -> str:
+        # The name of a folder must not write the question.
+        name = strip_control_characters(" ".join(str(project).split())).encode("utf-8", "replace").decode()
+        message = f"Assay: may Assay run the tests of {name}, to verify repairs? They run in a sandbox, on a copy of the project."
+        actions = [types.MessageActionItem(_NO), types.MessageActionItem(_YES)]
+        try:
+            answer = await self._server.window_show_message_request_async(
+                types.ShowMessageRequestParams(types.MessageType.Info, message, actions)
+            )
+        except JsonRpcException:  # a client that can't ask
+            return remembered(project, TESTS).why_not
+        title = getattr(answer, "title", None)
+        if title not in (_NO, _YES):
+            return _UNANSWERED
+        await self.answer(project, allowed=title == _YES)
+        return "" if title == _YES else "you said that Assay may not run the tests of this project"
+
+    async def answer(self, project: Path, *, allowed: bool) -> None:
+        """Remember what the user says of a project."""
+        try:
+            await asyncio.to_thread(lambda: remember(project, trusted=allowed, about=TESTS))
+        except OSError as error:
+            self._warn(f"your answer can't be remembered: {error.filename}: {error.strerror}")

@@ -1,0 +1,101 @@
+"""What the tests of the workspace's folders say of changes: a process for each folder, and the reasons why there may be none."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import Path
+
+from ...suggestion.repair.verified import Verification
+from ..background_tasks import BackgroundTasks
+from ..documents.workspace import Roots, path_of, root_of
+from .consent import Asks, Consent
+from .process import ProjectProcess
+
+# The copy is made anew so long after a file was saved, if its tests were run before.
+_SAVED_S = 5.0
+
+
+class Verifications:
+    """Runs the tests of the folder that a document is in; never without consent."""
+
+    def __init__(
+        self, consent: Consent, roots: Callable[[], Roots], python: Callable[[], Path | None], note: Callable[[str], None]
+    ) -> None:
+        """roots: the workspace folders; python: what runs their tests, None for their own. note: is told what takes a while."""
+        self.consent = consent
+        self._roots, self._python, self._note = roots, python, note
+        self._processes: dict[tuple[Path, Path | None], ProjectProcess] = {}
+        self._saved: dict[Path, asyncio.TimerHandle] = {}
+        self._tasks = BackgroundTasks()
+
+    @property
+    def pids(self) -> list[int]:
+        """The processes that run."""
+        return [pid for process in self._processes.values() if (pid := process.pid) is not None]
+
+    async def judged(self, uri: str, before: str, texts: Sequence[str], *, asks: Asks) -> AsyncIterator[Verification]:
+        """What the tests say of texts of a document beside the one that stands there, one after the other.
+
+        asks: as in `Consent.why_not`. Where no tests can be run, each says why.
+        """
+        place = await self._place(uri, asks)
+        for text in texts:
+            if isinstance(place, str):
+                yield Verification(None, 0, 0.0, why=place)
+            else:
+                process, file = place
+                yield await process.judge(file, before, text)
+
+    async def run(self, uri: str, text: str, lines: range) -> Verification:
+        """What the tests that touch some lines (from 1) say of the text that stands there. The user has asked for it."""
+        place = await self._place(uri, "now")
+        if isinstance(place, str):
+            return Verification(None, 0, 0.0, why=place)
+        process, file = place
+        return await process.run(file, text, lines)
+
+    async def forbid(self, root: Path) -> None:
+        """The user takes consent back."""
+        await self.consent.answer(root, allowed=False)
+        for key in [key for key in self._processes if key[0] == root]:
+            await self._processes.pop(key).close()
+
+    def saved(self, uri: str) -> None:
+        """A file was saved: what its project's tests say is asked anew in the background, if they were run before."""
+        root = root_of(uri, self._roots())
+        if root is None or all(process.pid is None for key, process in self._processes.items() if key[0] == root):
+            return
+        if (earlier := self._saved.pop(root, None)) is not None:
+            earlier.cancel()
+        self._saved[root] = asyncio.get_running_loop().call_later(_SAVED_S, self._refresh, root)
+
+    async def close(self) -> None:
+        """End all processes."""
+        for timer in self._saved.values():
+            timer.cancel()
+        self._tasks.cancel()
+        processes, self._processes = list(self._processes.values()), {}
+        await asyncio.gather(*(process.close() for process in processes))
+
+    def _refresh(self, root: Path) -> None:
+        self._saved.pop(root, None)
+        for key, process in self._processes.items():
+            if key[0] == root:
+                self._tasks.start(process.refresh())
+
+    async def _place(self, uri: str, asks: Asks) -> tuple[ProjectProcess, Path] | str:
+        """The process of the folder that a document is in, and its file; or why there is none, in a sentence."""
+        file, root = path_of(uri), root_of(uri, self._roots())
+        if file is None:
+            return "it is not saved in a file: no test can know it"
+        if root is None:
+            return "it is in none of the folders that are open: it is not known which tests belong to it"
+        if file.suffix != ".py":
+            return "only the tests of Python files are run"
+        if why_not := await self.consent.why_not(root, asks):
+            return why_not
+        key = root, self._python()
+        if key not in self._processes:
+            self._processes[key] = ProjectProcess(*key, self._note)
+        return self._processes[key], file

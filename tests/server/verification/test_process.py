@@ -1,0 +1,95 @@
+"""The process that runs a project's tests: asked, killed, asked again, beside another one, and made anew after a save."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from bare_python import make_bare_python
+from shop_project import isolated, write
+
+from assay.server.verification import process as process_module
+from assay.server.verification.process import ProjectProcess
+
+BUG = "def double(x):\n    return x * 3\n"
+RIGHT = BUG.replace("3", "2")
+TEST = "import one\n\n\ndef test_double():\n    assert one.double(2) == 4\n"
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_bare_python(tmp_path_factory.mktemp("environment"))
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    isolated()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return write(tmp_path / "project", {"one.py": BUG, "test_one.py": TEST})
+
+
+@pytest.fixture
+async def tests(project: Path, python: Path) -> AsyncIterator[ProjectProcess]:
+    made = ProjectProcess(project, python, lambda _: None)
+    yield made
+    await made.close()
+
+
+async def test_one_that_is_killed_is_started_again_by_the_next_request(tests: ProjectProcess, project: Path) -> None:
+    file = project / "one.py"
+    assert (await tests.judge(file, BUG, RIGHT)).passed
+    asking = asyncio.create_task(tests.judge(file, BUG, RIGHT + "\n\n"))
+    await asyncio.sleep(0)
+    assert tests.pid is not None
+    os.kill(tests.pid, signal.SIGKILL)
+    told = await asking
+    assert told.passed or told.why.endswith("the next request starts it again")
+    assert (await tests.judge(file, BUG, RIGHT)).passed
+
+
+async def test_two_editors_at_once_get_the_same_answers(tests: ProjectProcess, project: Path, python: Path) -> None:
+    other = ProjectProcess(project, python, lambda _: None)
+    try:
+        both = await asyncio.gather(*(each.judge(project / "one.py", BUG, RIGHT) for each in (tests, other)))
+    finally:
+        await other.close()
+    assert [(told.passed, told.mends) for told in both] == [(True, ("test_one.py::test_double",))] * 2
+
+
+async def test_a_request_that_nobody_waits_for_any_more_does_not_confuse_the_next(tests: ProjectProcess, project: Path) -> None:
+    file = project / "one.py"
+    first = asyncio.create_task(tests.judge(file, BUG, BUG.replace("3", "4")))
+    await asyncio.sleep(0.05)
+    first.cancel()
+    assert (await tests.judge(file, BUG, RIGHT)).passed
+
+
+async def test_what_takes_too_long_is_ended_with_a_sentence(tests: ProjectProcess, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process_module, "MAX_ANSWER_S", 0.05)
+    told = await tests.judge(project / "one.py", BUG, RIGHT)
+    assert (told.passed, told.tests) == (None, 0)
+    assert "took longer than" in told.why
+    assert tests.pid is None
+
+
+async def test_what_was_saved_is_measured_before_it_is_asked_about(project: Path, python: Path) -> None:
+    notes: list[str] = []
+    tests = ProjectProcess(project, python, notes.append)
+    try:
+        await tests.refresh()
+        assert tests.pid is None, "nobody has asked for these tests"
+        assert (await tests.judge(project / "one.py", BUG, RIGHT)).passed
+        (project / "test_one.py").write_text(TEST.replace("4", "6"))
+        await asyncio.sleep(1.1)
+        await tests.refresh()
+        assert len(notes) == 2
+        assert (await tests.judge(project / "one.py", BUG, RIGHT)).breaks == ("test_one.py::test_double",)
+        assert len(notes) == 2
+    finally:
+        await tests.close()

@@ -1,0 +1,236 @@
+"""Repairs and accepted suggestions, verified by a project's own tests through a real server: with consent, and never without."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bare_python import make_bare_python
+from shop_project import isolated, write
+from tiny_gguf import scripted, write_tiny_gguf
+
+from assay.calibration.log.events import AcceptanceTested
+from assay.calibration.trust import TESTS, remember, remembered
+
+from ..client import Client, RpcError, client_of, span
+from ..logged import events_of
+
+BUG = "def double(x):\n    return x * 3\n"
+RIGHT = BUG.replace("3", "2")
+TEST = "import one\n\n\ndef test_double():\n    assert one.double(2) == 4\n\n\ndef test_zero():\n    assert one.double(0) == 0\n"
+QUESTION = "window/showMessageRequest"
+SLOW_S = 300.0
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_bare_python(tmp_path_factory.mktemp("environment"))
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model that writes the number that `double` multiplies by."""
+    return write_tiny_gguf(tmp_path_factory.mktemp("model") / "two.gguf", scripted(b" 2", b"\n", prompt=b"*"))
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project of which the user has said nothing yet."""
+    monkeypatch.setenv("ASSAY_DATA_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return write(tmp_path / "project", {"one.py": BUG, "test_one.py": TEST})
+
+
+def settings(python: Path, **more: Any) -> dict[str, Any]:
+    return {"tests": {"python": str(python), **more}}
+
+
+async def verified(client: Client, uri: str, *texts: str) -> list[dict[str, Any]]:
+    number = client.ask("assay/verify", {"textDocument": {"uri": uri}, "texts": texts, "partialResultToken": "p"})
+    told: list[dict[str, Any]] = (await client.answer(number, SLOW_S))["verifications"]
+    return told
+
+
+async def asked(client: Client, count: int = 1) -> dict[str, Any]:
+    """The last of so many questions that the user was asked."""
+    async with asyncio.timeout(20):
+        while len(found := [request for request in client.requests if request["method"] == QUESTION]) < count:
+            await asyncio.sleep(0.02)
+    return found[-1]
+
+
+async def test_without_the_users_yes_no_test_is_run_and_the_reason_is_told(model: Path, project: Path, python: Path) -> None:
+    uri = (project / "one.py").as_uri()
+    async with client_of(model) as client:
+        client.answers = False
+        await client.initialize(root=project, options=settings(python))
+        client.open(uri, BUG)
+        number = client.ask("assay/verify", {"textDocument": {"uri": uri}, "texts": [RIGHT]})
+        question = await asked(client)
+        assert "may Assay run the tests of" in question["params"]["message"]
+        no = question["params"]["actions"][0]["title"]
+        client.send({"id": question["id"], "result": {"title": no}})
+        ((told),) = (await client.answer(number))["verifications"]
+        assert (told["passed"], told["tests"]) == (None, 0)
+        assert told["why"] == "you said that Assay may not run the tests of this project"
+        assert not remembered(project, TESTS).is_open
+        assert "you said that Assay may not run" in (await verified(client, uri, RIGHT))[0]["why"]
+        await client.leave()
+    remember(project, trusted=True, about=TESTS)
+    async with client_of(model) as client:
+        await client.initialize(root=project, options=settings(python), trusted=False)
+        client.open(uri, BUG)
+        assert (await verified(client, uri, RIGHT))[0]["why"] == "the editor says that this workspace is not trusted"
+        await client.leave()
+
+
+async def test_what_belongs_to_no_project_or_is_turned_off_has_a_reason(model: Path, project: Path, python: Path, tmp_path: Path) -> None:
+    remember(project, trusted=True, about=TESTS)
+    async with client_of(model) as client:
+        await client.initialize(root=project, options=settings(python))
+        for uri, why in (
+            ("untitled:one.py", "not saved in a file"),
+            ((tmp_path / "other.py").as_uri(), "none of the folders that are open"),
+            ((project / "notes.md").as_uri(), "only the tests of Python files"),
+        ):
+            client.open(uri, BUG)
+            assert why in (await verified(client, uri, RIGHT))[0]["why"]
+        await client.leave()
+    async with client_of(model) as client:
+        await client.initialize(root=project, options={"repair": {"verify": False}})
+        client.open((project / "one.py").as_uri(), BUG)
+        assert "assay.repair.verify" in (await verified(client, (project / "one.py").as_uri(), RIGHT))[0]["why"]
+        await client.leave()
+
+
+@pytest.mark.slow
+async def test_changes_are_judged_one_after_the_other_beside_what_is_not_saved(model: Path, project: Path, python: Path) -> None:
+    isolated()
+    remember(project, trusted=True, about=TESTS)
+    uri = (project / "one.py").as_uri()
+    async with client_of(model) as client:
+        await client.initialize(root=project, options=settings(python))
+        unsaved = "# not saved\n" + BUG
+        client.open(uri, unsaved)
+        right, worse = await verified(client, uri, unsaved.replace("3", "2"), unsaved.replace("3", "4"))
+        assert (right["passed"], right["tests"], right["mends"]) == (True, 2, ["test_one.py::test_double"])
+        assert right["title"].startswith("✔ 2 tests pass (")
+        assert (worse["passed"], worse["why"]) == (False, "test_one.py::test_double fails as before")
+        partial = [told["params"]["value"]["index"] for told in client.notifications if told["method"] == "$/progress"]
+        assert partial == [0, 1]
+        edit = {"range": span(2, 15, 2, 16), "newText": "2"}
+        number = client.ask("assay/verify", {"textDocument": {"uri": uri, "version": 1}, "edits": [edit]})
+        assert (await client.answer(number, SLOW_S))["verifications"][0]["passed"] is True
+        # what is saved in another file counts at once
+        (project / "test_one.py").write_text(TEST.replace("== 4", "== 6"))
+        await asyncio.sleep(1.1)
+        (told,) = await verified(client, uri, unsaved.replace("3", "2"))
+        assert (told["passed"], told["breaks"]) == (False, ["test_one.py::test_double"])
+        await client.leave()
+
+
+@pytest.mark.slow
+async def test_the_tests_that_touch_lines_are_run_on_command_and_consent_can_be_taken_back(
+    model: Path, project: Path, python: Path
+) -> None:
+    isolated()
+    uri = (project / "one.py").as_uri()
+    async with client_of(model) as client:
+        client.answers = False
+        await client.initialize(root=project, options=settings(python))
+        client.open(uri, RIGHT)
+        command = {"command": "assay.runTests", "arguments": [{"uri": uri, "range": span(1, 0, 1, 3)}]}
+        number = client.ask("workspace/executeCommand", command)
+        question = await asked(client)
+        client.send({"id": question["id"], "result": {"title": question["params"]["actions"][1]["title"]}})
+        told = await client.answer(number, SLOW_S)
+        assert (told["passed"], told["tests"], told["mends"]) == (True, 2, ["test_one.py::test_double"])
+        await client.heard("window/showMessage", "2 tests pass")
+        await client.request("workspace/executeCommand", {"command": "assay.forbidTests", "arguments": [{"uri": uri}]})
+        told = await client.request("workspace/executeCommand", command)
+        assert "may not run the tests" in told["why"]
+        await client.leave()
+
+
+@pytest.mark.slow
+async def test_after_an_acceptance_the_tests_are_run_the_status_says_how_and_the_log_has_the_label(
+    model: Path, project: Path, python: Path, tmp_path: Path
+) -> None:
+    isolated()
+    remember(project, trusted=True, about=TESTS)
+    uri, log = (project / "one.py").as_uri(), tmp_path / "events.sqlite3"
+    options = settings(python, afterAcceptance=True) | {"log": {"path": str(log)}, "kind": "line"}
+    async with client_of(model) as client:
+        await client.initialize(root=project, options=options)
+        client.open(uri, "def double(x):\n    return x *\n")
+        item, *_ = await client.complete(uri, 1, 14, invoked=True)
+        assert item["insertText"].endswith(" 2")
+        client.insert(uri, 2, 1, 14, " 2")
+        await client.request("workspace/executeCommand", {**item["command"], "title": ""})
+        async with asyncio.timeout(SLOW_S):
+            while (tests := (await client.request("assay/status"))["tests"]) is None:
+                await asyncio.sleep(0.2)
+        assert (tests["passed"], tests["tests"]) == (True, 2)
+        command = {"command": "assay.runTests", "arguments": [{"uri": uri}]}
+        assert (await client.answer(client.ask("workspace/executeCommand", command), SLOW_S))["passed"] is True
+        client.insert(uri, 3, 0, 0, "# another line\n")
+        with pytest.raises(RpcError, match="no suggestion was accepted"):
+            await client.request("workspace/executeCommand", command)
+        await client.leave()
+    (event,) = [event for event in events_of(log) if isinstance(event, AcceptanceTested)]
+    assert (event.passed, event.tests, event.mends) == (True, 2, 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["leaves", "killed"])
+async def test_no_process_stays_behind_when_the_server_ends(model: Path, project: Path, python: Path, how: str) -> None:
+    isolated()
+    write(project, {"test_slow.py": "import time\n\n\ndef test_slow():\n    time.sleep(600)\n"})
+    remember(project, trusted=True, about=TESTS)
+    uri = (project / "one.py").as_uri()
+    async with client_of(model) as client:
+        await client.initialize(root=project, options=settings(python))
+        client.open(uri, BUG)
+        client.ask("assay/verify", {"textDocument": {"uri": uri}, "texts": [RIGHT]})
+        await client.heard("window/logMessage", "running the tests of")
+        started = await _started(client.process.pid)
+        if how == "leaves":
+            await client.leave()
+        else:
+            client.process.kill()
+            await client.process.wait()
+    async with asyncio.timeout(30):
+        while any(map(_lives, started)):
+            await asyncio.sleep(0.1)
+
+
+async def _started(server: int) -> list[int]:
+    """The processes below a server that run tests, once the jail is among them."""
+    async with asyncio.timeout(60):
+        while True:
+            below = [pid for pid in _below(server) if "verification.worker" in _command(pid) or "assay_oracle" in _command(pid)]
+            if any("assay_oracle" in _command(pid) for pid in below):
+                return below
+            await asyncio.sleep(0.1)
+
+
+def _below(root: int) -> list[int]:
+    """The children of a process, and theirs."""
+    try:
+        told = " ".join(file.read_text() for file in Path(f"/proc/{root}/task").glob("*/children"))
+    except OSError:
+        return []
+    return [found for child in told.split() for found in (int(child), *_below(int(child)))]
+
+
+def _command(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text(errors="replace").replace("\0", " ")
+    except OSError:
+        return ""
+
+
+def _lives(pid: int) -> bool:
+    return bool(_command(pid))
