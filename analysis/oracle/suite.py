@@ -202,13 +202,16 @@ class Suite:
 
 
 def install_plugin(place: Path) -> None:
-    """Copy the plugin's sources, and nothing else, to where the jail shows them."""
+    """Copy the plugin's sources, and nothing else, to where the jail shows them.
+
+    `place` holds the copy of a project, too. It is opened to others only as root, since jailed programs run as another user then.
+    """
     target = place / "jailed" / "assay_oracle"
     target.mkdir(parents=True)
     for source in sorted((PLUGIN / "assay_oracle").glob("*.py")):
         shutil.copyfile(source, target / source.name)
         (target / source.name).chmod(0o644)
-    for folder in (place, target.parent, target):
+    for folder in (target.parent, target, *((place,) if os.geteuid() == 0 else ())):
         folder.chmod(0o755)
 
 
