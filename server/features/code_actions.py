@@ -13,7 +13,6 @@ from ..language_server import AssayServer
 from ..protocol.pygls_protocol import as_json
 from ..repairs.edits import workspace_edit
 from ..repairs.lines import Lines, lines_at, lines_in
-from ..repairs.titles import title_of
 from .repair_places import why_none
 from .repair_work import CHOOSE, REPAIR, repair_for
 
@@ -75,8 +74,8 @@ def _offered(ls: AssayServer, kind: types.CodeActionKind, lines: Lines, told: li
     """The actions for some lines: to repair them, to choose how, and what is known of how."""
     data = lines.as_json()
     found = ls.repairs.found.of(lines)
-    for repair in () if found is None else found.repairs.found:
-        yield _action(ls, f"Assay: {title_of(repair)}", kind, {**data, "id": repair.suggestion.id}, told)
+    for title, repair in () if found is None else found.titled:
+        yield _action(ls, f"Assay: {title}", kind, {**data, "id": repair.suggestion.id}, told)
     yield _action(ls, f"Assay: repair this {lines.name}", kind, data, told)
     choose = f"Assay: choose a repair of this {lines.name}…"
     yield types.CodeAction(choose, kind, told or None, command=types.Command(choose, CHOOSE, arguments=[data]))

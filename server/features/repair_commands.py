@@ -21,7 +21,6 @@ from ..repairs.edits import text_edit, workspace_edit
 from ..repairs.found import Found
 from ..repairs.lines import MAX_CHARACTERS, MAX_LINES, Lines, lines_at, lines_in
 from ..repairs.repairing import NoRepairs
-from ..repairs.titles import title_of
 from ..requests.scheduler import Superseded
 from .progress import cancellable_progress
 from .repair_places import asked_for, found_for, why_none
@@ -47,9 +46,9 @@ async def repairs(ls: AssayServer, params: Any) -> dict[str, Any]:
 def repairs_json(ls: AssayServer, found: Found) -> dict[str, Any]:
     """The answer to `assay/repairs`: docs/formats.md."""
     answer = found.as_json()
-    for each, repair in zip(answer["repairs"], found.repairs.found, strict=True):
+    for each, (title, repair) in zip(answer["repairs"], found.titled, strict=True):
         place, text = text_edit(repair, ls.protocol.documents.encoding)
-        each |= {"title": title_of(repair), "edit": {"range": place.as_json(), "newText": text}}
+        each |= {"title": title, "edit": {"range": place.as_json(), "newText": text}}
     return {**answer, "lines": found.lines.as_json()}
 
 
@@ -84,7 +83,7 @@ async def choose(ls: AssayServer, arguments: Sequence[Any]) -> bool:
     found = await repairs_for(ls, _argument(arguments, CHOOSE))
     if found is None:
         return False
-    of_title = {title_of(each): each for each in reversed(found.repairs.found)}
+    of_title = dict(reversed(found.titled))
     first, tracker = found.repairs.found[0].suggestion.id, ls.outcome_tracker.repairs
     tracker.reported("shown", first)
     items = [types.MessageActionItem(title) for title in reversed(of_title)]

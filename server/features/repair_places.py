@@ -14,6 +14,7 @@ from ..repairs.repairing import Asked, NoRepairs
 from ..repairs.request import RepairRequest
 from ..requests.refusal import Rules, document_refusal
 from ..requests.request import ReadAlong
+from .repair_tests import with_tests
 from .suggestions_at import UNKNOWN_DOCUMENT, is_secret_document, surroundings_at
 
 # A text is parsed, and while it is, a completion waits.
@@ -44,7 +45,9 @@ async def found_for(ls: AssayServer, lines: Lines, tell: Callable[[str], None] =
         found = await ls.repairs.find(asked, tell)
         document = ls.protocol.documents.get(lines.uri)
         if document is not None and document.version == found.lines.version:
-            return found
+            found = await with_tests(ls, found, document)
+            if document.version == found.lines.version:
+                return found
     raise NoRepairs("The text changes faster than repairs are found. Ask for them again when you have stopped typing.")
 
 

@@ -48,6 +48,8 @@ async def repairs_for(ls: AssayServer, lines: Lines) -> Found | None:
 
 def nothing(found: Found) -> str:
     """Why nothing was found, in a sentence."""
+    if found.refused:
+        return f"the tests refuse {'the one that was found' if found.refused == 1 else f'all {found.refused} that were found'}."
     if found.repairs.stopped_by is not None:
         return "nothing was found in time (assay.repair.maxMs)."
     trouble = found.repairs.not_asked.get("instruct", "")

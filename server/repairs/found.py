@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from ...suggestion.repair.repairs import Repair, Repairs
+from ...suggestion.repair.verified import Verification
 from .lines import Lines
+from .titles import title_of
 
 # Of one text.
 _MAX_KEPT = 16
@@ -15,18 +18,36 @@ _MAX_KEPT = 16
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The repairs of some lines, the best first. Their ranges are of the document at the lines' version."""
+    """The repairs of some lines, the best first. Their ranges are of the document at the lines' version.
+
+    verifications: what the tests say, by the id of a suggestion, of those that are left out because of it as well.
+    """
 
     lines: Lines
     repairs: Repairs
+    verifications: Mapping[str, Verification] = field(default_factory=dict)
 
     def repair(self, suggestion_id: str | None) -> Repair | None:
         """The one of an id, the best one for None; None where there is none."""
         return next((repair for repair in self.repairs.found if suggestion_id in (None, repair.suggestion.id)), None)
 
+    @property
+    def titled(self) -> tuple[tuple[str, Repair], ...]:
+        """Each with what it is called in a menu."""
+        return tuple((title_of(repair, self.verifications.get(repair.suggestion.id)), repair) for repair in self.repairs.found)
+
+    @property
+    def refused(self) -> int:
+        """How many are left out because of the tests."""
+        return len(self.verifications) - len(self.repairs.found) if self.verifications else 0
+
     def as_json(self) -> dict[str, Any]:
         """The answer to `assay/repairs`, but for the titles."""
-        return {"version": self.lines.version, **self.repairs.as_json()}
+        told = {"version": self.lines.version, **self.repairs.as_json(), "refused_by_tests": self.refused}
+        for each, repair in zip(told["repairs"], self.repairs.found, strict=True):
+            said = self.verifications.get(repair.suggestion.id)
+            each["verification"] = None if said is None else said.as_json()
+        return told
 
 
 class FoundRepairs:

@@ -1,4 +1,4 @@
-"""How a repair is called in a menu: "`<` → `<=`  ◆ likely 61-78 % passes tests". Pure."""
+"""How a repair is called in a menu: "`<` → `<=`  ◆ likely 61-78 % passes tests", "✔ 12 tests pass (0.4 s)". Pure."""
 
 from __future__ import annotations
 
@@ -6,21 +6,34 @@ import re
 
 from ...calibration.control_characters import strip_control_characters
 from ...suggestion.repair.repairs import Repair
+from ...suggestion.repair.verified import Verification
 
 _TOKENS = re.compile(r"\w+|\s+|[^\w\s]+")
+# Of the tests that are mended.
+_MAX_NAMED = 2
 # Of either side.
 _MAX_CODE = 40
 
 
-def title_of(repair: Repair) -> str:
-    """What it changes, and how likely it is to be right where that is known."""
+def title_of(repair: Repair, verification: Verification | None = None) -> str:
+    """What it changes, how likely it is to be right where that is known, and what the tests say where they were run."""
     confidence = repair.suggestion.confidence
     told = [changed(repair.old, repair.suggestion.text)]
     if repair.mends:
         told.append("mends the file")
     if confidence.probability is not None:
         told.append(confidence.text)
+    if verification is not None and (tests := _tests(verification)):
+        told.append(tests)
     return "  ".join(told)
+
+
+def _tests(verification: Verification) -> str:
+    """That they pass, and which are mended, by the names of their functions."""
+    names = [strip_control_characters(test.rpartition("::")[2]) for test in verification.mends]
+    more = f" and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else ""
+    mends = [f"mends {', '.join(names[:_MAX_NAMED])}{more}"] if names else []
+    return ", ".join([*([verification.title] if verification.passed else []), *mends])
 
 
 def changed(old: str, new: str) -> str:

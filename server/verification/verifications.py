@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from ...suggestion.repair.verified import Verification
@@ -46,6 +47,15 @@ class Verifications:
             else:
                 process, file = place
                 yield await process.judge(file, before, text)
+
+    async def judged_within(self, seconds: float, uri: str, before: str, texts: Sequence[str], *, asks: Asks) -> list[Verification]:
+        """The same of as many of the texts, from the first, as there is time for. What runs when it is up goes on."""
+        said: list[Verification] = []
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                async for verification in self.judged(uri, before, texts, asks=asks):
+                    said += [verification]
+        return said
 
     async def run(self, uri: str, text: str, lines: range) -> Verification:
         """What the tests that touch some lines (from 1) say of the text that stands there. The user has asked for it."""

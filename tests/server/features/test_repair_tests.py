@@ -1,0 +1,115 @@
+"""Repairs in the editor that the project's tests were run with: what their titles say, and what goes away."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bare_python import make_bare_python
+from shop_project import isolated, write
+
+from assay.calibration.confidence import uncalibrated
+from assay.calibration.trust import TESTS, remember
+from assay.inference.opening import EMBEDDED
+from assay.server.repairs.found import Found
+from assay.server.repairs.lines import Lines
+from assay.server.repairs.titles import title_of
+from assay.suggestion.positions import Position, Range
+from assay.suggestion.repair.repairs import Repair, Repairs
+from assay.suggestion.repair.verified import Verification
+from assay.suggestion.suggestion import Suggestion
+
+from ..client import Client, client_of, span
+
+TEXT = """def clamp(value, low, high):
+    if value < low:
+        return low
+    if value < high:
+        return high
+    return value
+"""
+TEST = """from clamp import clamp
+
+
+def test_low():
+    assert clamp(-1, 0, 9) == 0
+
+
+def test_high():
+    assert clamp(12, 0, 9) == 9
+
+
+def test_between():
+    assert clamp(4, 0, 9) == 4
+"""
+SLOW_S = 300.0
+
+
+def _repairs(*names: str) -> Repairs:
+    return Repairs(tuple(map(_repair, names)), (), {}, None)
+
+
+def _repair(name: str) -> Repair:
+    place = Range(Position(0, 0), Position(0, 5))
+    return Repair(Suggestion(name, "a <= b", place, "repair", uncalibrated("tests_pass", ""), {}, {}), "a < b", (), (), False)
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_bare_python(tmp_path_factory.mktemp("environment"))
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ASSAY_DATA_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return write(tmp_path / "project", {"clamp.py": TEXT, "test_clamp.py": TEST})
+
+
+async def repairs(client: Client, uri: str) -> dict[str, Any]:
+    params = {"textDocument": {"uri": uri}, "range": span(3, 0, 3, 0)}
+    found: dict[str, Any] = await client.answer(client.ask("assay/repairs", params), SLOW_S)
+    return found
+
+
+@pytest.mark.slow
+async def test_with_consent_repairs_that_the_tests_refuse_go_away_and_the_others_say_what_they_mend(project: Path, python: Path) -> None:
+    isolated()
+    uri = (project / "clamp.py").as_uri()
+    options = {"memory": "file", "repair.candidates": 8, "repair.maxMs": 60_000, "tests.python": str(python)}
+    async with client_of(EMBEDDED) as client:
+        client.answers = False
+        await client.initialize(root=project, options=options, resolves=True)
+        client.open(uri, TEXT)
+        # nobody has said yes: the user is asked, and what is found is given without waiting for the answer
+        before = await repairs(client, uri)
+        assert len(before["repairs"]) > 2
+        assert (before["refused_by_tests"], {each["verification"] for each in before["repairs"]}) == (0, {None})
+        remember(project, trusted=True, about=TESTS)
+        after = await repairs(client, uri)
+        assert 0 < len(after["repairs"]) < len(before["repairs"])
+        assert after["refused_by_tests"] == len(before["repairs"]) - len(after["repairs"])
+        for each in after["repairs"]:
+            assert each["verification"]["passed"]
+            assert "✔ 2 tests pass (" in each["title"]
+            assert each["title"].endswith(", mends test_high, test_between")
+        actions = await client.actions(uri, span(3, 4, 3, 4))
+        assert f"Assay: {after['repairs'][0]['title']}" in [action["title"] for action in actions]
+        await client.leave()
+
+
+def test_a_title_says_that_tests_pass_and_which_are_mended_and_nothing_of_what_is_not_known() -> None:
+    repair = _repair("a")
+    plain = title_of(repair)
+    assert title_of(repair, Verification(None, 0, 0.0, why="no tests")) == plain
+    assert title_of(repair, Verification(True, 12, 0.41)) == f"{plain}  ✔ 12 tests pass (0.4 s)"
+    mends = ("t.py::test_a", "t.py::T::test_b", "t.py::test_c[1]")
+    assert title_of(repair, Verification(True, 3, 1.0, mends)) == f"{plain}  ✔ 3 tests pass (1.0 s), mends test_a, test_b and 1 more"
+    assert title_of(repair, Verification(False, 3, 1.0, mends[:1], why="another fails as before")) == f"{plain}  mends test_a"
+
+
+def test_what_the_tests_refuse_is_counted() -> None:
+    assert Found(Lines("file:///a.py", 1, 0, 1, ""), _repairs("a")).refused == 0
+    told = {name: Verification(name == "a", 1, 0.1) for name in "abc"}
+    assert Found(Lines("file:///a.py", 1, 0, 1, ""), _repairs("a"), told).refused == 2
