@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 
 from .. import __version__
-from . import complete, demo, doctor, eval, model, model_list, model_memory, repair, serve
+from . import complete, demo, doctor, eval, model, model_list, model_memory, repair, serve, why
 from .calibrate import drift, fit, report, show, trust, validate
 from .exit_codes import run_to_exit_code
 from .logs import evaluate, export, forget, path, prune, recalibrate, summary
@@ -22,6 +22,7 @@ COMMANDS = (
     demo.register,
     complete.register,
     repair.register,
+    why.register,
     serve.register,
     group(
         "calibrate",

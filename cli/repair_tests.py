@@ -44,11 +44,11 @@ def project_to_verify_in(arguments: argparse.Namespace, name: str) -> Path | Non
     if not project.is_dir():
         raise UsageError(f"{project} is not a folder: name the project whose tests are to be run (--verify PROJECT)")
     if not arguments.yes:
-        _ask(project)
+        ask_for_tests(project)
     return project
 
 
-def _ask(project: Path) -> None:
+def ask_for_tests(project: Path) -> None:
     """Ask for consent, unless it was given; the answer is remembered. Raises UsageError where it is no."""
     from ..calibration.trust import TESTS, remember, remembered
 

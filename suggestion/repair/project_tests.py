@@ -17,6 +17,7 @@ from .verified import Judge, Verification, verification_of
 
 if TYPE_CHECKING:
     from ...analysis.oracle.comparison import Comparison
+    from ...analysis.oracle.spectrum import Suspect
 
 # A run of the whole suite may take so long. There are three at first, one of them to see the lines that each test runs.
 MAX_SUITE_S = 60.0
@@ -163,6 +164,16 @@ class ProjectTests(AbstractContextManager["ProjectTests"]):
 
         comparisons = Comparisons(self._oracle, self._inside(file), text)
         return _told(lambda: comparisons.of_lines(lines))
+
+    def failing(self) -> list[str]:
+        """The tests that fail each time. After `measure`."""
+        return [test for test, outcome in self._oracle.baseline().outcomes.items() if outcome in ("failed", "error")]
+
+    def suspects(self, test: str) -> list[Suspect]:
+        """The lines that a failing test runs, the most suspicious first. After `measure`; other failing tests count neither way."""
+        from ...analysis.oracle.spectrum import suspects
+
+        return suspects(self._oracle.coverage().tests, [test], without=self.failing())
 
     def is_of(self, file: Path | None) -> bool:
         """Whether no file of the project has changed since this was made, but the one that is judged."""

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypedDict
 
-from ....analysis.oracle.oracle import source_of
+from ....analysis.oracle.sources import source_of
 from ....analysis.oracle.spectrum import Suspect
 from ....analysis.python.lines import Gap
 from ....inference.project_memory.memory import Memory

@@ -1,0 +1,125 @@
+"""`assay why`: the lines that a failing test runs, the likeliest place of the bug first."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .complete import read_text, remember_for
+from .exit_codes import DONE, UsageError
+from .options import add_json_option, add_memory_option, add_model_option, command_parser, model_choice, positive
+from .repair_tests import ask_for_tests
+from .terminal import print_json, say
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from ..analysis.oracle.spectrum import Suspect
+    from ..suggestion.memory.scope import Scope
+    from ..suggestion.repair.localisation import Located
+    from .options import Subparsers
+
+
+def register(commands: Subparsers) -> None:
+    """Add `assay why`."""
+    parser = command_parser(
+        commands,
+        "why",
+        "say where the bug may be that a test fails for",
+        "The tests of the project are run in the sandbox, on a copy, to see which lines each runs. The lines that the failing test runs "
+        "are listed by how few other tests run them and how much they surprise the model. You are asked once for each project.",
+    )
+    parser.add_argument("test", metavar="TEST", help="a test that fails: its name, or FILE::TEST as pytest names it")
+    parser.add_argument("--project", metavar="FOLDER", type=Path, help="the project (default: the one that you are in)")
+    parser.add_argument(
+        "--python", metavar="FILE", type=Path, help="the Python that runs the tests (default: the project's .venv, else this)"
+    )
+    parser.add_argument("--yes", action="store_true", help="do not ask whether the tests may be run")
+    parser.add_argument("--most", metavar="N", type=positive, default=10, help="how many lines to print (default: 10)")
+    add_memory_option(parser)
+    add_model_option(parser)
+    add_json_option(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the lines. Raises UsageError and ModelError."""
+    from ..suggestion.repair.localisation import MAX_LINES
+    from ..suggestion.repair.project_tests import NoTests, ProjectTests, default_cache, project_of
+
+    project = arguments.project.absolute() if arguments.project else project_of(Path.cwd() / "file")
+    if not project.is_dir():
+        raise UsageError(f"{project} is not a folder: name the project whose tests are to be run (--project FOLDER)")
+    if not arguments.yes:
+        ask_for_tests(project)
+    try:
+        with ProjectTests(project, python=arguments.python, cache=default_cache()) as tests:
+            say(f"running the tests of {project} as they are; what they say is kept until a file changes")
+            tests.measure()
+            test = named(tests.failing(), arguments.test)
+            suspects = tests.suspects(test)[:MAX_LINES]
+    except NoTests as error:
+        raise UsageError(str(error)) from None
+    if not suspects:
+        raise UsageError(f"{test} runs no line of the project that is known: it may fail before it comes to one")
+    found = _located(arguments, project, suspects)[: arguments.most]
+    if arguments.json:
+        print_json({"test": test, "lines": [_as_json(each) for each in found]})
+    else:
+        print(f"{test} fails. The bug may be here, the likeliest first:")
+        for each in found:
+            print(_told(each, project))
+    return DONE
+
+
+def named(failing: Sequence[str], name: str) -> str:
+    """The one failing test that has a name, or ends with it. Raises UsageError where none or several do."""
+    found = [test for test in failing if test == name] or [test for test in failing if test.endswith((f"::{name}", f"/{name}"))]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise UsageError(f"{len(found)} failing tests end with {name}: {', '.join(found[:5])}; name one")
+    those = f"; those that fail are {', '.join(failing[:10])}" if failing else "; no test fails"
+    raise UsageError(f"no failing test is named {name}{those}")
+
+
+def _located(arguments: argparse.Namespace, project: Path, suspects: Sequence[Suspect]) -> list[Located]:
+    from ..calibration.registry import load_registry
+    from ..suggestion.memory.memories import memory_fingerprint
+    from ..suggestion.repair.asking import Asking
+    from ..suggestion.repair.confidence import purpose_of
+    from ..suggestion.repair.localisation import TASK, located, surprises_of
+    from ..suggestion.repair.request import request_for
+
+    scope: Scope = arguments.memory
+
+    @cache
+    def lines_of(file: str) -> tuple[str, ...]:
+        return tuple(read_text(str(project / file), from_stdin=False).splitlines())
+
+    with model_choice(arguments).open() as model:
+
+        def asking_of(file: str) -> Asking:
+            return Asking(model, remember=remember_for(model, project / file, scope))
+
+        surprises = surprises_of(suspects, lines_of, asking_of)
+        request = request_for(Asking(model), "x\n", 0, 1, language="python")
+        purpose = purpose_of(request, "exact_match", memory=memory_fingerprint(model, scope), file=project / suspects[0].file)
+        return located(suspects, surprises, replace(purpose, task=TASK), load_registry(project))
+
+
+def _as_json(each: Located) -> dict[str, Any]:
+    from ..suggestion.suggestion import confidence_json
+
+    return {**asdict(each.suspect), "measures": dict(each.measures), "confidence": confidence_json(each.confidence)}
+
+
+def _told(each: Located, project: Path) -> str:
+    suspect, probability = each.suspect, each.confidence.probability
+    text = read_text(str(project / suspect.file), from_stdin=False).splitlines()[suspect.line - 1].strip()
+    told = f"{probability:4.0%}" if probability is not None else "   –"
+    others = f"{suspect.passing} passing test{'' if suspect.passing == 1 else 's'} run it"
+    return f"{told}  {suspect.file}:{suspect.line}: {text}  ({others}; surprise {each.measures['line_surprise']:.1f} nats)"

@@ -1,0 +1,62 @@
+"""`assay why`: which lines of a project it lists for a failing test, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from house.running import assay
+from shop_project import isolated, write
+
+from assay.cli.exit_codes import UsageError
+from assay.cli.why import named
+
+CODE = """def double(x):
+    return x * 3
+
+
+def half(x):
+    return x / 2
+"""
+TEST = """import one
+
+
+def test_double():
+    assert one.double(one.half(4)) == 4
+
+
+def test_zero():
+    assert one.double(0) == 0
+
+
+def test_half():
+    assert one.half(4) == 2
+"""
+
+
+def test_a_test_is_named_by_its_end_and_what_fits_several_or_none_is_refused() -> None:
+    failing = ["tests/test_a.py::test_one", "tests/test_b.py::TestIt::test_one", "tests/test_b.py::test_two"]
+    assert named(failing, "test_two") == named(failing, "test_b.py::test_two") == failing[2]
+    assert named(failing, "tests/test_a.py::test_one") == failing[0]
+    with pytest.raises(UsageError, match="2 failing tests end with test_one"):
+        named(failing, "test_one")
+    with pytest.raises(UsageError, match="those that fail are tests/test_a"):
+        named(failing, "test_three")
+    with pytest.raises(UsageError, match="no test fails"):
+        named([], "test_one")
+
+
+@pytest.mark.slow
+def test_the_lines_that_a_failing_test_runs_are_listed_those_of_few_others_first(tmp_path: Path) -> None:
+    isolated()
+    project = write(tmp_path / "one", {"one.py": CODE, "test_one.py": TEST, "pyproject.toml": ""})
+    ran = assay("why", "test_double", "--yes", "--json", "--python", sys.executable, cwd=project)
+    assert ran.returncode == 0, ran.stderr
+    document = json.loads(ran.stdout)
+    assert document["test"] == "test_one.py::test_double"
+    assert {(line["file"], line["line"]) for line in document["lines"]} == {("one.py", 2), ("one.py", 6)}
+    ran = assay("why", "test_zero", "--yes", "--python", sys.executable, cwd=project)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "no failing test is named test_zero; those that fail are test_one.py::test_double" in ran.stderr
