@@ -14,9 +14,9 @@ from typing import Any
 import msgspec
 
 from ...calibration.log.events import OtherSuggestion, RequestEnded, hash_of
-from ...calibration.registry import Purpose
 from ...inference.model import StopReason
 from ...suggestion.positions import Position, Range
+from ...suggestion.repair.confidence import TASK
 from ...suggestion.repair.repairs import Repair, Repairs
 from ..confidence.calibrators import Calibrators
 from ..model.live import LiveModel
@@ -24,12 +24,11 @@ from ..model.process import LoadedModel, ModelProcessDied, ModelRequestFailed, M
 from ..requests.request_ending import Ending, Outcome, Spent, logged_confidence, logged_measures
 from ..requests.scheduler import Superseded
 from ..settings.settings import LiveSettings
-from .confidence import EVENT, judged
+from .confidence import judged
 from .found import Found, FoundRepairs
 from .lines import Lines
 from .request import RepairRequest
 
-TASK = "repair"
 # What the answer of the model's process may take beyond the model's time: it may be reading a long prompt, or completing what is typed.
 _GRACE_S = 5.0
 
@@ -104,8 +103,11 @@ class RepairRequests:
         except (ModelUnavailable, ModelProcessDied, ModelRequestFailed) as error:
             self._ended(asked, Ending.FAILED, began, model, "there is no model to ask")
             raise NoRepairs(str(error)) from error
-        purpose = Purpose(*self._names(asked, model), EVENT, TASK, asked.request.language, asked.file)
-        repairs = judged(repairs, purpose, registry, project, self._settings())
+        model_id, line_prompt = self._names(asked, model)
+        repairs = judged(
+            repairs, registry, model=model_id, line_prompt=line_prompt, language=asked.request.language, file=asked.file, project=project,
+            settings=self._settings(),
+        )  # fmt: skip
         found = Found(asked.lines, repairs)
         self.found.add(found)
         self._on_found(asked.lines.uri, asked.lines.version, repairs.found)
