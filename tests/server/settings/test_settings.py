@@ -138,6 +138,10 @@ OTHER: dict[str, Any] = {
     "log.days": 30,
     "log.megabytes": 1,
     "explore": 0.1,
+    "repair.enabled": False,
+    "repair.maxMs": 500,
+    "repair.candidates": 3,
+    "repair.instruct": "http://localhost:8080",
     "repair.verify": False,
     "tests.afterAcceptance": True,
     "tests.python": "python3",
@@ -186,6 +190,10 @@ WRONG: dict[str, list[Any]] = {
     "log.days": [0, 0.5, True],
     "log.megabytes": [0, "256"],
     "explore": [0.11, True],
+    "repair.enabled": [1],
+    "repair.maxMs": [99, "500", True, 600_001],
+    "repair.candidates": [0, 21, 1.5, True],
+    "repair.instruct": ["", 3, "a\0b"],
     "repair.verify": ["ask"],
     "tests.afterAcceptance": [1],
     "tests.python": ["", True, "a\0"],
@@ -452,7 +460,7 @@ def test_vs_code_s_schema_has_each_setting_in_order_with_a_default_that_it_allow
 
 def test_an_opened_project_can_not_say_in_vs_code_where_code_and_logs_go() -> None:
     machine = {name for name, row in settings_json_schema().items() if row["scope"] == "machine"}
-    assert machine == {f"assay.{name}" for name in BY_NAME if name.startswith(("model", "log.", "tests.python"))}
+    assert machine == {f"assay.{name}" for name in BY_NAME if name.startswith(("model", "log.", "repair.instruct", "tests.python"))}
 
 
 def test_the_document_is_the_one_that_the_table_makes() -> None:
