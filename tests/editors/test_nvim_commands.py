@@ -144,7 +144,7 @@ def test_status_says_what_the_server_has(nvim: Neovim) -> None:
 def test_commands_are_completed_and_unknown_ones_are_told(nvim: Neovim) -> None:
     complete = nvim.v.funcs.getcompletion
     first = ["dial", "explain", "model", "pause", "quiet", "recalibrate"]
-    everything = [*first, "repair", "report", "restart", "resume", "status", "surprise"]
+    everything = [*first, "repair", "report", "restart", "resume", "status", "surprise", "tests"]
     assert complete("Assay ", "cmdline") == everything
     assert complete("Assay re", "cmdline") == ["recalibrate", "repair", "report", "restart", "resume"]
     assert complete("Assay pause ", "cmdline") == ["5", "15", "30", "60"]

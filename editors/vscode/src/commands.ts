@@ -12,6 +12,7 @@ import { recalibrate } from './recalibrate';
 import type { RepairList } from './repairs';
 import type { Screen } from './screen';
 import type { SurpriseMarks } from './surprise';
+import { forbidTests, runTests } from './tests';
 
 export interface Parts {
   readonly connection: Connection;
@@ -55,6 +56,9 @@ export function registerCommands({ connection, screen, panel, repairs, surprise,
       return repairs.chooseHere();
     },
     showSurprise: () => surprise.show(),
+    testHere: () => runTests(connection, true),
+    testAccepted: () => runTests(connection, false),
+    forbidTestsHere: () => forbidTests(connection),
     recalibrateNow: async () => {
       const words = await recalibrate(connection);
       if (words !== undefined) void vscode.window.showInformationMessage(`Assay: ${words}`);

@@ -19,7 +19,7 @@ const TRUST_GRANTED = 'assay/didGrantWorkspaceTrust';
 const METHOD_NOT_FOUND = -32601;
 /** Python on a cold disk takes 10 seconds to begin. */
 const ANSWERS_WITHIN_MS = 60_000;
-const NOTHING: Status = { state: 'loading', reason: '', busy: false, silent: null, hidden: 0, paused: null, notes: [] };
+const NOTHING: Status = { state: 'loading', reason: '', busy: false, silent: null, hidden: 0, paused: null, tests: null, notes: [] };
 
 export class Connection implements vscode.Disposable {
   /** For which stage, in words: empty while the server runs. */

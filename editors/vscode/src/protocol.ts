@@ -30,6 +30,8 @@ export interface Status {
   readonly hidden: number;
   /** Until when, ISO 8601. */
   readonly paused: string | null;
+  /** What the tests said of what was accepted last. */
+  readonly tests: string | null;
   /** What else people should know, a sentence each. */
   readonly notes: readonly string[];
 }
@@ -191,6 +193,7 @@ export function statusAfter(before: Status, message: unknown): Status {
     silent: nullable(message.silent, before.silent),
     hidden: typeof message.hidden === 'number' ? message.hidden : before.hidden,
     paused: nullable(message.paused, before.paused),
+    tests: nullable(isObject(message.tests) ? message.tests.title : message.tests, before.tests),
     notes: Array.isArray(message.notes) ? message.notes.filter((note) => typeof note === 'string') : before.notes,
   };
 }

@@ -58,6 +58,7 @@ function modes({ status, automatic, showAbove, now }: Known): string[] {
     status.paused === null ? '' : `Suggestions are ${pausedWords(status.paused, now)}; you can still ask for them.`,
     automatic ? '' : 'Quiet mode: suggestions come only when you ask for them.',
     status.silent === null || status.paused !== null || !automatic ? '' : `No automatic suggestions here: ${status.silent}`,
+    status.tests === null ? '' : `What was accepted last: ${status.tests}.`,
     showAbove > 0 ? `The dial: suggestions below ${percent(showAbove)} are hidden, ${hiddenWords(status.hidden)}.` : '',
   ];
 }

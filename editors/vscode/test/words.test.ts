@@ -13,6 +13,7 @@ const READY: Status = {
   busy: false,
   silent: null,
   hidden: 0,
+  tests: null,
   paused: null,
   notes: [],
 };

@@ -231,6 +231,25 @@ local function repair(_, range)
   end
 end
 
+--- Run the tests that touch the lines that a command was given, or else the cursor's; or those that touch what was accepted last.
+---@param which? 'accepted'|'forbid'
+---@param range? { [1]: integer, [2]: integer } from 1
+local function tests(which, range)
+  if running() then
+    local uri = vim.uri_from_bufnr(0)
+    if which == 'forbid' then
+      client.execute('assay.forbidTests', { uri = uri }, 0)
+    elseif which == 'accepted' then
+      client.execute('assay.runTests', { uri = uri }, 0)
+    else
+      local row = vim.api.nvim_win_get_cursor(0)[1]
+      local first, last = range and range[1] or row, range and range[2] or row
+      local lines = { start = { line = first - 1, character = 0 }, ['end'] = { line = last, character = 0 } }
+      client.execute('assay.runTests', { uri = uri, range = lines }, 0)
+    end
+  end
+end
+
 ---@class assay.Command
 ---@field run fun(argument?: string, range?: integer[])
 ---@field arguments? string[] to complete
@@ -254,6 +273,7 @@ M.COMMANDS = {
   recalibrate = { run = recalibrate },
   repair = { run = repair },
   surprise = { run = surprise },
+  tests = { run = tests, arguments = { 'accepted', 'forbid' } },
   restart = {
     run = function()
       if config.ready then

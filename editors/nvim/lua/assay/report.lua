@@ -309,6 +309,9 @@ function M.status(status)
   if status.hidden then
     table.insert(lines, ('hidden       %d by the dial'):format(status.hidden))
   end
+  if status.tests then
+    table.insert(lines, ('tests        %s, of what was accepted last'):format(status.tests.title))
+  end
   local outcomes = {}
   for name, count in vim.spairs(status.outcomes or {}) do
     if count > 0 then

@@ -9,6 +9,7 @@ local M = {}
 ---@field silent? string
 ---@field hidden? integer
 ---@field paused? string
+---@field tests? { title: string }
 
 ---@type assay.Status?
 M.last = nil
@@ -18,8 +19,9 @@ local shows, drawn = false, nil
 --- Draw the status lines anew, if one shows Assay and would show something else.
 function M.changed()
   local status, shown = M.last or {}, require('assay.suggestion').confidence()
-  local now = { status.state, status.paused, status.silent, status.busy, status.hidden, shown and shown.text, client.failure }
-  for place = 1, 7 do
+  local tested = status.tests and status.tests.title
+  local now = { status.state, status.paused, status.silent, status.busy, status.hidden, tested, shown and shown.text, client.failure }
+  for place = 1, 8 do
     now[place] = tostring(now[place])
   end
   local key = table.concat(now, '\n')
@@ -79,6 +81,8 @@ local function line(shown)
     table.insert(parts, 'silent')
   elseif status.busy then
     table.insert(parts, '⋯')
+  elseif status.tests then
+    table.insert(parts, status.tests.title)
   end
   if (status.hidden or 0) > 0 then
     table.insert(parts, ('(%d hidden)'):format(status.hidden))
