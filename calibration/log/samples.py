@@ -83,7 +83,8 @@ def showings_of(rows: Iterable[Row]) -> tuple[Showing, ...]:
         elif isinstance(event, RetentionChecked):
             kept.setdefault(name, []).append(event)
         elif isinstance(event, AcceptanceTested):
-            tests[name] = event.passed
+            # Where a test failed before, a suggestion that leaves it failing has no label. So one that mends it must have none either.
+            tests[name] = None if event.mends else event.passed
     found = []
     for name, (row, request) in sorted((first | (alternatives | first)).items(), key=lambda item: item[1][0].number):
         end = ended.get(name)

@@ -70,7 +70,8 @@ def run(arguments: argparse.Namespace) -> int:
         none = "all that was shown is left out" if logged.left_out.keys() - {NOT_SEEN} else "the log has no suggestion that was shown"
         say(f"no calibrator: {none}")
     for event in dict.fromkeys(each["event"] for each in written):
-        say(f"note: servers show these percentages where the setting assay.event is {event}")
+        whose = ": of what you accepted, in code whose tests passed before" if event == TESTS_PASS else ""
+        say(f"note: servers show these percentages where the setting assay.event is {event}{whose}")
     if arguments.json:
         print_json({"dry_run": arguments.dry_run, "written": written, "refused": refused})
     return DONE

@@ -155,6 +155,11 @@ def test_what_the_tests_said_of_an_accepted_suggestion_is_a_label_and_what_they_
     assert sample.labels == {"kept": True} | ({} if passed is None else {"tests_pass": passed})
 
 
+def test_a_suggestion_that_mends_a_test_has_no_label_since_one_that_leaves_it_failing_would_have_none() -> None:
+    (sample,) = made(*life("a", kept=True), ("a", AcceptanceTested(passed=True, tests=3, mends=1))).samples
+    assert sample.labels == {"kept": True}
+
+
 def test_what_is_no_sample_is_left_out_and_said() -> None:
     logged = made(
         *life("seen", kept=False),
