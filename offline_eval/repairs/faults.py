@@ -52,7 +52,10 @@ def fault_of(name: str, group: str, file: str, bug: Mapping[str, Any], surprises
     lines = set(spectrum["wrong"])
     wrong = [each.file == file and each.line in lines for each in found]
     measures = measures_of_lines(found, told)
-    return Fault(name, group, bug["source"], found, measures, wrong, spectrum["above"], spectrum["alike"], max(1, len(lines)))
+    top = max((each.ochiai for each, is_wrong in zip(found, wrong, strict=True) if is_wrong), default=None)
+    alike = sum(is_wrong and each.ochiai == top for each, is_wrong in zip(found, wrong, strict=True)) or len(lines)
+    of = max(1, min(alike, spectrum["alike"]))
+    return Fault(name, group, bug["source"], found, measures, wrong, spectrum["above"], spectrum["alike"], of)
 
 
 def generations_of(fault: Fault) -> Iterator[dict[str, Any]]:

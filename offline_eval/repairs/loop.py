@@ -12,7 +12,7 @@ from ..study import Step
 from ..suggested import without_trailing_space
 
 MAX_TRIED = 60
-# Mutants whose tests wait for something that never comes take ten seconds and more each, and may be all that there are.
+# Mutants whose tests wait for something that never comes take this much longer than the tests take without them, and may be all there are.
 SLOW_S, MAX_SLOW = 8.0, 3
 
 
@@ -42,13 +42,13 @@ def mutants(wrong: str, line: int) -> list[str]:
         return []
 
 
-def looped(texts: Sequence[str], right: str, test: Callable[[str], tuple[bool | None, int]]) -> dict[str, Any]:
-    """The record of a bug but for its id. test: whether a text passes, and how many tests were run for it."""
+def looped(texts: Sequence[str], right: str, test: Callable[[str], tuple[bool | None, int]], *, slow_s: float = SLOW_S) -> dict[str, Any]:
+    """The record of a bug but for its id. test: whether a text passes, and how many tests were run for it. slow_s: what is too slow."""
     begun, tried, tests, slow, passed, exact = time.perf_counter(), 0, 0, 0, False, False
     for text in texts:
         before = time.perf_counter()
         verdict, ran = test(text)
-        tried, tests, slow = tried + 1, tests + ran, slow + (time.perf_counter() - before > SLOW_S)
+        tried, tests, slow = tried + 1, tests + ran, slow + (time.perf_counter() - before > slow_s)
         if passed := verdict is True:
             exact = without_trailing_space(text) == without_trailing_space(right)
         if passed or slow == MAX_SLOW:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from ...calibration.evidence import Evidence
+import numpy as np
+
+from ...calibration.evidence import Evidence, evidence_of
 from ...calibration.fitting.checks import FitError
 from ...calibration.fitting.fit import fit
+from ...calibration.fitting.folds import MIN_GROUPS, numbered
 from ...calibration.report.cells import Cell, CellTable, Row, with_interval
 from ...calibration.samples import Event, Sample
 from .attempts import Order
@@ -43,6 +46,17 @@ def numbers_of(samples: Sequence[Sample], event: Event, features: Sequence[str])
         return Numbers(event, None, {}, why=str(error))
     said = {sample.id: float(p) for sample, p in zip(found.samples, found.held_out, strict=True)}
     return Numbers(event, found.calibrator.evidence, said, found.calibrator.fitted_on.grouped_by)
+
+
+def of_source(numbers: Numbers, samples: Sequence[Sample], source: str) -> Numbers:
+    """The same probabilities, judged on the bugs of one source alone. samples: their ids are PLACE:SOURCE:RANK."""
+    part = [each for each in samples if each.id in numbers.probabilities and each.id.rsplit(":", 2)[1] == source]
+    groups = numbered([each.project for each in part])
+    if len(set(groups.tolist())) < MIN_GROUPS:
+        return replace(numbers, evidence=None, probabilities={}, why=f"fewer than {MIN_GROUPS} projects")
+    p = np.array([numbers.probabilities[each.id] for each in part], dtype=np.float64)
+    y = np.array([bool(each.labels[numbers.event]) for each in part], dtype=np.bool_)
+    return replace(numbers, evidence=evidence_of(p, y, groups, _FEW, 0))
 
 
 def numbers_table(numbers: Mapping[str, Numbers]) -> CellTable:

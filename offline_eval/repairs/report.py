@@ -16,9 +16,9 @@ from ..study import Results
 from ..study_page import write_page
 from .attempts import Attempt
 from .faults import Fault, faults_table
-from .numbers import Numbers, numbers_of, numbers_table
+from .numbers import Numbers, numbers_of, numbers_table, of_source
 from .samples import FEATURES
-from .tables import EVENTS, controls_table, effort_table, repaired_table, verified_table
+from .tables import BUGS, EVENTS, controls_table, effort_table, repaired_table, verified_table
 from .timings import Timings, times_table, timings_of
 
 _WORDS = (
@@ -41,6 +41,9 @@ def write_report(
     controls = [each for each in attempts if each.source == "control"]
     samples = results.samples.get(TASK, ())
     numbers = {f"repairs: {said}": numbers_of(samples, event, FEATURES[TASK]) for event, said in EVENTS.items()}
+    for said in EVENTS.values():
+        for source in dict.fromkeys(each.source for each in bugs):
+            numbers[f"repairs: {said}, {BUGS[source]}"] = of_source(numbers[f"repairs: {said}"], samples, source)
     if faults:
         numbers[_OF_LINES] = numbers_of(results.samples.get(FAULT, ()), "exact_match", FEATURES[FAULT])
 

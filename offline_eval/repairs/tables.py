@@ -8,7 +8,7 @@ from ...calibration.report.cells import Cell, CellTable, Row
 from ...calibration.samples import Event
 from ...suggestion.repair.order import by_gain_and_size
 from ..counterfeit.shares import mean_cell, share
-from .attempts import Attempt, Order, first_verified, repaired_within, seen_tests
+from .attempts import Attempt, Order, first_verified, is_verified, repaired_within, seen_tests
 from .candidates import By
 
 RANKS = (1, 3, 8)
@@ -50,7 +50,13 @@ def repaired_table(attempts: Sequence[Attempt], by: str, order: Order | None = N
 def _repaired(place: str, attempts: Sequence[Attempt], who: By, by: str, order: Order | None = None) -> Iterator[Cell]:
     for event, said in EVENTS.items():
         for rank in RANKS:
-            told = [(repaired_within(each, each.ranked(who, order), event, rank), each.group) for each in attempts]
+            told = [
+                (repaired_within(each, ranked, event, rank), each.group)
+                for each in attempts
+                for ranked in [each.ranked(who, order)]
+                # else bugs with an unknown candidate would count where another one is right, and not where none is
+                if all(each.is_right(one, event) is not None for one in ranked)
+            ]
             known = [(float(hit), group) for hit, group in told if hit is not None]
             yield share(f"{place}/{said}/{rank}", [hit for hit, _ in known], [group for _, group in known], by=by)
 
@@ -64,9 +70,9 @@ def _looped(place: str, attempts: Sequence[Attempt], by: str) -> Iterator[Cell]:
 
 
 def verified_table(attempts: Sequence[Attempt], by: str, seed: int) -> CellTable:
-    """What verification by a part of the tests is worth, where there are two tests or more."""
+    """What verification by a part of the tests is worth, where two tests or more fail for the bug, so that one of them is held back."""
     rows = []
-    several = [attempt for attempt in attempts if attempt.known >= 2]
+    several = [attempt for attempt in attempts if len(attempt.failing) >= 2]
     for source, found in bugs_by_source(several):
         for who, name in WHO.items():
             rows.append(Row((BUGS[source], name), tuple(_verified(f"V/{source}/{who}", found, who, by, seed))))
@@ -83,7 +89,7 @@ def _verified(place: str, attempts: Sequence[Attempt], who: By, by: str, seed: i
     first, has, passing, exact, false, first_false = ([] for _ in range(6))
     for each in attempts:
         ranked, seen = each.ranked(who), seen_tests(each, seed)
-        if any(each.is_right(one, "tests_pass") is None for one in ranked):
+        if any(each.is_right(one, "tests_pass") is None or is_verified(each, one, seen) is None for one in ranked):
             continue
         at = first_verified(each, ranked, seen)
         chosen = None if at is None else ranked[at]

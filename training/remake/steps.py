@@ -295,8 +295,10 @@ STEPS = (
         ("assay eval repairs --out {self}/repairs {mended} --workers {workers} --python {python312}",),
         needs=("tests_pass/complete",),
         code=(
-            *_PLACES, "analysis/bugs", "analysis/oracle", "analysis/repairs", "suggestion/repair", "offline_eval/asked_line.py",
-            *(f"offline_eval/repairs/{name}.py" for name in ("candidates", "faults", "loop", "samples")), "offline_eval/repairs/lines",
+            *_PLACES, "analysis/bugs", "analysis/morphisms", "analysis/oracle", "analysis/repairs", "suggestion/repair",
+            "offline_eval/asked_line.py", "offline_eval/counterfeit/classes.py",
+            *(f"offline_eval/counterfeit/lines/{name}.py" for name in ("draw", "label")), "offline_eval/repairs/lines",
+            *(f"offline_eval/repairs/{name}.py" for name in ("candidates", "faults", "loop", "model", "samples")),
         ),
         minutes=40, because="160 places at about 30 s of a processor, from a trial with 6", programs=("python312",),
     ),

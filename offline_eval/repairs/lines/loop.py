@@ -8,7 +8,7 @@ from typing import Any
 
 from ....analysis.oracle.changes import changed_lines
 from ...sets.suites import Judge, Suite, Unjudged
-from ..loop import looped, mutants
+from ..loop import SLOW_S, looped, mutants
 from .proposing import Line
 
 
@@ -55,7 +55,9 @@ class Looper:
                 raise Unjudged(verdict.reason)
             return verdict.label, verdict.tests
 
-        return {"id": buggy.id, **looped(mutants(buggy.line.text, place.line), place.text, test)}
+        baseline = oracle.baseline()
+        slow_s = SLOW_S + 2 * (baseline.start_wall_s + sum(baseline.wall_s.values()))
+        return {"id": buggy.id, **looped(mutants(buggy.line.text, place.line), place.text, test, slow_s=slow_s)}
 
     def close(self) -> None:
         """Put the oracle away."""

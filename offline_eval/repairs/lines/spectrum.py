@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection
 from typing import TypedDict
 
@@ -13,7 +14,7 @@ from ...sets.lines import Place
 
 
 class Spectrum(TypedDict):
-    """The lines that the tests which fail for a bug run.
+    """The lines that a test which fails for a bug runs.
 
     suspects: the first `MAX_LINES`, each file, line, failing and passing tests and Ochiai's coefficient. lines: how many there are.
     wrong: the numbers of the lines of the bug's statement. above, alike: how many lines are more suspicious than that statement, and how
@@ -28,13 +29,16 @@ class Spectrum(TypedDict):
 
 
 def spectrum_at(oracle: Oracle, place: Place, failing: Collection[str], known: Collection[str]) -> Spectrum:
-    """The spectrum of a bug at a place. Which tests run which lines is known of the project without the bug.
+    """The spectrum of one of the tests that fail for a bug at a place, as `assay why` is asked about one.
 
-    known: the tests of which it is known whether they fail. The others that run the line count neither way.
+    Which tests run which lines is known of the project without the bug. known: the tests of which it is known whether they fail. The others
+    that run the line, and the others that fail, count neither way.
     """
+    one = min(failing, key=lambda test: hashlib.sha256(test.encode()).digest())
     file, region = place.path.partition("/")[2], with_statements(place.text, range(place.line, place.line + 1))
     coverage = oracle.coverage()
-    found = suspects(coverage.tests, failing, without=coverage.touching(file, region) - frozenset(known))
+    others = (coverage.touching(file, region) - frozenset(known)) | frozenset(failing)
+    found = suspects(coverage.tests, [one], without=others)
     own = max((each.ochiai for each in found if each.file == file and each.line in region), default=None)
     return {
         "suspects": [(each.file, each.line, each.failing, each.passing, each.ochiai) for each in found[:MAX_LINES]],
