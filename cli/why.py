@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .complete import read_text, remember_for
+from .complete import remember_for
 from .exit_codes import DONE, UsageError
 from .options import add_json_option, add_memory_option, add_model_option, command_parser, model_choice, positive
 from .repair_tests import ask_for_tests
@@ -93,22 +93,35 @@ def _located(arguments: argparse.Namespace, project: Path, suspects: Sequence[Su
     from ..suggestion.repair.confidence import purpose_of
     from ..suggestion.repair.localisation import TASK, located, surprises_of
     from ..suggestion.repair.request import request_for
+    from ..suggestion.secrets import is_secret_path
 
     scope: Scope = arguments.memory
 
     @cache
     def lines_of(file: str) -> tuple[str, ...]:
-        return tuple(read_text(str(project / file), from_stdin=False).splitlines())
+        return tuple(_lines(project, file))
 
     with model_choice(arguments).open() as model:
 
         def asking_of(file: str) -> Asking:
             return Asking(model, remember=remember_for(model, project / file, scope))
 
-        surprises = surprises_of(suspects, lines_of, asking_of)
+        shown = [each for each in suspects if not is_secret_path(project / each.file)]
+        surprises = surprises_of(shown, lines_of, asking_of)
         request = request_for(Asking(model), "x\n", 0, 1, language="python")
         purpose = purpose_of(request, "exact_match", memory=memory_fingerprint(model, scope), file=project / suspects[0].file)
         return located(suspects, surprises, replace(purpose, task=TASK), load_registry(project))
+
+
+def _lines(project: Path, file: str) -> list[str]:
+    """The lines of a file as Python counts them. Raises UsageError where it can't be read."""
+    from ..analysis.oracle.oracle import NotJudged
+    from ..analysis.oracle.sources import source_of
+
+    try:
+        return source_of(project, file).split("\n")
+    except NotJudged as error:
+        raise UsageError(str(error)) from None
 
 
 def _as_json(each: Located) -> dict[str, Any]:
@@ -119,7 +132,7 @@ def _as_json(each: Located) -> dict[str, Any]:
 
 def _told(each: Located, project: Path) -> str:
     suspect, probability = each.suspect, each.confidence.probability
-    text = read_text(str(project / suspect.file), from_stdin=False).splitlines()[suspect.line - 1].strip()
+    text = _lines(project, suspect.file)[suspect.line - 1].strip()
     told = f"{probability:4.0%}" if probability is not None else "   –"
     others = f"{suspect.passing} passing test{'' if suspect.passing == 1 else 's'} run it"
     return f"{told}  {suspect.file}:{suspect.line}: {text}  ({others}; surprise {each.measures['line_surprise']:.1f} nats)"

@@ -69,10 +69,13 @@ def with_confidence(
     groups: dict[Level, str] = {"language": purpose.language, **({"project": project} if project else {})}
     found = []
     for repair in repairs.found:
-        drawn = Drawn(int(repair.suggestion.measures["rank"]), RANKS, repair.suggestion.measures.get("agreement"))
+        rank = int(repair.suggestion.measures["rank"])
+        drawn = Drawn(rank, RANKS, repair.suggestion.measures.get("agreement"))
         entry = choose(registry, purpose, drawn)
         if entry is None:
             told = uncalibrated(purpose.event, explain_choice(registry, purpose, drawn).reason)
+        elif rank > RANKS:
+            told = uncalibrated(purpose.event, f"calibrators of repairs are fitted on the first {RANKS}, and this is number {rank}")
         elif why := _why_not(repairs):
             told = uncalibrated(purpose.event, why)
         else:

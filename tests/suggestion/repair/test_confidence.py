@@ -109,3 +109,11 @@ def test_other_sources_and_other_prompts_need_other_calibrators(request_at_line:
     assert len({prompt_of("a" * 16, ["line"]), prompt_of("b" * 16, ["line"]), prompt_of("a" * 16, ["line", "rules"])}) == 3
     asked = purpose_of(request_at_line, "tests_pass")
     assert purpose_of(replace(request_at_line, language="plaintext"), "tests_pass").prompt != asked.prompt
+
+
+def test_a_repair_behind_the_first_ones_has_no_number(request_at_line: Request, found: Repairs, registry: Registry) -> None:
+    behind = replace(found.found[0].suggestion, measures={**found.found[0].suggestion.measures, "rank": RANKS + 1.0})
+    purpose = purpose_of(request_at_line, "tests_pass", sources=SOURCES)
+    (told,) = with_confidence(replace(found, found=(replace(found.found[0], suggestion=behind),)), purpose, registry).found
+    assert told.suggestion.confidence.probability is None
+    assert "fitted on the first 8, and this is number 9" in told.suggestion.confidence.reason
