@@ -19,7 +19,7 @@ from ..language_server import AssayServer
 from ..protocol.pygls_protocol import fields_of
 from ..repairs.edits import text_edit, workspace_edit
 from ..repairs.found import Found
-from ..repairs.lines import MAX_CHARACTERS, MAX_LINES, Lines, lines_at, lines_in
+from ..repairs.lines import MAX_CHARACTERS, MAX_LINES, Lines, found_again, lines_at, lines_in
 from ..repairs.repairing import NoRepairs
 from ..requests.scheduler import Superseded
 from .progress import cancellable_progress
@@ -99,7 +99,8 @@ async def choose(ls: AssayServer, arguments: Sequence[Any]) -> bool:
 async def _put_in(ls: AssayServer, repair: Repair, lines: Lines) -> bool:
     """Have the client make a repair's edit. Where the text has changed, nothing is made, and the user is told."""
     document = ls.protocol.documents.get(lines.uri)
-    if document is None or document.version != lines.version:
+    # A document that was closed and opened again counts its versions anew.
+    if document is None or document.version != lines.version or found_again(document, lines) != lines:
         say(ls, CHANGED)
         return False
     ls.outcome_tracker.repairs.expect(repair.suggestion.id)

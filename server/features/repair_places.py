@@ -35,18 +35,22 @@ def why_none(ls: AssayServer, document: Document | None) -> str:
     return "" if refusal is None else refusal.sentence
 
 
-async def found_for(ls: AssayServer, lines: Lines, tell: Callable[[str], None] = lambda _: None) -> Found:
+async def found_for(ls: AssayServer, lines: Lines, tell: Callable[[str], None] = lambda _: None, *, verify: bool = True) -> Found:
     """The repairs of lines, of the text as it is when they are given. Where it changed meanwhile, they are asked for anew.
+
+    verify: whether the tests of the project are waited for, where they may be run.
 
     Raises NoRepairs, and Superseded where a later request for the document came.
     """
     for _ in range(_TRIES):
-        asked = asked_for(ls, lines)
+        asked, opened = asked_for(ls, lines), ls.protocol.documents.get(lines.uri)
         found = await ls.repairs.find(asked, tell)
+        # A document that was closed and opened again counts its versions anew.
         document = ls.protocol.documents.get(lines.uri)
-        if document is not None and document.version == found.lines.version:
-            found = await with_tests(ls, found, document)
-            if document.version == found.lines.version:
+        if document is not None and document is opened and document.version == found.lines.version:
+            if verify:
+                found = await with_tests(ls, found, document)
+            if ls.protocol.documents.get(lines.uri) is opened and document.version == found.lines.version:
                 return found
     raise NoRepairs("The text changes faster than repairs are found. Ask for them again when you have stopped typing.")
 

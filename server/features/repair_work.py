@@ -20,21 +20,26 @@ CHANGED = "The text has changed, and this repair was made for the text before. A
 
 async def repair_for(ls: AssayServer, lines: Lines, suggestion_id: str | None) -> tuple[Repair, Lines] | None:
     """The repair of an id, or the best one, and the lines as they are now; None where there is none: then the user was told why."""
-    found = await repairs_for(ls, lines)
+    # Who names one has seen what was known of it.
+    found = await repairs_for(ls, lines, verify=suggestion_id is None)
     if found is None:
         return None
     repair = found.repair(suggestion_id)
     if repair is None:
-        say(ls, CHANGED)
+        is_refused = suggestion_id in found.verifications
+        say(ls, "The tests of the project refuse this repair by now." if is_refused else CHANGED)
         return None
     return repair, found.lines
 
 
-async def repairs_for(ls: AssayServer, lines: Lines) -> Found | None:
-    """The repairs of lines, at least one; None where there are none: then the user was told why, but of a later request in its place."""
+async def repairs_for(ls: AssayServer, lines: Lines, *, verify: bool = True) -> Found | None:
+    """The repairs of lines, at least one; None where there are none: then the user was told why, but of a later request in its place.
+
+    verify: as of `found_for`.
+    """
     try:
         async with cancellable_progress(ls, "repair", "looking for repairs") as tell:
-            found = await found_for(ls, lines, tell)
+            found = await found_for(ls, lines, tell, verify=verify)
     except Superseded:
         return None
     except NoRepairs as error:

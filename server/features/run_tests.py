@@ -30,18 +30,19 @@ async def run(ls: AssayServer, arguments: Sequence[Any]) -> dict[str, Any]:
     document = ls.protocol.documents.get(uri) if isinstance(uri, str) else None
     if not isinstance(asked, dict) or document is None:
         raise JsonRpcInvalidParams(f'{RUN_TESTS}: the one argument is an object with the "uri" of an open document and a "range"')
-    lines = _lines(ls, document, asked.get("range"))
+    # The text of now: the user may type while the client is asked for progress.
+    lines, text = _lines(ls, document, asked.get("range")), document.text
     token = await progress_token(ls, "tests")
     if token is not None:
         ls.work_done_progress.begin(token, types.WorkDoneProgressBegin(title="Assay", message="running the tests that touch this"))
     said = Verification(None, 0, 0.0, why="stopped")
     try:
-        said = await ls.verifications.run(document.uri, document.text, lines)
+        said = await ls.verifications.run(document.uri, text, lines)
     finally:
         if token is not None:
             ls.work_done_progress.end(token, types.WorkDoneProgressEnd(message=said.title))
-    kind, text = _shown(said)
-    ls.window_show_message(types.ShowMessageParams(kind, f"Assay: {text}"))
+    kind, words = _shown(said)
+    ls.window_show_message(types.ShowMessageParams(kind, f"Assay: {words}"))
     return said.as_json() | {"title": said.title}
 
 
@@ -70,8 +71,8 @@ async def forbid(ls: AssayServer, arguments: Sequence[Any]) -> None:
     root = root_of(uri, ls.roots) if isinstance(uri, str) else None
     if root is None:
         raise JsonRpcInvalidParams(f'{FORBID_TESTS}: the one argument is an object with the "uri" of a file in an open folder')
-    await ls.verifications.forbid(root)
-    ls.window_show_message(types.ShowMessageParams(types.MessageType.Info, f"Assay: the tests of {root} are not run any more"))
+    if await ls.verifications.forbid(root):
+        ls.window_show_message(types.ShowMessageParams(types.MessageType.Info, f"Assay: the tests of {root} are not run any more"))
 
 
 def _shown(said: Verification) -> tuple[types.MessageType, str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import time
+import asyncio
+from contextlib import suppress
 from typing import Any
 
 from lsprotocol import types
@@ -28,20 +29,23 @@ async def verify(ls: AssayServer, params: Any) -> dict[str, Any]:
     document = _document(ls, fields)
     texts = _texts(ls, document, fields)
     max_ms, token = fields.get("maxMs"), fields.get("partialResultToken")
-    until = time.monotonic() + max_ms / 1e3 if isinstance(max_ms, int | float) else None
+    version, before = document.version, document.text
+    limit = max_ms / 1e3 if isinstance(max_ms, int | float) else None
     found: list[dict[str, Any]] = []
     if ls.settings.repair_verify:
-        async for said in ls.verifications.judged(document.uri, document.text, texts, asks="now"):
-            found.append(said.as_json() | {"title": said.title})
-            if isinstance(token, str | int):
-                ls.protocol.notify(types.PROGRESS, types.ProgressParams(token, {"index": len(found) - 1, "verification": found[-1]}))
-            if until is not None and time.monotonic() >= until:
-                break
+        with suppress(TimeoutError):
+            async with asyncio.timeout(limit):
+                async for said in ls.verifications.judged(document.uri, before, texts, asks="once"):
+                    found.append(said.as_json() | {"title": said.title})
+                    if isinstance(token, str | int):
+                        ls.protocol.notify(
+                            types.PROGRESS, types.ProgressParams(token, {"index": len(found) - 1, "verification": found[-1]})
+                        )
         why = "not run: the time was up"
     else:
         why = "no tests are run (assay.repair.verify)"
     found += [Verification(None, 0, 0.0, why=why).as_json() | {"title": why}] * (len(texts) - len(found))
-    return {"version": document.version, "verifications": found}
+    return {"version": version, "verifications": found}
 
 
 def _document(ls: AssayServer, fields: dict[str, Any]) -> Document:

@@ -98,7 +98,7 @@ class Instructed:
             self._asker, self._where = open_asker(ModelChoice(where)), where
         return self._asker
 
-    def submit(self, asked: Callable[[], list[Said]]) -> Future[list[Said]]:
+    def submit(self, asked: Callable[[], Written]) -> Future[Written]:
         """Ask in a thread of its own, one question after the other."""
         return self._thread.submit(asked)
 
@@ -184,9 +184,17 @@ def surprises_of(asked: dict[str, Any], asking: Asking, others: Others) -> dict[
 
 
 def _asker(where: str, instructed: Instructed, others: Others, is_over: Cancel) -> tuple[PatientAsker | None, str]:
-    """The instruct model, or why there is none."""
-    try:
-        asker = instructed.at(where)
-    except ModelError as error:
-        return None, str(error)
-    return None if asker is None else PatientAsker(asker, instructed, others, is_over), ""
+    """The instruct model, or why there is none. A server may be long in answering: others go first meanwhile."""
+    if not where:
+        return None, ""
+    opening = instructed.submit(partial(instructed.at, where))
+    while not is_over():
+        others.answer()
+        try:
+            asker = opening.result(_LOOK_S)
+        except StillWaiting:
+            continue
+        except ModelError as error:
+            return None, str(error)
+        return (None if asker is None else PatientAsker(asker, instructed, others, is_over)), ""
+    return None, f"{where} did not answer in time"

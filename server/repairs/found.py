@@ -68,7 +68,7 @@ class FoundRepairs:
         """What was found for these lines of this version."""
         kept = self._by_lines.get(lines.uri)
         found = None if kept is None else kept.get((lines.first, lines.end))
-        return found if found is not None and found.lines.version == lines.version else None
+        return found if found is not None and (found.lines.version, found.lines.digest) == (lines.version, lines.digest) else None
 
     def forget(self, uri: str) -> None:
         """The document's text is another one now, or it is closed."""

@@ -49,6 +49,10 @@ class Consent:
                 return await self._ask_in_turn(project)
         return _UNANSWERED
 
+    async def is_given(self, project: Path) -> bool:
+        """Whether the tests of a project may be run. Asks nobody."""
+        return self._trusted() is not False and (await asyncio.to_thread(remembered, project, TESTS)).counts
+
     async def _ask_in_turn(self, project: Path) -> str:
         async with self._turn:
             trust = await asyncio.to_thread(remembered, project, TESTS)
@@ -71,9 +75,11 @@ class Consent:
         await self.answer(project, allowed=title == _YES)
         return "" if title == _YES else "you said that Assay may not run the tests of this project"
 
-    async def answer(self, project: Path, *, allowed: bool) -> None:
-        """Remember what the user says of a project."""
+    async def answer(self, project: Path, *, allowed: bool) -> bool:
+        """Remember what the user says of a project. Gives whether that could be done; where not, the user is told."""
         try:
             await asyncio.to_thread(lambda: remember(project, trusted=allowed, about=TESTS))
         except OSError as error:
             self._warn(f"your answer can't be remembered: {error.filename}: {error.strerror}")
+            return False
+        return True

@@ -65,8 +65,10 @@ class ProjectProcess:
     async def _in_turn(self, message: dict[str, Any]) -> Verification:
         async with self._turn:
             if self._closed:
-                return _unknown("the server is shutting down")
-            if self._idle is not None:
+                return _unknown("no tests of this project are run any more")
+            # A save is no request: the process idles on.
+            is_asked = message["op"] != "refresh"
+            if self._idle is not None and is_asked:
                 self._idle.cancel()
             try:
                 answer = await asyncio.wait_for(self._ask(message), MAX_ANSWER_S)
@@ -76,7 +78,8 @@ class ProjectProcess:
             except (OSError, ValueError, asyncio.IncompleteReadError):
                 await self._end()
                 return _unknown(f"the process that runs the tests of {self.project.name} ended; the next request starts it again")
-            self._idle = asyncio.get_running_loop().call_later(_IDLE_S, lambda: asyncio.ensure_future(self._end()))
+            if is_asked or self._idle is None:
+                self._idle = asyncio.get_running_loop().call_later(_IDLE_S, lambda: asyncio.ensure_future(self._end()))
         if "error" in answer:
             return _unknown(answer["error"])
         return _unknown("") if answer["ok"] is None else _from_json(answer["ok"])

@@ -65,11 +65,12 @@ class Verifications:
         process, file = place
         return await process.run(file, text, lines)
 
-    async def forbid(self, root: Path) -> None:
-        """The user takes consent back."""
-        await self.consent.answer(root, allowed=False)
+    async def forbid(self, root: Path) -> bool:
+        """The user takes consent back. Gives whether that is remembered."""
+        is_remembered = await self.consent.answer(root, allowed=False)
         for key in [key for key in self._processes if key[0] == root]:
             await self._processes.pop(key).close()
+        return is_remembered
 
     def saved(self, uri: str) -> None:
         """A file was saved: what its project's tests say is asked anew in the background, if they were run before."""
@@ -90,9 +91,16 @@ class Verifications:
 
     def _refresh(self, root: Path) -> None:
         self._saved.pop(root, None)
-        for key, process in self._processes.items():
-            if key[0] == root:
-                self._tasks.start(process.refresh())
+        self._tasks.start(self._refreshed(root))
+
+    async def _refreshed(self, root: Path) -> None:
+        """Measure anew, where that is still allowed; else the processes end."""
+        allowed = await self.consent.is_given(root)
+        for key in [key for key in self._processes if key[0] == root]:
+            if allowed:
+                await self._processes[key].refresh()
+            else:
+                await self._processes.pop(key).close()
 
     async def _place(self, uri: str, asks: Asks) -> tuple[ProjectProcess, Path] | str:
         """The process of the folder that a document is in, and its file; or why there is none, in a sentence."""

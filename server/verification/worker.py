@@ -41,6 +41,8 @@ class CurrentTests:
         self._tests: ProjectTests | None = None
         self._judge: tuple[tuple[Path, str], Judge] | None = None
         self._looked = 0.0
+        # Why the tests can't be relied on, as the project is.
+        self._trouble = ""
 
     def judge(self, file: Path, before: str, text: str) -> Verification:
         """What the tests say of a text of a file beside the one that stands there. Raises NoTests."""
@@ -63,12 +65,15 @@ class CurrentTests:
             self._tests.close()
             self._tests = None
         self._judge = None
+        self._trouble = ""
 
     def _current(self, file: Path | None, text: str) -> ProjectTests:
         """The tests with the project as it is, but for the file that is judged: of that the text is given."""
         begun = time.monotonic()
-        if self._tests is not None and (begun - self._looked < _LOOK_S or self._tests.is_of(file)):
+        if self._tests is not None and (begun - self._looked < _LOOK_S or self._tests.is_of(None if self._trouble else file)):
             self._looked = time.monotonic()
+            if self._trouble:
+                raise NoTests(self._trouble)
             return self._tests
         self.close()
         self._note(f"running the tests of {self._project.name} as they are")
@@ -76,8 +81,11 @@ class CurrentTests:
         self._tests = ProjectTests(self._project, python=self._python, cache=default_cache(), instead=instead)
         try:
             self._tests.measure()
-        except NoTests:
-            self.close()
+        except NoTests as error:
+            if instead:
+                self.close()
+            else:  # it is the same until a file changes
+                self._trouble, self._looked = str(error), time.monotonic()
             raise
         self._looked = time.monotonic()
         return self._tests

@@ -86,6 +86,7 @@ export class RepairList implements vscode.Disposable {
   }
 }
 
-function nothing({ stopped_by }: Repairs): string {
+function nothing({ stopped_by, refused_by_tests: refused }: Repairs): string {
+  if (refused > 0) return refused === 1 ? 'the tests refuse the one that was found.' : `the tests refuse all ${refused} that were found.`;
   return stopped_by === null ? 'nothing else was found that fits there.' : 'nothing was found in time (assay.repair.maxMs).';
 }

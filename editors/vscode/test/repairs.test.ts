@@ -11,6 +11,7 @@ const FOUND: Repairs = {
   version: 1,
   lines: LINES,
   stopped_by: null,
+  refused_by_tests: 0,
   repairs: [
     {
       id: 'a',
@@ -97,7 +98,9 @@ describe('repairs in a list', () => {
   it('that are none are told of', async () => {
     answer = { ...FOUND, repairs: [], stopped_by: 'time' };
     await new RepairList(connection).choose(LINES);
-    expect(told).toEqual(['Assay: nothing was found in time (assay.repair.maxMs).']);
+    answer = { ...FOUND, repairs: [], refused_by_tests: 2 };
+    await new RepairList(connection).choose(LINES);
+    expect(told).toEqual(['Assay: nothing was found in time (assay.repair.maxMs).', 'Assay: the tests refuse all 2 that were found.']);
     expect(sent).toEqual([]);
   });
 

@@ -46,7 +46,14 @@ local function choose(params, buf)
     end
     local repairs = answer.repairs ---@type assay.Repair[]
     if #repairs == 0 then
-      say('no repair: nothing else was found that fits there')
+      local refused = answer.refused_by_tests or 0
+      if refused > 0 then
+        say(('no repair: the tests refuse all %d that were found'):format(refused))
+      elseif answer.stopped_by and answer.stopped_by ~= vim.NIL then
+        say('no repair: nothing was found in time (repair.maxMs)')
+      else
+        say('no repair: nothing else was found that fits there')
+      end
       return
     end
     client.execute('assay.shown', { id = repairs[1].id }, buf)
