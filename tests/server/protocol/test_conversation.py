@@ -26,6 +26,10 @@ async def test_a_whole_conversation(answering_gguf: Path) -> None:
             "assay.shown",
             "assay.acceptedPart",
             "assay.pause",
+            "assay.repair",
+            "assay.chooseRepair",
+            "assay.runTests",
+            "assay.forbidTests",
         ]
         client.open(URI, "x = 1\nresult?")
         (item,) = await client.complete(URI, 1, 7)
