@@ -134,5 +134,5 @@ def _told(each: Located, project: Path) -> str:
     suspect, probability = each.suspect, each.confidence.probability
     text = _lines(project, suspect.file)[suspect.line - 1].strip()
     told = f"{probability:4.0%}" if probability is not None else "   –"
-    others = f"{suspect.passing} passing test{'' if suspect.passing == 1 else 's'} run it"
+    others = "1 passing test runs it" if suspect.passing == 1 else f"{suspect.passing} passing tests run it"
     return f"{told}  {suspect.file}:{suspect.line}: {text}  ({others}; surprise {each.measures['line_surprise']:.1f} nats)"

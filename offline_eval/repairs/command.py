@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--set", choices=SETS, default="lines",
         help="lines: bugs in lines of 20 projects, judged by their own tests in a sandbox. quixbugs: the programs of --data, judged by the "
-        "tests that come with them (default: %(default)s)",
+        "tests that come with them; a program has no project, so --memory project is the open file there (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument("--data", metavar="FOLDER", type=Path, help="with --set quixbugs a copy of the project; Assay brings none with it")
     parser.add_argument("--projects", type=names, default=[], help="some of the projects, separated by commas (default: all)")
