@@ -21,6 +21,7 @@ from pathlib import Path
 import torch
 from safetensors.torch import save_file
 from tokenizers import Tokenizer
+from torch import Tensor
 from torch.utils.data import DataLoader
 
 from .data import Batches, Row, Rows, load
@@ -185,36 +186,38 @@ def main() -> None:
 
     # A resumed run draws other rows than the first: the seed moves with the step.
     rows = partial(Rows, load(args.corpus), tokenizer, preset.shape.context)
-    batches = iter(DataLoader(Batches(rows, 1 + step, preset.rows), batch_size=None, num_workers=args.workers))
+    pinned = device.type == "cuda"  # so that copies to the GPU wait for nothing
+    batches = iter(DataLoader(Batches(rows, 1 + step, preset.rows), batch_size=None, num_workers=args.workers, pin_memory=pinned))
     validation_rows = rows_to_validate(args.validation, tokenizer, preset)
     loss_of = model.loss if args.no_compile else torch.compile(model.loss)
 
-    mean, first, last_save, begun = math.nan, step, time.monotonic(), time.monotonic() - spent
+    mean: Tensor | None = None  # of the loss; read only where it is shown, because reading waits for the GPU
+    last_save, begun = time.monotonic(), time.monotonic() - spent
     while (spent := time.monotonic() - begun) < budget and time.monotonic() < call_end:
         for o, peak in zip(optimizers, peaks, strict=True):
             for group in o.param_groups:
                 group["lr"] = peak * rate(step - warm_up_from, spent / budget)
         x, y, w = next(batches)
         with autocast:
-            loss = loss_of(x.to(device), y.to(device), w.to(device))
+            loss = loss_of(*(part.to(device, non_blocking=True) for part in (x, y, w)))
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         for o in optimizers:
             o.step()
             o.zero_grad(set_to_none=True)
         step += 1
-        mean = loss.item() if math.isnan(mean) else 0.95 * mean + 0.05 * loss.item()
+        mean = loss.detach() if mean is None else 0.95 * mean + 0.05 * loss.detach()
         if step % 20 == 0:
             tokens = step * preset.rows * preset.shape.context
-            print(f"step {step:6d}  {tokens / 1e6:8.2f}M tokens  {spent / 60:6.1f} min  loss {mean:.3f}", flush=True)
+            print(f"step {step:6d}  {tokens / 1e6:8.2f}M tokens  {spent / 60:6.1f} min  loss {mean.item():.3f}", flush=True)
         if time.monotonic() - last_save > MINUTES_BETWEEN_CHECKPOINTS * 60:
             last_save = time.monotonic()
-            record(args.run, step, preset, spent, mean, validate(model, validation_rows, autocast))
+            record(args.run, step, preset, spent, mean.item(), validate(model, validation_rows, autocast))
             save(args.run, model, optimizers, step, spent)
-    if step == first:
+    if mean is None:
         print(f"no step: the call's {args.call_minutes:g} minutes went by while the data was loaded", flush=True)
         return
-    record(args.run, step, preset, spent, mean, validate(model, validation_rows, autocast))
+    record(args.run, step, preset, spent, mean.item(), validate(model, validation_rows, autocast))
     save(args.run, model, optimizers, step, spent)
 
 
