@@ -25,8 +25,8 @@ class Attempt:
     """A line that was to be repaired.
 
     group: what is independent of others: its project, or its program. source, kind: of its bug. failing: the tests that fail for it.
-    known: how many tests of it are known. labels: of the candidates' texts, by `text_id`. loop: what testing mutants made of it; None where
-    that is not done.
+    known: how many tests of it are known. labels: of the candidates' texts, by `text_id`; None where there are no tests. loop: what testing
+    mutants made of it; None where that is not done.
     """
 
     id: str
@@ -36,7 +36,7 @@ class Attempt:
     candidates: Sequence[Candidate]
     failing: Sequence[str]
     known: int
-    labels: Mapping[str, Any]
+    labels: Mapping[str, Any] | None
     loop: Mapping[str, Any] | None = None
 
     def ranked(self, by: By, order: Order | None = None) -> list[Candidate]:
@@ -70,7 +70,7 @@ def is_verified(attempt: Attempt, candidate: Candidate, seen: Callable[[str], bo
     """Whether a candidate passes the tests that are seen; None where that is unknown."""
     if candidate["exact"]:
         return True
-    label = attempt.labels.get(candidate["text_id"])
+    label = None if attempt.labels is None else attempt.labels.get(candidate["text_id"])
     if label is None or label["error"] == "unparsed":
         return None if label is None else False
     if not label["changed"] and label["tests_pass"] is not True:

@@ -26,9 +26,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--set", choices=SETS, default="lines",
         help="lines: bugs in lines of 20 projects, judged by their own tests in a sandbox. quixbugs: the programs of --data, judged by the "
-        "tests that come with them; a program has no project, so --memory project is the open file there (default: %(default)s)",
+        "tests that come with them. defects4j: lines of Java projects in the patches of --data; only exact matches are judged. A "
+        "program has no project, so --memory project is the open file there (default: %(default)s)",
     )  # fmt: skip
-    parser.add_argument("--data", metavar="FOLDER", type=Path, help="with --set quixbugs a copy of the project; Assay brings none with it")
+    parser.add_argument("--data", metavar="FOLDER", type=Path, help="with --set quixbugs or defects4j a copy of the project")
     parser.add_argument("--projects", type=names, default=[], help="some of the projects, separated by commas (default: all)")
     parser.add_argument("--per-project", metavar="N", type=positive, help="at most N places of each project (default: 20)")
     parser.add_argument(
@@ -81,7 +82,16 @@ def _run_programs(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool
     from .programs.study import Asked, run_programs, tell_programs
 
     asked = Asked(
-        arguments.out, arguments.data, choice, arguments.limit, arguments.seed, pool, arguments.memory, arguments.steps, arguments.json
+        arguments.out,
+        arguments.set,
+        arguments.data,
+        choice,
+        arguments.limit,
+        arguments.seed,
+        pool,
+        arguments.memory,
+        arguments.steps,
+        arguments.json,
     )
     if arguments.dry_run:
         tell_programs(asked)

@@ -88,13 +88,16 @@ def content_of(
 def summary(bugs: Sequence[Attempt], cells: Mapping[str, Cell], by: str) -> tuple[str, str, str]:
     """Three sentences for somebody who reads no more."""
     groups = len({each.group for each in bugs})
-    first = f"{counted(len(bugs), 'bug')} of {counted(groups, by)}, each of which some test notices, were to be repaired."
+    tested = any(each.labels is not None for each in bugs)
+    noticed = ", each of which some test notices," if tested else ""
+    first = f"{counted(len(bugs), 'bug')} of {counted(groups, by)}{noticed} were to be repaired."
     source = next((place.split("/")[1] for place in cells if place.startswith("A/")), "all")
-    one, eight = cells.get(f"A/{source}/both/passes/1"), cells.get(f"A/{source}/both/passes/8")
+    said, what = ("passes", "passes the tests") if tested else ("exact", "is the text before the bug")
+    one, eight = cells.get(f"A/{source}/both/{said}/1"), cells.get(f"A/{source}/both/{said}/8")
     false, tick = cells.get(f"V/{source}/both/false"), cells.get(f"V/{source}/both/passes")
     if one is None or eight is None or one.value is None:
         return first, "None was judged.", "Of verification this run says nothing."
-    second = f"The first proposal passes the tests for {text_of(one)} of them, one of the first eight for {text_of(eight)}."
+    second = f"The first proposal {what} for {text_of(one)} of them, one of the first eight for {text_of(eight)}."
     if tick is None or false is None or tick.value is None:
         return first, second, "Of verification this run says nothing."
     third = (
@@ -105,7 +108,12 @@ def summary(bugs: Sequence[Attempt], cells: Mapping[str, Cell], by: str) -> tupl
 
 
 def attempt_of(
-    name: str, group: str, bug: Mapping[str, Any] | None, made: Mapping[str, Any], labels: Mapping[str, Any], loop: Mapping[str, Any] | None
+    name: str,
+    group: str,
+    bug: Mapping[str, Any] | None,
+    made: Mapping[str, Any],
+    labels: Mapping[str, Any] | None,
+    loop: Mapping[str, Any] | None,
 ) -> Attempt:
     """A line that was to be repaired, from its records. bug: None for a control."""
     if bug is None:
@@ -128,6 +136,7 @@ def _left_out(bugs: Sequence[Attempt], lost: int) -> Iterator[str]:
         yield f"{counted(bare, 'bug')} without any proposal: they count as not repaired."
     if gave_up := sum(each.loop is not None and each.loop["gave_up"] for each in bugs):
         yield f"{counted(gave_up, 'bug')} at which the loop gave up, because tests of its mutants hang: they count as not repaired by it."
-    unknown = sum(each.is_right(one, "tests_pass") is None for each in bugs for one in each.candidates)
+    tested = (each for each in bugs if each.labels is not None)
+    unknown = sum(each.is_right(one, "tests_pass") is None for each in tested for one in each.candidates)
     if unknown:
         yield f"{counted(unknown, 'proposal')} without a label: not judged yet, or the tests say something else in each run."

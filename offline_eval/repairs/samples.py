@@ -19,8 +19,12 @@ FEATURES: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-def answer_of(name: str, about: dict[str, Any], made: Mapping[str, Any], labels: Mapping[str, Any], *, arm: str = "") -> dict[str, Any]:
-    """The repairs of a line with their labels. about: project, file and so on. labels: by the text's id. arm: of a control.
+def answer_of(
+    name: str, about: dict[str, Any], made: Mapping[str, Any], labels: Mapping[str, Any] | None, *, arm: str = ""
+) -> dict[str, Any]:
+    """The repairs of a line with their labels.
+
+    about: project, file and so on. labels: by the text's id; None where there are no tests. arm: of a control.
 
     A repair without a score has no number in the editor, and is no sample.
     """
@@ -33,15 +37,17 @@ def sample_id(name: str, candidate: Candidate) -> str:
     return f"{name}:{candidate['measures']['rank']:.0f}"
 
 
-def passes(candidate: Candidate, labels: Mapping[str, Any]) -> bool | None:
-    """Whether a candidate passes the tests; None where that is unknown."""
+def passes(candidate: Candidate, labels: Mapping[str, Any] | None) -> bool | None:
+    """Whether a candidate passes the tests; None where that is unknown. labels: by the text's id; None where there are no tests."""
+    if labels is None:
+        return None
     if candidate["exact"]:
         return True
     label = labels.get(candidate["text_id"])
     return None if label is None else label["tests_pass"]
 
 
-def _generation(name: str, each: Candidate, labels: Mapping[str, Any]) -> dict[str, Any]:
+def _generation(name: str, each: Candidate, labels: Mapping[str, Any] | None) -> dict[str, Any]:
     return {
         "id": sample_id(name, each),
         "task": TASK,

@@ -14,7 +14,7 @@ from .candidates import By
 RANKS = (1, 3, 8)
 EVENTS: Mapping[Event, str] = {"tests_pass": "passes", "exact_match": "exact"}
 WHO: Mapping[By, str] = {"both": "both", "model": "the model alone", "rules": "rules alone"}
-BUGS = {"all": "all", "rule": "by a rule", "model": "counterfeits", "quixbugs": "QuixBugs"}
+BUGS = {"all": "all", "rule": "by a rule", "model": "counterfeits", "quixbugs": "QuixBugs", "defects4j": "Defects4J"}
 LOOP = "mutation and test"
 
 

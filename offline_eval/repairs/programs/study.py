@@ -1,10 +1,11 @@
-"""Repairs of QuixBugs: small programs of Python with one wrong line each (Lin et al. 2017), judged by the tests that come with them.
+"""Repairs of published bugs of one line: of QuixBugs (Python, Lin et al. 2017) and of Defects4J (Java, Just et al. 2014).
 
     propose    what the editor proposes at the wrong line
     label      what the tests say of each distinct program
     loop       beside it, mutation and test without a model
 
-The programs whose bug is a line that is missing, or more than one line, are left out. A program has no project, so the memory is at most of
+QuixBugs' programs are judged by the tests that come with them. Of Defects4J only the lines of the patch are there, so an exact match alone
+is judged. Bugs that are a line that is missing, or more than one line, are left out. A program has no project, so the memory is at most of
 its own text.
 """
 
@@ -27,17 +28,18 @@ from ...pool.choice import Pool
 from ...progress import counted, to_stderr
 from ...run import Run
 from ...sets.problem import Problem
-from ...sets.quixbugs import quixbugs
+from ...sets.problems import problems
 from ...study import Plan, Results, Work, conduct
 from ..attempts import Attempt
 from ..candidates import distinct, repaired
 from ..loop import LOOPED, MAX_TRIED
 from ..model import require_scores, sources_of
+from ..options import STEPS
 from ..report import attempt_of, write_report
 from ..samples import answer_of
 from .work import LABELS, PROPOSED, Judging, Looping, Proposing, Text, wrong_text
 
-SET = "quixbugs"
+LANGUAGES = {"quixbugs": "python", "defects4j": "java"}
 # The sandbox ends a program long before; a worker that takes so long for one hangs.
 _MAX_TEXT_S, _MAX_PROGRAM_S = 600.0, 3600.0
 
@@ -60,12 +62,12 @@ class ProgramStudy:
 
     def answers(self, run: Run) -> list[Any]:
         """The repairs of each program that have a score, with what the tests said."""
-        made, labels = _by_id(run, PROPOSED.name), _by_id(run, LABELS.name)
+        made, labels, language = _by_id(run, PROPOSED.name), _by_id(run, LABELS.name), LANGUAGES[run.question()["set"]]
         return [
-            answer_of(each["id"], {"project": each["name"], "file": each["id"], "function": each["name"], "line": each["line"]},
-                      made[each["id"]], labels)
-            for each in run.items(Program) if each["id"] in made
-        ]  # fmt: skip
+            answer_of(each["id"], _about(each) | {"language": language}, made[each["id"]], labels if each["tested"] else None)
+            for each in run.items(Program)
+            if each["id"] in made
+        ]
 
     def report(self, run: Run, results: Results, *, as_json: bool) -> None:
         """A page, and a summary on stderr."""
@@ -79,10 +81,15 @@ STUDY = ProgramStudy()
 def attempts_of(run: Run) -> Iterator[Attempt]:
     """Each program that something was proposed for."""
     made, labels, looped = (_by_id(run, step.name) for step in STUDY.steps)
+    name_of_set = run.question()["set"]
     for each in run.items(Program):
         if (name := each["id"]) in made:
-            bug = {"source": SET, "kind": SET, "changed": (), "known": 0}
-            yield attempt_of(name, each["name"], bug, made[name], labels, looped.get(name))
+            bug = {"source": name_of_set, "kind": name_of_set, "changed": (), "known": 0}
+            yield attempt_of(name, each["name"], bug, made[name], labels if each["tested"] else None, looped.get(name))
+
+
+def _about(program: Program) -> dict[str, Any]:
+    return {"project": program["name"], "file": program["id"], "function": program["name"], "line": program["line"]}
 
 
 def _by_id(run: Run, step: str) -> dict[str, Any]:
@@ -92,9 +99,10 @@ def _by_id(run: Run, step: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the user wants. data: a copy of the project. limit: the first so many programs. The rest as of the study of lines."""
+    """What the user wants. set, data: one of `sets.problems`. limit: the first so many programs. The rest as of the study of lines."""
 
     out: Path
+    set: str
     data: Path
     choice: ModelChoice = field(default_factory=ModelChoice)
     limit: int | None = None
@@ -106,7 +114,7 @@ class Asked:
 
     def problems(self) -> list[Problem]:
         """The programs. Raises SetError."""
-        return quixbugs(self.data)[: self.limit]
+        return problems(self.set, self.data, self.limit)
 
     def model(self) -> StudyModel:
         """The model. Raises as `require_scores` and `model_of`."""
@@ -131,7 +139,7 @@ def tell_programs(asked: Asked) -> None:
     plan = {
         "schema": "assay/study-plan/1",
         "study": STUDY.name,
-        "set": SET,
+        "set": asked.set,
         "run": str(asked.out),
         "model": model.id,
         "model_name": model.name,
@@ -146,8 +154,14 @@ def tell_programs(asked: Asked) -> None:
         [
             f"programs     {counted(len(found), 'program')} of {asked.data}, {tested} with tests that run here",
             f"model        {model.name} {model.id}, fingerprint of repairs {plan['prompt']}",
-            f"tests        those that come with the programs, isolated by {plan['isolation']}",
-            f"loop         beside it at most {MAX_TRIED} mutants of a program are tested, until one passes",
+            *(
+                (
+                    f"tests        those that come with the programs, isolated by {plan['isolation']}",
+                    f"loop         beside it at most {MAX_TRIED} mutants of a program are tested, until one passes",
+                )
+                if tested
+                else ("tests        none: only exact matches are judged",)
+            ),
             written(asked.out),
         ],
         as_json=asked.as_json,
@@ -158,7 +172,7 @@ def _question(asked: Asked, model: StudyModel, digest: str) -> dict[str, str | i
     question: dict[str, str | int | Sequence[str]] = {
         **model.question(STUDY.name),
         "prompt": prompt_of(model.prompts["line"], sources_of(model)),
-        "set": SET,
+        "set": asked.set,
         "sources": sources_of(model),
         "alternatives": RANKS,
         "seed": asked.seed,
@@ -189,7 +203,7 @@ def _plan(asked: Asked, run: Run, model: StudyModel, found: Sequence[Problem]) -
         "label": labels,
         "loop": lambda: Work(LOOPED, tested, Looping(best_level()), pool, len(tested), max_item_s=_MAX_PROGRAM_S),
     }
-    return [work for name, work in plan.items() if not asked.steps or name in asked.steps]
+    return [work for name, work in plan.items() if name in (asked.steps or STEPS[asked.set])]
 
 
 def _texts(found: Sequence[Problem], made: Mapping[str, Any]) -> Iterator[Text]:

@@ -76,7 +76,7 @@ class Proposer:
             return self.memories.at(before, after, scope=self.study.memory)
 
         wrong, line = wrong_text(problem), problem.prompt.count("\n")
-        request = request_for(Asking(self.model, self.study.settings, remember=remember), wrong, line, line + 1, language="python")
+        request = request_for(Asking(self.model, self.study.settings, remember=remember), wrong, line, line + 1, language=problem.language)
         return {"id": problem.id, **proposed(request, wrong, right_text(problem), problem.id)}
 
     def close(self) -> None:

@@ -14,12 +14,13 @@ from assay.cli.main import main
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--data", "x"], "--data does nothing for --set lines, but for quixbugs: leave it out"),
+        (["--data", "x"], "--data does nothing for --set lines, but for quixbugs and defects4j: leave it out"),
         (["--set", "quixbugs"], "--set quixbugs needs --data"),
         (["--set", "quixbugs", "--data", "x", "--per-project", "3"], "--per-project does nothing for --set quixbugs"),
         (["--set", "quixbugs", "--data", "x", "--steps", "bug"], "--set quixbugs has no step bug (there are propose, label, loop)"),
         (["--projects", "no-such-project"], "no-such-project"),
-        (["--set", "quixbugs", "--data", "nowhere"], "python_programs is missing"),
+        (["--set", "quixbugs", "--data", "nowhere"], "nowhere is missing. Assay brings no set with it"),
+        (["--set", "defects4j", "--data", "x", "--steps", "label"], "--set defects4j has no step label (there are propose)"),
     ],
 )
 def test_what_does_nothing_is_refused_with_its_reason(

@@ -39,3 +39,29 @@ def test_a_program_is_repaired_judged_and_told_of(tmp_path: Path, capsys: pytest
     before = (folder / "proposed.jsonl").read_bytes()
     assert main(command) == 0
     assert (folder / "proposed.jsonl").read_bytes() == before
+
+
+PATCH = """--- a/src/Range.java
++++ b/src/Range.java
+@@ -10,5 +10,5 @@
+     int size(int low, int high) {
+         int length = high - low;
+-        if (length < 0) {
++        if (length <= 0) {
+             return 0;
+         }
+"""
+
+
+@pytest.mark.slow
+def test_bugs_without_tests_are_judged_by_exact_match_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    patches = tmp_path / "framework" / "projects" / "Lang" / "patches"
+    patches.mkdir(parents=True)
+    (patches / "1.src.patch").write_text(PATCH)
+    folder = tmp_path / "run"
+    assert main(["eval", "repairs", "--set", "defects4j", "--data", str(tmp_path), "--out", str(folder)]) == 0
+    assert "The first proposal is the text before the bug for" in capsys.readouterr().err
+    samples = read_samples(folder / "samples" / "repair.jsonl")
+    assert {sample.labels["tests_pass"] for sample in samples} == {None}
+    assert {sample.language for sample in samples} == {"java"}
+    assert None not in {sample.labels["exact_match"] for sample in samples}
