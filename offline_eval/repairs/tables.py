@@ -53,6 +53,7 @@ def _repaired(place: str, attempts: Sequence[Attempt], who: By, by: str, order: 
             told = [
                 (repaired_within(each, ranked, event, rank), each.group)
                 for each in attempts
+                if event == "exact_match" or each.labels is not None
                 for ranked in [each.ranked(who, order)]
                 # else bugs with an unknown candidate would count where another one is right, and not where none is
                 if all(each.is_right(one, event) is not None for one in ranked)
