@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ...analysis.morphisms.text_edits import changed_span
@@ -16,7 +16,7 @@ from ..positions import Encoding, Position, Range, column_at
 from ..suggestion import Suggestion
 from .candidate import Candidate, Change, Lines, edit_size
 from .filters import Seen, is_kept
-from .order import Order
+from .order import Order, in_turns
 from .parsing import Parsing
 from .repairs import Repair
 from .request import Request
@@ -73,12 +73,13 @@ class Gathering:
         return Found(change, self._scores.of(change), mends)
 
     def repairs(self, most: int, order: Order, event: Event, encoding: Encoding) -> tuple[Repair, ...]:
-        """The best of what was kept: first what mends a file that does not parse, then by the order."""
+        """The best of what was kept: first what mends a file that does not parse; then the best by rules and by the model, in turns."""
         kept = [found for found in self._found.values() if found is not None]
         gains = [found.score.gain for found in kept if found.score is not None]
         total = log_sum(gains) if gains else 0.0
         measured = [(found, self._measures(found, total)) for found in kept]
-        best = sorted(measured, key=lambda each: (not each[0].mends, -order(each[1])))[:most]
+        ordered = sorted(measured, key=lambda each: -order(each[1]))
+        best = [each for mends in (True, False) for each in _in_turns([one for one in ordered if one[0].mends is mends])][:most]
         return tuple(self._repair(found, measures | {"rank": rank}, event, encoding) for rank, (found, measures) in enumerate(best, 1))
 
     def _repair(self, found: Found, measures: dict[str, float], event: Event, encoding: Encoding) -> Repair:
@@ -115,6 +116,12 @@ class Gathering:
             measures["surprise"] = _surprise(change, self.request.lines, self.request.suspects)
             measures["line_surprise"] = max(changed, default=0.0)
         return measures
+
+
+def _in_turns(ordered: Sequence[tuple[Found, dict[str, float]]]) -> Iterator[tuple[Found, dict[str, float]]]:
+    by_rules = [each for each in ordered if each[0].rules]
+    by_model = [each for each in ordered if each[0].sources.keys() != {"rules"}]
+    return in_turns(by_rules, by_model)
 
 
 def _add(found: Found, candidate: Candidate) -> None:

@@ -64,11 +64,14 @@ def test_the_line_without_the_bug_is_among_the_repairs_and_all_parse(model: Llam
     assert found.stopped_by is None
 
 
-def test_repairs_are_ordered_by_what_the_model_gains_and_how_little_changes(model: LlamaModel) -> None:
+def test_repairs_of_rules_and_of_the_model_come_in_turns_each_by_gain_and_size(model: LlamaModel) -> None:
     found = propose(at(model, CODE, WRONG, WRONG + 1), most=100).found
     measures = [repair.suggestion.measures for repair in found]
-    keys = [by_gain_and_size(each) for each in measures]
-    assert keys == sorted(keys, reverse=True)
+    for only in (lambda repair: set(repair.sources) == {"rules"}, lambda repair: "rules" not in repair.sources):
+        keys = [by_gain_and_size(repair.suggestion.measures) for repair in found if only(repair)]
+        assert keys == sorted(keys, reverse=True)
+    assert found[0].rules
+    assert set(found[1].sources) != {"rules"}
     assert [each["rank"] for each in measures] == list(range(1, len(found) + 1))
     for each in measures:
         assert each["logprob_gain"] == pytest.approx(each["total_logprob"] - each["old_logprob"])
