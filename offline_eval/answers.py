@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NotRequired, TypedDict
+from typing import Annotated, NotRequired, TypedDict
 
 import msgspec
 
@@ -43,5 +43,5 @@ class AnsweredItem(TypedDict):
 class Answer(AnsweredItem):
     """What is known of a finished item. A study may have answers, and generations, with more fields. language: left out for Python."""
 
-    language: NotRequired[Literal["python", "java"]]
+    language: NotRequired[str]
     generations: list[Generated]

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..command import Command, add_run_options, checked_pool, names, one_of, positive
-from .options import LINES, PROBLEMS, RECORDED_ONLY, refuse_what_does_nothing, sort_of
+from .options import DEFAULT_SET, LINES, PROBLEMS, RECORDED_ONLY, refuse_what_does_nothing, sort_of
 
 if TYPE_CHECKING:
     from ...inference.opening import ModelChoice
     from ..pool.choice import Pool
+    from .study import Set
 
 
 def _tasks(text: str) -> list[str]:
@@ -26,6 +27,12 @@ def _arms(text: str) -> list[str]:
     return one_of(ARMS, text, "arm")
 
 
+def _languages(text: str) -> list[str]:
+    from ...analysis.lines.draw import LANGUAGES
+
+    return one_of(LANGUAGES, text, "language")
+
+
 def _steps(text: str) -> list[str]:
     return one_of(("answers", "labels"), text, "step")
 
@@ -34,11 +41,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The study's own options."""
     parser.add_argument("--out", metavar="RUN", type=Path, required=True, help="folder of the run")
     parser.add_argument(
-        "--set", choices=(*LINES, *PROBLEMS, *RECORDED_ONLY), default="projects",
+        "--set", choices=(*LINES, *PROBLEMS, *RECORDED_ONLY), default=DEFAULT_SET,
         help="projects: lines of 30 projects, judged by exact match. suites: of 20 whose own tests judge as well, in a sandbox. bugs: "
-        "of these, lines with an injected bug that their tests notice. humaneval, "
+        "of these, lines with an injected bug that their tests notice. packages: lines of packages in other languages. humaneval, "
         "mbpp: functions, judged by the benchmark's tests. quixbugs, defects4j: repairs of one line. cruxeval, answers: with --recorded "
         "alone (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--code", metavar="DIR", type=Path, nargs="+",
+        help="instead of a set: lines of your own code, in any language that a parser is installed for, judged by exact match; each folder "
+        "is a project, and of five or more each is held out of the map that judges it",
+    )  # fmt: skip
+    parser.add_argument(
+        "--languages", metavar="NAME,NAME", type=_languages, default=[],
+        help="with --set packages or --code: draw in these languages alone (default: all)",
     )  # fmt: skip
     parser.add_argument("--data", metavar="PATH", type=Path, help="file or folder of a set of problems; Assay brings none with it")
     parser.add_argument(
@@ -47,10 +63,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "model's own tests, which are run in the sandbox, or answers to cruxeval; without --data the scores and labels that the files "
         "tell (assay/answers/1)",
     )  # fmt: skip
-    parser.add_argument("--projects", type=names, default=[], help="some of the projects, separated by commas (default: all)")
+    parser.add_argument("--projects", type=names, default=[], help="some of the projects or packages, separated by commas (default: all)")
     parser.add_argument(
         "--per-project", metavar="N", type=positive,
-        help="at most N places of each project (default: 150, of suites 60, of bugs 20)",
+        help="at most N places of each project (default: 150, of suites and packages 60, of bugs 20)",
     )  # fmt: skip
     parser.add_argument(
         "--limit", metavar="N", type=positive, help="for a quick look: at most N places in all, drawn by the seed; or the first N problems"
@@ -84,7 +100,7 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
     refuse_what_does_nothing(arguments, choice, sort)
     pool = checked_pool(arguments)
     match sort:
-        case "lines" | "suites" | "bugs":
+        case "lines" | "suites" | "bugs" | "packages" | "code":
             _run_lines(arguments, choice, pool)
         case "problems":
             _run_problems(arguments, choice, pool)
@@ -97,18 +113,18 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
 def _run_lines(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -> None:
     from ..sets.arms import PLAIN
     from ..sets.lines import TASKS
-    from ..sets.projects import named
     from .plan import tell_plan
-    from .study import Asked, check, run_study
+    from .study import Asked, check, run_study, sources_of
 
+    name: Set = "code" if arguments.code else arguments.set
     asked = Asked(
         arguments.out,
         choice,
-        arguments.set,
-        named(arguments.projects, suite=arguments.set != "projects"),
+        name,
+        sources_of(name, arguments.projects, arguments.languages, arguments.code or ()),
         arguments.per_project,
         arguments.limit,
-        ("line",) if arguments.set == "bugs" else arguments.tasks or TASKS,
+        ("line",) if name == "bugs" else arguments.tasks or TASKS,
         tuple(arguments.arms or (PLAIN,)),
         arguments.seed,
         pool,
@@ -119,6 +135,7 @@ def _run_lines(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -
         arguments.memory,
         arguments.steps,
         arguments.json,
+        arguments.languages,
     )
     check(asked)
     if arguments.dry_run:
@@ -181,7 +198,8 @@ COMMAND = Command(
     "build backend: that is code of the project or of others, and it runs with your rights. With --set suites or bugs an environment for "
     "each project's tests is made, which runs build code as well, and the tests run in the sandbox; else Assay itself only reads the "
     "sources. What a model wrote for a set of problems runs in the sandbox alone. With --recorded no model is asked: answers of others "
-    "are judged. The same command resumes a run that was stopped.",
+    "are judged. Packages are fetched once by npm or apt-get, which run nothing of them, and are only read, as is the code of --code. The "
+    "same command resumes a run that was stopped.",
     add_arguments=add_arguments,
     run=run,
 )

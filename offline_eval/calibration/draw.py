@@ -21,8 +21,9 @@ from ..memory import StudyMemory
 from ..model import StudyModel, begin_anew
 from ..servers import OnServers
 from ..sets.arms import PLAIN, Arm, in_arm
+from ..sets.code import Source, own_code
 from ..sets.lines import Place
-from ..sets.projects import Project, own_code, path_in_project
+from ..sets.projects import path_in_project
 from ..study import Step
 from ..suggested import FileWithGap, Suggested
 
@@ -44,7 +45,7 @@ class Drawing:
     """
 
     model: StudyModel
-    projects: Mapping[str, Project]
+    projects: Mapping[str, Source]
     archives: Path
     arms: tuple[Arm, ...] = (PLAIN,)
     alternatives: int = 1
@@ -82,12 +83,14 @@ class Drawer:
             for one in self._generations(place, arm, gap, shown, timings)
         ]
         timings["total_ms"] = (time.perf_counter() - begun) * 1e3
+        language = {} if place.language == "python" else {"language": place.language}
         return {
             "id": place.id,
             "project": place.project,
             "file": place.path,
             "function": place.function,
             "line": place.line,
+            **language,
             "generations": made,
             "timings": timings,
         }

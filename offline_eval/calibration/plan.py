@@ -16,8 +16,8 @@ from ...inference.opening import ModelChoice
 from ..model import model_of
 from ..progress import counted, to_stderr
 from ..sets.arms import in_arm
+from ..sets.code import label_of
 from ..sets.lines import TASKS
-from ..sets.projects import named
 from ..suggested import FileWithGap
 
 if TYPE_CHECKING:
@@ -60,20 +60,20 @@ class AsksModel(Protocol):
 
 def tell_plan(asked: Asked) -> None:
     """Say what a run would do. Raises what `run_study` raises before it begins."""
-    from .study import items_of
+    from .study import TESTED, items_of, sources_of
 
-    projects = list(asked.projects or named((), suite=asked.set != "projects"))
+    projects = asked.projects or sources_of(asked.set, (), asked.languages)
     plan: dict[str, Any] = {
         "schema": "assay/study-plan/1",
         "study": "calibration",
         "set": asked.set,
-        "projects": [f"{project.name} {project.version}" for project in projects],
+        "projects": [label_of(project) for project in projects],
         "archives": str(asked.archives),
         "arms": list(asked.arms),
         "tasks": list(asked.tasks),
         "run": str(asked.out),
     }
-    if asked.set != "projects":
+    if asked.set in TESTED:
         plan["isolation"] = str(best_level())
         plan["most_places"] = min(asked.most * len(projects), asked.limit or asked.most * len(projects))
     else:
@@ -130,12 +130,20 @@ def example_of(text: str, what: str = "one of the prompts") -> list[str]:
     return ["", f"{what} in full:", text] if text else []
 
 
+def _fetched_by(asked: Asked) -> str:
+    if asked.set == "code":
+        return "read where they are"
+    return f"fetched by {'npm and apt-get' if asked.set == 'packages' else 'pip'} into {asked.archives}"
+
+
 def _lines(asked: Asked, plan: dict[str, Any]) -> list[str]:
+    from .study import TESTED
+
     lines = [
-        f"projects     {counted(len(plan['projects']), 'project')}, fetched by pip into {plan['archives']}: {', '.join(plan['projects'])}",
+        f"projects     {counted(len(plan['projects']), 'project')}, {_fetched_by(asked)}: {', '.join(plan['projects'])}",
         f"asked        {', '.join(plan['tasks'])}; arms: {', '.join(plan['arms'])}",
     ]
-    if asked.set != "projects":
+    if asked.set in TESTED:
         change = "a bug in its line" if asked.set == "bugs" else "the code taken out"
         return [
             *lines,

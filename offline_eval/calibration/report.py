@@ -11,6 +11,7 @@ import numpy as np
 
 from ...calibration.bands import EVENT_WORDS
 from ...calibration.fitting.folds import MIN_GROUPS
+from ...calibration.language_names import name_of_language
 from ...calibration.metrics.intervals import rate_interval
 from ...calibration.report.plots import PlotError
 from ...calibration.report.study_report import write_study_report
@@ -42,6 +43,8 @@ def write_report(run: Run, results: Results, lost: int, *, as_json: bool, facts:
             said = f"{EVENT_WORDS[event]} {_rate_text(row)}"
             of = f"{row['n']:6d} labelled suggestion{'' if row['n'] == 1 else 's'} of {counted(row['projects'], 'project')}"
             to_stderr(f"{task:{width}s} {of}, {said}")
+            for line in _by_language(results.samples[task], event):
+                to_stderr(line)
     made = [one for answer in results.answers for one in answer["generations"]]
     blank = sum(not one["text"].strip() for one in made)
     hidden = sum(one["inserted"] is None for one in made) - blank
@@ -107,6 +110,14 @@ def rate(samples: Sequence[Sample], event: Event = EVENT) -> dict[str, Any]:
     value = float(right.mean()) if known else None
     low, high = (found.low, found.high) if found else (None, None)
     return {"n": len(known), "projects": len(names), "value": value, "low": low, "high": high}
+
+
+def _by_language(samples: Sequence[Sample], event: Event) -> Iterator[str]:
+    """A line for each language, where there are several."""
+    languages = sorted({sample.language for sample in samples})
+    for language in languages if len(languages) > 1 else ():
+        row = rate([sample for sample in samples if sample.language == language], event)
+        yield f"  {name_of_language(language)}: {row['n']} of {counted(row['projects'], 'project')}, {EVENT_WORDS[event]} {_rate_text(row)}"
 
 
 def _rate_text(row: dict[str, Any]) -> str:

@@ -1,10 +1,11 @@
 """The calibration study (Spiess et al., arXiv 2402.02047): how well measures, and calibrators of them, say whether a suggestion is right.
 
 Real lines are taken out of real functions and completed as in the editor, in up to three arms (`sets.arms`); the model may be asked what it
-thinks of each of its generations (reflective measures). Three sets:
+thinks of each of its generations (reflective measures). Sets:
 
     projects   30 projects. Event: exact_match, of the file as it is once the suggestion is accepted. None of their code is run.
     suites     20 of them, at places whose loss their tests notice. Also: tests_pass, each test that touches the place ends as before.
+    packages   packages in other languages, and code: folders of the user's, in any. As projects.
     bugs       of these, lines with an injected bug that their tests notice, to be repaired. Both events. Samples have the task "bugs".
 """
 
@@ -25,17 +26,21 @@ from ..pool.choice import Pool
 from ..progress import Progress, counted, tell_if_stopped, to_stderr
 from ..run import Run, check_writable
 from ..sets.arms import PLAIN, Arm
+from ..sets.code import Source, folders_at, is_here, label_of, places_from
 from ..sets.items import Wanted, check_suites, items_of_suites, limited, lines_of, question_of_items
-from ..sets.lines import TASKS, Place, places_of
-from ..sets.projects import Project, default_cache, is_fetched, named
+from ..sets.lines import TASKS, Place
+from ..sets.packages import named as named_packages
+from ..sets.projects import Project, default_cache, named
 from ..sets.suites import Items, Judged, Judging, Label
 from ..study import Plan, Results, Step, Work, conduct
 from .draw import ANSWERS, EVENT, Drawing, label_id
 from .report import write_report
 
-Set = Literal["projects", "suites", "bugs"]
+Set = Literal["projects", "suites", "bugs", "packages", "code"]
+# Those that tests judge, too.
+TESTED: Sequence[Set] = ("suites", "bugs")
 # At most so many places of a project, where nobody says how many.
-PER_PROJECT: Mapping[Set, int] = {"projects": 150, "suites": 60, "bugs": 20}
+PER_PROJECT: Mapping[Set, int] = {"projects": 150, "suites": 60, "bugs": 20, "packages": 60, "code": 150}
 LABELS = Step("labels", "text", Label)
 STEPS = (ANSWERS, LABELS)
 # A worker may take so long for one text: a suite is run several times before it can judge.
@@ -53,7 +58,7 @@ class CalibrationStudy:
         """Each place's generations. Those of a project with a suite have what its tests said; exact ones pass without being run."""
         answers = run.records(ANSWERS).read()
         asked = run.question()["set"]
-        if asked == "projects":
+        if asked not in TESTED:
             return answers
         said = {label["id"]: label["tests_pass"] for label in run.records(LABELS).read()}
         for answer in answers:
@@ -80,12 +85,13 @@ class Asked:
 
     projects: where none is named, all that are listed. per_project: at most so many places of each; limit: of all. cache: where their
     archives are kept. memory: what is read beside the model. python: makes the environments of the projects' tests. steps: those to do.
+    languages: those that packages and folders are drawn in.
     """
 
     out: Path
     choice: ModelChoice = field(default_factory=ModelChoice)
     set: Set = "projects"
-    projects: Sequence[Project] = ()
+    projects: Sequence[Source] = ()
     per_project: int | None = None
     limit: int | None = None
     tasks: Sequence[Task] = TASKS
@@ -99,6 +105,7 @@ class Asked:
     memory: Scope = DEFAULT_SCOPE
     steps: Sequence[str] = ()
     as_json: bool = False
+    languages: Sequence[str] = ()
 
     @property
     def archives(self) -> Path:
@@ -111,12 +118,22 @@ class Asked:
         return self.per_project or PER_PROJECT[self.set]
 
 
+def sources_of(of: Set, names: Sequence[str], languages: Sequence[str] = (), code: Sequence[Path] = ()) -> Sequence[Source]:
+    """What is drawn from: the projects or packages with these names, all where there are none; or folders.
+
+    Raises UsageError and StudyError.
+    """
+    if of == "code":
+        return folders_at(code)
+    return named_packages(names, languages) if of == "packages" else named(names, suite=of in TESTED)
+
+
 def run_study(asked: Asked) -> Run:
     """Run, or resume, the study.
 
     Raises UsageError, RunError, StudyError, NoIsolation, UnusableInterpreter, ModelError and OSError.
     """
-    projects = asked.projects or named((), suite=asked.set != "projects")
+    projects = asked.projects or sources_of(asked.set, (), asked.languages)
     with tell_if_stopped(lambda: "stopped before anything was asked; what was fetched or found is kept, and the same command goes on"):
         model = model_of(asked.choice, TASKS, reflective=asked.reflective, memory=asked.memory)
         Run.check(asked.out, question_of(asked, projects, model))
@@ -127,11 +144,11 @@ def run_study(asked: Asked) -> Run:
 def check(asked: Asked) -> None:
     """Check what would otherwise fail late, or in a plan not at all. Raises UsageError and UnusableInterpreter."""
     check_writable(asked.archives, "the projects' archives are kept there: name another folder with --cache")
-    if asked.set != "projects":
+    if asked.set in TESTED:
         check_suites(asked.python)
 
 
-def ask(asked: Asked, projects: Sequence[Project], model: StudyModel, items: Items) -> Run:
+def ask(asked: Asked, projects: Sequence[Source], model: StudyModel, items: Items) -> Run:
     """Run, or resume, the study about these items. Raises as `run_study`."""
     lines = lines_of(items)
     run = Run.begin(asked.out, question_of(asked, projects, model) | question_of_items(items, lines))
@@ -143,7 +160,7 @@ def ask(asked: Asked, projects: Sequence[Project], model: StudyModel, items: Ite
     return run
 
 
-def question_of(asked: Asked, projects: Sequence[Project], model: StudyModel) -> dict[str, str | int | Sequence[str]]:
+def question_of(asked: Asked, projects: Sequence[Source], model: StudyModel) -> dict[str, str | int | Sequence[str]]:
     """What makes a run another one, as far as it is known before there are items."""
     question: dict[str, str | int | Sequence[str]] = {
         **model.question(STUDY.name),
@@ -152,8 +169,10 @@ def question_of(asked: Asked, projects: Sequence[Project], model: StudyModel) ->
         "per_project": asked.most,
         "tasks": list(asked.tasks),
         "arms": list(asked.arms),
-        "projects": [f"{project.name} {project.version}" for project in projects],
+        "projects": [label_of(project) for project in projects],
     }
+    if asked.languages:
+        question["languages"] = list(asked.languages)
     if asked.limit:
         question["limit"] = asked.limit
     if model.questions:
@@ -163,29 +182,30 @@ def question_of(asked: Asked, projects: Sequence[Project], model: StudyModel) ->
     return question
 
 
-def items_of(asked: Asked, projects: Sequence[Project]) -> Items:
+def items_of(asked: Asked, projects: Sequence[Source]) -> Items:
     """The places, which take no model to find, but for those of suites a run of their tests. Raises StudyError and NoIsolation."""
     if asked.set == "bugs" and find_spec("libcst") is None:
         raise StudyError("libcst, which bugs are injected with, is not installed: pip install 'assay[studies]'")
-    if asked.set == "projects":
+    if asked.set not in TESTED:
         return limited(Items(_lines(asked, projects)), asked.limit, asked.seed)
     bugs = asked.set == "bugs"
-    wanted = Wanted(asked.out, projects, asked.archives, asked.tasks, asked.most, asked.limit, asked.seed, asked.python, bugs)
+    listed = [project for project in projects if isinstance(project, Project)]
+    wanted = Wanted(asked.out, listed, asked.archives, asked.tasks, asked.most, asked.limit, asked.seed, asked.python, bugs)
     return items_of_suites(wanted, asked.pool)
 
 
-def _lines(asked: Asked, projects: Sequence[Project]) -> list[Place]:
+def _lines(asked: Asked, projects: Sequence[Source]) -> list[Place]:
     places = list[Place]()
     with Progress("projects read", len(projects), None) as progress:
         for project in projects:
-            if not is_fetched(project, asked.archives):
-                progress.say(f"fetching {project.name} {project.version}")
-            places += places_of(project, asked.archives, asked.most, asked.seed, asked.tasks)
+            if not is_here(project, asked.archives):
+                progress.say(f"fetching {label_of(project)}")
+            places += places_from(project, asked.archives, asked.most, asked.seed, asked.tasks, asked.languages)
             progress.step()
     return places
 
 
-def _plan(asked: Asked, run: Run, model: StudyModel, projects: Sequence[Project], items: Items) -> Plan:
+def _plan(asked: Asked, run: Run, model: StudyModel, projects: Sequence[Source], items: Items) -> Plan:
     drawing = Drawing(model, {project.name: project for project in projects}, asked.archives, asked.arms, asked.alternatives)
     plan: dict[str, Callable[[], Work[Any]]] = {
         "answers": lambda: Work(ANSWERS, items.places, drawing, asked.pool, wanted=len(items.places), waits=bool(asked.choice.servers))

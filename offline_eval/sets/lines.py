@@ -1,6 +1,6 @@
 """Lines taken out of real functions, drawn by a seed.
 
-Of each project, from files that are not tests, a random set of functions; of each function one random line (`analysis.python.lines`), in up
+Of each project, from files that are not tests, a random set of functions; of each function one random line (`analysis.lines.draw`), in up
 to three ways:
 
     line          the whole line; the cursor stands where its code begins
@@ -17,8 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...analysis.python.lines import Gap, Line, UnreadableSource, middle, rest, sample_lines, whole
+from ...analysis.lines.draw import gap_of, sample_lines
+from ...analysis.python.lines import Gap, Line, UnreadableSource
 from ...inference.completion.task import Task
+from ...suggestion.languages import language_of
 from .projects import Project, SourceFile, is_test, sources
 
 TASKS: tuple[Task, ...] = ("line", "line_rest", "line_middle")
@@ -40,6 +42,11 @@ class Place:
     gaps: tuple[tuple[Task, Gap], ...]
     judged: tuple[int, int] | None = None
     bug: tuple[str, str] | None = None
+
+    @property
+    def language(self) -> str:
+        """Of the file."""
+        return language_of(self.path)
 
     @property
     def id(self) -> str:
@@ -76,7 +83,7 @@ def places_in(project: str, files: Iterable[SourceFile], per_project: int, seed:
         if is_test(file.path):
             continue
         try:
-            found += [(file, line) for line in sample_lines(file.text, f"{seed}:{file.path}")]
+            found += [(file, line) for line in sample_lines(file.text, language_of(file.path), f"{seed}:{file.path}")]
         except UnreadableSource:
             continue  # a template, or code for another Python
     rng = random.Random(f"{seed}:{project}")
@@ -86,12 +93,6 @@ def places_in(project: str, files: Iterable[SourceFile], per_project: int, seed:
 
 
 def _place(project: str, file: SourceFile, line: Line, seed: int, tasks: Sequence[Task]) -> Place:
-    gaps: dict[Task, Gap | None] = {
-        "line": whole(file.text, line),
-        "line_rest": rest(file.text, line, str(seed)),
-        "line_middle": middle(file.text, line, str(seed)),
-    }
-    number = file.text.count("\n", 0, line.start) + 1
-    return Place(
-        project, file.path, file.text, line.function, number, tuple((task, gap) for task in tasks if (gap := gaps[task]) is not None)
-    )
+    number, language = file.text.count("\n", 0, line.start) + 1, language_of(file.path)
+    gaps = ((task, gap_of(file.text, language, line, task, str(seed))) for task in tasks)
+    return Place(project, file.path, file.text, line.function, number, tuple((task, gap) for task, gap in gaps if gap is not None))

@@ -27,6 +27,10 @@ from ...analysis.process_group import run_group
 from ...suggestion.memory.folder import as_code, is_own_code
 from ..errors import StudyError, UsageError
 
+# What tests are called in other languages than Python.
+_TEST_FOLDERS = frozenset({"__mocks__", "__tests__", "androidtest", "e2e", "spec", "specs"})
+_TEST_FILE = re.compile(r"(?:[._-](?:test|tests|spec)|Tests?|Spec)\.\w+$")
+
 
 class ProjectError(StudyError):
     """A project's sources can't be fetched, or are not those that the list names; the message says which and what to do."""
@@ -44,7 +48,7 @@ class Project:
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """One Python file of a distribution; path is inside the archive, newlines are \\n."""
+    """One file of a distribution; path is inside the archive, newlines are \\n."""
 
     project: str
     path: str
@@ -188,4 +192,6 @@ def own_code(project: Project, cache: Path) -> Iterator[tuple[str, str]]:
 def is_test(path: str) -> bool:
     """Whether a file of a distribution belongs to its tests."""
     *folders, name = path.lower().split("/")
-    return any(f in ("test", "tests", "testing") for f in folders) or name.startswith(("test_", "conftest")) or name.endswith("_test.py")
+    if any(f in ("test", "tests", "testing") for f in folders) or name.startswith(("test_", "conftest")) or name.endswith("_test.py"):
+        return True
+    return not name.endswith(".py") and (any(f in _TEST_FOLDERS for f in folders) or _TEST_FILE.search(path) is not None)

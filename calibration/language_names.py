@@ -1,0 +1,28 @@
+"""What people call a language, by the protocol's identifier."""
+
+from __future__ import annotations
+
+_NAMES = {
+    "c": "C",
+    "cpp": "C++",
+    "csharp": "C#",
+    "javascriptreact": "JavaScript with JSX",
+    "javascript": "JavaScript",
+    "php": "PHP",
+    "plaintext": "plain text",
+    "shellscript": "shell scripts",
+    "sql": "SQL",
+    "typescript": "TypeScript",
+    "typescriptreact": "TypeScript with JSX",
+}
+
+
+def name_of_language(identifier: str) -> str:
+    """Its name: "Python" for "python"; of one that is not known, the identifier with a capital."""
+    return _NAMES.get(identifier, identifier[:1].upper() + identifier[1:])
+
+
+def names_of_languages(identifiers: tuple[str, ...]) -> str:
+    """Their names, in order: "Go, JavaScript and Python"."""
+    *others, last = sorted(map(name_of_language, identifiers))
+    return f"{', '.join(others)} and {last}" if others else last

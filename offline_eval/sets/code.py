@@ -1,0 +1,104 @@
+"""Code in any language that lines are drawn from: projects of projects.toml, packages of packages.toml, and folders of the user's.
+
+Assay reads it and never runs it. Of packages and folders, files are left out that a tool wrote, or that are in a language that no parser
+here knows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...analysis.lines.draw import LANGUAGES, looks_generated
+from ...inference.completion.task import Task
+from ...inference.project_memory.project import ProjectTooLarge
+from ...suggestion.languages import language_of
+from ...suggestion.memory.folder import as_code, files_in, is_own_code
+from ..errors import StudyError, UsageError
+from . import packages, projects
+from .lines import Place, places_in, places_of
+from .packages import Package
+from .projects import Project, SourceFile
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder with the code of one project. content: a hash of its code as it is now."""
+
+    name: str
+    path: Path
+    content: str
+
+
+Source = Project | Package | Folder
+
+
+def folders_at(paths: Sequence[Path]) -> list[Folder]:
+    """The projects in folders, each named by its folder; where two have one name, with the folder above. Raises UsageError, StudyError."""
+    resolved = list(dict.fromkeys(path.resolve() for path in paths))
+    names = [path.name for path in resolved]
+    found = []
+    for path, name in zip(resolved, names, strict=True):
+        if not path.is_dir():
+            raise UsageError(f"{path} is not a folder; --code takes the folder of each project")
+        digest = hashlib.sha256()
+        for file, text in _files_of(path):
+            digest.update(f"{file}\0{len(text)}\0{text}".encode(errors="surrogatepass"))
+        found.append(Folder(name if names.count(name) == 1 else f"{path.parent.name}/{name}", path, digest.hexdigest()[:16]))
+    if len({folder.name for folder in found}) < len(found):
+        raise UsageError("two folders, and those above them, have the same names: measure one of them alone")
+    return found
+
+
+def label_of(source: Source) -> str:
+    """What a run's question calls it: its name, and which release or content it has."""
+    return f"{source.name} {source.content if isinstance(source, Folder) else source.version}"
+
+
+def is_here(source: Source, cache: Path) -> bool:
+    """Whether nothing must be fetched for it."""
+    match source:
+        case Project():
+            return projects.is_fetched(source, cache)
+        case Package():
+            return packages.is_fetched(source, cache)
+        case Folder():
+            return True
+
+
+def own_code(source: Source, cache: Path) -> Iterator[tuple[str, str]]:
+    """Path and text of the files that an editor's project memory would read. Raises ProjectError and StudyError."""
+    match source:
+        case Project():
+            yield from projects.own_code(source, cache)
+        case Package():
+            for path, text in packages.files_of(source, cache):
+                if is_own_code(path) and as_code(text) is not None:
+                    yield path, text
+        case Folder():
+            yield from _files_of(source.path)
+
+
+def places_from(source: Source, cache: Path, most: int, seed: int, tasks: Sequence[Task], languages: Collection[str] = ()) -> list[Place]:
+    """At most so many places of it, the same for the same seed. languages: those drawn in; empty: all. Raises as `own_code`."""
+    if isinstance(source, Project):
+        return places_of(source, cache, most, seed, tasks)
+    wanted = languages or (source.languages if isinstance(source, Package) else LANGUAGES)
+    return places_in(source.name, _drawn_from(source.name, own_code(source, cache), wanted), most, seed, tasks)
+
+
+def _drawn_from(name: str, files: Iterable[tuple[str, str]], languages: Collection[str]) -> Iterator[SourceFile]:
+    """The files that people wrote in these languages, each below a folder with the name, as in a distribution."""
+    for path, text in files:
+        if language_of(path) in languages and not looks_generated(text):
+            yield SourceFile(name, f"{name.replace('/', '-')}/{path}", text)
+
+
+def _files_of(folder: Path) -> Iterator[tuple[str, str]]:
+    try:
+        for path, text in files_in(folder):
+            yield path, text.replace("\r\n", "\n")
+    except ProjectTooLarge as error:
+        raise StudyError(f"{folder} is too large for a project ({error}): name the folder of each project") from error

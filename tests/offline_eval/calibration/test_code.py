@@ -1,0 +1,64 @@
+"""The study on folders of code in several languages, from the run to a calibrator."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay.calibration.samples import read_samples
+from assay.cli.main import main
+from assay.inference.opening import ModelChoice
+from assay.offline_eval.calibration.draw import ANSWERS
+from assay.offline_eval.calibration.study import Asked, run_study
+from assay.offline_eval.errors import RunError
+from assay.offline_eval.run import Run
+from assay.offline_eval.sets.code import folders_at
+from assay.suggestion.languages import language_of
+
+from ..sets.test_code import JAVA, project
+
+
+def asked(folder: Path, model: Path, *names: str) -> Asked:
+    places = [folder / name for name in names]
+    return Asked(folder / "run", ModelChoice(str(model)), "code", folders_at(places), tasks=("line", "line_middle"))
+
+
+def test_each_sample_has_the_language_of_its_file_and_the_folder_as_its_project(tmp_path: Path, tiny_gguf: Path) -> None:
+    for name in ("shop", "bank"):
+        project(tmp_path / name)
+    run = run_study(asked(tmp_path, tiny_gguf, "shop", "bank"))
+    answers = run.records(ANSWERS).read()
+    assert {(one["project"], one.get("language", "python")) for one in answers} == {
+        (name, language) for name in ("shop", "bank") for language in ("java", "javascript", "python")
+    }
+    assert {one["file"] for one in answers if one["project"] == "shop"} == {"shop/src/total.js", "shop/src/A.java", "shop/tool.py"}
+    samples = read_samples([run.folder / "samples" / "line.jsonl"])
+    assert samples
+    assert all(one.language == language_of(one.file) and one.labels["exact_match"] is not None for one in samples)
+    assert [name.split(" ")[0] for name in run.question()["projects"]] == ["shop", "bank"]
+    before = {path: path.read_bytes() for path in (run.folder / "answers.jsonl", run.folder / "items.jsonl")}
+    run_study(asked(tmp_path, tiny_gguf, "shop", "bank"))
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_a_run_does_not_go_on_with_other_code(tmp_path: Path, tiny_gguf: Path) -> None:
+    project(tmp_path / "shop")
+    run_study(asked(tmp_path, tiny_gguf, "shop"))
+    (tmp_path / "shop" / "src" / "A.java").write_text(JAVA.replace("found", "sum"), encoding="utf-8")
+    with pytest.raises(RunError, match="asked something else"):
+        run_study(asked(tmp_path, tiny_gguf, "shop"))
+
+
+def test_the_command_takes_folders_and_languages(tmp_path: Path, tiny_gguf: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    project(tmp_path / "shop")
+    command = ["eval", "calibration", "--model", str(tiny_gguf), "--code", str(tmp_path / "shop"), "--out", str(tmp_path / "run")]
+    assert main([*command, "--languages", "javascript", "--dry-run"]) == 0
+    said = capsys.readouterr().err
+    assert "1 project, read where they are: shop " in said
+    assert "places       1, with " in said
+    assert not (tmp_path / "run").exists()
+    assert main([*command, "--languages", "javascript", "--tasks", "line"]) == 0
+    assert Run.opened(tmp_path / "run").question()["languages"] == ["javascript"]
+    (answer,) = Run.opened(tmp_path / "run").records(ANSWERS).read()
+    assert answer["language"] == "javascript"
