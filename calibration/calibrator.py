@@ -18,6 +18,7 @@ import numpy as np
 
 from ..inference.regular_file import read_regular_file
 from .atomic_write import write_atomically
+from .by_language import InLanguage
 from .evidence import Evidence, problems_of_interval
 from .fitting.adaptation import Projects
 from .fitting.folds import Grouping
@@ -90,6 +91,7 @@ class Calibrator:
     dial: for each share of suggestions that shall be right, the confidence from which on to show them.
     projects: how the maps of projects lie around this one, where that is known. Adaptation needs it.
     moved_from: the calibrator that the map was adapted from, if it was.
+    by_language: how it stands in each of its languages, where there are several.
     """
 
     event: str
@@ -109,6 +111,7 @@ class Calibrator:
     dial: tuple[DialRow, ...]
     projects: Projects | None = None
     moved_from: Parent | None = None
+    by_language: tuple[InLanguage, ...] = ()
 
     def __post_init__(self) -> None:
         """Raises ValueError, "field: reason", if the parts do not fit together."""
@@ -150,6 +153,12 @@ class Calibrator:
                 self.moved_from is not None and not (HEX16(self.moved_from.calibrator) and self.moved_from.n > 0),
                 "not the id of a calibrator and its n > 0",
             ),
+            (
+                "by_language",
+                bool(self.by_language) and [each.name for each in self.by_language] != sorted(self.fitted_on.languages),
+                "not each of fitted_on.languages, by name",
+            ),
+            *((f"by_language {each.name}", True, reason) for each in self.by_language for reason in each.problems()),
             ("fitted_on.date", not _is_moment(self.fitted_on.date), "not an ISO 8601 date and time with a time zone"),
         )
         for field, is_wrong, reason in wrong:
@@ -170,6 +179,19 @@ class Calibrator:
     def bound(self) -> float:
         """Every probability is at least this and at most 1 minus this: 1 / (n + 2), with n the map's samples and those of its parent."""
         return 1 / (self.fitted_on.n + (self.moved_from.n if self.moved_from else 0) + 2)
+
+    def standing_in(self, language: str | None) -> tuple[Status, str]:
+        """Status and reason in a language: its own where the calibrator is informative and has several. None: of the calibrator."""
+        if self.status == "informative":
+            for each in self.by_language:
+                if each.name == language:
+                    return each.status, each.reason
+        return self.status, self.reason
+
+    @property
+    def languages_with_numbers(self) -> tuple[str, ...]:
+        """The languages in which its evidence allows a number."""
+        return tuple(name for name in self.fitted_on.languages if self.standing_in(name)[0] == "informative")
 
     @cached_property
     def child_of(self) -> dict[tuple[str, ...], Child]:
@@ -196,11 +218,13 @@ def load(path: Path, *, follow: bool = True) -> Calibrator:
 
 
 def as_json(calibrator: Calibrator) -> dict[str, Any]:
-    """The calibrator as its file holds it. What is None, and `fitted_on.alternatives` where it is 1, are left out."""
+    """The calibrator as its file holds it. What is None or says nothing of itself (`by_language`, one alternative) is left out."""
     document = {"schema": SCHEMA, **asdict(calibrator)}
     for name in ("projects", "moved_from"):
         if document[name] is None:
             del document[name]
+    if not calibrator.by_language:
+        del document["by_language"]
     if calibrator.fitted_on.alternatives == 1:
         del document["fitted_on"]["alternatives"]
     return document

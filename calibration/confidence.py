@@ -58,8 +58,9 @@ def confidence(
 
     The probability and its range are kept at least `Calibrator.bound` away from 0 and 1, because no amount of data makes a map certain.
     """
-    if calibrator.status != "informative":
-        return _without_number(calibrator.status, calibrator.event, calibrator.id, calibrator.reason)
+    status, reason = calibrator.standing_in(groups.get("language") if groups else None)
+    if status != "informative":
+        return _without_number(status, calibrator.event, calibrator.id, reason)
     entered = []
     for name, (low, high) in zip(calibrator.features, calibrator.ranges, strict=True):
         value = measures.get(name, math.nan)

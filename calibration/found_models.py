@@ -100,7 +100,7 @@ def next_step(entries: Sequence[Entry], model: str | None) -> NextStep:
     giving = [entry.calibrator for entry in entries if standing_of(entry).has_numbers]
     if giving:
         events = " and ".join(dict.fromkeys(calibrator.event for calibrator in giving))
-        languages = ", ".join(sorted({language for calibrator in giving for language in calibrator.fitted_on.languages}))
+        languages = ", ".join(sorted({language for calibrator in giving for language in calibrator.languages_with_numbers}))
         return NextStep(f"Its suggestions show how likely they are right ({events}; {languages}).", None)
     command = shlex.join(["assay", "calibrate", "repo", "PROJECT", *(["--model", model] if model is not None else [])])
     why = "The calibrators for it have no skill" if entries else "No calibrator is fitted to it yet"

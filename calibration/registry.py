@@ -17,6 +17,7 @@ from typing import Literal, TypeVar, get_args
 
 from .calibrator import MAX_FILE_BYTES, Calibrator, CalibratorError, load
 from .data_folder import data_folder
+from .language_names import name_of_language, names_of_languages
 from .measures.agreement import SINGLE_DRAW, Drawn
 from .measures.registry import MEASURES
 from .project_folder import PROJECT_FOLDER, link_in
@@ -234,7 +235,7 @@ def choose(registry: Registry, purpose: Purpose, drawn: Drawn = SINGLE_DRAW) -> 
     drawn: a calibrator that was fitted on all alternatives of a place is taken only where as many were drawn, for each of them, and goes
     before one of the same origin that was fitted on first choices; that one is for first choices alone.
     """
-    return _first_sufficient([entry for entry in registry.usable(purpose) if _suits(entry, drawn)])
+    return _first_sufficient([entry for entry in registry.usable(purpose) if _suits(entry, drawn)], purpose.language)
 
 
 def explain_choice(registry: Registry, purpose: Purpose, drawn: Drawn = SINGLE_DRAW, prompt_mismatch: str = "") -> Choice:
@@ -248,13 +249,13 @@ def explain_choice(registry: Registry, purpose: Purpose, drawn: Drawn = SINGLE_D
     unfit = [(entry, _why_unfit(entry, drawn)) for entry in matching if _reflective(entry) or not _suits(entry, drawn)]
     chosen = choose(registry, purpose, drawn)
     if chosen:
-        reason = _matches(chosen)
+        reason = _matches(chosen, purpose.language)
     elif unfit:
         reason = f"{name_of(unfit[0][0])} matches, but {unfit[0][1]}"
     else:
         reason = _nothing_matches(differing, purpose, prompt_mismatch)
     fit = sorted([entry for entry in matching if not _reflective(entry) and _suits(entry, drawn)], key=_for_first_choices)
-    passed_over = [PassedOver(entry, _why_after(entry, chosen)) for entry in fit if chosen and entry is not chosen]
+    passed_over = [PassedOver(entry, _why_after(entry, chosen, purpose.language)) for entry in fit if chosen and entry is not chosen]
     passed_over += [PassedOver(entry, f"it matches, but {why}") for entry, why in unfit]
     for entry, differences in sorted(differing, key=lambda pair: len(pair[1])):
         if differences:
@@ -333,9 +334,10 @@ def _for_first_choices(entry: Entry) -> tuple[int, bool]:
     return _ORIGINS.index(entry.origin), entry.calibrator.fitted_on.alternatives == 1
 
 
-def _first_sufficient(entries: Sequence[Entry]) -> Entry | None:
-    """The first that is not `insufficient`, else the first."""
-    return next((entry for entry in entries if entry.calibrator.status != "insufficient"), entries[0] if entries else None)
+def _first_sufficient(entries: Sequence[Entry], language: str) -> Entry | None:
+    """The first that is not `insufficient` in a language, else the first."""
+    found = (entry for entry in entries if entry.calibrator.standing_in(language)[0] != "insufficient")
+    return next(found, entries[0] if entries else None)
 
 
 def _reflective(entry: Entry) -> list[str]:
@@ -361,14 +363,16 @@ def _why_unfit(entry: Entry, drawn: Drawn) -> str:
     return "needs agreement, and log-probabilities are not known"
 
 
-def _matches(chosen: Entry) -> str:
-    return f"{name_of(chosen)} matches and is {chosen.calibrator.status}: {chosen.calibrator.reason}"
+def _matches(chosen: Entry, language: str) -> str:
+    status, reason = chosen.calibrator.standing_in(language)
+    return f"{name_of(chosen)} matches and is {status}: {reason}"
 
 
-def _why_after(entry: Entry, chosen: Entry) -> str:
+def _why_after(entry: Entry, chosen: Entry, language: str) -> str:
     """Why the chosen one has precedence over another that matches, too."""
-    if entry.calibrator.status == "insufficient":
-        return f"it matches, but is insufficient: {entry.calibrator.reason}"
+    status, reason = entry.calibrator.standing_in(language)
+    if status == "insufficient":
+        return f"it matches, but is insufficient: {reason}"
     if entry.origin != chosen.origin:
         return f"it matches, but a {chosen.origin} one goes before a {entry.origin} one"
     if _for_first_choices(entry) > _for_first_choices(chosen):
@@ -389,10 +393,17 @@ def _nothing_matches(differing: list[tuple[Entry, _Differences]], purpose: Purpo
                 models = sorted({_model_of(entry) for entry, _ in differing})
                 return f"no calibrator is for this model ({wanted}), only for {', '.join(models)}"
             others = sorted({theirs for _, differences in differing for theirs in differences[what]})
+            if what == "language":
+                return _in_other_languages(len(differing), tuple(others), purpose.language)
             return f"no calibrator{of_these} is for the {what} {wanted}, only for {', '.join(others)}"
         differing = matching
         shared.append(what)
     return "there is no calibrator"
+
+
+def _in_other_languages(calibrators: int, theirs: tuple[str, ...], wanted: str) -> str:
+    are = "the calibrator for this model is" if calibrators == 1 else "the calibrators for this model are"
+    return f"{are} for {names_of_languages(theirs)}, not for {name_of_language(wanted)}"
 
 
 def _model_of(entry: Entry) -> str:

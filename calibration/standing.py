@@ -29,15 +29,17 @@ class Standing:
         return self.status == "informative"
 
 
-def standing_of(entry: Entry, *, show_refuted: bool = False) -> Standing:
+def standing_of(entry: Entry, language: str | None = None, *, show_refuted: bool = False) -> Standing:
     """How a calibrator stands. Its numbers are taken away where a primary figure of its validation table is refuted.
 
+    language: of the file, in which a calibrator of several may have no skill; None: in all together.
     show_refuted: the user wants to see such numbers all the same.
     """
-    calibrator, against = entry.calibrator, contradiction(entry.validation)
-    if against and calibrator.status == "informative" and not show_refuted:
+    against = contradiction(entry.validation)
+    status, reason = entry.calibrator.standing_in(language)
+    if against and status == "informative" and not show_refuted:
         return Standing(REFUTED, against)
-    return Standing(calibrator.status, calibrator.reason)
+    return Standing(status, reason)
 
 
 def confidence_of(
@@ -49,7 +51,7 @@ def confidence_of(
     show_refuted: bool = False,
 ) -> Confidence:
     """The confidence of a generation by a calibrator of the registry, as `confidence`, without a number where that is refuted."""
-    standing = standing_of(entry, show_refuted=show_refuted)
+    standing = standing_of(entry, groups.get("language") if groups else None, show_refuted=show_refuted)
     if standing.status == REFUTED:
         return refuted(entry.calibrator, standing.reason)
     return confidence(entry.calibrator, measures, groups, boundaries)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Floats, bounded, sigmoid
+from ..by_language import by_language
 from ..calibrator import Calibrator, FittedOn, Parent
 from ..evidence import evidence_of
 from ..guards import are_too_few, guards_of, status_of
@@ -32,7 +33,7 @@ from .checks import FitError as FitError
 from .checks import alternatives_of, check_adaptable, check_samples, column_of, entered_of
 from .folds import MIN_GROUPS, Grouping, folds_of, grouped, numbered, renumbered
 from .model_selection import Selection, fit_map, log_losses, mean_and_standard_error, select_map
-from .shrinkage import Level, Tree, fit_tree, log_odds_of
+from .shrinkage import Level, Tree, deepest_log_odds, fit_tree, log_odds_of
 
 DEFAULT_FEATURES = ("total_logprob",)
 # With fewer samples in each group, how much groups differ can hardly be told from chance.
@@ -149,7 +150,17 @@ def fit(
     # An adapted map has its shape already, so it needs no more groups than the evidence does.
     grouped_by, index, notes = grouped(known, groups, MIN_GROUPS if adapt_from else max(MIN_GROUPS, len(features) + 2))
     fold = folds_of(index, seed)
-    data = _Data(x, y, index, tuple(features), "platt" if levels else kind, seed, *_paths_and_files(known, levels), adapt_from)
+    data = _Data(
+        x,
+        y,
+        index,
+        tuple(features),
+        "platt" if levels else kind,
+        seed,
+        *_paths_and_files(known, levels),
+        adapt_from,
+        next(iter(levels), None),
+    )
     fitted = _fit_map(data)
     held_out, fold_maps = _cross_fitted(data, fold)
     evidence = evidence_of(held_out, y, index, resamples, seed)
@@ -173,7 +184,7 @@ def fit(
         ranges=ranges,
         map=fitted.map,
         # Between single samples an offset can't be told from chance.
-        between_group_sd=0.0 if grouped_by == "sample" else between_group_sd(p, y, index),
+        between_group_sd=0.0 if grouped_by == "sample" else between_group_sd(_of_languages(fitted, data, p), y, index),
         levels=tuple(levels) if fitted.tree else (),
         children=fitted.tree.children if fitted.tree else (),
         tried=fitted.selection.tried,
@@ -186,6 +197,7 @@ def fit(
         dial=dial(held_out, y, index, each=True),
         projects=_projects(fitted.map, held_out, known, y) if grouped_by == "project" and not adapt_from else None,
         moved_from=Parent(adapt_from.id, adapt_from.fitted_on.n) if adapt_from else None,
+        by_language=by_language([sample.language for sample in known], held_out, y, index, grouped_by),
     )
     return Fit(
         calibrator,
@@ -202,6 +214,15 @@ def fit(
         unknown=len(samples) - len(known),
         notes=(*notes, *_notes(samples, known, event, used)),
     )
+
+
+def _of_languages(fitted: _Fitted, data: _Data, p: Floats) -> Floats:
+    """Probabilities (n,) by the map of each language, where languages have their own: projects differ around these. Else p, the map's."""
+    if fitted.tree is None or data.top != "language":
+        return p
+    own = [child for child in fitted.tree.children if len(child.path) == 1]
+    log_odds = deepest_log_odds(fitted.map, own, data.x[:, : fitted.selection.features], [path[:1] for path in data.paths])
+    return bounded(sigmoid(log_odds), len(p))
 
 
 def _fitted_on(known: Sequence[Sample], y: NDArray[np.bool_], by: Grouping, groups: NDArray[np.intp], date: datetime | None) -> FittedOn:
@@ -256,7 +277,7 @@ def _those(paths: list[tuple[str, ...]], which: NDArray[np.bool_]) -> list[tuple
 class _Data:
     """What a map is fitted to: features x (n, k) with their names, labels y (n,) and groups (n,).
 
-    paths, files: of each sample, where levels are asked for. parent: the calibrator whose map is adapted.
+    paths, files: of each sample, where levels are asked for; top: the first of these. parent: the calibrator whose map is adapted.
     """
 
     x: Floats
@@ -268,6 +289,7 @@ class _Data:
     paths: list[tuple[str, ...]]
     files: NDArray[np.intp]
     parent: Calibrator | None = None
+    top: Level | None = None
 
     @property
     def parent_n(self) -> int:

@@ -16,6 +16,7 @@ from ..bands import EVENT_WORDS
 from ..calibrator import Calibrator, as_json
 from ..evidence import why_undefined
 from ..fitting.fit import Fit
+from ..language_names import name_of_language
 from ..metrics.intervals import Interval
 from .blocks import Block, Heading
 from .content import section
@@ -77,6 +78,17 @@ def summary(calibrator: Calibrator) -> str:
         f"{origin}, base rate {evidence.base_rate:.2f}, {skill}, "
         f"ECE {error.value:.3f} (noise floor {error.noise_floor:.3f})"
     )
+
+
+def summary_of_languages(calibrator: Calibrator) -> list[str]:
+    """A line for each language of a calibrator of several: whether it gives numbers there, and why."""
+    own = {child.path[0] for child in calibrator.children if calibrator.levels[0] == "language"}
+    return [
+        f"{name_of_language(each.name)}: {each.status}: n = {each.n} from {each.groups} {calibrator.fitted_on.grouped_by}s, base rate "
+        f"{each.positives / each.n:.2f}, skill {_interval(each.skill) if each.skill else 'not defined'}"
+        f"{', with a map of its own' if each.name in own else ''}"
+        for each in calibrator.by_language
+    ]
 
 
 def _document(subject: Measured | Calibrator, shown: Sequence[Picture]) -> dict[str, Any]:

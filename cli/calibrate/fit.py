@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     from ...calibration.held_out import FOLDER, folds_path, remove_folds, save_folds
     from ...calibration.project_folder import check_unlinked, project_with
     from ...calibration.registry import why_left_out
-    from ...calibration.report.report import summary
+    from ...calibration.report.report import summary, summary_of_languages
     from ...calibration.save_for_project import save_for_project
     from ...calibration.validation import table
 
@@ -90,6 +90,8 @@ def run(arguments: argparse.Namespace) -> int:
         say(f"note: {note}")
     say(summary(calibrator))
     say(f"because: {calibrator.reason}")
+    for line in summary_of_languages(calibrator):
+        say(f"  {line}")
     say(f"written: {out}" + (f" and {folds_path(calibrator, out)}" if folds else ""))
     if project is not None and (reason := why_left_out(project)[0]):
         say(f"note: {reason}")

@@ -89,7 +89,8 @@ def show(project: Path | None, question: Question | None = None) -> Listing:
         lines.append(f"{origin}: {path}" + ("" if here else ": no calibrators"))
         for entry in here:
             lines.append(f"  {entry.path.name}  {entry.calibrator.id}  {entry.calibrator.task}")
-            lines += [f"    {summary(entry.calibrator)}", f"    because: {entry.calibrator.reason}", *_validated(entry), *_withheld(entry)]
+            lines += [f"    {summary(entry.calibrator)}", f"    because: {entry.calibrator.reason}", *_languages(entry)]
+            lines += [*_validated(entry), *_withheld(entry)]
     lines += [f"skipped: {reason}" for reason in registry.skipped]
     if question:
         prompts = ", ".join(dict.fromkeys(question.prompts.values()))
@@ -106,6 +107,12 @@ def show(project: Path | None, question: Question | None = None) -> Listing:
         document |= {"asked": asdict(question), "choices": [_choice_json(task, choice) for task, choice in choices.items()]}
     # a name or a reason makes no line of its own
     return Listing("\n".join(line.replace("\n", "\ufffd") for line in lines), document)
+
+
+def _languages(entry: Entry) -> Iterator[str]:
+    from ...calibration.report.report import summary_of_languages
+
+    yield from (f"      {line}" for line in summary_of_languages(entry.calibrator))
 
 
 def _validated(entry: Entry) -> Iterator[str]:
@@ -188,5 +195,6 @@ def _described(entry: Entry) -> dict[str, Any]:
         "reason": standing.reason,
         "fitted_on": asdict(calibrator.fitted_on),
         "evidence": asdict(calibrator.evidence),
+        "by_language": [asdict(each) for each in calibrator.by_language],
         "validation": entry.validation and whole_json(entry.validation),
     }

@@ -19,17 +19,21 @@ from .dial_report import LABEL
 from .log_view import Decided, LogView
 
 
-def tasks_json(choices: Mapping[str, Choice], *, show_refuted: bool = False) -> list[dict[str, Any]]:
-    """By task, the calibrator that the registry chose with its evidence, and why. show_refuted: as `standing_of`."""
+def tasks_json(choices: Mapping[str, Choice], language: str | None = None, *, show_refuted: bool = False) -> list[dict[str, Any]]:
+    """By task, the calibrator that the registry chose with its evidence, and why. language, show_refuted: as `standing_of`."""
     return [
-        {"task": task, "calibrator": None if choice.entry is None else _entry_json(choice.entry, show_refuted), "because": choice.reason}
+        {
+            "task": task,
+            "calibrator": None if choice.entry is None else _entry_json(choice.entry, language, show_refuted),
+            "because": choice.reason,
+        }
         for task, choice in choices.items()
     ]
 
 
-def _entry_json(entry: Entry, show_refuted: bool) -> dict[str, Any]:
+def _entry_json(entry: Entry, language: str | None, show_refuted: bool) -> dict[str, Any]:
     calibrator, evidence = entry.calibrator, entry.calibrator.evidence
-    standing = standing_of(entry, show_refuted=show_refuted)
+    standing = standing_of(entry, language, show_refuted=show_refuted)
     return {
         "id": calibrator.id,
         "origin": entry.origin,

@@ -17,7 +17,6 @@ from ...calibration.control_characters import strip_control_characters
 from ...calibration.measures.registry import LOWEST_COUNT
 from ...calibration.metrics.intervals import Interval
 from ...calibration.registry import Choice, Entry, Origin, source_of
-from ...calibration.standing import REFUTED
 from ...calibration.validation.words import as_json as validation_json
 from ...inference.model import Generation, Token
 from ...suggestion.suggestion import Suggestion, SuggestionKind, confidence_json
@@ -198,7 +197,8 @@ def _calibrator_used(entry: Entry, confidence: Confidence) -> CalibratorUsed:
         source=source_of(entry),
         origin=entry.origin,
         file=entry.path.name,
-        status=REFUTED if confidence.status == REFUTED else calibrator.status,
+        # "outside" is of this suggestion alone
+        status=calibrator.status if confidence.status == "outside" else confidence.status,
         features=calibrator.features,
         fitted_on=calibrator.fitted_on.n,
         n=evidence.n,
@@ -232,7 +232,7 @@ def _paragraphs(explanation: Explanation) -> Iterator[str]:
     if confidence.probability is not None:
         yield f"Probability: {_percent(confidence.probability)}."
     elif confidence.reason:
-        yield f"No probability: {code_span(confidence.reason)}"
+        yield f"No number: {code_span(confidence.reason)}"
     if used is not None:
         skill = "" if used.skill is None else f", skill score {used.skill.value:.2f} ({used.skill.low:.2f} to {used.skill.high:.2f})"
         yield (

@@ -28,12 +28,14 @@ TASKS: tuple[Task, ...] = get_args(Task)
 
 async def dial(ls: AssayServer, params: Any) -> dict[str, Any]:
     """`assay/dial`: for each level of the dial, how much it would have shown and how much of that was right."""
-    choices = await _choices(ls, _document(ls, params))
+    document = _document(ls, params)
+    choices = await _choices(ls, document)
     settings, model_id = ls.settings, _model_id(ls)
+    language = None if document is None else document.language
     used = {
         task: choice.entry.calibrator
         for task, choice in choices.items()
-        if choice.entry is not None and standing_of(choice.entry, show_refuted=settings.show_refuted).has_numbers
+        if choice.entry is not None and standing_of(choice.entry, language, show_refuted=settings.show_refuted).has_numbers
     }
     answer, trouble = await _read_log(ls, Question("dial", settings.event, model_id))
     return {
@@ -57,7 +59,7 @@ async def confidence(ls: AssayServer, params: Any) -> dict[str, Any]:
         "event": ls.settings.event,
         "language": None if document is None else document.language,
         "model": None if loaded is None else {"id": loaded.fingerprint.id, "name": loaded.fingerprint.name},
-        "tasks": tasks_json(choices, show_refuted=ls.settings.show_refuted),
+        "tasks": tasks_json(choices, None if document is None else document.language, show_refuted=ls.settings.show_refuted),
         **(answer or {"log": None, "recalibrate": recalibrate_json(None, None, frozenset(), trouble)}),
         "logTrouble": trouble,
     }

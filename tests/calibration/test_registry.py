@@ -143,7 +143,7 @@ def test_what_does_not_match_is_never_chosen_and_the_reason_is_said(
         ({"task": "block"}, "no calibrator for this model, prompt and event is for the task block, only for line, line_rest"),
         (
             {"task": "line_rest", "language": "python"},
-            "no calibrator for this model, prompt, event and task is for the language python, only for java, javascript",
+            "the calibrator for this model is for Java and JavaScript, not for Python",
         ),
     ],
 )

@@ -99,7 +99,7 @@ def test_the_calibrator_that_fits_gives_the_number_and_another_language_none(cal
     assert said["text"] == f"{said['shape']} {said['band']} {percents(said['low'], said['high'])} exact match"
     assert said["shape"] == BAND_OF_WORD[said["band"]].shape
     assert other.confidence.status == "uncalibrated"
-    assert other.confidence.reason == "no calibrator for this model, prompt, event and task is for the language java, only for python"
+    assert other.confidence.reason == "the calibrator for this model is for Python, not for Java"
 
 
 def test_one_of_several_has_its_agreement_and_a_number_only_from_a_calibrator_that_was_fitted_on_as_many(calibrator: Calibrator) -> None:

@@ -43,6 +43,26 @@ def test_fit_writes_a_calibrator_and_says_what_it_is_worth(samples: Path, tmp_pa
     assert load(tmp_path / "new" / "c.json").status == "informative"
 
 
+def test_of_several_languages_each_is_said_with_what_it_is_worth_and_show_says_it_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ASSAY_DATA_HOME", str(tmp_path / "data"))
+    go = [
+        structs.replace(one, id=f"go {one.id}", language="go", project=f"go {one.project}") for one in world(500, intercept=-1.5, seed=1)[0]
+    ]
+    few = [structs.replace(one, id=f"rust {one.id}", language="rust") for one in world(12, seed=2)[0]]
+    write_samples(tmp_path / "s.jsonl", [*world(500)[0], *go, *few])
+    assert fit(tmp_path / "s.jsonl", tmp_path / "data" / "calibrators" / "c.json", "--levels", "language") == 0
+    said = capsys.readouterr().err
+    assert "  Go: informative: n = 500 from 12 projects, base rate 0." in said
+    assert ", with a map of its own" in said
+    assert "  Rust: insufficient: n = 12 from " in said
+    assert main(["calibrate", "show"]) == 0
+    shown = capsys.readouterr().out
+    assert "      Go: informative: n = 500 from 12 projects" in shown
+    assert "      Rust: insufficient: n = 12 from " in shown
+
+
 @pytest.mark.parametrize(
     ("folder", "slope", "told"),
     [

@@ -117,7 +117,7 @@ def test_without_a_calibrator_there_is_the_reason_and_no_number() -> None:
     assert told.calibrator is None
     assert told.chosen_because == choice.reason
     markdown = hover_markdown(told)
-    assert markdown.startswith(f"**○ no evidence**\n\nNo probability: `{suggestion.confidence.reason}`\n\n")
+    assert markdown.startswith(f"**○ no evidence**\n\nNo number: `{suggestion.confidence.reason}`\n\n")
     assert "Calibrator" not in markdown
     assert "Probability:" not in markdown
 
@@ -241,7 +241,7 @@ def test_where_a_primary_figure_is_refuted_the_hover_has_the_reason_in_place_of_
     suggestion, choice, told = explained(registry)
     found = suggestion.confidence.reason
     assert found.startswith("The counterfeit study refutes F2, ")
-    assert hover_markdown(told).startswith(f"**○ no evidence**\n\nSource: your own calibrators (`mine.json`).\n\nNo probability: `{found}`")
+    assert hover_markdown(told).startswith(f"**○ no evidence**\n\nSource: your own calibrators (`mine.json`).\n\nNo number: `{found}`")
     assert told.as_json()["calibrator"]["status"] == "refuted"
     (task,), (shown,) = tasks_json({"line": choice}), tasks_json({"line": choice}, show_refuted=True)
     assert (task["calibrator"]["status"], task["calibrator"]["reason"]) == ("refuted", found)

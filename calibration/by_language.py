@@ -1,0 +1,69 @@
+"""What a calibrator of several languages is worth in each of them: a language in which no skill is shown gets no number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .arrays import Floats
+from .evidence import problems_of_interval
+from .fitting.folds import renumbered
+from .guards import MIN_PER_CLASS, MIN_SAMPLES, Status, are_too_few
+from .metrics.intervals import Interval, intervals
+
+
+@dataclass(frozen=True, slots=True)
+class InLanguage:
+    """How a calibrator stands in one of its languages, by that language's held-out samples alone.
+
+    groups: how many of those that were held out have samples of it.
+    skill: against the base rate of the language itself; None where it is not defined.
+    status, reason: as a calibrator's. They count where the calibrator itself is informative.
+    """
+
+    name: str
+    n: int
+    positives: int
+    groups: int
+    skill: Interval | None
+    status: Status
+    reason: str
+
+    def problems(self) -> Iterator[str]:
+        """What it can't be: a file may hold anything."""
+        if not 0 <= self.positives <= self.n > 0:
+            yield "not 0 <= positives <= n > 0"
+        if not 1 <= self.groups <= self.n:
+            yield "not 1 <= groups <= n"
+        yield from (reason for _, reason in problems_of_interval(self.skill, "skill"))
+
+
+def by_language(names: Sequence[str], held_out: Floats, y: NDArray[np.bool_], groups: NDArray[np.intp], by: str) -> tuple[InLanguage, ...]:
+    """How held-out probabilities (n,) of labels y (n,) in groups (n,) stand in each language; empty where all are in one.
+
+    names: the language of each sample. by: what was held out together, for people.
+    """
+    languages = sorted(set(names))
+    if len(languages) < 2:
+        return ()
+    of = np.array(names)
+    return tuple(_in_language(name, held_out[of == name], y[of == name], renumbered(groups[of == name]), by) for name in languages)
+
+
+def _in_language(name: str, p: Floats, y: NDArray[np.bool_], groups: NDArray[np.intp], by: str) -> InLanguage:
+    n, positives, count = len(y), int(y.sum()), int(groups.max()) + 1
+    # fewer resamples: they are for the calibration error, which is not told here
+    skill = intervals(p, y, groups, resamples=1).skill if count > 1 else None
+    status: Status
+    if are_too_few(y):
+        status = "insufficient"
+        reason = f"{n} samples in {name}, {positives} positive; at least {MIN_SAMPLES} with {MIN_PER_CLASS} of each are needed"
+    elif skill is None:
+        status, reason = "insufficient", f"too few in {name} to tell: {n} samples of {count} {by}{'s' if count > 1 else ''}"
+    else:
+        shown = f"the skill score on held-out data in {name} is {skill.value:z.3f} with interval {skill.low:z.3f} to {skill.high:z.3f}"
+        status, reason = ("informative", shown) if skill.low > 0 else ("uninformative", f"no skill is shown in {name}: {shown}")
+    return InLanguage(name, n, positives, count, skill, status, reason)

@@ -1,0 +1,133 @@
+"""A calibrator of several languages gives a number only in those in which it shows skill."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from msgspec import structs
+from synthetic_samples import MODEL, PROMPT, world
+
+from assay.calibration.by_language import by_language
+from assay.calibration.calibrator import Calibrator, CalibratorError, as_json, load, save
+from assay.calibration.confidence import confidence
+from assay.calibration.fitting.fit import Fit, fit
+from assay.calibration.registry import Entry, Purpose, Registry, choose, explain_choice
+from assay.calibration.samples import Sample
+from assay.calibration.standing import confidence_of, standing_of
+
+
+def in_language(language: str, n: int, *, intercept: float = 0.5, slope: float = 0.7, between: float = 0.0, seed: int = 0) -> list[Sample]:
+    """Samples of a language from projects of its own."""
+    samples, _ = world(n, intercept=intercept, slope=slope, between=between, seed=seed)
+    return [structs.replace(one, id=f"{language}{one.id}", language=language, project=f"{language} {one.project}") for one in samples]
+
+
+def fitted(samples: Sequence[Sample]) -> Fit:
+    return fit(samples, "exact_match", levels=("language",), resamples=50)
+
+
+@pytest.fixture(scope="module")
+def made() -> Calibrator:
+    """Go and Python have skill, and Go has half as many exact matches; in Rust what the model says of its text tells nothing."""
+    rust = in_language("rust", 300, intercept=0.0, slope=0.0, seed=2)
+    return fitted([*in_language("python", 600), *in_language("go", 600, intercept=-1.5, seed=1), *rust]).calibrator
+
+
+def entry(calibrator: Calibrator, name: str = "c.json") -> Entry:
+    return Entry("user", Path(name), calibrator)
+
+
+def measures(total: float = -0.5) -> dict[str, float]:
+    return {"total_logprob": total}
+
+
+def test_each_language_has_its_own_map_and_stands_by_its_own_held_out_samples(made: Calibrator) -> None:
+    assert made.status == "informative"
+    assert {child.path for child in made.children} == {("go",), ("python",), ("rust",)}
+    assert {each.name: each.status for each in made.by_language} == {"go": "informative", "python": "informative", "rust": "uninformative"}
+    assert [(each.n, each.groups) for each in made.by_language] == [(600, 12), (600, 12), (300, 12)]
+    go, python = (confidence(made, measures(), {"language": name}).probability for name in ("go", "python"))
+    assert go is not None
+    assert python is not None
+    assert go < python - 0.2
+
+
+def test_where_no_skill_is_shown_there_is_no_number_and_the_reason_names_the_language(made: Calibrator) -> None:
+    found = confidence_of(entry(made), measures(), {"language": "rust"})
+    assert (found.status, found.probability, found.calibrator) == ("uninformative", None, made.id)
+    assert found.reason.startswith("no skill is shown in rust: the skill score on held-out data in rust is ")
+    assert not standing_of(entry(made), "rust").has_numbers
+    assert standing_of(entry(made), "go").has_numbers
+    assert made.languages_with_numbers == ("go", "python")
+    asked = Purpose(MODEL, PROMPT, "exact_match", "line", "rust")
+    assert "matches and is uninformative: no skill is shown in rust" in explain_choice(Registry((entry(made),), ()), asked).reason
+
+
+def test_a_language_of_too_few_samples_takes_the_next_calibrator() -> None:
+    few = fitted([*in_language("python", 500), *in_language("go", 15, seed=1)]).calibrator
+    assert few.standing_in("go")[0] == "insufficient"
+    assert few.standing_in("go")[1].startswith("15 samples in go, ")
+    own = fit(in_language("go", 400, seed=3), "exact_match", resamples=50).calibrator
+    registry = Registry((entry(few, "few.json"), entry(own, "own.json")), ())
+    for language, wanted in (("go", own), ("python", few)):
+        chosen = choose(registry, Purpose(MODEL, PROMPT, "exact_match", "line", language))
+        assert chosen is not None
+        assert chosen.calibrator.id == wanted.id
+    assert choose(Registry((entry(few),), ()), Purpose(MODEL, PROMPT, "exact_match", "line", "go")) == entry(few)
+
+
+def test_one_project_of_a_language_tells_nothing_of_others() -> None:
+    one = [structs.replace(sample, project="go only") for sample in in_language("go", 100, seed=1)]
+    found = fitted([*in_language("python", 500), *one]).calibrator
+    assert found.standing_in("go") == ("insufficient", "too few in go to tell: 100 samples of 1 project")
+
+
+def test_how_much_projects_differ_is_told_within_their_language() -> None:
+    samples = [*in_language("python", 900, intercept=1.5), *in_language("go", 900, intercept=-2.0, seed=1)]
+    assert fitted(samples).calibrator.between_group_sd < 0.3 < fit(samples, "exact_match", resamples=50).calibrator.between_group_sd
+
+
+def test_a_calibrator_of_one_language_says_nothing_of_languages() -> None:
+    found = fit(in_language("go", 300), "exact_match", resamples=50).calibrator
+    assert found.by_language == ()
+    assert "by_language" not in as_json(found)
+    assert found.standing_in("go") == (found.status, found.reason)
+
+
+def test_the_file_has_it_and_gives_it_back(made: Calibrator, tmp_path: Path) -> None:
+    save(made, tmp_path / "c.json")
+    assert load(tmp_path / "c.json") == made
+    assert [each["name"] for each in json.loads((tmp_path / "c.json").read_text())["by_language"]] == ["go", "python", "rust"]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"name": "java"}, "not each of fitted_on.languages"),
+        ({"positives": 10_000}, "0 <= positives <= n"),
+        ({"groups": 0}, "1 <= groups <= n"),
+        ({"skill": {"value": 0.1, "low": 0.2, "high": 0.0}}, "low above high"),
+        ({"status": "splendid"}, "status"),
+    ],
+)
+def test_what_no_fit_writes_is_refused(made: Calibrator, tmp_path: Path, change: dict[str, object], reason: str) -> None:
+    document = json.loads(json.dumps(as_json(made)))
+    document["by_language"][0] |= change
+    (tmp_path / "c.json").write_text(json.dumps(document))
+    with pytest.raises(CalibratorError, match=reason):
+        load(tmp_path / "c.json")
+
+
+def test_an_uninformative_calibrator_has_a_number_in_no_language(made: Calibrator) -> None:
+    bad = replace(made, status="uninformative", reason="no skill is shown")
+    assert bad.languages_with_numbers == ()
+    assert bad.standing_in("go") == ("uninformative", "no skill is shown")
+
+
+def test_all_samples_in_one_language_need_no_evidence_apart() -> None:
+    made = fit(in_language("go", 300), "exact_match", resamples=50)
+    assert by_language(["go"] * 300, made.held_out, made.labels, made.groups, "project") == ()
