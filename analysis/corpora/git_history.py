@@ -1,8 +1,8 @@
 """Read commits, changes and contents from a git repository that may be hostile. No program that its configuration names is run.
 
-Only commands that read the object database are called (rev-parse, rev-list, diff-tree, cat-file). They run without the system's and the
-user's configuration; without external diffs, textconv, filters, hooks, pager, monitor or replaced objects; with every transport forbidden,
-so that objects which a partial clone lacks are not fetched; and with limits on time and output.
+Only commands that read the object database are called (rev-parse, rev-list, log, diff-tree, ls-tree, cat-file). They run without the
+system's and the user's configuration; without external diffs, textconv, filters, hooks, pager, monitor or replaced objects; with every
+transport forbidden, so that objects which a partial clone lacks are not fetched; and with limits on time and output.
 """
 
 from __future__ import annotations
@@ -145,6 +145,38 @@ def contents(repository: Repository, ids: Iterable[str]) -> dict[str, bytes]:
         if size.isdecimal():
             found[name] = said[place : place + int(size)]
             place += int(size) + 1
+    return found
+
+
+def committed(repository: Repository) -> set[str]:
+    """The files below the repository's path that its last commit has, relative to it; none before the first. Raises GitError."""
+    try:
+        said = _run(repository, ["-C", str(repository.path.absolute()), "ls-tree", "-r", "-z", "--name-only", "HEAD"])
+    except GitRefused:
+        return set()
+    return {_name(path) for path in said.split(b"\0") if path}
+
+
+def changed_by(repository: Repository, email: str, count: int) -> dict[str, int]:
+    """The files below the repository's path that an author changed in the last `count` of their commits, relative to it.
+
+    Returns for each the time of the newest of these commits, in seconds since 1970. Raises GitError, TooMuchOutput.
+    """
+    # No path begins with a slash.
+    shown = ["--no-show-signature", "--no-ext-diff", "--no-textconv", "--no-renames", "--name-only", "-z", "--format=/%ct"]
+    chosen = ["--no-merges", f"--max-count={count}", "--fixed-strings", f"--author=<{email}>", "--relative"]
+    try:
+        said = _run(repository, ["-C", str(repository.path.absolute()), "log", *shown, *chosen, "HEAD", "--", "."])
+    except GitRefused:  # there is no commit yet
+        return {}
+    found: dict[str, int] = {}
+    when = 0
+    for field in said.split(b"\0"):
+        part = field.lstrip(b"\n")
+        if part.startswith(b"/"):
+            when = int(part[1:])
+        elif part:
+            found.setdefault(_name(part), when)
     return found
 
 
