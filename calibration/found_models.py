@@ -102,9 +102,10 @@ def next_step(entries: Sequence[Entry], model: str | None) -> NextStep:
         events = " and ".join(dict.fromkeys(calibrator.event for calibrator in giving))
         languages = ", ".join(sorted({language for calibrator in giving for language in calibrator.languages_with_numbers}))
         return NextStep(f"Its suggestions show how likely they are right ({events}; {languages}).", None)
-    command = shlex.join(["assay", "calibrate", "repo", "PROJECT", *(["--model", model] if model is not None else [])])
+    command = shlex.join(["assay", "calibrate", "model", *(["--model", model] if model is not None else [])])
     why = "The calibrators for it have no skill" if entries else "No calibrator is fitted to it yet"
-    return NextStep(f"{why}, so its suggestions show no number. {command} fits one, where PROJECT has a pytest suite.", command)
+    told = f"{why}, so its suggestions show no number. {command} fits some in about 5 minutes, from code on this machine."
+    return NextStep(told, command)
 
 
 def speed_of(model: FoundModel, reading: float | None) -> float | None:

@@ -29,6 +29,7 @@ STUDIES = {
     "counterfeit_problems": "counterfeit.problems.study",
     "counterfeit_file": "counterfeit.problems.file_study",
     "counterfeit_recorded": "counterfeit.problems.recorded",
+    "own_code": "own_code.study",
     "problems": "calibration.problems",
     "recorded": "calibration.recorded.study",
     "recorded_labelled": "calibration.recorded.labelled",

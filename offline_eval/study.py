@@ -72,7 +72,7 @@ class Work(Generic[AnyItem]):
 
     items: taken as workers come free. start: makes the function that does one, in the worker; its record may have the key "timings", which
     goes into timings.jsonl. wanted: how many records must count (`Step.counts`) until the work is done; None: all. max_s: no item is begun
-    later. max_item_s: as the pool's. none_left: what people are told where there are fewer than wanted. waits: it waits for a server.
+    later, by the clock. max_item_s: as the pool's. none_left: what people are told where there are fewer than wanted. waits: for a server.
     """
 
     step: Step
@@ -84,6 +84,7 @@ class Work(Generic[AnyItem]):
     max_item_s: float | None = None
     none_left: str = "there are no more than {places}"
     waits: bool = False
+    clock: Callable[[], float] = time.monotonic
 
 
 # A step's work, made when its turn comes: labels are of the answers before them.
@@ -205,13 +206,13 @@ def _do(run: Run, work: Work[Any], records: Records) -> None:
     if done:
         are = "is" if done == 1 else "are"
         to_stderr(f"{done:,} of {counted(work.wanted, unit)} {are} done already" if work.wanted else f"{counted(done, unit)} done already")
-    progress = Progress(f"{unit}s", work.wanted, work.max_s, before=done)
+    progress = Progress(f"{unit}s", work.wanted, work.max_s, before=done, clock=work.clock)
     lost_before, lost, in_a_row = run.lost(step), set[str](), 0
-    begun = time.monotonic()
+    begun = work.clock()
 
     def left() -> Iterator[Item]:
         for item in _lost_last(work.items, lost_before):
-            late = work.max_s is not None and time.monotonic() - begun >= work.max_s
+            late = work.max_s is not None and work.clock() - begun >= work.max_s
             if late or (work.wanted is not None and done >= work.wanted):
                 return
             if item.id not in finished:

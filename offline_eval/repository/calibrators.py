@@ -20,12 +20,12 @@ _WHOSE: dict[Origin, str] = {"project": "its own calibrator", "user": "yours for
 _NO_NUMBER = "no number"
 
 
-def fitted(samples: Mapping[str, Sequence[Sample]], project: Path) -> tuple[list[ProjectFit], list[str]]:
+def fitted(samples: Mapping[str, Sequence[Sample]], project: Path, events: Sequence[str] = EVENTS) -> tuple[list[ProjectFit], list[str]]:
     """A calibrator for each event and task that has labels, and notes on why others have none."""
     registry = load_registry(project)
     owns = []
     of_note: dict[str, list[str]] = {}
-    for event in EVENTS:
+    for event in events:
         for task, found in sorted(samples.items()):
             labelled = [sample for sample in found if sample.labels.get(event) is not None]
             if len(labelled) < 2:

@@ -37,10 +37,10 @@ def test_each_token_reads_the_weights_once() -> None:
 
 def test_the_next_step_of_a_model_without_calibrators_is_the_command_that_fits_one() -> None:
     step = next_step((), "lm-studio:org/my coder")
-    assert step.command == "assay calibrate repo PROJECT --model 'lm-studio:org/my coder'"
+    assert step.command == "assay calibrate model --model 'lm-studio:org/my coder'"
     assert step.command in step.said
     assert "no number" in step.said
-    assert next_step((), None).command == "assay calibrate repo PROJECT"
+    assert next_step((), None).command == "assay calibrate model"
 
 
 def test_a_model_with_calibrators_needs_no_next_step() -> None:

@@ -24,6 +24,7 @@ def test_every_folder_of_a_study_is_registered_and_stands_on_the_command_line() 
         ("eval", "counterfeit"),
         ("eval", "repairs"),
         ("eval", "rtc"),
+        ("calibrate", "model"),
         ("calibrate", "repo"),
     }
     for command in found:

@@ -46,7 +46,7 @@ async def test_a_model_that_is_chosen_by_its_name_is_opened_and_the_next_step_to
         found = await client.request("assay/checkModel", {"model": "ollama:coder:1b"})
         assert found["ok"]
         assert found["fingerprint"] == (await client.ready())["model"]["id"]
-        assert found["command"] == "assay calibrate repo PROJECT --model ollama:coder:1b"
+        assert found["command"] == "assay calibrate model --model ollama:coder:1b"
         client.open("file:///a.py", "x?")
         (item, *_) = await client.complete("file:///a.py", 0, 2)
         assert item["insertText"] == " answer"

@@ -1,0 +1,78 @@
+"""`assay calibrate model`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..command import Command, add_memory_option, minutes, one_of, seed
+
+if TYPE_CHECKING:
+    from ...inference.opening import ModelChoice
+
+
+def _tasks(text: str) -> list[str]:
+    from ..sets.lines import TASKS
+
+    return one_of(TASKS, text, "task")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The study's own options."""
+    parser.add_argument("folders", metavar="FOLDER", nargs="*", type=Path, help="folders with code of yours, besides the current project")
+    parser.add_argument("--minutes", metavar="N", type=minutes, default=5.0, help="stop asking after N minutes (default: %(default)g)")
+    parser.add_argument(
+        "--project", action="store_true",
+        help="fit for one project alone, the current one or FOLDER, to its own code, toward what is known of all projects",
+    )  # fmt: skip
+    parser.add_argument(
+        "--tasks", type=_tasks, default="line,line_rest,line_middle", help="what the model is asked for at each line (default: %(default)s)"
+    )
+    parser.add_argument("--seed", type=seed, default=0, help="seed of the draw of lines and cursors (default: 0)")
+    parser.add_argument(
+        "--out", metavar="RUN", type=Path, help="folder of the run (default: one in your cache folder, for the same model and scope)"
+    )
+    parser.add_argument(
+        "--background", action="store_true", help="for editors: take the lowest priority, and end when the standard input is closed"
+    )
+    add_memory_option(parser)
+
+
+def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
+    """Ask about places of code on this machine, and fit calibrators; ends with their paths."""
+    from ..pool.choice import Pool
+    from .background import background
+    from .study import Asked, folders_of, run_study
+
+    if arguments.background:
+        background()
+    folders = folders_of(arguments.folders, only_current=arguments.project)
+    run_study(
+        Asked(
+            choice,
+            folders,
+            folders[0] if arguments.project else None,
+            arguments.minutes,
+            None,
+            tuple(arguments.tasks),
+            arguments.seed,
+            arguments.out,
+            Pool(arguments.workers, arguments.ray),
+            arguments.memory,
+            arguments.json,
+        )
+    )
+
+
+COMMAND = Command(
+    group="calibrate",
+    name="model",
+    summary="fit calibrators to a model in minutes, from code on this machine",
+    details="Lines are taken out of code and completed as in the editor, and compared with what stood there: your own code first (by git's "
+    "author, newest first), in turn with a small set of public code that comes with Assay. Nothing is downloaded and no code is run. It "
+    "ends early when the skill is known well enough. What was asked is kept: the same command goes on. A running server uses the result at "
+    "once. Without --workers half of the processors work, for a GGUF file that is run on them.",
+    add_arguments=add_arguments,
+    run=run,
+)

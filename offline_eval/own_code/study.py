@@ -1,0 +1,207 @@
+"""Numbers for one model, from code on this machine: `assay calibrate model`, and `assay calibrate repo --event exact_match`.
+
+Lines are taken out of the code and completed as in the editor. No code is run. A run is of one model and of one scope: all projects, or
+one. The same command goes on with it, at any later time, and what was asked before counts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from ...inference.backends import LLAMA_CPP
+from ...inference.completion.task import Task
+from ...inference.found.bandwidth import runs_on_gpu
+from ...inference.opening import ModelChoice
+from ...suggestion.memory.scope import DEFAULT_SCOPE, Scope
+from ..active_clock import ActiveClock
+from ..errors import UsageError
+from ..model import StudyModel, model_of
+from ..pool.choice import Pool
+from ..progress import counted, tell_if_stopped, to_stderr
+from ..run import Question, Run, check_writable
+from ..sets.lines import TASKS
+from ..study import Results, Work, do, finish, samples_of, stopped
+from .draw import ANSWERS, Asking, OwnCode, OwnPlace, in_turn, own_places, public_places
+from .files import Authorship, Folder, authorship, current_folder
+from .numbers import is_enough
+from .report import Ending, write_numbers
+
+LANGUAGES = ("python",)
+DEFAULT_MINUTES = 5.0
+# How many more answers there are before it is looked again whether they are enough; that takes a second.
+_LOOK_AFTER = 1.2
+_MIN_LOOK = 40
+# Each has a thread and a copy of what the model works with.
+_MAX_WORKERS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class OwnCodeStudy:
+    """The study, as the driver sees it. ending: of the command that writes calibrators; None writes none."""
+
+    ending: Ending | None = None
+    name: str = "own_code"
+    steps: Sequence[Any] = (ANSWERS,)
+    needed: Sequence[str] = ("scope",)
+
+    def answers(self, run: Run) -> list[Any]:
+        """Each place's generations."""
+        return run.records(ANSWERS).read()
+
+    def report(self, run: Run, results: Results, *, as_json: bool) -> None:
+        """Calibrators, and what they are worth."""
+        write_numbers(run, results, self.ending, as_json=as_json)
+
+
+STUDY = OwnCodeStudy()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the user wants.
+
+    folders: whose code is asked about, in this order, besides the public code. project: the one that the calibrators are for; None: for
+    all. samples: at most so many places; None: until it is enough.
+    """
+
+    choice: ModelChoice = field(default_factory=ModelChoice)
+    folders: Sequence[Path] = ()
+    project: Path | None = None
+    minutes: float | None = DEFAULT_MINUTES
+    samples: int | None = None
+    tasks: Sequence[Task] = TASKS
+    seed: int = 0
+    out: Path | None = None
+    pool: Pool = field(default_factory=Pool)
+    memory: Scope = DEFAULT_SCOPE
+    as_json: bool = False
+
+
+def run_study(asked: Asked) -> None:
+    """Ask about places until it is enough or time is up, then fit calibrators and write them.
+
+    Raises UsageError, RunError, StudyError, PoolError, ModelError and OSError.
+    """
+    with tell_if_stopped(lambda: "stopped before anything was asked"):
+        folders = [_folder(path) for path in asked.folders]
+        authors = [authorship(folder, LANGUAGES) for folder in folders]
+        model = model_of(asked.choice, TASKS, memory=asked.memory)
+        run = _begun(asked, model)
+        for line in _sources(asked, folders, authors):
+            to_stderr(line)
+    with ActiveClock() as clock, tell_if_stopped(lambda: _stopped(run)):
+        places = _Places(asked, run, folders, authors)
+        work: Work[OwnPlace] = Work(
+            ANSWERS,
+            iter(places),
+            Asking(model, OwnCode({folder.name: folder.root for folder in folders})),
+            _pool(asked),
+            asked.samples,
+            asked.minutes * 60 if asked.minutes else None,
+            waits=bool(asked.choice.servers),
+            clock=clock,
+        )
+        failure = do(run, work)
+        finish(OwnCodeStudy(Ending(asked.project, places.ended, asked.minutes)), run, as_json=asked.as_json)
+    if failure:
+        raise failure
+
+
+def folders_of(named: Sequence[Path], *, only_current: bool) -> list[Path]:
+    """The current project, then the folders that are named. only_current: the first of them alone, which is a project to fit for.
+
+    Raises UsageError where that is none.
+    """
+    given = [path.resolve() for path in named]
+    if only_current:
+        if len(given) > 1:
+            raise UsageError("--project fits for one project: name one folder, or none for the current one")
+        if not given and (current := current_folder()) is None:
+            raise UsageError(f"{Path.cwd()} is no project's folder: go to one, or name it")
+        return given or [current.root for current in [current_folder()] if current]
+    current = current_folder()
+    return list(dict.fromkeys([*([current.root] if current else []), *given]))
+
+
+@dataclass(slots=True)
+class _Places:
+    """The places that are asked about, until they are enough. ended: why there are no more."""
+
+    asked: Asked
+    run: Run
+    folders: Sequence[Folder]
+    authors: Sequence[Authorship]
+    ended: str = "time"
+
+    def __iter__(self) -> Iterator[OwnPlace]:
+        asked = self.asked
+        own = [own_places(folder, authors, asked.seed, asked.tasks) for folder, authors in zip(self.folders, self.authors, strict=True)]
+        known = {record["id"] for record in self.run.records(ANSWERS).read()}
+        look_at = max(_MIN_LOOK, len(known))
+        for place in in_turn(own, None if asked.project else public_places(asked.seed, asked.tasks)):
+            if len(known) >= look_at and asked.samples is None:
+                if self._is_enough():
+                    self.ended = "enough"
+                    return
+                look_at = int(len(known) * _LOOK_AFTER) + 1
+            if place.id not in known:
+                known.add(place.id)
+                yield place
+        self.ended = "all"
+
+    def _is_enough(self) -> bool:
+        return is_enough(samples_of(self.run.question(), self.run.records(ANSWERS).read()), self.asked.tasks)
+
+
+def _folder(path: Path) -> Folder:
+    if not path.is_dir():
+        raise UsageError(f"{path} is not a folder: name one whose code the model is to be asked about")
+    return Folder(path)
+
+
+def _pool(asked: Asked) -> Pool:
+    """As many processes as the machine has room for, where the user names no number and the weights are shared between them."""
+    if asked.pool.workers or asked.pool.ray or asked.choice.servers or asked.choice.backend is not LLAMA_CPP or runs_on_gpu():
+        return asked.pool
+    return Pool(min(_MAX_WORKERS, max(1, (os.cpu_count() or 2) // 2)))
+
+
+def _begun(asked: Asked, model: StudyModel) -> Run:
+    question: Question = {
+        **model.question(STUDY.name),
+        "scope": str(asked.project) if asked.project else "all projects",
+        "seed": asked.seed,
+        "tasks": list(asked.tasks),
+    }
+    digest = hashlib.sha256(json.dumps(question, sort_keys=True).encode()).hexdigest()[:12]
+    folder = asked.out or platformdirs.user_cache_path("assay") / "own_code" / f"{model.id[:8]}-{digest}"
+    check_writable(folder, "what the model answered is kept there: name another with --out")
+    return Run.begin(folder, question)
+
+
+def _sources(asked: Asked, folders: Sequence[Folder], authors: Sequence[Authorship]) -> Iterator[str]:
+    """What is asked about, for people."""
+    for folder, by in zip(folders, authors, strict=True):
+        if folder.is_installed:
+            yield f"note: {folder.root} is an installed package's: a model that was trained on it is more often right there than in yours"
+        if by.why_unknown:
+            yield f"{folder.root}: {counted(len(by.others), 'file')}, newest first; whose they are is not known: {by.why_unknown}"
+        else:
+            yield (
+                f"{folder.root}: {counted(len(by.yours), 'file')} with changes of yours ({by.email}) first, newest first, then "
+                f"{counted(len(by.others), 'file')} of others"
+            )
+    if not asked.project:
+        yield "public code, which comes with Assay: in turn with yours"
+
+
+def _stopped(run: Run) -> str:
+    return f"{stopped(STUDY, run)}; `--minutes 0.1` fits calibrators to what is there"

@@ -1,0 +1,67 @@
+"""When samples are enough, and which calibrators are written."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from synthetic_samples import world
+
+from assay.calibration.calibrator import load, save
+from assay.calibration.fitting.fit import fit
+from assay.calibration.registry import Registry, load_registry, read_registry
+from assay.offline_eval.own_code.numbers import Made, file_of, fitted, is_enough, written
+
+NONE = Registry((), ())
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ASSAY_DATA_HOME", str(tmp_path))
+    return tmp_path
+
+
+def test_asking_ends_where_the_skill_of_each_task_is_known_and_not_before() -> None:
+    many, few = world(3000, slope=2.0)[0], world(60, slope=2.0)[0]
+    assert is_enough({"line": many}, ["line"])
+    assert not is_enough({"line": few}, ["line"])
+    assert not is_enough({"line": many}, ["line", "line_rest"])
+
+
+def test_a_calibrator_with_skill_is_written_where_a_server_looks_and_has_a_number() -> None:
+    (made,) = written(fitted({"line": world(600)[0]}, ["line"]), NONE)
+    assert made.has_number
+    assert made.file is not None
+    (entry,) = [entry for entry in load_registry(None).entries if entry.origin == "user"]
+    assert (entry.path, entry.calibrator.id) == (made.file, load(made.file).id)
+    assert entry.calibrator.fitted_on.grouped_by == "project"
+
+
+def test_without_skill_it_is_written_and_gives_no_number() -> None:
+    (made,) = written(fitted({"line": world(1500, slope=0.0)[0]}, ["line"]), NONE)
+    assert made.file is not None
+    assert load(made.file).status == "uninformative"
+    assert not made.has_number
+
+
+def test_too_few_samples_write_nothing_and_say_so() -> None:
+    few, none = written(fitted({"line": world(12)[0]}, ["line", "line_rest"]), NONE)
+    assert (few.file, none.file) == (None, None)
+    assert few.why.startswith("too few to tell: 12 samples")
+    assert none.why == "no suggestion to learn from"
+
+
+def test_a_shipped_calibrator_that_is_known_better_stays_in_use(tmp_path: Path) -> None:
+    shipped = tmp_path / "shipped"
+    save(fit(world(3000)[0], "exact_match", kind="platt").calibrator, shipped / "line.json")
+    registry = read_registry([("shipped", shipped)])
+    made = fitted({"line": world(200, seed=1)[0]}, ["line"])
+    (kept,) = written(made, registry)
+    assert kept.file is None
+    assert "the shipped calibrator stays in use" in kept.why
+    other = made[0].calibrator
+    assert other is not None
+    elsewhere = replace(other, fitted_on=replace(other.fitted_on, prompt="0" * 16))
+    (its_own,) = written([Made("line", elsewhere, "")], registry)
+    assert its_own.file == file_of(elsewhere)
