@@ -7,9 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..command import Command, add_memory_option, minutes, one_of, positive, seed
+from ..errors import UsageError
 
 if TYPE_CHECKING:
     from ...inference.opening import ModelChoice
+
+
+# Options that are about running tests.
+_OF_TESTS = ("python", "make_environment", "dry_run", "yes")
+# Where nobody gives a bound.
+_DEFAULT_SAMPLES = 200
 
 
 def _tasks(text: str) -> list[str]:
@@ -20,7 +27,13 @@ def _tasks(text: str) -> list[str]:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The study's own options."""
-    parser.add_argument("project", metavar="PATH", type=Path, help="root folder of a Python project with a pytest suite")
+    parser.add_argument(
+        "project", metavar="PATH", type=Path, help="root folder of a Python project with a pytest suite; with --event exact_match of any"
+    )
+    parser.add_argument(
+        "--event", choices=("exact_match",),
+        help="exact_match: compare with what stood there alone, and run no tests (default: run them, for tests_pass and exact_match)",
+    )  # fmt: skip
     parser.add_argument(
         "--samples", metavar="N", type=positive, help="ask at N places whose tests notice when their code is gone (default: 200)"
     )
@@ -33,8 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tasks",
         type=_tasks,
-        default="line,line_rest,line_middle,block",
-        help="what the model is asked for at each place (default: %(default)s)",
+        help="what the model is asked for at each place (default: line,line_rest,line_middle and, where tests are run, block)",
     )
     parser.add_argument(
         "--python", metavar="FILE", type=Path, help="the Python that runs the tests (default: the project's .venv, else this one)"
@@ -64,7 +76,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
     """Run, or resume, the study; ends with the paths of the calibrators."""
+    if arguments.event:
+        _run_without_tests(arguments, choice)
+        return
     from ..pool.choice import Pool
+    from ..sets.regions import TASKS
     from .plan import Asked
     from .study import run_study
 
@@ -81,8 +97,39 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
             arguments.dry_run,
             arguments.yes,
             arguments.seed,
-            tuple(arguments.tasks),
+            tuple(arguments.tasks or TASKS),
             arguments.out,
+            arguments.memory,
+            arguments.json,
+        )
+    )
+
+
+def _run_without_tests(arguments: argparse.Namespace, choice: ModelChoice) -> None:
+    from ..own_code.study import Asked, run_study
+    from ..pool.choice import Pool
+    from ..sets.lines import TASKS
+
+    given = [f"--{name.replace('_', '-')}" for name in _OF_TESTS if getattr(arguments, name)]
+    if arguments.sandbox == "none":
+        given.append("--sandbox none")
+    if given:
+        raise UsageError(f"with --event exact_match no tests are run: leave {' and '.join(given)} out")
+    if "block" in (arguments.tasks or ()):
+        raise UsageError("a block is judged by tests: with --event exact_match leave the task block out")
+    project = arguments.project.resolve()
+    samples = arguments.samples or (None if arguments.minutes else _DEFAULT_SAMPLES)
+    run_study(
+        Asked(
+            choice,
+            (project,),
+            project,
+            arguments.minutes,
+            samples,
+            tuple(arguments.tasks or TASKS),
+            arguments.seed,
+            arguments.out,
+            Pool(arguments.workers, arguments.ray),
             arguments.memory,
             arguments.json,
         )
