@@ -10,6 +10,7 @@ from lsprotocol import types
 from ..inference.opening import ModelChoice
 from ..suggestion.positions import Encoding
 from .features import outcome_commands, repair_commands, repair_work
+from .features.calibrate_model import CALIBRATE_MODEL, calibrate_model
 from .features.code_actions import KINDS, code_action, resolve_code_action
 from .features.confidence_requests import CONFIDENCE, DIAL, confidence, dial
 from .features.context import CONTEXT, context
@@ -155,6 +156,7 @@ def build_server(model: ModelChoice) -> AssayServer:
     server.feature(STATUS)(status)
     server.feature(MODELS)(models)
     server.feature(CHECK_MODEL)(check_model)
+    server.feature(CALIBRATE_MODEL)(calibrate_model)
     server.feature(EXPLAIN)(explain)
     server.feature(CONTEXT)(context)
     server.feature(DIAL)(dial)

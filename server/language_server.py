@@ -27,6 +27,7 @@ from .documents.documents import Splice
 from .documents.workspace import Roots, roots_of
 from .features.event_loop_latency import EventLoopLatency
 from .features.menu_registration import MenuRegistration
+from .features.model_calibration import ModelCalibration
 from .features.pause import Pause
 from .features.progress import log_line, report_loading
 from .features.status import Status
@@ -96,6 +97,10 @@ class AssayServer(LanguageServer):
             self.trust_questions.ask,
             self.status.changed,
         )
+        self.model_calibration = ModelCalibration(
+            self, self.tasks, self.calibrators, self._show, lambda: self.live, lambda: self.settings, lambda: self.roots,
+            lambda: self.is_neovim, lambda: self.trust_questions.has_asked,
+        )  # fmt: skip
         self.hover_anchors = HoverAnchors()
         self.outcome_tracker = OutcomeTracker(self.protocol.documents, lambda event, showing: self.events.add(event, showing))
         self.repairs = RepairRequests(
@@ -142,6 +147,7 @@ class AssayServer(LanguageServer):
     async def continue_after_initialized(self) -> None:
         """Do what needs requests to the client, which are allowed from `initialized` on: progress, registrations, settings."""
         self.trust_questions.begin()
+        self.model_calibration.begin()
         if self._is_model_started:
             self._report_loading()
         self.client_settings.follow_changes()
@@ -261,6 +267,9 @@ class AssayServer(LanguageServer):
             self._show(types.MessageType.Error, f"no suggestions: {process.reason}")
         elif state == "ready":
             self._follow_projects()
+            # Who checks a model offers that.
+            if not self.model_checks:
+                self.model_calibration.consider()
         if state != "closed":
             self.status.changed()
 
@@ -294,6 +303,7 @@ class AssayServer(LanguageServer):
 
     def _on_edit(self, uri: str, splices: Sequence[Splice]) -> None:
         self.requests.typed(time.monotonic())
+        self.model_calibration.typed()
         self.repairs.found.forget(uri)
         self.hover_anchors.change(uri, splices)
         self.edited_files.edited(uri)

@@ -35,6 +35,11 @@ class TrustQuestions:
         """The client takes requests from here on."""
         self._may_ask.set()
 
+    @property
+    def has_asked(self) -> bool:
+        """Whether the user was asked of any project."""
+        return bool(self._asked)
+
     def ask(self, project: Path) -> None:
         """Ask whether a project's calibrators are to be used, unless that was asked before."""
         if project not in self._asked:

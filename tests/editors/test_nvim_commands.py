@@ -143,7 +143,7 @@ def test_status_says_what_the_server_has(nvim: Neovim) -> None:
 
 def test_commands_are_completed_and_unknown_ones_are_told(nvim: Neovim) -> None:
     complete = nvim.v.funcs.getcompletion
-    first = ["dial", "explain", "model", "pause", "quiet", "recalibrate"]
+    first = ["calibrate", "dial", "explain", "model", "pause", "quiet", "recalibrate"]
     everything = [*first, "repair", "report", "restart", "resume", "status", "surprise", "tests"]
     assert complete("Assay ", "cmdline") == everything
     assert complete("Assay re", "cmdline") == ["recalibrate", "repair", "report", "restart", "resume"]
@@ -151,7 +151,7 @@ def test_commands_are_completed_and_unknown_ones_are_told(nvim: Neovim) -> None:
     assert complete("Assay status ", "cmdline") == []
     nvim.command("Assay nonsense")
     assert "there is no :Assay nonsense" in nvim.v.command_output("messages")
-    for wrong in ("dial nan", "dial 2", "dial x", "pause abc", "pause inf", "pause nan", "pause -3"):
+    for wrong in ("dial nan", "dial 2", "dial x", "pause abc", "pause inf", "pause nan", "pause -3", "calibrate x", "calibrate 0"):
         nvim.command(f"messages clear | Assay {wrong}")
         assert " needs a number " in nvim.v.command_output("messages"), wrong
     assert nvim.status().get("paused") is None

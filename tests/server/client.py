@@ -101,6 +101,7 @@ class Client:
         tells_settings_to: str = "all",
         trusted: bool | None = None,
         resolves: bool = False,
+        asks: bool = False,
         name: str = "tests",
     ) -> dict[str, Any]:
         capabilities: dict[str, Any] = {
@@ -113,6 +114,8 @@ class Client:
             actions = {"codeActionLiteralSupport": literals, "resolveSupport": {"properties": ["edit"]}, "dataSupport": True}
             capabilities["textDocument"]["codeAction"] = actions
             capabilities["workspace"] = {"workspaceEdit": {"documentChanges": True}, "applyEdit": True}
+        if asks:
+            capabilities["window"]["showMessage"] = {"messageActionItem": {}}
         if encodings is not None:
             capabilities["general"] = {"positionEncodings": encodings}
         if configuration:

@@ -1,10 +1,11 @@
 /** "Choose a Model…": the list of the models of this machine. What is chosen is set, opened, and the next step is offered. */
 import * as vscode from 'vscode';
+import { calibrateModel } from './calibrateModel';
 import type { Connection } from './connection';
 import { modelItems, notesWords, wantedBy, type Checked, type ModelItem, type ModelList, type Wanted } from './modelItems';
 import { change } from './settings';
 
-const COPY = 'Copy the Command';
+const CALIBRATE = 'Calibrate Now';
 const OTHER = 'Choose Another…';
 const PROBE = '$(search) Ask the servers on this machine, too';
 const BROWSE = '$(folder-opened) Choose a file…';
@@ -74,7 +75,7 @@ async function use(connection: Connection, { model, serverModel }: Wanted): Prom
     if ((await vscode.window.showErrorMessage(words, OTHER)) === OTHER) await chooseModel(connection);
   } else if (checked.command === null) {
     void vscode.window.showInformationMessage(words);
-  } else if ((await vscode.window.showInformationMessage(words, COPY)) === COPY) {
-    await vscode.env.clipboard.writeText(checked.command);
+  } else if ((await vscode.window.showInformationMessage(words, CALIBRATE)) === CALIBRATE) {
+    await calibrateModel(connection);
   }
 }

@@ -1,5 +1,6 @@
 /** The commands of the palette and of the status bar's menu. */
 import * as vscode from 'vscode';
+import { calibrateModel } from './calibrateModel';
 import { chooseModel } from './chooseModel';
 import type { Connection } from './connection';
 import { chooseDial } from './dial';
@@ -40,6 +41,7 @@ export function registerCommands({ connection, screen, panel, repairs, surprise,
       leaveText();
       return chooseModel(connection);
     },
+    calibrateModel: () => calibrateModel(connection),
     toggleQuiet,
     pauseFor: (minutes) => {
       leaveText();

@@ -12,10 +12,9 @@ interface Editor {
   pick: (items: readonly Entry[]) => string | undefined;
   settings: Record<string, unknown>;
   said: string[];
-  copied: string;
 }
 
-const editor = vi.hoisted((): Editor => ({ offered: [], pick: () => undefined, settings: {}, said: [], copied: '' }));
+const editor = vi.hoisted((): Editor => ({ offered: [], pick: () => undefined, settings: {}, said: [] }));
 
 vi.mock('vscode', () => {
   class QuickPick {
@@ -71,14 +70,6 @@ vi.mock('vscode', () => {
         },
       }),
     },
-    env: {
-      clipboard: {
-        writeText: (text: string) => {
-          editor.copied = text;
-          return Promise.resolve();
-        },
-      },
-    },
     ConfigurationTarget: { Global: 1, Workspace: 2 },
     ProgressLocation: { Notification: 15 },
     CancellationTokenSource: class {
@@ -122,25 +113,25 @@ function connected(checked: object): { connection: Connection; asked: unknown[] 
 
 describe('choosing a model', () => {
   beforeEach(() => {
-    Object.assign(editor, { offered: [], settings: {}, said: [], copied: '', pick: () => undefined });
+    Object.assign(editor, { offered: [], settings: {}, said: [], pick: () => undefined });
   });
 
-  it('sets what was chosen, waits until it is open, and offers the command of the next step', async () => {
+  it('sets what was chosen, waits until it is open, and has it calibrated where it has no numbers', async () => {
     editor.pick = () => CODER.name;
     const { connection, asked } = connected({
       ok: true,
       name: 'Coder',
       said: 'No calibrator yet.',
-      command: 'assay calibrate repo PROJECT',
+      command: 'assay calibrate model',
     });
     await chooseModel(connection);
     expect(editor.settings.model).toBe(CODER.name);
     expect(asked).toEqual([
       ['assay/models', { probe: false }],
       ['assay/checkModel', { model: CODER.name }],
+      ['assay/calibrateModel', {}],
     ]);
-    expect(editor.said).toEqual(['Assay: Coder is open. No calibrator yet.']);
-    expect(editor.copied).toBe('assay calibrate repo PROJECT');
+    expect(editor.said).toEqual(['Assay: Coder is open. No calibrator yet.', 'Assay: No calibrator yet.']);
   });
 
   it('asks the servers only when that is chosen, and sets which of their models it is', async () => {

@@ -8,6 +8,8 @@ local M = {}
 local PAUSE_MINUTES = 30
 -- A day: the longest pause that the server takes.
 local MAX_MINUTES = 1440
+-- The longest calibration that the server takes, in minutes.
+local MAX_CALIBRATION = 240
 
 local function say(text, level)
   vim.notify('Assay: ' .. text, level or vim.log.levels.INFO)
@@ -201,6 +203,17 @@ local function recalibrate()
   end)
 end
 
+--- Fit calibrators to the model, in the background.
+---@param minutes? string
+local function calibrate(minutes)
+  local count = minutes and tonumber(minutes)
+  if minutes and not (count and count > 0 and count <= MAX_CALIBRATION) then
+    say(('calibrate needs a number of minutes, up to %d'):format(MAX_CALIBRATION), vim.log.levels.WARN)
+  elseif running() then
+    require('assay.models').calibrate(count)
+  end
+end
+
 --- The model of this name, or else one from the list.
 ---@param name? string
 local function model(name)
@@ -256,6 +269,7 @@ end
 
 ---@type table<string, assay.Command>
 M.COMMANDS = {
+  calibrate = { run = calibrate, arguments = { '2', '5', '15', '60' } },
   dial = { run = dial, arguments = { '0', '0.1', '0.2', '0.3', '0.4', '0.5', '0.6', '0.7', '0.8', '0.9' } },
   model = { run = model, arguments = { 'embedded' } },
   status = { run = status },

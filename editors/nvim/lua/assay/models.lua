@@ -106,6 +106,15 @@ function M.use(name, server_model)
   end)
 end
 
+--- Fit calibrators to the model in use, in the background.
+---@param minutes? number
+function M.calibrate(minutes)
+  say('fitting calibrators to the model …')
+  ask('assay/calibrateModel', minutes and { minutes = minutes } or vim.empty_dict(), function(answer)
+    tell(answer.said)
+  end)
+end
+
 --- Choose from the list.
 ---@param probe boolean whether to ask servers on this machine, too
 function M.choose(probe)

@@ -1,0 +1,113 @@
+"""The process that fits calibrators to the model while the user works: at the lowest priority, and stopped while somebody types."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from ...inference.opening import FLAGS, ModelChoice
+from .child_process import ChildProcessFailed
+
+# Who has typed nothing for so long thinks, or reads.
+QUIET_S = 3.0
+_BAR = "━─ "
+# A line of a document with samples' paths and calibrators is long, but not longer.
+_MAX_LINE = 1 << 20
+_END_TIMEOUT_S = 2.0
+
+
+def arguments_of(choice: ModelChoice, memory: str, minutes: float, folders: Sequence[Path], *, project: bool) -> list[str]:
+    """The command `assay calibrate model` for a model as a server runs it."""
+    options = [part for name, value in choice.options.items() for part in (FLAGS[name], _spelled(value))]
+    model = [] if choice.where is None else ["--model", choice.where]
+    wanted = ["--minutes", f"{minutes:g}", "--memory", memory, *(["--project"] if project else [])]
+    return ["calibrate", "model", "--json", "--background", *model, *options, *wanted, "--", *map(str, folders)]
+
+
+def _spelled(value: object) -> str:
+    """As the command line has it."""
+    return ("on" if value else "off") if isinstance(value, bool) else str(value)
+
+
+class CalibrationProcess:
+    """Runs one such process at a time. It is its group's first, so that its workers stop and end with it."""
+
+    def __init__(self) -> None:
+        self._group: int | None = None
+        self._going_on: asyncio.TimerHandle | None = None
+
+    async def run(self, arguments: Sequence[str], folder: Path, tell: Callable[[str], None]) -> dict[str, Any]:
+        """The document that the command prints. tell: told how far it is. folder: where it runs.
+
+        Cancelling ends the process; what it asked is kept. Raises ChildProcessFailed, with its last line on stderr.
+        """
+        pipe = asyncio.subprocess.PIPE
+        try:
+            child = await asyncio.create_subprocess_exec(
+                sys.executable, "-P", "-m", "assay", *arguments,
+                stdin=pipe, stdout=pipe, stderr=pipe, cwd=folder, limit=_MAX_LINE, process_group=0,
+            )  # fmt: skip
+        except OSError as error:
+            raise ChildProcessFailed(f"the process can't be started: {error.strerror}") from error
+        self._group = child.pid
+        assert child.stdout is not None
+        assert child.stderr is not None
+        try:
+            out, last = await asyncio.gather(child.stdout.read(), _told(child.stderr, tell))
+            await child.wait()
+        finally:
+            await self._end(child)
+        if child.returncode != 0:
+            raise ChildProcessFailed(last.removeprefix("assay: ") or f"the process ended with {child.returncode}")
+        try:
+            answer = json.loads(out)
+        except ValueError as error:
+            raise ChildProcessFailed("the process printed something that is not JSON") from error
+        assert isinstance(answer, dict)
+        return answer
+
+    def typed(self) -> None:
+        """The user types: the process stops until nothing was typed for a while."""
+        if self._group is None:
+            return
+        if self._going_on is None:
+            self._signal(signal.SIGSTOP)
+        else:
+            self._going_on.cancel()
+        self._going_on = asyncio.get_running_loop().call_later(QUIET_S, self._go_on)
+
+    def _go_on(self) -> None:
+        self._going_on = None
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, what: signal.Signals) -> None:
+        if self._group is not None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._group, what)
+
+    async def _end(self, child: asyncio.subprocess.Process) -> None:
+        """Also its workers: a stopped one would be left."""
+        if self._going_on is not None:
+            self._going_on.cancel()
+            self._going_on = None
+        self._signal(signal.SIGKILL)
+        self._group = None
+        with suppress(TimeoutError):
+            await asyncio.wait_for(child.wait(), _END_TIMEOUT_S)
+
+
+async def _told(stream: asyncio.StreamReader, tell: Callable[[str], None]) -> str:
+    """Tell the lines that a process writes for people, and return the last."""
+    last = ""
+    async for line in stream:
+        if words := line.decode("utf-8", "replace").strip():
+            last = words
+            tell(words.lstrip(_BAR))
+    return last

@@ -1,0 +1,158 @@
+"""Numbers for the model in use: the question whether it is to have some, and the work, with its progress."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+from pygls.lsp.server import LanguageServer
+
+from ...calibration.control_characters import strip_control_characters
+from ...calibration.declined_models import decline, is_declined
+from ...calibration.found_models import entries_of
+from ...inference.completion.settings import Settings
+from ..background_tasks import BackgroundTasks
+from ..confidence.calibration_process import CalibrationProcess, arguments_of
+from ..confidence.calibrators import Calibrators
+from ..confidence.child_process import ChildProcessFailed
+from ..documents.workspace import Roots
+from ..model.live import LiveModel
+from ..model.process import ModelUnavailable
+from ..settings.settings import LiveSettings
+from .progress import cancellable_progress
+
+MINUTES = 5.0
+# The harmless one first: where answers have numbers, a key that was meant for the text chooses that.
+_LATER, _NOW, _NEVER = "Not now", "Calibrate", "Never for this model"
+_ASK_AGAIN_AFTER = timedelta(days=7)
+
+
+class CannotCalibrate(Exception):
+    """No calibrators are fitted; the message says why, for people."""
+
+
+class ModelCalibration:
+    """Fits calibrators to the model in use, and asks once for each model without any.
+
+    Neovim's questions hold the editor, so there the user is told what to type.
+    """
+
+    def __init__(
+        self,
+        server: LanguageServer,
+        tasks: BackgroundTasks,
+        calibrators: Calibrators,
+        show: Callable[[types.MessageType, str], None],
+        live: Callable[[], LiveModel],
+        settings: Callable[[], LiveSettings],
+        roots: Callable[[], Roots],
+        is_neovim: Callable[[], bool],
+        asks_for_trust: Callable[[], bool],
+    ) -> None:
+        """show: shows the user a message. live, settings, roots: what is in use now."""
+        self._server, self._tasks, self._calibrators, self._show = server, tasks, calibrators, show
+        self._live, self._settings, self._roots, self._is_neovim = live, settings, roots, is_neovim
+        self._asks_for_trust = asks_for_trust
+        self._process, self._is_running = CalibrationProcess(), False
+        self._asked: set[str] = set()
+        self._may_ask = asyncio.Event()
+
+    def begin(self) -> None:
+        """The client takes requests from here on."""
+        self._may_ask.set()
+
+    def typed(self) -> None:
+        """The user types."""
+        self._process.typed()
+
+    def consider(self) -> None:
+        """Ask whether the model in use is to have numbers, if it has none and the user was not asked about it."""
+        self._tasks.start(self._consider())
+
+    async def run(self, minutes: float, *, project: bool = False, token: str | int | None = None) -> dict[str, Any]:
+        """What `assay calibrate model --json` prints. token: the client's, for progress. Raises CannotCalibrate."""
+        if self._is_running:
+            raise CannotCalibrate("it is running already")
+        self._is_running = True
+        try:
+            return await self._run(minutes, project=project, token=token)
+        finally:
+            self._is_running = False
+
+    async def _run(self, minutes: float, *, project: bool, token: str | int | None) -> dict[str, Any]:
+        live, roots = self._live(), self._roots().paths
+        try:
+            await live.loaded()
+        except ModelUnavailable as error:
+            raise CannotCalibrate(str(error)) from error
+        if live.settings != Settings():
+            raise CannotCalibrate("what the model is shown was changed (assay.context.…), and numbers are for the usual: set it back first")
+        if project and not roots:
+            raise CannotCalibrate("no folder is open")
+        here, *more = roots or (Path("/"),)
+        arguments = arguments_of(live.choice, self._settings().memory, minutes, [here] if project else more, project=project)
+        async with cancellable_progress(self._server, "numbers", "fitting calibrators to the model", token) as tell:
+            try:
+                return await self._process.run(arguments, here, tell)
+            except ChildProcessFailed as error:
+                raise CannotCalibrate(str(error)) from error
+
+    async def _consider(self) -> None:
+        await self._may_ask.wait()
+        live = self._live()
+        try:
+            found = (await live.loaded()).fingerprint
+        except ModelUnavailable:
+            return
+        registry, _ = await self._calibrators.of(next(iter(self._roots().paths), None))
+        # What is asked of a project's calibrators goes first: they may be for this model.
+        if self._asks_for_trust() or found.id in self._asked or entries_of(registry, found.id) or live.settings != Settings():
+            return
+        self._asked.add(found.id)
+        if await asyncio.to_thread(is_declined, found.id):
+            return
+        # The name of a model comes from its file, and must not write the question.
+        words = strip_control_characters(" ".join(found.name.split()))
+        if self._is_neovim():
+            self._show(types.MessageType.Info, f"no numbers for {words} yet: :Assay calibrate")
+            await self._remember(found.id, None)
+        elif self._can_ask():
+            await self._ask(found.id, words)
+
+    def _can_ask(self) -> bool:
+        window = self._server.client_capabilities.window
+        return window is not None and window.show_message is not None and window.show_message.message_action_item is not None
+
+    async def _ask(self, model: str, name: str) -> None:
+        message = f"Assay: no numbers for {name} yet: calibrate now (about {MINUTES:g} minutes, in the background)?"
+        actions = [types.MessageActionItem(title) for title in (_LATER, _NOW, _NEVER)]
+        try:
+            answer = await self._server.window_show_message_request_async(
+                types.ShowMessageRequestParams(types.MessageType.Info, message, actions)
+            )
+        except JsonRpcException:  # a client that can't ask
+            return
+        title = getattr(answer, "title", None)
+        if title == _NOW:
+            await self._run_and_tell()
+        elif title is not None:
+            await self._remember(model, None if title == _NEVER else datetime.now(UTC) + _ASK_AGAIN_AFTER)
+
+    async def _remember(self, model: str, until: datetime | None) -> None:
+        try:
+            await asyncio.to_thread(decline, model, until)
+        except OSError as error:
+            self._show(types.MessageType.Warning, f"your answer can't be remembered: {error.filename}: {error.strerror}")
+
+    async def _run_and_tell(self) -> None:
+        try:
+            answer = await self.run(MINUTES)
+        except CannotCalibrate as error:
+            self._show(types.MessageType.Warning, f"no calibrators were fitted: {error}")
+        else:
+            self._show(types.MessageType.Info, str(answer["said"]))

@@ -1,0 +1,171 @@
+"""A model without numbers gets some while the user works: the question, the request, and the process that waits while somebody types."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.calibration.declined_models import decline, is_declined
+from assay.inference.opening import ModelChoice
+from assay.server.confidence import calibration_process
+from assay.server.confidence.calibration_process import CalibrationProcess, arguments_of
+from assay.server.confidence.child_process import ChildProcessFailed
+
+from ..client import Client, RpcError, client_of
+
+QUESTION = "window/showMessageRequest"
+FUNCTION = 'def f{n}(items):\n    """Sum."""\n    total = {n}\n    for item in items:\n        total += item\n    return total\n\n\n'
+REQUEST = "assay/calibrateModel"
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ASSAY_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    (folder / "shop.py").write_text("".join(FUNCTION.format(n=n) for n in range(9)))
+    return folder
+
+
+async def question(client: Client) -> dict[str, Any]:
+    async with asyncio.timeout(30):
+        while not (found := [asked for asked in client.requests if asked["method"] == QUESTION]):
+            await asyncio.sleep(0.02)
+    return found[0]
+
+
+async def until_declined(model: str) -> None:
+    async with asyncio.timeout(30):
+        while not is_declined(model):
+            await asyncio.sleep(0.02)
+
+
+async def test_the_user_is_asked_of_a_model_without_numbers_and_never_again_once_it_was_declined(tiny_gguf: Path, project: Path) -> None:
+    async with client_of(tiny_gguf) as client:
+        client.replies[QUESTION] = {"title": "Never for this model"}
+        await client.initialize(root=project, asks=True)
+        model = (await client.ready())["model"]
+        asked = (await question(client))["params"]
+        assert f"no numbers for {model['name']} yet" in asked["message"]
+        assert [action["title"] for action in asked["actions"]] == ["Not now", "Calibrate", "Never for this model"]
+        await until_declined(model["id"])
+    assert is_declined(model["id"], datetime.now(UTC) + timedelta(days=3000))
+    async with client_of(tiny_gguf) as client:
+        await client.initialize(root=project, asks=True)
+        await client.ready()
+        with pytest.raises(RpcError):  # whatever is asked comes before this answer
+            await client.request(REQUEST, {"minutes": 0})
+        assert QUESTION not in [asked["method"] for asked in client.requests]
+
+
+async def test_not_now_is_for_a_week_and_a_closed_question_for_this_session(tiny_gguf: Path, project: Path) -> None:
+    async with client_of(tiny_gguf) as client:
+        client.replies[QUESTION] = {"title": "Not now"}
+        await client.initialize(root=project, asks=True)
+        model = (await client.ready())["model"]["id"]
+        await until_declined(model)
+    assert is_declined(model, datetime.now(UTC) + timedelta(days=6))
+    assert not is_declined(model, datetime.now(UTC) + timedelta(days=8))
+
+
+async def test_neovim_whose_questions_hold_the_editor_is_told_the_command_once(tiny_gguf: Path, project: Path) -> None:
+    for heard in (True, False):
+        async with client_of(tiny_gguf) as client:
+            await client.initialize(root=project, asks=True, name="Neovim")
+            model = (await client.ready())["model"]["id"]
+            if heard:
+                await client.heard("window/showMessage", ":Assay calibrate")
+                await until_declined(model)
+            assert QUESTION not in [asked["method"] for asked in client.requests]
+            assert heard == any(told["method"] == "window/showMessage" for told in client.notifications)
+
+
+async def test_a_yes_asks_the_model_and_tells_what_came_of_it(tiny_gguf: Path, project: Path) -> None:
+    async with client_of(tiny_gguf) as client:
+        await client.initialize(root=project, progress=True)
+        await client.ready()
+        found = await client.request(REQUEST, {"minutes": 0.02, "project": True, "workDoneToken": "mine"})
+        assert found["project"] == str(project)
+        assert found["said"].startswith(f"suggestions of {found['model_name']} have no number")
+        shown = [told["params"]["value"] for told in client.notifications if told["method"] == "$/progress"]
+        assert [value["kind"] for value in shown if value["kind"] != "report"][-1] == "end"
+
+
+async def test_a_request_that_is_cancelled_ends_the_work_and_a_second_one_is_refused(tiny_gguf: Path, project: Path) -> None:
+    async with client_of(tiny_gguf) as client:
+        await client.initialize(root=project)
+        await client.ready()
+        first = client.ask(REQUEST, {"minutes": 60})
+        with pytest.raises(RpcError, match="running already"):
+            await client.request(REQUEST, {})
+        client.notify("$/cancelRequest", {"id": first})
+        with pytest.raises(RpcError):
+            await client.answer(first)
+        for wrong in ({"minutes": 0}, {"minutes": True}, {"project": 1}):
+            with pytest.raises(RpcError, match=REQUEST):
+                await client.request(REQUEST, wrong)
+
+
+def states_of(group: int) -> set[str]:
+    """The states of a group's processes, as the system has them."""
+    found = set()
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = file.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[2]) == group:
+            found.add(fields[0])
+    return found
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are looked at in /proc")
+async def test_the_process_stops_while_somebody_types_and_then_goes_on_and_ends_with_its_workers(
+    tiny_gguf: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(calibration_process, "QUIET_S", 0.3)
+    process = CalibrationProcess()
+    told: list[str] = []
+    choice = ModelChoice(str(tiny_gguf))
+    running = asyncio.create_task(process.run(arguments_of(choice, "off", 60, [], project=False), project, told.append))
+    async with asyncio.timeout(60):
+        while process._group is None or not list((project.parent / "cache").rglob("answers.jsonl")):
+            await asyncio.sleep(0.02)
+        group = process._group
+        process.typed()
+        while states_of(group) != {"T"}:
+            await asyncio.sleep(0.02)
+        while "T" in states_of(group):
+            await asyncio.sleep(0.02)
+        process.typed()
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        while states_of(group) - {"Z"}:
+            await asyncio.sleep(0.02)
+    assert any("shop" in line for line in told)
+
+
+async def test_what_goes_wrong_is_said_in_the_words_of_the_command(project: Path) -> None:
+    choice = ModelChoice(str(project / "gone.gguf"), {"flash_attention": False, "threads": "auto"})
+    arguments = arguments_of(choice, "file", 5, [project], project=True)
+    assert arguments[-4:] == ["file", "--project", "--", str(project)]
+    assert json.dumps(arguments).count("--flash-attention") == 1
+    with pytest.raises(ChildProcessFailed, match=r"gone\.gguf"):
+        await CalibrationProcess().run(arguments, project, lambda _: None)
+
+
+def test_an_answer_that_can_not_be_read_counts_so_that_nobody_is_asked_twice(project: Path) -> None:
+    assert not is_declined("0" * 16)
+    decline("0" * 16)
+    assert is_declined("0" * 16)
+    (file,) = (project.parent / "data").rglob("*.json")
+    file.write_text("{")
+    assert is_declined("0" * 16)
