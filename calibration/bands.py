@@ -69,3 +69,10 @@ def band_text(event: str, band: Band, low: float | None, high: float | None) -> 
     if low is None or high is None or band is NO_EVIDENCE:
         return f"{NO_EVIDENCE.shape} {NO_EVIDENCE.word}"
     return f"{band.shape} {band.word} {percents(low, high)} {EVENT_WORDS[event]}"
+
+
+def short_text(band: Band, low: float | None, high: float | None) -> str:
+    """ "◆ 70-85 %", without the words that the shape stands for. Without a probability it is "○ no evidence"."""
+    if low is None or high is None or band is NO_EVIDENCE:
+        return f"{NO_EVIDENCE.shape} {NO_EVIDENCE.word}"
+    return f"{band.shape} {percents(low, high)}"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from .bands import BAND_OF_WORD, BOUNDARIES, NO_EVIDENCE, Band, Boundaries, band_of, band_text
+from .bands import BAND_OF_WORD, BOUNDARIES, NO_EVIDENCE, Band, Boundaries, band_of, band_text, short_text
 from .calibrator import Calibrator, log_odds_range
 from .fitting.shrinkage import Level
 from .guards import Status
@@ -44,6 +44,11 @@ class Confidence:
     def text(self) -> str:
         """The text for people: "◆ likely 70-85 % exact match"."""
         return band_text(self.event, self.look, self.low, self.high)
+
+    @property
+    def short(self) -> str:
+        """The text where there is little room: "◆ 70-85 %"."""
+        return short_text(self.look, self.low, self.high)
 
 
 def confidence(

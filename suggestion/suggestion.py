@@ -48,5 +48,5 @@ class Suggestion:
 def confidence_json(confidence: Confidence) -> dict[str, Any]:
     """A confidence as in docs/formats.md: its fields, and the band as people read it."""
     said = {name: getattr(confidence, name) for name in _CONFIDENCE}
-    said["text"], said["shape"] = confidence.text, confidence.look.shape
+    said["text"], said["short"], said["shape"] = confidence.text, confidence.short, confidence.look.shape
     return said

@@ -74,6 +74,7 @@ def test_without_a_calibrator_there_is_no_number_and_the_band_says_so() -> None:
             "calibrator": None,
             "reason": "there is no calibrator",
             "text": "○ no evidence",
+            "short": "○ no evidence",
             "shape": "○",
         },
         "measures": made.measures,
