@@ -27,7 +27,7 @@ from client import Client, client_of, span  # noqa: E402
 from machine import described, own_data_folder  # noqa: E402
 
 # Both ways do the same work: nothing is remembered, prepared or waited for.
-OPTIONS = {"remember": False, "speculate": False, "delay": 0, "kind": "line"}
+OPTIONS = {"remember": False, "speculate": False, "delay": 0, "kind": "line", "showAbove": 0}
 URI = "file:///benchmark.py"
 # Of lines at least so long a half is taken out.
 LONG = 25

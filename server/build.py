@@ -14,6 +14,7 @@ from .features.calibrate_model import CALIBRATE_MODEL, calibrate_model
 from .features.code_actions import KINDS, code_action, resolve_code_action
 from .features.confidence_requests import CONFIDENCE, DIAL, confidence, dial
 from .features.context import CONTEXT, context
+from .features.dial_command import SET_DIAL, set_dial
 from .features.explain import EXPLAIN, explain
 from .features.hover import hover
 from .features.inline_completion import inline_completion
@@ -102,6 +103,11 @@ def pause(ls: AssayServer, *arguments: Any) -> str | None:
     return pause_for_minutes(ls, arguments)
 
 
+async def set_the_dial(ls: AssayServer, *arguments: Any) -> dict[str, Any]:
+    """The command that sets the dial until the server ends."""
+    return await set_dial(ls, arguments)
+
+
 async def repair(ls: AssayServer, *arguments: Any) -> bool:
     """The command that puts in a repair."""
     return await repair_commands.repair(ls, arguments)
@@ -168,6 +174,7 @@ def build_server(model: ModelChoice) -> AssayServer:
     server.command(outcome_commands.SHOWN)(shown)
     server.command(outcome_commands.ACCEPTED_PART)(accepted_part)
     server.command(PAUSE)(pause)
+    server.command(SET_DIAL)(set_the_dial)
     server.command(repair_work.REPAIR)(repair)
     server.command(repair_work.CHOOSE)(choose_repair)
     server.command(RUN_TESTS)(run_tests)

@@ -19,7 +19,9 @@ from ..inference.opening import ModelChoice
 from .background_tasks import BackgroundTasks
 from .confidence.calibrators import Calibrators, trust_in
 from .confidence.drift_watch import DriftWatch
+from .confidence.hourly import look_hourly
 from .confidence.log_reader import LogReader
+from .confidence.stops import Stops
 from .context.background_search import OtherFiles
 from .context.edited_files import EditedFiles
 from .documents import notebooks
@@ -42,6 +44,7 @@ from .requests.counts import RequestCounts
 from .requests.requests import Requests
 from .settings.client_settings import ClientSettings
 from .settings.settings import DEFAULTS, LiveSettings, problems_not_told, reload_needed
+from .settings.table import ShowAbove
 from .tracking.event_writer import EventWriter
 from .tracking.hover_anchors import HoverAnchors
 from .tracking.outcome_tracker import OutcomeTracker
@@ -72,6 +75,9 @@ class AssayServer(LanguageServer):
         self.roots = Roots()
         self.is_neovim = False
         self.actions = ActionsOf()
+        # Where a command has set the dial, None where the setting counts; and what the setting was then.
+        self.dial_override: ShowAbove | None = None
+        self._own_dial: ShowAbove = DEFAULTS.show_above
         # The document that was last asked about.
         self.asked_in = ""
         self.recalibrating = False
@@ -116,6 +122,7 @@ class AssayServer(LanguageServer):
         self.pause = Pause(self.status.changed)
         self.log_reader = LogReader()
         self.drift_watch = DriftWatch(self, self._warn)
+        self.stops = Stops(self, self.status.changed)
         self._problems_told: set[str] = set()
         self._is_model_started = False
         self._is_closing = False
@@ -125,6 +132,7 @@ class AssayServer(LanguageServer):
         """Take what the client says of itself, and start to load what does not wait for its settings."""
         self.client_settings.begin(params.initialization_options)
         self.settings, self.problems = self.client_settings.parsed()
+        self._own_dial = self.settings.show_above
         self.roots = roots_of(params)
         self._client = params.client_info or self._client
         self.is_neovim = self._client.name == _NEOVIM
@@ -134,6 +142,7 @@ class AssayServer(LanguageServer):
             self.calibrators.follow(root)
         self.executor.submit(self.protocol.warm_up)
         self.tasks.start(self.drift_watch.run())
+        self.tasks.start(look_hourly(self, self.stops.look, "the dial"))
         self.events = self._make_events()
         self._make_model()
         self._follow_projects()
@@ -175,7 +184,7 @@ class AssayServer(LanguageServer):
         if self._is_closing:
             return
         before = self.settings
-        self.settings, self.problems = self.client_settings.parsed()
+        self.settings, self.problems = self._overridden(*self.client_settings.parsed())
         for problem in problems_not_told(self.problems, self._problems_told):
             self._warn(problem)
         self._log_events()
@@ -200,6 +209,12 @@ class AssayServer(LanguageServer):
         self._measure_latency()
         self.menu.apply(self.settings.plain_completion)
 
+    def _overridden(self, settings: LiveSettings, problems: tuple[str, ...]) -> tuple[LiveSettings, tuple[str, ...]]:
+        """The settings, with the dial where a command has set it since the user's own setting changed."""
+        if settings.show_above != self._own_dial:
+            self._own_dial, self.dial_override = settings.show_above, None
+        return settings if self.dial_override is None else replace(settings, show_above=self.dial_override), problems
+
     def _make_model(self) -> None:
         self.live = LiveModel(
             self.settings.model_or(self.default_model),
@@ -223,6 +238,7 @@ class AssayServer(LanguageServer):
             on_hidden=self.status.changed,
             paused_until=lambda: self.pause.until,
             on_given=self.outcome_tracker.offered,
+            show_above=self.stops.show_above,
         )
 
     def trust_workspace(self) -> None:

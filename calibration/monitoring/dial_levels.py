@@ -54,7 +54,12 @@ class Level:
 
 
 def levels_of(
-    p: Floats, happened: Sequence[bool | None], shown: NDArray[np.bool_], propensities: Floats, groups: NDArray[np.intp]
+    p: Floats,
+    happened: Sequence[bool | None],
+    shown: NDArray[np.bool_],
+    propensities: Floats,
+    groups: NDArray[np.intp],
+    positions: Sequence[float] = POSITIONS,
 ) -> tuple[Level, ...]:
     """The positions of the dial, from logged decisions, all (n,).
 
@@ -62,7 +67,7 @@ def levels_of(
         p: probabilities.
         happened: whether each was right; None if unknown.
         shown, propensities: whether it was shown, and with which probability.
-        groups: numbered from 0.
+        groups: numbered from 0. positions: which ones.
 
     `right` is None with fewer than 25 labels, or 5 groups of them. What was shown at random, with a propensity below 1, has a larger
     weight, so that it represents what was hidden. If nothing represents the hidden suggestions of a position, `right` is None too: they are
@@ -71,7 +76,7 @@ def levels_of(
     known = np.array([label is not None for label in happened], dtype=np.bool_)
     label = np.array([bool(label) for label in happened], dtype=np.bool_)
     levels = []
-    for position in POSITIONS:
+    for position in positions:
         above = p >= position
         count = int(above.sum())
         those = above & known & shown

@@ -7,8 +7,6 @@ user would have written.
 
 from __future__ import annotations
 
-import asyncio
-import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -20,17 +18,9 @@ from ..model.live import LiveModel
 from ..settings.settings import LiveSettings
 from ..tracking.event_writer import EventWriter
 from .calibrators import Calibrators
-from .child_process import ChildProcessFailed
 from .dial_report import LABEL
+from .hourly import look_hourly
 from .log_reader import LogReader, Question
-
-logger = logging.getLogger(__name__)
-
-# By then the editor has started and the model is usually loaded.
-FIRST_S = 60.0
-AGAIN_S = 3600.0
-# How long to wait while the model is not loaded yet, or works.
-_BUSY_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,16 +78,7 @@ class DriftWatch:
 
     async def run(self) -> None:
         """Look now and then, until cancelled."""
-        wait_s = FIRST_S
-        while True:
-            await asyncio.sleep(wait_s)
-            while self._source.live.process.model is None or self._source.live.scheduler.busy:
-                await asyncio.sleep(_BUSY_S)
-            try:
-                await self._look()
-            except ChildProcessFailed as error:
-                logger.warning("The log can't be checked for drift: %s", error)
-            wait_s = AGAIN_S
+        await look_hourly(self._source, self._look, "drift")
 
     async def _look(self) -> None:
         source = self._source

@@ -15,6 +15,7 @@ from ..confidence.child_process import ChildProcessFailed
 from ..confidence.confidence_report import recalibrate_json, tasks_json
 from ..confidence.dial_report import LABEL, evidence_json, log_dial_json
 from ..confidence.log_reader import Question
+from ..confidence.stops import stop_of
 from ..documents.documents import Document
 from ..documents.workspace import path_of, root_of
 from ..language_server import AssayServer
@@ -38,11 +39,16 @@ async def dial(ls: AssayServer, params: Any) -> dict[str, Any]:
         if choice.entry is not None and standing_of(choice.entry, language, show_refuted=settings.show_refuted).has_numbers
     }
     answer, trouble = await _read_log(ls, Question("dial", settings.event, model_id))
+    log = answer or log_dial_json(None, settings.event, model_id)
+    if trouble is None:
+        ls.stops.take(log["byCalibrator"])
     return {
         "event": settings.event,
         "label": LABEL,
         "showAbove": settings.show_above,
-        **(answer or log_dial_json(None, settings.event, model_id)),
+        "stop": stop_of(settings.show_above),
+        "stops": ls.stops.as_json(used),
+        **log,
         "logTrouble": trouble,
         "evidence": evidence_json(used),
     }

@@ -10,6 +10,7 @@ from ...calibration.standing import REFUTED, standing_of
 from ..confidence.calibrators import Calibrators
 from ..confidence.dial_report import LABEL
 from ..confidence.drift_watch import DriftWatch, in_use
+from ..confidence.stops import Stops
 from ..model.live import LiveModel
 from ..model.read_projects import ReadProjects
 from ..requests.counts import RequestCounts
@@ -35,6 +36,7 @@ class StatusSource(Protocol):
     problems: tuple[str, ...]
     calibrators: Calibrators
     drift_watch: DriftWatch
+    stops: Stops
     counts: RequestCounts
     events: EventWriter
     projects: ReadProjects
@@ -62,6 +64,7 @@ class Status:
             "busy": source.live.scheduler.busy,
             "silent": self._silent_because,
             "hidden": source.requests.hidden,
+            "dial": source.stops.brief(),
             "paused": source.pause.until_iso,
             "tests": source.accepted_tests.as_json(),
             "notes": [*(state["reason"] for state in source.projects.states.values() if state["reason"]), *self._refuted()],

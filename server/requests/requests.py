@@ -64,14 +64,17 @@ class Requests:
         on_hidden: Callable[[], None] = lambda: None,
         paused_until: Callable[[], datetime | None] = lambda: None,
         on_given: Callable[[GenerationRequest, Sequence[Suggestion]], str | None] = lambda *_: None,
+        show_above: Callable[[str | None], float] = lambda _: 0.0,
     ) -> None:
         """settings: asked for at each request; on_silent: told why no suggestion comes by itself in a document, None where they come;
         on_hidden: told when `hidden` grows; paused_until: when a pause ends, None where there is none; on_given: told what the editor is
-        given, also where that is nothing, and gives the id of the showing, None where there is none."""
+        given, also where that is nothing, and gives the id of the showing, None where there is none; show_above: from which probability on
+        what a calibrator judges is shown, given its id."""
         self._on_silent = on_silent
         self._on_hidden = on_hidden
         self._paused_until = paused_until
         self._on_given = on_given
+        self._show_above = show_above
         self._live = live
         self._calibrators = calibrators
         self._counts = counts
@@ -265,7 +268,7 @@ class Requests:
         settings, first = self._settings(), found[0]
         decision = decide(
             first.suggestion.confidence,
-            show_above=settings.show_above,
+            show_above=self._show_above(first.suggestion.confidence.calibrator),
             show_uncalibrated=settings.show_uncalibrated,
             explore=settings.exploring,
             draw=draw_of(identity_of(request, result, first.generation)) if settings.exploring else 0.0,

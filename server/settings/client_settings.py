@@ -59,6 +59,11 @@ class ClientSettings:
                 self._answer = sent
             await self._apply()
 
+    async def apply(self) -> None:
+        """Apply them again, as they are."""
+        async with self._lock:
+            await self._apply()
+
     def follow_changes(self) -> None:
         """Ask the client to tell when settings change, where it tells only who registered for it, as VS Code does."""
         workspace = self._server.client_capabilities.workspace

@@ -14,7 +14,7 @@ from ...calibration.samples import Event
 from ...inference.opening import FLAGS, ModelChoice, ModelOptions
 from ...suggestion.memory.scope import Scope
 from ..tracking.event_writer import LogTarget
-from .table import SETTINGS, Plain, Setting, Wanted
+from .table import SETTINGS, Plain, Setting, ShowAbove, Wanted
 from .values import MAX_QUOTED, clipped, quoted
 
 SECTION = "assay"
@@ -43,7 +43,7 @@ class LiveSettings:
     in_comments: bool
     in_strings: bool
     disabled_languages: frozenset[str]
-    show_above: float
+    show_above: ShowAbove
     show_uncalibrated: bool
     show_refuted: bool
     bands: Boundaries
@@ -93,6 +93,7 @@ def _camel(flag: str) -> str:
     return re.sub(r"-([a-z])", lambda letter: letter[1].upper(), flag.removeprefix("--"))
 
 
+SHOW_ABOVE = next(setting for setting in SETTINGS if setting.name == "showAbove")
 _NAMES = frozenset(setting.name for setting in SETTINGS)
 _GROUPS = frozenset(name.partition(".")[0] for name in _NAMES if "." in name)
 _MODEL_OPTIONS = {f"modelOptions.{_camel(flag)}": option for option, flag in FLAGS.items()}

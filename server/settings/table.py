@@ -19,6 +19,7 @@ from .values import Values, file, folders, number, one_of, or_word, place, quote
 
 Wanted = Literal["auto", "line", "block", "function"]
 Plain = Literal["auto", "on", "off"]
+ShowAbove = float | Literal["auto", "quiet"]
 
 # More than the context of any model, and within the 32-bit integers of the runtimes.
 _MAX_TOKENS = 1 << 24
@@ -186,7 +187,14 @@ SETTINGS: tuple[Setting, ...] = (
         (),
         "Languages in which nothing is suggested, by the editor's language identifiers.",
     ),
-    Setting("showAbove", number(0, 1), 0, "The dial: suggestions with a lower probability than this are hidden. 0 hides none."),
+    Setting(
+        "showAbove",
+        or_word("auto", number(0, 1), "quiet"),
+        "auto",
+        "The dial: which suggestions come by themselves. `auto` (balanced) shows those of which at least one in two is right, by the "
+        "evidence of each calibrator and then by what you kept; `quiet`, at least three in four. A number hides those with a lower "
+        "probability; 0 hides none (everything). What you ask for is always shown.",
+    ),
     Setting(
         "showUncalibrated",
         switch(),
@@ -332,8 +340,8 @@ SETTINGS: tuple[Setting, ...] = (
         "explore",
         number(0, 0.1),
         0.01,
-        "The share of suggestions below `assay.showAbove` that are shown all the same, chosen at random, so that calibrators can learn "
-        "about them. Only while `assay.log.events` is true.",
+        "The share of suggestions hidden by `assay.showAbove` that are shown all the same, chosen at random, so that calibrators and the "
+        "dial can learn about them. Only while `assay.log.events` is true.",
     ),
     Setting(
         "repair.verify",

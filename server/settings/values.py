@@ -76,15 +76,18 @@ def whole(low: int, high: int, of: str = "") -> Values:
     return Values(_range("a whole number", low, high, of), {"type": "integer", "minimum": low, "maximum": high}, read)
 
 
-def or_word(word: str, numbers: Values) -> Values:
-    """One word, or a number."""
+def or_word(word: str, numbers: Values, *more: str) -> Values:
+    """One word, or one of several, or a number."""
+    words = (word, *more)
 
     def read(value: Any) -> Any:
-        return value if isinstance(value, str) and value == word else numbers.read(value)
+        return value if isinstance(value, str) and value in words else numbers.read(value)
 
     # In JSON Schema, `pattern` applies only to texts, and `minimum` and `maximum` only to numbers.
-    schema = {**numbers.schema, "type": ["string", numbers.schema["type"]], "pattern": f"^{word}$"}
-    return Values(f'"{word}" or {numbers.words}', schema, read)
+    pattern = f"^{word}$" if not more else f"^({'|'.join(words)})$"
+    schema = {**numbers.schema, "type": ["string", numbers.schema["type"]], "pattern": pattern}
+    said = ", ".join(f'"{one}"' for one in words)
+    return Values(f"{said} or {numbers.words}", schema, read)
 
 
 def text(words: str) -> Values:

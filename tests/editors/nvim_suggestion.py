@@ -25,7 +25,7 @@ RETURN = "        return "
 STATUSLINE = """vim.o.statusline = "%{v:lua.require'assay'.statusline()}" """
 MUTE = "local c = require('assay.client'); real, c.request = c.request, function(_, _, handler) answer = handler; return 1 end"
 LOUD = "require('assay.client').request = real"
-BADGE = re.compile(r"[◆◈◇] (likely|possible|unlikely) \d+-\d+ % exact match")
+BADGE = re.compile(r"[◆◈◇] \d+-\d+ %")
 
 
 def suggest(nvim: Neovim, typed: str = RETURN, *, file: str = "a.py", text: str | None = None) -> str:
@@ -37,4 +37,8 @@ def suggest(nvim: Neovim, typed: str = RETURN, *, file: str = "a.py", text: str 
 
 
 def setup_again(nvim: Neovim, options: str = "") -> None:
-    nvim.configure(lambda: nvim.lua(f"require('assay').setup({{ cmd = require('assay.config').current.cmd, {options} }})"))
+    nvim.configure(
+        lambda: nvim.lua(
+            f"require('assay').setup({{ cmd = require('assay.config').current.cmd, settings = {{ showAbove = 0 }}, {options} }})"
+        )
+    )

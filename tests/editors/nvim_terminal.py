@@ -66,8 +66,8 @@ end }})
 _FRESH = """
 if vim.fn.reg_recording() ~= '' then vim.cmd('normal! q') end
 local config, client = require('assay.config'), require('assay.client')
--- one in a hundred of what the dial hides would be shown
-require('assay').setup({ cmd = config.current.cmd, settings = { explore = 0 } })
+-- one in a hundred of what the dial hides would be shown, and the dial is about what is likely: most tests are not
+require('assay').setup({ cmd = config.current.cmd, settings = { explore = 0, showAbove = 0 } })
 client.execute('assay.pause', { minutes = 0 })
 vim.o.completeopt, vim.o.wrap, vim.o.foldmethod, vim.o.statusline = 'menu,preview', true, 'manual', ''
 vim.cmd('silent! iunmap <Tab> | imapclear <buffer> | messages clear')
@@ -126,7 +126,7 @@ class Neovim:
         folder.mkdir(parents=True, exist_ok=True)
         self.socket, self.init = folder / "s", folder / "init.lua"
         if setup is None:
-            setup = SETUP.format(options="{ cmd = " + serve_command() + ", " + options + " }")
+            setup = SETUP.format(options="{ cmd = " + serve_command() + ", settings = { showAbove = 0 }, " + options + " }")
         self.init.write_text(_INIT.format(plugin=f"[=[{PLUGIN}]=]", before=before, setup=setup), encoding="utf-8")
         self._tmux = ["tmux", "-S", str(folder / "t"), "-f", "/dev/null"]
         environment = os.environ | {

@@ -50,8 +50,16 @@ def test_pause_and_resume(nvim: Neovim) -> None:
     assert nvim.wait_ghost()
 
 
-def test_quiet_means_only_when_asked(nvim: Neovim) -> None:
-    nvim.configure(lambda: nvim.command("Assay quiet"))
+def test_the_stops_of_the_dial_have_names(nvim: Neovim) -> None:
+    for name, setting in (("quiet", "quiet"), ("balanced", "auto"), ("everything", 0)):
+        nvim.command(f"messages clear | Assay {name}")
+        nvim.until(lambda name=name: f"Assay: {name}: shows " in nvim.v.command_output("messages"), "it was said what it does")
+        assert nvim.lua("return require('assay.config').current.settings.showAbove") == setting
+        nvim.until(lambda name=name: nvim.status()["dial"]["stop"] == name, "the server was told")
+
+
+def test_automatic_toggles_whether_suggestions_come_only_when_asked_for(nvim: Neovim) -> None:
+    nvim.configure(lambda: nvim.command("Assay automatic"))
     try:
         nvim.edit("a.py", nvim.text + RETURN)
         nvim.keys("A")
@@ -61,7 +69,7 @@ def test_quiet_means_only_when_asked(nvim: Neovim) -> None:
         nvim.keys("M-\\")
         assert nvim.wait_ghost()
     finally:
-        nvim.configure(lambda: nvim.command("Assay quiet"))
+        nvim.configure(lambda: nvim.command("Assay automatic"))
     nvim.keys("Escape", "A")
     assert nvim.wait_ghost()
 
@@ -78,11 +86,17 @@ def test_explain_shows_the_evidence_beside_the_cursor(nvim: Neovim) -> None:
 
 
 def test_the_dial_s_menu_says_what_each_level_would_have_shown(nvim: Neovim) -> None:
-    nvim.lua("vim.ui.select = function(items, opts, choose) offered = vim.tbl_map(opts.format_item, items); choose(items[6]) end")
+    nvim.lua("vim.ui.select = function(items, opts, choose) offered = vim.tbl_map(opts.format_item, items); choose(items[9]) end")
     nvim.command("Assay dial")
     offered = nvim.until(lambda: nvim.lua("return offered"), "the levels")
-    assert len(offered) == 10
-    assert offered[0].startswith("● all")
+    assert len(offered) == 13
+    assert [
+        bool(re.match(rf"{now} {name} +shows .*suggestions", line))
+        for now, name, line in zip(" ●", ("balanced", "everything"), offered[1:3], strict=True)
+    ] == [True] * 2
+    assert offered[0].startswith("  quiet ")
+    assert offered[3].startswith("  all")
+    offered = offered[3:]
     level = r"(line|rest|middle) (not known|[\d.]+ %(, [\d.]+ % right( \(\d+-\d+\))?)?)"
     assert all(re.match(rf"  ≥ \d0 %  (here: shows ([\d.]+ %|–).* · )?{level}; {level}; {level}$", line) for line in offered[1:])
     assert re.search(r"line [\d.]+ %, \d+ % right \(\d+-\d+\); rest", offered[2])
@@ -143,7 +157,7 @@ def test_status_says_what_the_server_has(nvim: Neovim) -> None:
 
 def test_commands_are_completed_and_unknown_ones_are_told(nvim: Neovim) -> None:
     complete = nvim.v.funcs.getcompletion
-    first = ["calibrate", "dial", "explain", "model", "pause", "quiet", "recalibrate"]
+    first = ["automatic", "balanced", "calibrate", "dial", "everything", "explain", "model", "pause", "quiet", "recalibrate"]
     everything = [*first, "repair", "report", "restart", "resume", "status", "surprise", "tests"]
     assert complete("Assay ", "cmdline") == everything
     assert complete("Assay re", "cmdline") == ["recalibrate", "repair", "report", "restart", "resume"]
@@ -155,7 +169,7 @@ def test_commands_are_completed_and_unknown_ones_are_told(nvim: Neovim) -> None:
         nvim.command(f"messages clear | Assay {wrong}")
         assert " needs a number " in nvim.v.command_output("messages"), wrong
     assert nvim.status().get("paused") is None
-    assert nvim.lua("return require('assay.config').current.settings.showAbove") is None
+    assert nvim.lua("return require('assay.config').current.settings.showAbove") == 0
 
 
 def test_checkhealth_says_what_works_and_which_keys_are_taken(nvim: Neovim) -> None:

@@ -28,8 +28,10 @@ def test_the_badge_has_the_colour_of_its_band(nvim: Neovim, word: str, shape: st
     nvim.set("bands", {"likelyFrom": likely, "possibleFrom": possible})
     try:
         suggest(nvim)
-        nvim.seen(f"{shape} {word} ")
-        assert colour_of(nvim.screen().coloured, f"{shape} {word}") == colour
+        badge, group = nvim.badge() or ("", "")
+        assert (badge[0], group) == (shape, f"Assay{word.capitalize()}")
+        nvim.seen(badge)
+        assert colour_of(nvim.screen().coloured, badge) == colour
     finally:
         nvim.set("bands", {"likelyFrom": 0.7, "possibleFrom": 0.4})
 
@@ -136,10 +138,19 @@ def test_the_status_line_has_the_band_of_what_is_on_the_screen(nvim: Neovim) -> 
     nvim.lua(STATUSLINE)
     nvim.seen("Assay")
     suggest(nvim)
-    badge = (nvim.badge() or ("",))[0]
-    nvim.seen(f"Assay {badge}")
+    words = nvim.lua("return require('assay.suggestion').confidence().text")
+    assert words.endswith(" exact match")
+    nvim.seen(f"Assay {words}")
     nvim.keys("Escape")
-    nvim.gone(f"Assay {badge}")
+    nvim.gone(f"Assay {words}")
+
+
+def test_the_badge_has_words_where_the_user_wants_them(nvim: Neovim) -> None:
+    nvim.lua("require('assay.config').current.badge = 'words'")
+    suggest(nvim)
+    badge = (nvim.badge() or ("",))[0]
+    assert badge == nvim.lua("return require('assay.suggestion').confidence().text")
+    assert badge.endswith(" exact match")
 
 
 @pytest.mark.parametrize("how", ["%{v:lua.require'assay'.statusline()}", "%!v:lua.require'assay'.statusline()"])
@@ -150,7 +161,7 @@ def test_of_two_windows_only_the_one_with_the_cursor_has_the_band(nvim: Neovim, 
     nvim.keys("A")
     nvim.settle()
     nvim.wait_ghost()
-    badge = (nvim.badge() or ("",))[0]
+    badge = nvim.lua("return require('assay.suggestion').confidence().text")
     nvim.until(lambda: [line.count(badge) for line in nvim.screen().lines if "Assay" in line] == [1], "one band in two status lines")
     (line,) = [line for line in nvim.screen().lines if "Assay" in line]
     assert line.count("Assay") == 2

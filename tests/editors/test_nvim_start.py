@@ -254,7 +254,7 @@ def test_excluded_and_unnamed_buffers_are_left_alone(suite: str, folder: Path) -
 
 
 BUILT_IN = """
-vim.lsp.config('assay', {{ cmd = {cmd}, filetypes = {{ 'python' }} }})
+vim.lsp.config('assay', {{ cmd = {cmd}, init_options = {{ showAbove = 0 }}, filetypes = {{ 'python' }} }})
 vim.lsp.enable('assay')
 vim.lsp.inline_completion.enable()
 vim.keymap.set('i', '<Tab>', function()
@@ -282,7 +282,7 @@ def test_neovim_s_own_inline_completion_works_without_the_plugin(suite: str, fol
 
 PLAIN = """
 vim.api.nvim_create_autocmd('FileType', {{ pattern = 'python', callback = function(event)
-  vim.lsp.start({{ name = 'assay', cmd = {cmd}, init_options = {{ plainCompletion = 'on' }} }})
+  vim.lsp.start({{ name = 'assay', cmd = {cmd}, init_options = {{ plainCompletion = 'on', showAbove = 0 }} }})
 end }})
 """
 

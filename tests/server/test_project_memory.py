@@ -20,7 +20,7 @@ from assay.suggestion.memory import folder
 
 from .client import Client, client_of
 
-OPTIONS = {"memory": "project", "alternatives": 1, "remember": False, "speculate": False, "kind": "line"}
+OPTIONS = {"memory": "project", "alternatives": 1, "remember": False, "speculate": False, "kind": "line", "showAbove": 0}
 STORE = "def open_ledger_{name}(path):\n    return path\n\n\ndef use(path):\n    store = open_ledger_{name}(path)\n    return store\n"
 CALL = "def main(path):\n    store = open_ledger"
 SEEN_S = 2.0

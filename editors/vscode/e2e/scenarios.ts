@@ -53,7 +53,7 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: 'a suggestion of a block without a calibrator has no digit', settings: { 'assay.context.prefixTokens': 300 }, run: uncalibrated },
   { name: 'another model without calibrators has no digit', run: otherModel },
   { name: 'a pause holds until it is ended', run: pausing },
-  { name: 'in quiet mode suggestions come when they are invoked', run: quiet },
+  { name: 'on request suggestions come when they are invoked', run: onRequest },
   { name: 'the explanation is on the hover over the badge', run: explained },
   { name: 'the explanation is on the hover over the code, and by keyboard', run: explainedOverCode },
   ...THEMES.map(([theme, kind]) => ({
@@ -138,6 +138,9 @@ function event(editor: Editor, after: number, kind: string, fits: (body: Event['
 
 const ending = (how: string) => (body: Event['body']) => body.ending === how;
 
+/** By their shapes. */
+const BANDS: Readonly<Record<string, string>> = { '◆': 'likely', '◈': 'possible', '◇': 'unlikely' };
+
 async function badgeSaysWhatTheServerSaid(editor: Editor): Promise<void> {
   const before = lastEvent(editor);
   const { badge } = await ask(editor, 'badge.py', MAIN);
@@ -145,8 +148,8 @@ async function badgeSaysWhatTheServerSaid(editor: Editor): Promise<void> {
   const ofGhost = ({ outcome, characters }: Event['body']) => outcome === 'produced' && characters === MAIN.ghost.length;
   const { body } = await event(editor, before, 'request', ofGhost);
   const { low, high, band } = body.confidence as { low: number; high: number; band: string };
-  const [, said, from, to] = /^\S+ (likely|possible|unlikely) (\d+)-(\d+) % exact match$/.exec(badge.text) ?? [];
-  assert.deepEqual([said, Number(from), Number(to)], [band, Math.floor(low * 100), Math.ceil(high * 100)], badge.text);
+  const [, shape, from, to] = /^(\S+) (\d+)-(\d+) %$/.exec(badge.text) ?? [];
+  assert.deepEqual([BANDS[shape ?? ''], Number(from), Number(to)], [band, Math.floor(low * 100), Math.ceil(high * 100)], badge.text);
   const { cursor } = await editor.screen.seen();
   assert.equal(Math.abs(badge.top - (cursor?.top ?? 0)) < 4, true, 'the badge is on the line of the cursor');
   assert.equal(badge.colour, themeColour(`assay.${band}`, 'light'));
@@ -342,7 +345,7 @@ async function alternatives(editor: Editor): Promise<void> {
       },
       () => editor.screen.seen(),
     );
-    assert.match(badge.text, /^\S+ (likely|possible|unlikely) \d+-\d+ % exact match · |^\S+ no evidence · /);
+    assert.match(badge.text, /^\S+ \d+-\d+ % · |^\S+ no evidence · /);
     ({ place, count } = numberOf(badge) ?? { place, count });
     assert.equal(said.get(place) ?? ghost, ghost, `number ${place} is what it was before`);
     said.set(place, ghost);
@@ -390,7 +393,7 @@ async function dialByKeyboard(editor: Editor): Promise<void> {
   await until('one more is hidden', async () => (await hiddenCount(editor)) > hidden, () => editor.screen.status());
   assert.equal((await editor.screen.ghost()).trim(), '');
   await editor.command('Assay: Set the Dial…');
-  await editor.choose('All');
+  await editor.choose('Everything');
   await until('the dial is open', async () => !/90 %/.test((await editor.screen.status()).spoken), () => editor.screen.status());
   await askAgain(editor);
   await shownWith(editor, MAIN.ghost);
@@ -489,17 +492,17 @@ async function pausing(editor: Editor): Promise<void> {
   await shownWith(editor, MAIN.ghost);
 }
 
-async function quiet(editor: Editor): Promise<void> {
-  await editor.openAt('quiet.py', MAIN.text);
-  await editor.command('Assay: Quiet Mode');
-  await until('the status bar says so', async () => /quiet mode/i.test((await editor.screen.status()).spoken), () => editor.screen.status());
+async function onRequest(editor: Editor): Promise<void> {
+  await editor.openAt('request.py', MAIN.text);
+  await editor.command('Assay: Suggest Only on Request');
+  await until('the status bar says so', async () => /only on request/i.test((await editor.screen.status()).spoken), () => editor.screen.status());
   assert.match(await spokenOnce(editor), /ask for them/);
   await nothingByItself(editor, /invoked/);
   await editor.press('Alt+\\');
   await shownWith(editor, MAIN.ghost);
   await editor.press('Escape');
   await gone(editor);
-  await editor.command('Assay: Quiet Mode');
+  await editor.command('Assay: Suggest Only on Request');
   await editor.serverReady();
   await askAgain(editor);
   await shownWith(editor, MAIN.ghost);
@@ -540,7 +543,7 @@ const CONTRAST = 4.5;
 async function readable(editor: Editor, kind: string): Promise<void> {
   const file = `theme-${kind}.py`;
   await ask(editor, file, MAIN);
-  const band = /possible|unlikely|likely/.exec((await editor.screen.badge())?.text ?? '')?.[0] ?? '';
+  const band = BANDS[(await editor.screen.badge())?.text[0] ?? ''] ?? '';
   await until(`the colour of ${kind}`, async () => (await editor.screen.badge())?.colour === themeColour(`assay.${band}`, kind), () => editor.screen.badge());
   const { colour } = (await editor.screen.badge()) ?? { colour: '' };
   const background = await editor.page.locator('.editor-instance .monaco-editor-background').first().evaluate((element) => getComputedStyle(element).backgroundColor);

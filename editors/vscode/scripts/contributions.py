@@ -33,11 +33,16 @@ _OWN: dict[str, dict[str, Any]] = {
     },
     "assay.badge": {
         "type": "string",
-        "enum": ["line", "statusBar", "off"],
-        "enumDescriptions": ["After the suggestion's line, and in the status bar.", "Only in the status bar.", "Nowhere."],
+        "enum": ["line", "words", "statusBar", "off"],
+        "enumDescriptions": [
+            "After the suggestion's line in short (◆ 70-85 %), and in the status bar with words.",
+            "With words in both places (◆ likely 70-85 % exact match).",
+            "Only in the status bar.",
+            "Nowhere.",
+        ],
         "default": "line",
         "scope": "window",
-        "markdownDescription": "Where the confidence of the suggestion on the screen is shown.",
+        "markdownDescription": "How and where the confidence of the suggestion on the screen is shown. The hover always has words.",
     },
     "assay.trace.server": {
         "type": "string",

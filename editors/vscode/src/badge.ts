@@ -29,11 +29,13 @@ export class Badge implements vscode.Disposable {
   }
 
   private draw(): void {
-    const now = badgePlace() === 'line' ? this.screen.current : undefined;
+    const place = badgePlace();
+    const now = place === 'line' || place === 'words' ? this.screen.current : undefined;
     const editor = vscode.window.activeTextEditor;
     const wanted = now !== undefined && editor?.document.uri.toString() === now.uri ? editor : undefined;
     if (this.drawnIn !== undefined && this.drawnIn !== wanted) this.drawnIn.setDecorations(this.type, []);
-    if (wanted !== undefined && now !== undefined) wanted.setDecorations(this.type, [decoration(now)]);
+    if (wanted !== undefined && now !== undefined)
+      wanted.setDecorations(this.type, [decoration(now, place === 'words' ? 'words' : 'short')]);
     this.drawnIn = wanted;
   }
 }
@@ -41,9 +43,14 @@ export class Badge implements vscode.Disposable {
 /** A line's end, wherever that is when the editor draws: by then more may have been typed than the extension has heard of. */
 const LINE_END = Number.MAX_SAFE_INTEGER;
 
-function decoration(now: OnScreen): vscode.DecorationOptions {
+function decoration(now: OnScreen, form: 'short' | 'words'): vscode.DecorationOptions {
   const end = new vscode.Position(now.at.line, LINE_END);
   const band = shown(now)?.suggestion.confidence.band ?? '';
-  const after = { contentText: badgeText(now), color: new vscode.ThemeColor(colourOf(band)), margin: '0 0 0 2em', fontStyle: 'normal' };
+  const after = {
+    contentText: badgeText(now, form),
+    color: new vscode.ThemeColor(colourOf(band)),
+    margin: '0 0 0 2em',
+    fontStyle: 'normal',
+  };
   return { range: new vscode.Range(end, end), renderOptions: { after } };
 }

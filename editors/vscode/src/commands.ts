@@ -7,7 +7,7 @@ import { chooseDial } from './dial';
 import { openDoctor } from './doctor';
 import { createEnvironment } from './environment';
 import { showMenu } from './menu';
-import { pauseFor, resume, toggleQuiet } from './modes';
+import { pauseFor, resume, toggleAutomatic } from './modes';
 import type { Panel } from './panel';
 import { recalibrate } from './recalibrate';
 import type { RepairList } from './repairs';
@@ -42,7 +42,7 @@ export function registerCommands({ connection, screen, panel, repairs, surprise,
       return chooseModel(connection);
     },
     calibrateModel: () => calibrateModel(connection),
-    toggleQuiet,
+    toggleAutomatic,
     pauseFor: (minutes) => {
       leaveText();
       return pauseFor(connection, typeof minutes === 'number' ? minutes : undefined);

@@ -1,4 +1,4 @@
-/** The dial: the list of levels, from which one is chosen. */
+/** The dial: the list of stops and levels, from which one is chosen. */
 import * as vscode from 'vscode';
 import type { Connection } from './connection';
 import { dialItems, dialPlaceholder, dialTitle, type DialItem } from './dialItems';

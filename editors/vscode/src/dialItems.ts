@@ -1,5 +1,5 @@
-/** What the dial's list says of each level, in lines that are not cut off in a list of 600 pixels. Pure. */
-import type { Dial, Level, Right } from './protocol';
+/** What the dial's list says of each stop and each level, in lines that are not cut off in a list of 600 pixels. Pure. */
+import type { Dial, DialStop, Level, Right, ShowAbove } from './protocol';
 import { counted, eventWords, percents, shortTaskWords } from './words';
 
 export interface DialItem {
@@ -8,17 +8,35 @@ export interface DialItem {
   readonly description: string;
   /** From held-out evidence. */
   readonly detail: string;
-  readonly showAbove: number;
+  readonly showAbove: ShowAbove;
   readonly now: boolean;
 }
 
-/** The levels, with that which is set now among them. */
+/** The three stops; then the levels, with that which is set now among them. */
 export function dialItems(dial: Dial): DialItem[] {
-  const now = round(dial.showAbove);
+  const stops = (dial.stops ?? []).map((stop) => stopItem(stop, dial.showAbove));
+  const levels = levelItems(dial).filter(({ showAbove }) => !stops.some((stop) => stop.showAbove === showAbove));
+  return [...stops, ...levels];
+}
+
+function stopItem({ stop, setting, words, thresholds }: DialStop, showAbove: ShowAbove): DialItem {
+  const now = setting === showAbove;
+  const from = thresholds.map((one) => `${shortTaskWords(one.task)} from ${percents(one.showAbove)} %`).join(', ');
+  return {
+    label: stop.charAt(0).toUpperCase() + stop.slice(1),
+    description: now ? `(now) ${words}` : words,
+    detail: setting === 0 ? 'nothing is hidden' : from,
+    showAbove: setting,
+    now,
+  };
+}
+
+function levelItems(dial: Dial): DialItem[] {
+  const now = typeof dial.showAbove === 'number' ? round(dial.showAbove) : undefined;
   const known = [dial.levels, ...dial.evidence.map(({ levels }) => levels)].flatMap((levels) =>
     levels.map((level) => round(level.showAbove)),
   );
-  return [...new Set([...known, now])]
+  return [...new Set([...known, ...(now === undefined ? [] : [now])])]
     .sort((one, other) => one - other)
     .map((showAbove) => {
       const own = dial.n === 0 ? undefined : levelOf(dial.levels, showAbove);
@@ -42,7 +60,7 @@ export function dialTitle({ evidence }: Dial): string {
 
 /** The question, and what the user's own log has to say to it. */
 export function dialPlaceholder({ n, labelled, logTrouble }: Dial): string {
-  const question = 'Show suggestions from which probability?';
+  const question = 'Which suggestions should come by themselves?';
   if (typeof logTrouble === 'string') return `${question} · your log can’t be read (see Assay: Confidence)`;
   if (n === 0) return `${question} · your log has no suggestions yet`;
   const known = labelled === 0 ? 'none labelled yet' : `${labelled} labelled`;

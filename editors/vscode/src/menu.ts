@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import type { Connection } from './connection';
 import type { Screen } from './screen';
 import { isAutomatic, showAbove } from './settings';
-import { pausedWords } from './statusText';
+import { dialWords, pausedWords } from './statusText';
 
 interface Entry extends vscode.QuickPickItem {
   readonly command: string;
@@ -18,19 +18,18 @@ export async function showMenu(connection: Connection, screen: Screen): Promise<
 }
 
 function running({ status }: Connection, explains: boolean): Entry[] {
-  const above = showAbove();
-  const hidden = status.hidden === 0 ? '' : `, ${status.hidden} hidden so far`;
+  const dial = dialWords(status, showAbove());
   return [
     ...(explains ? [{ label: '$(question) Explain This Suggestion', command: 'assay.explainSuggestion' }] : []),
     {
       label: '$(settings) Set the Dial…',
-      description: above === 0 ? 'shows all' : `from ${Math.round(100 * above)} %${hidden}`,
+      description: dial.replace(/^The dial: |\.$/g, ''),
       command: 'assay.chooseDial',
     },
     { label: '$(symbol-misc) Choose a Model…', description: 'of those on this machine', command: 'assay.chooseModel' },
     isAutomatic()
-      ? { label: '$(bell-slash) Quiet Mode', description: 'suggestions only when you ask for them', command: 'assay.toggleQuiet' }
-      : { label: '$(bell) End Quiet Mode', command: 'assay.toggleQuiet' },
+      ? { label: '$(bell-slash) Suggest Only on Request', description: 'nothing comes by itself', command: 'assay.toggleAutomatic' }
+      : { label: '$(bell) Suggest Automatically Again', command: 'assay.toggleAutomatic' },
     status.paused === null
       ? { label: '$(debug-pause) Pause…', command: 'assay.pauseFor' }
       : { label: '$(debug-start) Resume', description: pausedWords(status.paused, new Date()), command: 'assay.resume' },

@@ -1,4 +1,4 @@
-/** Pause and quiet mode. */
+/** Pause, and suggestions only on request. */
 import * as vscode from 'vscode';
 import type { Connection } from './connection';
 import { change, isAutomatic } from './settings';
@@ -22,7 +22,7 @@ export function resume(connection: Connection): void {
   connection.signal('assay.pause', { minutes: 0 });
 }
 
-/** In quiet mode suggestions come only when they are invoked. */
-export async function toggleQuiet(): Promise<void> {
+/** Suggestions come by themselves, or only when they are invoked. */
+export async function toggleAutomatic(): Promise<void> {
   await change('automatic', !isAutomatic());
 }

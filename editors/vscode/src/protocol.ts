@@ -11,13 +11,26 @@ export interface Confidence {
   readonly high: number | null;
   readonly band: string;
   readonly reason: string;
-  /** The badge: "◆ likely 70-85 % exact match". */
+  /** With words: "◆ likely 70-85 % exact match". */
   readonly text: string;
+  /** Without: "◆ 70-85 %"; not there from a server that is older than this extension. */
+  readonly short?: string;
 }
 
 export interface Suggestion {
   readonly id: string;
   readonly confidence: Confidence;
+}
+
+/** The setting `assay.showAbove`: a level, or a stop (`auto` is balanced). */
+export type ShowAbove = number | 'auto' | 'quiet';
+
+/** Where the dial is. */
+export interface DialNow {
+  /** "quiet", "balanced" or "everything"; null at an exact level. */
+  readonly stop: string | null;
+  /** "shows 1 in 9 suggestions; 6 of 10 of them right"; empty where nothing is known. */
+  readonly words: string;
 }
 
 export interface Status {
@@ -28,6 +41,8 @@ export interface Status {
   readonly silent: string | null;
   /** How many suggestions the dial has hidden since the start. */
   readonly hidden: number;
+  /** Not there from a server that is older than this extension. */
+  readonly dial?: DialNow | undefined;
   /** Until when, ISO 8601. */
   readonly paused: string | null;
   /** What the tests said of what was accepted last. */
@@ -59,12 +74,22 @@ export interface Level {
   readonly right: Right | null;
 }
 
+export interface DialStop {
+  readonly stop: string;
+  /** What the setting `assay.showAbove` is there. */
+  readonly setting: ShowAbove;
+  readonly words: string;
+  readonly thresholds: readonly { readonly task: string; readonly showAbove: number }[];
+}
+
 export interface Dial {
   /** What the probabilities are about. */
   readonly event: string;
   /** The event by which the log tells what was right. */
   readonly label: string;
-  readonly showAbove: number;
+  readonly showAbove: ShowAbove;
+  /** Not there from a server that is older than this extension. */
+  readonly stops?: readonly DialStop[];
   readonly n: number;
   readonly labelled: number;
   readonly days: number;
@@ -192,10 +217,16 @@ export function statusAfter(before: Status, message: unknown): Status {
     busy: typeof message.busy === 'boolean' ? message.busy : before.busy,
     silent: nullable(message.silent, before.silent),
     hidden: typeof message.hidden === 'number' ? message.hidden : before.hidden,
+    dial: dialOf(message.dial) ?? before.dial,
     paused: nullable(message.paused, before.paused),
     tests: nullable(isObject(message.tests) ? message.tests.title : message.tests, before.tests),
     notes: Array.isArray(message.notes) ? message.notes.filter((note) => typeof note === 'string') : before.notes,
   };
+}
+
+function dialOf(value: unknown): DialNow | undefined {
+  if (!isObject(value) || typeof value.words !== 'string') return undefined;
+  return { stop: typeof value.stop === 'string' ? value.stop : null, words: value.words };
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

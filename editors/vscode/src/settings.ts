@@ -1,9 +1,11 @@
 /** The settings that the extension itself reads; all others are the server's. */
 import * as vscode from 'vscode';
+import type { ShowAbove } from './protocol';
 
 export const SECTION = 'assay';
 
-export type BadgePlace = 'line' | 'statusBar' | 'off';
+/** `line` and `words` are both behind the line: the short form, and that with words. */
+export type BadgePlace = 'line' | 'words' | 'statusBar' | 'off';
 
 export function badgePlace(): BadgePlace {
   return configuration().get<BadgePlace>('badge', 'line');
@@ -19,8 +21,8 @@ export function requirement(): string {
   return configuration().get<string>('server.requirement', 'assay');
 }
 
-export function showAbove(): number {
-  return configuration().get<number>('showAbove', 0);
+export function showAbove(): ShowAbove {
+  return configuration().get<ShowAbove>('showAbove', 'auto');
 }
 
 export function isAutomatic(): boolean {

@@ -47,7 +47,7 @@ export class StatusItem implements vscode.Disposable {
       stage,
       reason,
       status,
-      badge: now && badgeText(now),
+      badge: now && badgeText(now, 'words'),
       automatic: isAutomatic(),
       showAbove: showAbove(),
       now: new Date(),

@@ -1,6 +1,6 @@
 /** What the status bar says. Pure. */
 import type { Stage } from './connection';
-import type { Status } from './protocol';
+import type { ShowAbove, Status } from './protocol';
 
 export interface Known {
   readonly stage: Stage;
@@ -10,7 +10,7 @@ export interface Known {
   /** The badge of the suggestion on the screen; undefined where there is none or it is not to be shown. */
   readonly badge: string | undefined;
   readonly automatic: boolean;
-  readonly showAbove: number;
+  readonly showAbove: ShowAbove;
   readonly now: Date;
 }
 
@@ -41,7 +41,7 @@ export function statusText(known: Known): StatusText {
   }
   const hidden = status.hidden > 0 ? ` $(eye-closed) ${status.hidden}` : '';
   if (status.paused !== null) return plain(`$(debug-pause) Assay${hidden}`, pausedWords(status.paused, known.now), lines, 'none');
-  if (!known.automatic) return plain(`$(bell-slash) Assay${hidden}`, 'quiet mode', lines, 'none');
+  if (!known.automatic) return plain(`$(bell-slash) Assay${hidden}`, 'only on request', lines, 'none');
   if (status.silent !== null) return plain(`$(circle-slash) Assay${hidden}`, 'silent here', lines, 'none');
   return plain(`${status.busy ? '$(sync~spin)' : '$(check)'} Assay${hidden}`, status.busy ? 'working' : 'ready', lines, 'none');
 }
@@ -56,11 +56,21 @@ export function pausedWords(until: string, now: Date): string {
 function modes({ status, automatic, showAbove, now }: Known): string[] {
   return [
     status.paused === null ? '' : `Suggestions are ${pausedWords(status.paused, now)}; you can still ask for them.`,
-    automatic ? '' : 'Quiet mode: suggestions come only when you ask for them.',
+    automatic ? '' : 'Suggestions come only when you ask for them.',
     status.silent === null || status.paused !== null || !automatic ? '' : `No automatic suggestions here: ${status.silent}`,
     status.tests === null ? '' : `What was accepted last: ${status.tests}.`,
-    showAbove > 0 ? `The dial: suggestions below ${percent(showAbove)} are hidden, ${hiddenWords(status.hidden)}.` : '',
+    dialWords(status, showAbove),
   ];
+}
+
+/** What the dial does, with how many it has hidden. */
+export function dialWords({ dial, hidden }: Status, showAbove: ShowAbove): string {
+  if (dial !== undefined && dial.stop !== null) {
+    const counted = dial.stop === 'everything' ? '' : `; ${hidden === 0 ? 'none' : String(hidden)} hidden so far`;
+    return dial.words === '' ? '' : `The dial: ${dial.stop}, ${dial.words}${counted}.`;
+  }
+  if (typeof showAbove !== 'number' || showAbove === 0) return '';
+  return `The dial: suggestions below ${percent(showAbove)} are hidden, ${hiddenWords(hidden)}.`;
 }
 
 function hiddenWords(count: number): string {

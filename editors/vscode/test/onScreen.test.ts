@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { badgeText } from '../src/badgeText';
 import { answered, edited, moved, shown, turned, type Offered, type OnScreen } from '../src/onScreen';
-import { LIKELY, suggestion } from './suggestions';
+import { LIKELY, SHORT, suggestion } from './suggestions';
 
 const URI = 'file:///a.py';
 const AT = { line: 3, character: 4 };
@@ -58,7 +58,7 @@ describe('an answer', () => {
     const all = ['one', 'two', 'three'].map((text) => offered(text));
     const next = answered(alone, WHERE, all, { invoked: true, preserved: true });
     expect(next?.alternatives.map(({ rest }) => rest)).toEqual(['two', 'one', 'three']);
-    expect(next && badgeText(next)).toBe(`${LIKELY} · 1 of 3`);
+    expect(next && badgeText(next, 'words')).toBe(`${LIKELY} · 1 of 3`);
   });
 
   it('that comes after a word was accepted stands behind what the editor goes on showing', () => {
@@ -153,12 +153,13 @@ describe('the cursor', () => {
 describe('the badge', () => {
   it('says of several alternatives which one it speaks of, round and round', () => {
     const screen = screenOf('one', 'two', 'three');
-    expect(badgeText(screen)).toBe(`${LIKELY} · 1 of 3`);
-    expect(badgeText(turned(screen, -1))).toBe(`${LIKELY} · 3 of 3`);
-    expect(badgeText(turned(screen, 4))).toBe(`${LIKELY} · 2 of 3`);
+    expect(badgeText(screen, 'words')).toBe(`${LIKELY} · 1 of 3`);
+    expect(badgeText(turned(screen, -1), 'words')).toBe(`${LIKELY} · 3 of 3`);
+    expect(badgeText(turned(screen, 4), 'words')).toBe(`${LIKELY} · 2 of 3`);
   });
 
   it('of one alone is what the server says', () => {
-    expect(badgeText(screenOf('one'))).toBe(LIKELY);
+    expect(badgeText(screenOf('one'), 'words')).toBe(LIKELY);
+    expect(badgeText(screenOf('one'), 'short')).toBe(SHORT);
   });
 });

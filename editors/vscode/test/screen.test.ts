@@ -8,8 +8,8 @@ import { registerHover } from '../src/hover';
 import { registerOffers } from '../src/offers';
 import { Screen } from '../src/screen';
 import { registerSignals } from '../src/signals';
-import { LIKELY, NO_EVIDENCE, suggestion } from './suggestions';
-import { Editor, EventEmitter, fired, Position, ran, registered, window } from './vscode';
+import { LIKELY, NO_EVIDENCE, SHORT, suggestion } from './suggestions';
+import { Editor, EventEmitter, fired, Position, ran, registered, settings, window } from './vscode';
 
 let editor: Editor;
 let screen: Screen;
@@ -30,6 +30,7 @@ beforeEach(() => {
 });
 
 afterEach(() => {
+  delete settings.badge;
   badge.dispose();
   screen.dispose();
 });
@@ -64,7 +65,16 @@ function shown(): { text: string; line: number; character: number; colour: strin
 describe('the badge', () => {
   it('stands at the end of the line, in its band’s colour', () => {
     answer('return a');
-    expect(shown()).toEqual({ text: LIKELY, line: 1, character: LINE_END, colour: 'assay.likely' });
+    expect(shown()).toEqual({ text: SHORT, line: 1, character: LINE_END, colour: 'assay.likely' });
+  });
+
+  it('has words where the user wants them', () => {
+    settings.badge = 'words';
+    answer('return a');
+    expect(shown()?.text).toBe(LIKELY);
+    settings.badge = 'statusBar';
+    fired.configuration.fire({ affectsConfiguration: () => true });
+    expect(shown()).toBeUndefined();
   });
 
   it('has no number where there is no evidence', () => {
@@ -78,7 +88,7 @@ describe('the badge', () => {
     for (const letter of 'retu') editor.type(letter);
     answer('rn a', { says: '◈ possible 40-60 % exact match', band: 'possible' });
     expect(editor.decorations.slice(before).every((drawn) => drawn.length === 1)).toBe(true);
-    expect(shown()).toEqual({ text: '◈ possible 40-60 % exact match', line: 1, character: LINE_END, colour: 'assay.possible' });
+    expect(shown()).toEqual({ text: '◈ 40-60 %', line: 1, character: LINE_END, colour: 'assay.possible' });
   });
 
   it.each<[string, () => void]>([
@@ -185,14 +195,14 @@ describe('the keys', () => {
     const signals = registerSignals(screen, connection);
     answer('one|two|three', { invoked: true });
     await registered.get('assay.previousSuggestion')?.();
-    expect(shown()?.text).toBe(`${LIKELY} · 3 of 3`);
+    expect(shown()?.text).toBe(`${SHORT} · 3 of 3`);
     expect(sent).toEqual([['assay.shown', { id: 'three' }]]);
     screen.clear();
     answer('one');
     await registered.get('assay.nextSuggestion')?.();
-    expect(shown()?.text).toBe(LIKELY);
+    expect(shown()?.text).toBe(SHORT);
     answer('one|two|three', { invoked: true });
-    expect(shown()?.text).toBe(`${LIKELY} · 2 of 3`);
+    expect(shown()?.text).toBe(`${SHORT} · 2 of 3`);
     signals.dispose();
   });
 });

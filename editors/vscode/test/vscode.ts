@@ -159,6 +159,9 @@ export const fired = {
   configuration: new EventEmitter<unknown>(),
 };
 
+/** What the user has set, without `assay.`. */
+export const settings: Record<string, unknown> = {};
+
 /** Commands that were run, with their arguments. */
 export const ran: unknown[][] = [];
 export const registered = new Map<string, (...args: unknown[]) => unknown>();
@@ -205,7 +208,7 @@ export const workspace = {
     provided.push(provider);
     return { dispose: () => undefined };
   },
-  getConfiguration: () => ({ get: (_name: string, other: unknown) => other }),
+  getConfiguration: () => ({ get: (name: string, other: unknown) => settings[name] ?? other }),
 };
 
 export const languages = { registerHoverProvider: () => ({ dispose: () => undefined }) };

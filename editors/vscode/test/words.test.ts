@@ -46,6 +46,15 @@ describe('the status bar', () => {
     expect(said.spoken).toContain('suggestions below 60 % are hidden, 12 so far');
   });
 
+  it('says in plain words what a stop of the dial does', () => {
+    const dial = { stop: 'balanced', words: 'shows 1 in 9 suggestions; 6 of 10 of them right' };
+    const told = { ...KNOWN, showAbove: 'auto', status: statusAfter(READY, { dial, hidden: 12 }) } as const;
+    expect(statusText(told).lines).toContain('The dial: balanced, shows 1 in 9 suggestions; 6 of 10 of them right; 12 hidden so far.');
+    const everything = statusAfter(told.status, { dial: { stop: 'everything', words: 'shows all suggestions' } });
+    expect(statusText({ ...told, showAbove: 0, status: everything }).lines).toContain('The dial: everything, shows all suggestions.');
+    expect(statusText({ ...told, showAbove: 'auto', status: READY }).spoken).not.toContain('dial');
+  });
+
   it.each<[string, Partial<Known>, string]>([
     ['starting', { stage: 'starting', reason: 'The server is being started.' }, 'starting'],
     ['missing', { stage: 'missing', reason: 'It was not found.' }, 'It was not found'],
@@ -53,7 +62,7 @@ describe('the status bar', () => {
     ['loading', { status: { ...READY, state: 'loading', reason: 'x.gguf is being loaded' } }, 'x.gguf is being loaded'],
     ['without a model', { status: { ...READY, state: 'failed', reason: 'x.gguf is no model' } }, 'x.gguf is no model'],
     ['paused', { status: { ...READY, paused: new Date(2026, 4, 1, 13).toISOString() } }, 'paused until'],
-    ['quiet', { automatic: false, status: { ...READY, silent: 'Only when invoked.' } }, 'quiet mode'],
+    ['only on request', { automatic: false, status: { ...READY, silent: 'Only when invoked.' } }, 'only on request'],
     [
       'silent here',
       { status: { ...READY, silent: 'Markdown is turned off.' } },
@@ -67,8 +76,8 @@ describe('the status bar', () => {
   it('says once, in sentences with one full stop, why nothing comes by itself', () => {
     const silent = 'Suggestions come only when they are invoked (assay.automatic).';
     const { lines, spoken } = statusText({ ...KNOWN, automatic: false, status: { ...READY, silent } });
-    expect(lines).toEqual(['Assay: quiet mode', READY.reason, 'Quiet mode: suggestions come only when you ask for them.']);
-    expect(spoken).toBe('Assay: quiet mode. assay-small is loaded. Quiet mode: suggestions come only when you ask for them');
+    expect(lines).toEqual(['Assay: only on request', READY.reason, 'Suggestions come only when you ask for them.']);
+    expect(spoken).toBe('Assay: only on request. assay-small is loaded. Suggestions come only when you ask for them');
     expect(statusText({ ...KNOWN, status: { ...READY, state: 'loading', reason: '' } }).spoken).toBe('Assay: the model is being loaded');
   });
 
@@ -120,10 +129,33 @@ describe('the dial', () => {
     expect(items.filter(({ now }) => now).map(({ label, description }) => [label, description])).toEqual([['From 75 %', '(now)']]);
   });
 
+  it('has the three stops in front, in plain words, and the level that is none of them behind', () => {
+    const thresholds = [
+      { task: 'line', showAbove: 0.25 },
+      { task: 'line_rest', showAbove: 0.05 },
+    ];
+    const words = 'shows 1 in 9 suggestions; 6 of 10 of them right';
+    const stops = [
+      { stop: 'quiet', setting: 'quiet', words: 'shows 1 in 20 suggestions; 8 of 10 of them right', thresholds },
+      { stop: 'balanced', setting: 'auto', words, thresholds },
+      { stop: 'everything', setting: 0, words: 'shows all suggestions; 1 in 11 of them right', thresholds },
+    ] as const;
+    const items = dialItems({ ...dial, showAbove: 'auto', stops });
+    expect(items.map(({ label }) => label)).toEqual(['Quiet', 'Balanced', 'Everything', 'From 70 %', 'From 90 %']);
+    expect(items.filter(({ now }) => now)).toEqual([
+      { label: 'Balanced', description: `(now) ${words}`, detail: 'line from 25 %, rest from 5 %', showAbove: 'auto', now: true },
+    ]);
+    expect(
+      dialItems({ ...dial, stops })
+        .filter(({ now }) => now)
+        .map(({ showAbove }) => showAbove),
+    ).toEqual([0.75]);
+  });
+
   it('tells honestly that there is nothing yet', () => {
     const empty = { ...dial, n: 0, labelled: 0, days: 0, levels: [{ showAbove: 0, shown: 0, share: null, right: null }], evidence: [] };
     expect(dialTitle(empty)).toBe('Assay: the dial · no held-out evidence for this model');
-    expect(dialPlaceholder(empty)).toBe('Show suggestions from which probability? · your log has no suggestions yet');
+    expect(dialPlaceholder(empty)).toBe('Which suggestions should come by themselves? · your log has no suggestions yet');
     expect(
       dialItems(empty)
         .map(({ description, detail }) => description + detail)
@@ -133,12 +165,12 @@ describe('the dial', () => {
 
   it('says what its numbers are and whose', () => {
     expect(dialTitle(dial)).toBe('Assay: the dial · below: share of held-out suggestions shown, and how many were right (exact match)');
-    expect(dialPlaceholder(dial)).toBe('Show suggestions from which probability? · your log: 400 suggestions, 230 labelled');
+    expect(dialPlaceholder(dial)).toBe('Which suggestions should come by themselves? · your log: 400 suggestions, 230 labelled');
     expect(dialPlaceholder({ ...dial, n: 0, logTrouble: 'x' })).toBe(
-      'Show suggestions from which probability? · your log can’t be read (see Assay: Confidence)',
+      'Which suggestions should come by themselves? · your log can’t be read (see Assay: Confidence)',
     );
     expect(dialPlaceholder({ ...dial, n: 1, labelled: 0 })).toBe(
-      'Show suggestions from which probability? · your log: 1 suggestion, none labelled yet',
+      'Which suggestions should come by themselves? · your log: 1 suggestion, none labelled yet',
     );
   });
 });

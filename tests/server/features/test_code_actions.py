@@ -208,7 +208,7 @@ async def test_a_later_request_for_a_document_takes_the_place_of_an_older_one_an
 
 
 async def test_what_is_typed_does_not_wait_for_a_repair() -> None:
-    async with repairing(TEXT + "\n\ndef main():\n    print(small", **{"remember": False, "speculate": False}) as client:
+    async with repairing(TEXT + "\n\ndef main():\n    print(small", **{"remember": False, "speculate": False, "showAbove": 0}) as client:
         await client.ready()
         line = TEXT.count("\n") + 3
         repairs = client.ask("assay/repairs", {"textDocument": {"uri": URI}, "range": span(0, 0, 6, 0)})

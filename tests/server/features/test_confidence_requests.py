@@ -20,6 +20,7 @@ from assay.calibration.fitting.fit import fit
 from assay.calibration.log.event_log import EventLog
 from assay.calibration.log.events import DriftFound
 from assay.calibration.metrics.intervals import Interval
+from assay.calibration.monitoring.dial import DialRow
 from assay.calibration.validation import table
 from assay.calibration.validation.figures import figure
 from assay.inference.completion.settings import Settings
@@ -119,6 +120,56 @@ async def test_the_dial_says_what_each_position_would_have_shown_and_how_much_of
     assert (evidence["task"], evidence["calibrator"], evidence["event"]) == ("line_rest", keeping.id, "kept")
     assert (evidence["n"], evidence["levels"][0]["right"]["positives"]) == (keeping.evidence.n, keeping.evidence.positives)
     assert {level["shown"] is None for level in evidence["levels"]} == {True, False}
+
+
+async def set_dial(client: Client, *arguments: Any) -> Any:
+    return await client.request("workspace/executeCommand", {"command": "assay.setDial", "arguments": list(arguments)})
+
+
+async def test_at_a_stop_the_evidence_decides_what_comes_by_itself_and_all_is_shown_that_is_asked_for(
+    answering_gguf: Path, tmp_path: Path, home: Path, keeping: Calibrator
+) -> None:
+    certain = Interval(0.9, 0.8, 0.95)
+    careful = replace(keeping, dial=(DialRow(0.8, 0.0, 0.1, 0.999, 60, Interval(0.1, 0.05, 0.2), certain),))
+    save(careful, home / "calibrators" / "mine.json")
+    uri = (tmp_path / "a.py").as_uri()
+    async with editing(answering_gguf, tmp_path, explore=0) as client:
+        assert await client.complete(uri, 0, 2) == []
+        status = await client.request("assay/status")
+        assert (status["hidden"], status["dial"]["stop"]) == (1, "balanced")
+        assert status["dial"]["words"] == "shows 1 in 10 suggestions; 9 of 10 of them right"
+        told = await client.request("assay/dial", {})
+        assert (told["showAbove"], told["stop"]) == ("auto", "balanced")
+        assert [(stop["stop"], stop["setting"]) for stop in told["stops"]] == [("quiet", "quiet"), ("balanced", "auto"), ("everything", 0)]
+        (threshold,) = told["stops"][1]["thresholds"]
+        assert (threshold["task"], threshold["showAbove"], threshold["source"]) == ("line_rest", 0.999, "evidence")
+        assert undocumented(told) == set()
+        assert len(await client.complete(uri, 0, 2, invoked=True)) >= 1
+        assert (await set_dial(client, {"stop": "everything"}))["stop"] == "everything"
+        assert len(await client.complete(uri, 0, 2)) == 1
+        assert (await client.request("assay/dial", {}))["stop"] == "everything"
+        client.notify("workspace/didChangeConfiguration", {"settings": {"event": "kept", "explore": 0, "showAbove": "quiet"}})
+        await client.heard("$/assay/didChangeStatus", '"quiet"')
+        assert (await set_dial(client, {"showAbove": 0.25}))["stop"] is None
+        assert (await set_dial(client, {"showAbove": None}))["stop"] == "quiet"
+        for wrong in ({"stop": "loud"}, {"showAbove": 2}, {"stop": "quiet", "showAbove": 0}, 3):
+            with pytest.raises(RpcError, match="the one argument is"):
+                await set_dial(client, wrong)
+
+
+async def test_what_was_kept_moves_a_stop(answering_gguf: Path, tmp_path: Path, home: Path, ids: Ids, keeping: Calibrator) -> None:
+    certain = Interval(0.9, 0.8, 0.95)
+    mine = replace(keeping, dial=(DialRow(0.5, 0.0, 0.1, 0.1, 60, Interval(0.5, 0.4, 0.6), certain),))
+    save(mine, home / "calibrators" / "mine.json")
+    fates = [Fate(p, i % 10 < 10 * p, f"d{i % 20}", f"p{i % 8}", calibrator=mine.id) for i in range(200) for p in (0.12, 0.12, 0.32, 0.82)]
+    write_log(home / "events.sqlite3", fates, model=ids[0], prompt=ids[1])
+    async with editing(answering_gguf, tmp_path) as client:
+        told = await client.request("assay/dial", {})
+        (threshold,) = told["stops"][1]["thresholds"]
+        assert (threshold["source"], threshold["n"], threshold["shown"]) == ("log", 800, 400)
+        assert threshold["showAbove"] == 0.15
+        assert told["stops"][1]["words"].startswith("shows 5 of 10 suggestions; 6 of 10 of them kept")
+        assert (await client.request("assay/status"))["dial"]["words"] == told["stops"][1]["words"]
 
 
 def readers_of(server: int) -> int:
@@ -341,7 +392,7 @@ async def children(client: Client, count: int) -> list[str]:
 async def test_that_a_calibrator_no_longer_holds_is_said_once_ever_and_stays_in_the_status(
     answering_gguf: Path, tmp_path: Path, home: Path, ids: Ids, keeping: Calibrator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    soon = "import assay.server.confidence.drift_watch as d\nd.FIRST_S = d.AGAIN_S = d._BUSY_S = 0.1\n"
+    soon = "import assay.server.confidence.hourly as d\nd.FIRST_S = d.AGAIN_S = d._BUSY_S = 0.1\n"
     monkeypatch.setattr(client_module, "SERVE", soon + SERVE)
     save(keeping, home / "calibrators" / "mine.json")
     log = home / "events.sqlite3"

@@ -26,6 +26,7 @@ async def test_a_whole_conversation(answering_gguf: Path) -> None:
             "assay.shown",
             "assay.acceptedPart",
             "assay.pause",
+            "assay.setDial",
             "assay.repair",
             "assay.chooseRepair",
             "assay.runTests",

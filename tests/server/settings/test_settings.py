@@ -169,7 +169,7 @@ WRONG: dict[str, list[Any]] = {
     "inComments": [0],
     "inStrings": ["false"],
     "disabledLanguages": ["python", ["python", 3], [""], {"python": True}],
-    "showAbove": [1.01, -0.01, math.nan, math.inf, "0.5", True, 10**400],
+    "showAbove": [1.01, -0.01, math.nan, math.inf, "0.5", "balanced", True, 10**400],
     "showUncalibrated": [1],
     "showRefuted": [1, "true"],
     "bands.likelyFrom": ["0.7", 70, True],

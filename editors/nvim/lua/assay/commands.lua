@@ -47,27 +47,36 @@ local function with(method, params, use)
   end)
 end
 
----@param value number
-local function turn(value)
-  client.change('showAbove', value)
-  local what = value == 0 and 'shows all suggestions' or ('shows suggestions from %g %% on'):format(100 * value)
-  say(('%s (showAbove = %g)'):format(what, value))
+local STOPS = { 'quiet', 'balanced', 'everything' }
+
+--- Set the dial, and say what it does.
+---@param setting number|string what `showAbove` is to be
+---@param words string
+local function turn(setting, words)
+  client.change('showAbove', setting)
+  say(('%s (showAbove = %s)'):format(words, setting))
 end
 
----@param level? string
-local function dial(level)
-  if level then
-    local value = tonumber(level)
-    -- nan is neither
-    if not value or not (value >= 0 and value <= 1) then
-      say('dial needs a number from 0 to 1', vim.log.levels.WARN)
-      return
+---@param value number
+local function turn_to_level(value)
+  turn(value, value == 0 and 'shows all suggestions' or ('shows suggestions from %g %% on'):format(100 * value))
+end
+
+--- Set the dial to one of the stops.
+---@param name string
+local function stop(name)
+  with('assay/dial', {}, function(answer)
+    for _, each in ipairs(answer.stops or {}) do
+      if each.stop == name then
+        turn(each.setting, ('%s: %s'):format(name, each.words))
+        return
+      end
     end
-    if running() then
-      turn(value)
-    end
-    return
-  end
+    say('the server is older than this plugin and has no stops', vim.log.levels.WARN)
+  end)
+end
+
+local function choose_dial()
   with('assay/dial', {}, function(answer)
     local levels, prompt = report.dial(answer)
     vim.ui.select(levels, {
@@ -77,11 +86,28 @@ local function dial(level)
         return each.text
       end,
     }, function(chosen)
-      if chosen then
-        turn(chosen.value)
+      if chosen and chosen.words then
+        turn(chosen.value, chosen.words)
+      elseif chosen then
+        turn_to_level(chosen.value)
       end
     end)
   end)
+end
+
+---@param level? string
+local function dial(level)
+  local value = tonumber(level)
+  if not level then
+    choose_dial()
+  elseif vim.list_contains(STOPS, level) then
+    stop(level)
+  -- nan is neither
+  elseif not value or not (value >= 0 and value <= 1) then
+    say('dial needs a number from 0 to 1, or quiet, balanced or everything', vim.log.levels.WARN)
+  elseif running() then
+    turn_to_level(value)
+  end
 end
 
 --- Show lines beside the cursor until it moves.
@@ -172,7 +198,7 @@ local function resume()
   end)
 end
 
-local function quiet()
+local function automatic()
   if not running() then
     return
   end
@@ -270,7 +296,7 @@ end
 ---@type table<string, assay.Command>
 M.COMMANDS = {
   calibrate = { run = calibrate, arguments = { '2', '5', '15', '60' } },
-  dial = { run = dial, arguments = { '0', '0.1', '0.2', '0.3', '0.4', '0.5', '0.6', '0.7', '0.8', '0.9' } },
+  dial = { run = dial, arguments = { 'quiet', 'balanced', 'everything', '0', '0.1', '0.2', '0.3', '0.4', '0.5', '0.6', '0.7', '0.8', '0.9' } },
   model = { run = model, arguments = { 'embedded' } },
   status = { run = status },
   explain = { run = explain },
@@ -283,7 +309,22 @@ M.COMMANDS = {
   },
   pause = { run = pause, arguments = { '5', '15', '30', '60' } },
   resume = { run = resume },
-  quiet = { run = quiet },
+  quiet = {
+    run = function()
+      stop('quiet')
+    end,
+  },
+  balanced = {
+    run = function()
+      stop('balanced')
+    end,
+  },
+  everything = {
+    run = function()
+      stop('everything')
+    end,
+  },
+  automatic = { run = automatic },
   recalibrate = { run = recalibrate },
   repair = { run = repair },
   surprise = { run = surprise },

@@ -17,7 +17,7 @@ local M = {}
 ---@field enabled? fun(buf: integer): boolean the last word on a buffer
 ---@field root_markers? string[] what stands in a project's root folder
 ---@field keys? assay.Keys|false false: no keys at all
----@field badge? boolean whether the band stands at the end of the line
+---@field badge? boolean|'words' whether the confidence stands at the end of the line, in short ("◆ 70-85 %") or with words
 ---@field show_with_menu? boolean whether ghost text stays while a completion menu is open
 ---@field settings? table the server's settings (docs/settings.md), without the leading `assay.`
 
@@ -93,9 +93,9 @@ local MAY_BE = {
   },
   badge = {
     function(value)
-      return type(value) == 'boolean'
+      return type(value) == 'boolean' or value == 'words'
     end,
-    'true or false',
+    "true, false or 'words'",
   },
   show_with_menu = {
     function(value)

@@ -89,22 +89,40 @@ end
 local EVENTS = { exact_match = 'exact matches', tests_pass = 'pass the tests', kept = 'kept' }
 
 ---@class assay.Level
----@field value number what `showAbove` is set to
+---@field value number|string what `showAbove` is set to
+---@field words? string of a stop: its name and what it does
 ---@field current boolean
 ---@field text string
 
---- What a person chooses a level of the dial from: what it shows of what this machine's log has, and where there is no label, what the
+--- The three stops of the dial, in plain words.
+---@param dial table
+---@return assay.Level[]
+local function stops(dial)
+  local told = {}
+  for _, stop in ipairs(dial.stops or {}) do
+    local current = stop.setting == dial.showAbove
+    table.insert(told, {
+      value = stop.setting,
+      current = current,
+      words = ('%s: %s'):format(stop.stop, stop.words),
+      text = ('%s %-10s %s'):format(current and '●' or ' ', stop.stop, stop.words),
+    })
+  end
+  return told
+end
+
+--- What a person chooses a stop or a level of the dial from. Of a level it is what it shows of what this machine's log has, and where there is no label, what the
 --- calibrators' evidence says.
 ---@param dial table what `assay/dial` answers
 ---@return assay.Level[] levels
 ---@return string prompt
 function M.dial(dial)
   dial = M.plain(dial)
-  local levels = {}
+  local levels, now = stops(dial), tonumber(dial.showAbove) or -1
   for index, level in ipairs(dial.levels) do
     local own = dial.n > 0 and ('here: %s'):format(shows(level, EVENTS[dial.label] or dial.label)) or ''
     local evidence = held_out(dial.evidence, index)
-    local current = math.abs(level.showAbove - dial.showAbove) < 0.005
+    local current = math.abs(level.showAbove - now) < 0.005 and (now > 0 or #(dial.stops or {}) == 0)
     local name = level.showAbove == 0 and 'all   ' or ('≥ %2d %%'):format(math.floor(100 * level.showAbove + 0.5))
     local told = {}
     for _, each in ipairs({ own, evidence }) do
@@ -125,7 +143,7 @@ function M.dial(dial)
   local held = first and ('; then, of held-out code, how much it shows and is right: %s'):format(EVENTS[first.event] or first.event) or ''
   local seen = dial.logTrouble and ('your log can not be read: %s'):format(dial.logTrouble)
     or ('%d seen here in %.0f days, %d with a label'):format(dial.n, dial.days, dial.labelled)
-  local prompt = ('Show suggestions from which probability? (%s%s)'):format(seen, held)
+  local prompt = ('Which suggestions should come by themselves? (%s%s)'):format(seen, held)
   return levels, prompt
 end
 
@@ -305,6 +323,9 @@ function M.status(status)
   end
   if status.paused then
     table.insert(lines, ('paused       until %s'):format(status.paused))
+  end
+  if status.dial and status.dial.stop then
+    table.insert(lines, ('dial         %s: %s'):format(status.dial.stop, status.dial.words))
   end
   if status.hidden then
     table.insert(lines, ('hidden       %d by the dial'):format(status.hidden))

@@ -90,9 +90,10 @@ end
 local function draw()
   local now, shown = here(), item()
   local counted = showing.chosen and (' (%d/%d)'):format(showing.index, #showing.items) or ''
-  local badge = config.current.badge
-      and { text = shown.confidence.text .. counted, group = highlights.group(shown.confidence.band) }
-    or nil
+  local form, said = config.current.badge, shown.confidence
+  -- A server that is older than this plugin has no short text.
+  local text = form ~= 'words' and said.short or said.text
+  local badge = form and { text = text .. counted, group = highlights.group(said.band) } or nil
   local on_screen
   if M.latest ~= shown.id then
     function on_screen()
