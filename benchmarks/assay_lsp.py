@@ -76,6 +76,13 @@ class AssayServer:
             params = {"command": command["command"], "arguments": command.get("arguments", [])}
             self._follow(self._client.answer(self._client.ask("workspace/executeCommand", params)))
 
+    async def answered(self) -> None:
+        """Wait for the answer to the latest request."""
+        if self._asking is not None:
+            await asyncio.wait({self._asking[1]})
+        if self._error is not None:
+            raise self._error
+
     async def rest(self) -> Work:
         self._cancel()
         self.shown = None
@@ -131,8 +138,8 @@ class AssayServer:
         if not text.startswith(replaced) or not seen.strip():
             return None
         suggestion = ((item.get("command") or {}).get("arguments") or [{}])[0]
-        probability = (suggestion.get("confidence") or {}).get("probability")
-        return GhostText(seen, before + seen, time.perf_counter(), probability)
+        confidence = suggestion.get("confidence") or {}
+        return GhostText(seen, before + seen, time.perf_counter(), confidence.get("probability"), confidence.get("calibrator"))
 
     async def _quiet(self) -> None:
         """Wait until the server's processes are idle."""
@@ -171,7 +178,7 @@ async def assay_server(name: str, model: Path, folders: Sequence[Path], options:
     process = await asyncio.create_subprocess_exec(sys.executable, "-m", "assay", "serve", "--model", str(model), stdin=pipe, stdout=pipe)
     client = Client(process)
     try:
-        await client.initialize(encodings=["utf-16"], folders=folders, options={"memory": "project"} | options)
+        await client.initialize(encodings=["utf-16"], folders=folders, options={"memory": "project", "showAbove": 0} | options)
         status = await client.ready()
         while len(status["memory"]) < len(folders) or any(project["state"] == "reading" for project in status["memory"]):
             await asyncio.sleep(0.05)

@@ -80,17 +80,17 @@ async def compare(found: Sequence[Segment], sources: Path, speeds: Sequence[Spee
         with tempfile.TemporaryDirectory(prefix="assay-live-") as folder:
             root = Path(folder)
             for segment in found:
-                _unpack(root / segment.project, segment, sources)
+                unpack(root / segment.project, segment, sources)
             async with AsyncExitStack() as stack:
                 # Anew for each speed: what was answered at one is not to be known at the next.
                 programs = await contenders(stack, model, threads, [root / project for project in dict.fromkeys(s.project for s in found)])
                 for program in programs:
                     short = Author(found[0].truth[:WARM_UP].rstrip(), SPEEDS["fast"], "warm-up")
-                    await play(replace(found[0], truth=short.truth), short, program, _file(root / "warm_up.py", found[0]))
+                    await play(replace(found[0], truth=short.truth), short, program, write_file(root / "warm_up.py", found[0]))
                 played = results.setdefault(speed, {program.name: [] for program in programs})
                 for number, segment in enumerate(found):
                     author = Author(segment.truth, SPEEDS[speed], f"{seed}:{segment.project}:{segment.path}")
-                    file = _file(root / segment.project / path_in_project(segment.path), segment)
+                    file = write_file(root / segment.project / path_in_project(segment.path), segment)
                     for turn in range(len(programs)):
                         program = programs[(turn + number) % len(programs)]
                         began = time.monotonic()
@@ -113,16 +113,16 @@ def report(results: Results, found: Sequence[Segment], model: Path, threads: int
     return "\n".join(lines)
 
 
-def _unpack(folder: Path, segment: Segment, sources: Path) -> None:
+def unpack(folder: Path, segment: Segment, sources: Path) -> None:
     """The code of a segment's project as an author would have it open: without the segment."""
     (project,) = (project for project in measured_projects() if project.name == segment.project)
     for path, text in own_code(project, sources):
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, encoding="utf-8")
-    _file(folder / path_in_project(segment.path), segment)
+    write_file(folder / path_in_project(segment.path), segment)
 
 
-def _file(file: Path, segment: Segment) -> Path:
+def write_file(file: Path, segment: Segment) -> Path:
     file.write_text(segment.before + segment.after, encoding="utf-8")
     return file
 

@@ -90,13 +90,14 @@ class GhostText:
     """A suggestion on the screen.
 
     text: what is seen. whole: what the cursor's line up to the cursor becomes with it, and the lines behind. at: time.perf_counter
-    when it appeared. probability: that it is right, where the program gives one.
+    when it appeared. probability: that it is right, where the program gives one. calibrator: the id of what that is from.
     """
 
     text: str
     whole: str
     at: float
     probability: float | None = None
+    calibrator: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +160,7 @@ class Key:
     at: offset of the truth at which its step began; number: which event of that step. exact: the whole suggestion is what the author wrote
     up to the end of a line; first_line: so is what it says up to its first line that is not blank. written: offset of the truth up to which
     the text stood there; said: characters of the suggestion; came: how many of them, from its beginning, the author then wrote; saves:
-    characters that accepting what is right of it would have written.
+    characters that accepting what is right of it would have written. whole, calibrator: as of `GhostText`.
     """
 
     kind: Literal["type", "delete", "invoke", "accept"]
@@ -173,6 +174,8 @@ class Key:
     said: int = 0
     came: int = 0
     saves: int = 0
+    whole: str = ""
+    calibrator: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +199,7 @@ async def play(segment: Segment, author: Author, contender: Contender, file: Pat
     buffer.go(segment.before.count("\n"), author.start)
     cpu, client_cpu = contender.cpu_seconds(), time.process_time()
     await contender.open(file, buffer)
-    session = _Session(author, contender, buffer)
+    session = Session(author, contender, buffer)
     await session.write()
     client_cpu = time.process_time() - client_cpu
     work = await contender.rest()
@@ -214,7 +217,7 @@ async def play(segment: Segment, author: Author, contender: Contender, file: Pat
 
 
 @dataclass(slots=True)
-class _Session:
+class Session:
     """The author at the keyboard. deciding: when what is on the screen will be accepted; decided: lines in which that was thought about."""
 
     author: Author
@@ -299,7 +302,7 @@ class _Session:
         if self.keys and self.keys[-1].shown_ms is None and shown.at >= self.pressed:
             key = self.keys[-1]
             key.shown_ms = (shown.at - self.pressed) * 1e3
-            key.probability = shown.probability
+            key.probability, key.calibrator, key.whole = shown.probability, shown.calibrator, shown.whole
             if written is not None:
                 key.written, key.said, key.came = len(written), len(shown.text), common_start(shown.text, self.author.truth[len(written) :])
                 accepted = self.acceptable(shown)
