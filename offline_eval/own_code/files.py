@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Literal
 
 from ...analysis.corpora.git_history import GitError, changed_by, committed, open_repository
+from ...analysis.lines.generated import looks_generated
 from ...inference.project_memory.project import ProjectTooLarge
 from ...suggestion.languages import language_of
 from ...suggestion.memory.folder import code_in, files_in, listing
@@ -94,7 +95,9 @@ def authorship(folder: Folder, languages: tuple[str, ...]) -> Authorship:
 def source_file(folder: Folder, path: str) -> SourceFile | None:
     """A file as one of a source distribution: the folder's name is at the top of its path. None where it is no code that people write."""
     text = code_in(folder.root / path)
-    return None if text is None else SourceFile(folder.name, f"{folder.name}/{path}", text.replace("\r\n", "\n"))
+    if text is None or looks_generated(text):
+        return None
+    return SourceFile(folder.name, f"{folder.name}/{path}", text.replace("\r\n", "\n"))
 
 
 def current_folder() -> Folder | None:

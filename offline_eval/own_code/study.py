@@ -16,6 +16,7 @@ from typing import Any
 
 import platformdirs
 
+from ...analysis.lines.draw import LANGUAGES
 from ...inference.backends import LLAMA_CPP
 from ...inference.completion.task import Task
 from ...inference.found.bandwidth import runs_on_gpu
@@ -34,7 +35,6 @@ from .files import Authorship, Folder, authorship, current_folder
 from .numbers import is_enough
 from .report import Ending, write_numbers
 
-LANGUAGES = ("python",)
 DEFAULT_MINUTES = 5.0
 # How many more answers there are before it is looked again whether they are enough; that takes a second.
 _LOOK_AFTER = 1.2

@@ -103,7 +103,8 @@ def test_the_documented_fields_of_a_run_are_the_ones_that_are_written(
     run = run_study(asked(tmp_path, roomy_gguf, tasks=("line",), reflective=reflective, alternatives=alternatives))
     answers = run.records(ANSWERS).read()
     made = max((one for answer in answers for one in answer["generations"]), key=len)
-    given = {"--reflective": reflective, "--alternatives": alternatives > 1, "--arms": False, "--set suites": False, "--limit": False}
+    given = {"--reflective": reflective, "--alternatives": alternatives > 1}
+    given |= dict.fromkeys(("--arms", "--set suites", "--limit", "--languages"), False)
     left_out = [f"only with `{option}`" for option in given if not given[option]]
     text = DOCS.read_text(encoding="utf-8")
     lines = [json.loads(line) for line in (run.folder / GENERATIONS).read_text().splitlines()]
