@@ -93,9 +93,11 @@ def test_more_samples_of_a_project_are_judged_by_a_map_that_its_own_labels_do_no
 
 def test_of_a_project_that_was_not_seen_the_calibrator_itself_speaks(made: Fit) -> None:
     probability = held_out(made.calibrator, made.kept_folds())
+    # Of some languages there are too few samples for a number to be shown.
+    calibrator = replace(made.calibrator, status="informative", by_language=())
     for one in worlds(40):
         new = structs.replace(one, project="new")
-        shown = confidence(replace(made.calibrator, status="informative"), new.measures, {"language": new.language})
+        shown = confidence(calibrator, new.measures, {"language": new.language})
         assert probability(new) == pytest.approx(shown.probability, abs=1e-12)
 
 

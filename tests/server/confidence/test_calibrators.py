@@ -96,7 +96,7 @@ async def test_the_server_uses_the_calibrator_of_the_opened_project(
     save(fitting, folder / "mine.json")
     uri = (tmp_path / "a.py").as_uri()
     async with client_of(answering_gguf) as client:
-        await client.initialize(root=tmp_path, trusted=True)
+        await client.initialize(root=tmp_path, trusted=True, options={"showAbove": 0})
         client.open(uri, "a?")
         said = await confidence_at(client, uri)
         assert (said["status"], said["calibrator"], said["reason"]) == ("informative", fitting.id, "")
@@ -121,7 +121,7 @@ async def test_that_no_calibrator_is_for_the_prompt_is_said_by_the_setting_that_
         assert (await client.request("assay/explain", {"id": said["id"]}))["chosen_because"] == said["confidence"]["reason"]
     save(replace(fitting, fitted_on=replace(fitting.fitted_on, prompt="0" * 16)), folder / "mine.json")
     async with client_of(answering_gguf) as client:
-        await client.initialize(root=tmp_path, trusted=True)
+        await client.initialize(root=tmp_path, trusted=True, options={"showAbove": 0})
         client.open(uri, "a?")
         reason = (await confidence_at(client, uri))["reason"]
         assert "the model's context, 512 tokens, is too short" in reason
@@ -136,7 +136,7 @@ async def test_what_was_asked_for_has_a_calibrator_for_all_alternatives_and_what
     save(several, folder / "all.json")
     uri = (tmp_path / "a.py").as_uri()
     async with client_of(tiny_gguf) as client:
-        await client.initialize(root=tmp_path, trusted=True, options={"alternatives": 4, "speculate": False})
+        await client.initialize(root=tmp_path, trusted=True, options={"alternatives": 4, "speculate": False, "showAbove": 0})
         client.open(uri, "def f(x):\n    return x")
         asked = [item["command"]["arguments"][0] for item in await client.complete(uri, 1, 12, invoked=True)]
         (alone,) = [item["command"]["arguments"][0] for item in await client.complete(uri, 1, 12)]
@@ -159,7 +159,7 @@ async def test_a_calibrator_that_comes_changes_breaks_and_goes_is_followed_while
 ) -> None:
     uri = (tmp_path / "a.py").as_uri()
     async with client_of(answering_gguf) as client:
-        await client.initialize(root=tmp_path, trusted=True)
+        await client.initialize(root=tmp_path, trusted=True, options={"showAbove": 0})
         client.open(uri, "a?")
         before = await confidence_at(client, uri)
         assert before["status"] == "uncalibrated"
@@ -191,7 +191,7 @@ async def test_a_projects_calibrator_is_not_for_a_file_elsewhere_but_for_a_text_
     save(fitting, folder / "mine.json")
     elsewhere, unsaved = (tmp_path.parent / "elsewhere.py").as_uri(), "untitled:Untitled-1"
     async with client_of(answering_gguf) as client:
-        await client.initialize(root=tmp_path, trusted=True)
+        await client.initialize(root=tmp_path, trusted=True, options={"showAbove": 0})
         for uri in (elsewhere, unsaved):
             client.open(uri, "a?")
         said = await confidence_at(client, elsewhere)
@@ -209,7 +209,7 @@ async def test_the_map_of_the_project_that_the_opened_folder_is_named_for_is_use
         save(low, tmp_path / name / ".assay" / "calibrators" / "mine.json")
         uri = (tmp_path / name / "a.py").as_uri()
         async with client_of(answering_gguf) as client:
-            await client.initialize(root=tmp_path / name, trusted=True)
+            await client.initialize(root=tmp_path / name, trusted=True, options={"showAbove": 0})
             client.open(uri, "a?")
             probabilities[name] = (await confidence_at(client, uri))["probability"]
     assert probabilities["p3"] < 0.01 < 0.5 < probabilities["other"]
@@ -223,7 +223,7 @@ async def test_a_folder_below_the_projects_root_can_be_opened(
     (tmp_path / "src").mkdir()
     uri = (tmp_path / "src" / "a.py").as_uri()
     async with client_of(answering_gguf) as client:
-        await client.initialize(root=tmp_path / "src", trusted=True)
+        await client.initialize(root=tmp_path / "src", trusted=True, options={"showAbove": 0})
         client.open(uri, "a?")
         assert (await confidence_at(client, uri))["calibrator"] == fitting.id
 
