@@ -17,6 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
+from ...analysis.lines.draw import LANGUAGES
 from ...inference.completion.task import Task
 from ...inference.opening import ModelChoice
 from ...suggestion.memory.scope import DEFAULT_SCOPE, Scope
@@ -202,6 +203,9 @@ def _lines(asked: Asked, projects: Sequence[Source]) -> list[Place]:
                 progress.say(f"fetching {label_of(project)}")
             places += places_from(project, asked.archives, asked.most, asked.seed, asked.tasks, asked.languages)
             progress.step()
+    if not places:
+        named = ", ".join(map(label_of, projects))
+        raise StudyError(f"there is no line to complete in {named}: lines are drawn in {', '.join(LANGUAGES)}")
     return places
 
 

@@ -14,7 +14,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from ...analysis.corpora.git_history import GitError, changed_by, committed, open_repository
@@ -86,10 +86,16 @@ def authorship(folder: Folder, languages: tuple[str, ...]) -> Authorship:
         when, known = changed_by(repository, email, _MAX_COMMITS), committed(repository)
     except GitError as error:
         return Authorship((), tuple(newest), email, str(error))
-    new = [path for path in newest if path not in known]
+    # What stands in a repository of its own, such as a submodule, this one knows nothing of.
+    nested = {str(path) for path in newest if _is_nested(folder.root, path)}
+    new = [path for path in newest if path not in known and path not in nested]
     yours = sorted((path for path in newest if path in known and path in when), key=lambda path: -when[path])
-    others = [path for path in newest if path in known and path not in when]
+    others = [path for path in newest if path in nested or (path in known and path not in when)]
     return Authorship((*new, *yours), tuple(others), email)
+
+
+def _is_nested(root: Path, path: str) -> bool:
+    return any((root / parent / ".git").exists() for parent in PurePosixPath(path).parents if parent.name)
 
 
 def source_file(folder: Folder, path: str) -> SourceFile | None:
@@ -102,7 +108,7 @@ def source_file(folder: Folder, path: str) -> SourceFile | None:
 
 def current_folder() -> Folder | None:
     """The project that the current folder is in: up to the nearest repository. None for a home folder, or what home folders are in."""
-    here, home = Path.cwd(), Path.home()
+    here, home = Path.cwd(), Path.home().resolve()
     tops = [folder for folder in (here, *here.parents) if (folder / ".git").exists() and not home.is_relative_to(folder)]
     root = tops[0] if tops else here
     return None if home.is_relative_to(root) else Folder(root)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ...calibration.language_names import names_of_languages
 from ...calibration.project_folder import PROJECT_FOLDER
 from ...calibration.registry import Registry, load_registry
 from ...calibration.report.report import summary
 from ...calibration.samples import Sample
+from ...calibration.standing import standing_of
 from ..calibration.draw import EVENT
 from ..calibration.report import rate
 from ..progress import counted, to_stderr
@@ -49,7 +51,10 @@ def write_numbers(run: Run, results: Results, ending: Ending | None, *, as_json:
         made = fitted(results.samples, question["tasks"])
         made = written(made, registry) if ending else made
     used = Counter(answer.get("author", "public") for answer in results.answers)
-    said = sentence(made, question["model_name"] or question["model"], registry_after(registry, project))
+    after = registry_after(registry, project)
+    numbers = {task: _languages(after, question, task, results.samples.get(task, ())) for task in question["tasks"]}
+    asked = {sample.language for samples in results.samples.values() for sample in samples}
+    said = sentence(made, question["model_name"] or question["model"], numbers, asked)
     ours = any(entry.origin == "shipped" and entry.calibrator.fitted_on.model == question["model"] for entry in registry.entries)
     told = [*_words(made, results.samples), *(f"note: {note}" for note in notes), *_used(used, never_seen=ours), *_why_ended(ending), said]
     for line in told:
@@ -70,26 +75,31 @@ def registry_after(before: Registry, project: Path | None) -> Registry:
     return after
 
 
-def sentence(made: Sequence[Made], model: str, registry: Registry) -> str:
-    """What that means for the user, in one sentence."""
-    having = [one.task for one in made if _gets_number(one, registry)]
+def sentence(made: Sequence[Made], model: str, numbers: Mapping[str, frozenset[str]], asked: Collection[str]) -> str:
+    """What that means for the user, in one sentence. numbers: by task the languages that get one; asked: those of the samples."""
+    having = [one.task for one in made if numbers.get(one.task)]
     lacking = [one.task for one in made if one.task not in having]
     if not having:
         few = all(one.calibrator is None or one.calibrator.status == "insufficient" for one in made)
         why = "too little was asked to tell; the same command goes on" if few else "no skill was found, so none is shown"
         return f"suggestions of {model} have no number: {why}"
+    languages = frozenset[str]().union(*numbers.values())
     rest = f", and none for {', '.join(lacking)}" if lacking else ""
-    return f"suggestions of {model} have a number for {', '.join(having)}{rest}"
+    without = f"; none in {names_of_languages(tuple(set(asked) - languages))}" if set(asked) - languages else ""
+    return f"suggestions of {model} have a number for {', '.join(having)}{rest}, in {names_of_languages(tuple(languages))}{without}"
 
 
-def _gets_number(made: Made, registry: Registry) -> bool:
-    if made.has_number:
-        return True
-    if made.calibrator is None:
-        return False
-    of = made.calibrator.fitted_on
-    same = [e.calibrator for e in registry.entries if (e.calibrator.event, e.calibrator.task) == (EVENT, made.task)]
-    return any((c.fitted_on.model, c.fitted_on.prompt, c.status) == (of.model, of.prompt, "informative") for c in same)
+def _languages(registry: Registry, question: Mapping[str, Any], task: str, samples: Sequence[Sample]) -> frozenset[str]:
+    """The languages in which suggestions of a task get a number, from what was fitted now or before."""
+    prompt = samples[0].prompt if samples else question["prompt"]
+    entries = (
+        entry
+        for entry in registry.entries
+        if (entry.calibrator.event, entry.calibrator.task) == (EVENT, task)
+        and (entry.calibrator.fitted_on.model, entry.calibrator.fitted_on.prompt) == (question["model"], prompt)
+    )
+    giving = (entry.calibrator for entry in entries if standing_of(entry).has_numbers)
+    return frozenset(language for calibrator in giving for language in calibrator.languages_with_numbers)
 
 
 def _for_project(samples: Mapping[str, Sequence[Sample]], project: Path, tasks: Sequence[str], notes: list[str]) -> list[Made]:

@@ -110,7 +110,8 @@ def run_study(asked: Asked) -> None:
             clock=clock,
         )
         failure = do(run, work)
-        finish(OwnCodeStudy(Ending(asked.project, places.ended, asked.minutes)), run, as_json=asked.as_json)
+        ended = "samples" if asked.samples and len(run.records(ANSWERS).read()) >= asked.samples else places.ended
+        finish(OwnCodeStudy(Ending(asked.project, ended, asked.minutes)), run, as_json=asked.as_json)
     if failure:
         raise failure
 

@@ -25,8 +25,12 @@ _END_TIMEOUT_S = 2.0
 
 def arguments_of(choice: ModelChoice, memory: str, minutes: float, folders: Sequence[Path], *, project: bool) -> list[str]:
     """The command `assay calibrate model` for a model as a server runs it."""
-    options = [part for name, value in choice.options.items() for part in (FLAGS[name], _spelled(value))]
-    model = [] if choice.where is None else ["--model", choice.where]
+    options = [
+        part
+        for name, value in choice.options.items()
+        for part in (FLAGS[name], _from_anywhere(value) if name == "key_file" else _spelled(value))
+    ]
+    model = [] if choice.where is None else ["--model", _from_anywhere(choice.where)]
     wanted = ["--minutes", f"{minutes:g}", "--memory", memory, *(["--project"] if project else [])]
     return ["calibrate", "model", "--json", "--background", *model, *options, *wanted, "--", *map(str, folders)]
 
@@ -34,6 +38,12 @@ def arguments_of(choice: ModelChoice, memory: str, minutes: float, folders: Sequ
 def _spelled(value: object) -> str:
     """As the command line has it."""
     return ("on" if value else "off") if isinstance(value, bool) else str(value)
+
+
+def _from_anywhere(where: object) -> str:
+    """A path that this process finds, so that one that runs in another folder finds it, too; a name or an address as it is."""
+    text = str(where)
+    return str(Path(text).absolute()) if "://" not in text and Path(text).exists() else text
 
 
 class CalibrationProcess:

@@ -13,6 +13,7 @@ from ...calibration.calibrator import Calibrator
 from ...calibration.monitoring.dial_levels import Level, Right
 from ...calibration.monitoring.stops import TARGETS, Logged, Stop, Threshold, threshold_of, together, words_of
 from ...calibration.standing import standing_of
+from ...suggestion.repair.localisation import TASK as FAULT
 from ..model.live import LiveModel
 from ..settings.settings import LiveSettings
 from ..settings.table import ShowAbove
@@ -105,7 +106,8 @@ class Stops:
         stop = stop_of(source.settings.show_above)
         if stop is None or loaded is None:
             return {"stop": stop, "words": ""}
-        entries = in_use(source.calibrators.registries(), loaded.fingerprint.id, source.settings.event).values()
+        entries = list(in_use(source.calibrators.registries(), loaded.fingerprint.id, source.settings.event).values())
+        entries = [one for one in entries if one.calibrator.task != FAULT]  # a line that may have a bug is no suggestion
         with_numbers = [one.calibrator for one in entries if standing_of(one, show_refuted=source.settings.show_refuted).has_numbers]
         return {"stop": stop, "words": self._words(stop, with_numbers)}
 

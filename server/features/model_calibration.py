@@ -138,10 +138,10 @@ class ModelCalibration:
         except JsonRpcException:  # a client that can't ask
             return
         title = getattr(answer, "title", None)
+        # Closed, or calibrated without a result, it is asked again later, too, and not at each start.
+        await self._remember(model, None if title == _NEVER else datetime.now(UTC) + _ASK_AGAIN_AFTER)
         if title == _NOW:
             await self._run_and_tell()
-        elif title is not None:
-            await self._remember(model, None if title == _NEVER else datetime.now(UTC) + _ASK_AGAIN_AFTER)
 
     async def _remember(self, model: str, until: datetime | None) -> None:
         try:

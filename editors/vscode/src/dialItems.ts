@@ -60,7 +60,7 @@ export function dialTitle({ evidence }: Dial): string {
 
 /** The question, and what the user's own log has to say to it. */
 export function dialPlaceholder({ n, labelled, logTrouble }: Dial): string {
-  const question = 'Which suggestions should come by themselves?';
+  const question = 'What comes by itself?';
   if (typeof logTrouble === 'string') return `${question} · your log can’t be read (see Assay: Confidence)`;
   if (n === 0) return `${question} · your log has no suggestions yet`;
   const known = labelled === 0 ? 'none labelled yet' : `${labelled} labelled`;

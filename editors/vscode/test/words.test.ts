@@ -155,7 +155,7 @@ describe('the dial', () => {
   it('tells honestly that there is nothing yet', () => {
     const empty = { ...dial, n: 0, labelled: 0, days: 0, levels: [{ showAbove: 0, shown: 0, share: null, right: null }], evidence: [] };
     expect(dialTitle(empty)).toBe('Assay: the dial · no held-out evidence for this model');
-    expect(dialPlaceholder(empty)).toBe('Which suggestions should come by themselves? · your log has no suggestions yet');
+    expect(dialPlaceholder(empty)).toBe('What comes by itself? · your log has no suggestions yet');
     expect(
       dialItems(empty)
         .map(({ description, detail }) => description + detail)
@@ -165,12 +165,12 @@ describe('the dial', () => {
 
   it('says what its numbers are and whose', () => {
     expect(dialTitle(dial)).toBe('Assay: the dial · below: share of held-out suggestions shown, and how many were right (exact match)');
-    expect(dialPlaceholder(dial)).toBe('Which suggestions should come by themselves? · your log: 400 suggestions, 230 labelled');
+    expect(dialPlaceholder(dial)).toBe('What comes by itself? · your log: 400 suggestions, 230 labelled');
     expect(dialPlaceholder({ ...dial, n: 0, logTrouble: 'x' })).toBe(
-      'Which suggestions should come by themselves? · your log can’t be read (see Assay: Confidence)',
+      'What comes by itself? · your log can’t be read (see Assay: Confidence)',
     );
     expect(dialPlaceholder({ ...dial, n: 1, labelled: 0 })).toBe(
-      'Which suggestions should come by themselves? · your log: 1 suggestion, none labelled yet',
+      'What comes by itself? · your log: 1 suggestion, none labelled yet',
     );
   });
 });

@@ -143,7 +143,7 @@ function M.dial(dial)
   local held = first and ('; then, of held-out code, how much it shows and is right: %s'):format(EVENTS[first.event] or first.event) or ''
   local seen = dial.logTrouble and ('your log can not be read: %s'):format(dial.logTrouble)
     or ('%d seen here in %.0f days, %d with a label'):format(dial.n, dial.days, dial.labelled)
-  local prompt = ('Which suggestions should come by themselves? (%s%s)'):format(seen, held)
+  local prompt = ('What comes by itself? (%s%s)'):format(seen, held)
   return levels, prompt
 end
 
