@@ -86,7 +86,8 @@ def _skill_of(calibrator: Calibrator) -> str:
 def written(made: Sequence[Made], registry: Registry) -> list[Made]:
     """Write the calibrators into the user's folder, where a running server finds them. Raises OSError.
 
-    One that can't tell whether there is skill is not written. Nor is one beside a shipped calibrator whose skill is known better.
+    One that can't tell whether there is skill is not written. Nor is one beside a calibrator, shipped or of the user, whose skill is known
+    better.
     """
     return [_written(one, registry) for one in made]
 
@@ -106,16 +107,17 @@ def _written(made: Made, registry: Registry) -> Made:
 
 
 def _better(calibrator: Calibrator, registry: Registry) -> str:
-    """Why the shipped calibrator for the same stays in use, or ""."""
+    """Why another calibrator for the same stays in use, or ""."""
     skill = calibrator.evidence.skill
-    for entry in _shipped(calibrator, registry):
+    for entry in _others(calibrator, registry):
         known = entry.calibrator.evidence.skill
         if known and (skill is None or half_width(known) <= half_width(skill)):
-            return f"the shipped calibrator stays in use: it was fitted to {entry.calibrator.fitted_on.n:,} suggestions"
+            whose = "the shipped calibrator" if entry.origin == "shipped" else f"your calibrator {entry.path.name}"
+            return f"{whose} stays in use: it was fitted to {entry.calibrator.fitted_on.n:,} suggestions"
     return ""
 
 
-def _shipped(calibrator: Calibrator, registry: Registry) -> list[Entry]:
+def _others(calibrator: Calibrator, registry: Registry) -> list[Entry]:
     made = calibrator.fitted_on
     found = [
         entry
@@ -125,7 +127,7 @@ def _shipped(calibrator: Calibrator, registry: Registry) -> list[Entry]:
     return [
         entry
         for entry in found
-        if entry.origin == "shipped" and entry.calibrator.fitted_on.alternatives == 1 and standing_of(entry).has_numbers
+        if entry.origin in ("shipped", "user") and entry.calibrator.fitted_on.alternatives == 1 and standing_of(entry).has_numbers
     ]
 
 
