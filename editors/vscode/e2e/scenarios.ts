@@ -380,6 +380,8 @@ async function dial(editor: Editor): Promise<void> {
 }
 
 async function dialByKeyboard(editor: Editor): Promise<void> {
+  // As of a user who has set nothing: the editor writes a setting where it stands already, and it stands in another file here.
+  editor.place.set({ 'assay.showAbove': undefined });
   await editor.openAt('keyboard.py', MAIN.text);
   const hidden = await hiddenCount(editor);
   await editor.command('Assay: Set the Dial…');
