@@ -94,11 +94,13 @@ class ModelCalibration:
             raise CannotCalibrate("what the model is shown was changed (assay.context.…), and numbers are for the usual: set it back first")
         if project and not roots:
             raise CannotCalibrate("no folder is open")
-        here, *more = roots or (Path("/"),)
-        arguments = arguments_of(live.choice, self._settings().memory, minutes, [here] if project else more, project=project)
+        home = Path.home().resolve()
+        folders = roots[:1] if project else [root for root in roots if not home.is_relative_to(root.resolve())]
+        arguments = arguments_of(live.choice, self._settings().memory, minutes, folders, project=project)
         async with cancellable_progress(self._server, "numbers", "fitting calibrators to the model", token) as tell:
             try:
-                return await self._process.run(arguments, here, tell)
+                # At the top no folder is the current project, so that only the open folders are read, and nothing around them.
+                return await self._process.run(arguments, Path(home.anchor), tell)
             except ChildProcessFailed as error:
                 raise CannotCalibrate(str(error)) from error
 

@@ -114,3 +114,10 @@ def test_the_embedded_model_keeps_its_shipped_calibrators_after_a_short_look(sho
     assert asked.returncode == 0, asked.stderr
     assert "assay-embedded have a number for line, line_rest, line_middle" in asked.stderr
     assert not list((shop.parent / "data").rglob("*.json"))
+
+
+def test_at_the_top_of_the_disk_only_the_named_folders_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".git").mkdir()
+    (inner := tmp_path / "inner").mkdir()
+    monkeypatch.chdir(tmp_path.anchor)
+    assert folders_of([inner], only_current=False) == [inner.resolve()]
