@@ -169,9 +169,7 @@ describe('the dial', () => {
     expect(dialPlaceholder({ ...dial, n: 0, logTrouble: 'x' })).toBe(
       'What comes by itself? · your log can’t be read (see Assay: Confidence)',
     );
-    expect(dialPlaceholder({ ...dial, n: 1, labelled: 0 })).toBe(
-      'What comes by itself? · your log: 1 suggestion, none labelled yet',
-    );
+    expect(dialPlaceholder({ ...dial, n: 1, labelled: 0 })).toBe('What comes by itself? · your log: 1 suggestion, none labelled yet');
   });
 });
 
