@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,19 +41,26 @@ class InLanguage:
         yield from (reason for _, reason in problems_of_interval(self.skill, "skill"))
 
 
-def by_language(names: Sequence[str], held_out: Floats, y: NDArray[np.bool_], groups: NDArray[np.intp], by: str) -> tuple[InLanguage, ...]:
+def by_language(
+    names: Sequence[str], held_out: Floats, y: NDArray[np.bool_], groups: NDArray[np.intp], by: str, by_file: Collection[str] = ()
+) -> tuple[InLanguage, ...]:
     """How held-out probabilities (n,) of labels y (n,) in groups (n,) stand in each language; empty where all are in one.
 
-    names: the language of each sample. by: what was held out together, for people.
+    names: the language of each sample. by: what was held out together, for people. by_file: the languages where that was files, because
+    one project alone has them.
     """
     languages = sorted(set(names))
     if len(languages) < 2:
         return ()
     of = np.array(names)
-    return tuple(_in_language(name, held_out[of == name], y[of == name], renumbered(groups[of == name]), by) for name in languages)
+    return tuple(
+        _in_language(name, held_out[of == name], y[of == name], renumbered(groups[of == name]), by, alone=name in by_file)
+        for name in languages
+    )
 
 
-def _in_language(name: str, p: Floats, y: NDArray[np.bool_], groups: NDArray[np.intp], by: str) -> InLanguage:
+def _in_language(name: str, p: Floats, y: NDArray[np.bool_], groups: NDArray[np.intp], by: str, *, alone: bool) -> InLanguage:
+    by = "file" if alone else by
     n, positives, count = len(y), int(y.sum()), int(groups.max()) + 1
     # fewer resamples: they are for the calibration error, which is not told here
     skill = intervals(p, y, groups, resamples=1).skill if count > 1 else None
@@ -66,4 +73,6 @@ def _in_language(name: str, p: Floats, y: NDArray[np.bool_], groups: NDArray[np.
     else:
         shown = f"the skill score on held-out data in {name} is {skill.value:z.3f} with interval {skill.low:z.3f} to {skill.high:z.3f}"
         status, reason = ("informative", shown) if skill.low > 0 else ("uninformative", f"no skill is shown in {name}: {shown}")
+    if alone and status != "insufficient":
+        reason += "; held out by file, because one project alone has it, so that how well it does in another is not known"
     return InLanguage(name, n, positives, count, skill, status, reason)

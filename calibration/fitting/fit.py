@@ -21,6 +21,7 @@ from ..calibrator import Calibrator, FittedOn, Parent
 from ..evidence import evidence_of
 from ..guards import are_too_few, guards_of, status_of
 from ..held_out import FoldMap, Folds, Group, path_of
+from ..language_names import names_of_languages
 from ..maps.platt import PlattMap, fit_platt
 from ..maps.registry import Map, problems_of
 from ..measures.registry import MEASURES
@@ -31,7 +32,7 @@ from .adaptation import MAX_SAMPLES, Projects, adapt, is_adaptable, projects_aro
 from .between_groups import between_group_sd
 from .checks import FitError as FitError
 from .checks import alternatives_of, check_adaptable, check_samples, column_of, entered_of
-from .folds import MIN_GROUPS, Grouping, folds_of, grouped, numbered, renumbered
+from .folds import MIN_GROUPS, Grouping, by_file_where_alone, folds_of, grouped, numbered, renumbered
 from .model_selection import Selection, fit_map, log_losses, mean_and_standard_error, select_map
 from .shrinkage import Level, Tree, deepest_log_odds, fit_tree, log_odds_of
 
@@ -90,6 +91,11 @@ class Fit:
                 "more are needed"
             )
         fold_of = {sample.project: int(fold) for sample, fold in zip(self.samples, self.fold, strict=True)}
+        if parted := next((s.project for s, fold in zip(self.samples, self.fold, strict=True) if fold_of[s.project] != fold), None):
+            raise FitError(
+                f"folds can't be kept: project {parted} alone has a language, which was held out by file; leave its samples out, or add "
+                "some of another project in that language"
+            )
         ranges = _ranges([column_of(name, self.samples) for name in self.measures], None)
         groups = tuple(Group(name, fold) for name, fold in sorted(fold_of.items()))
         try:
@@ -123,7 +129,8 @@ def fit(
         levels: give each language, project or user a Platt map of its own, shrunk toward the one above it. They are kept only where they
             are better on held-out files.
         groups: what is held out together. With fewer than 5 projects, or fewer than the map has parameters and one, files are the groups.
-            With too few files each sample is its own group. A note says so.
+            With too few files each sample is its own group. Of several languages, one that a single project has is held out by file. A
+            note says so.
         adapt_from: a calibrator of other projects. Its map is adapted to these samples, which are of one project, instead of fitting a map
             to them alone. It names the features.
         allow_insufficient: where the samples of one project can't tell whether there is skill, the status is `insufficient` instead of
@@ -149,6 +156,13 @@ def fit(
     y = np.array([sample.labels[event] for sample in known], dtype=np.bool_)
     # An adapted map has its shape already, so it needs no more groups than the evidence does.
     grouped_by, index, notes = grouped(known, groups, MIN_GROUPS if adapt_from else max(MIN_GROUPS, len(features) + 2))
+    # How much projects differ is told by whole projects.
+    whole, alone = index, frozenset[str]()
+    if grouped_by == "project":
+        index, alone = by_file_where_alone(known)
+    if alone:
+        named = names_of_languages(tuple(alone))
+        notes = (*notes, f"one project alone has {named}: held out by file there; how well it does in another project is not known")
     fold = folds_of(index, seed)
     data = _Data(
         x,
@@ -163,7 +177,7 @@ def fit(
     )
     fitted = _fit_map(data)
     held_out, fold_maps = _cross_fitted(data, fold)
-    evidence = evidence_of(held_out, y, index, resamples, seed)
+    evidence = replace(evidence_of(held_out, y, index, resamples, seed), groups=int(whole.max()) + 1)
     if levels:
         notes = (*notes, f"levels{'' if fitted.tree else ' are left out'}: {fitted.about_levels}")
     used, entered = tuple(features[: fitted.selection.features]), x[:, : fitted.selection.features]
@@ -184,11 +198,11 @@ def fit(
         ranges=ranges,
         map=fitted.map,
         # Between single samples an offset can't be told from chance.
-        between_group_sd=0.0 if grouped_by == "sample" else between_group_sd(_of_languages(fitted, data, p), y, index),
+        between_group_sd=0.0 if grouped_by == "sample" else between_group_sd(_of_languages(fitted, data, p), y, whole),
         levels=tuple(levels) if fitted.tree else (),
         children=fitted.tree.children if fitted.tree else (),
         tried=fitted.selection.tried,
-        fitted_on=_fitted_on(known, y, grouped_by, index, date),
+        fitted_on=_fitted_on(known, y, grouped_by, whole, date),
         status=status,
         reason=reason,
         guards=guards,
@@ -197,7 +211,7 @@ def fit(
         dial=dial(held_out, y, index, each=True),
         projects=_projects(fitted.map, held_out, known, y) if grouped_by == "project" and not adapt_from else None,
         moved_from=Parent(adapt_from.id, adapt_from.fitted_on.n) if adapt_from else None,
-        by_language=by_language([sample.language for sample in known], held_out, y, index, grouped_by),
+        by_language=by_language([sample.language for sample in known], held_out, y, index, grouped_by, alone),
     )
     return Fit(
         calibrator,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ...calibration.calibrator import Calibrator, save
@@ -11,9 +11,10 @@ from ...calibration.data_folder import data_folder
 from ...calibration.fitting.fit import DEFAULT_FEATURES, FitError, fit
 from ...calibration.fitting.shrinkage import Level
 from ...calibration.held_out import remove_folds
+from ...calibration.language_names import names_of_languages
 from ...calibration.measures.registry import MEASURES
 from ...calibration.metrics.intervals import Interval
-from ...calibration.registry import Entry, Purpose, Registry
+from ...calibration.registry import Purpose, Registry
 from ...calibration.samples import Sample
 from ...calibration.standing import standing_of
 from ...calibration.validation import table
@@ -61,13 +62,28 @@ def half_width(interval: Interval) -> float:
     return (interval.high - interval.low) / 2
 
 
-def fitted(samples: Mapping[str, Sequence[Sample]], tasks: Sequence[str]) -> list[Made]:
-    """A calibrator of each task for code of any project: held out by project, and by language where there are several."""
-    return [_fitted(task, samples.get(task, ())) for task in tasks]
+def fitted(samples: Mapping[str, Sequence[Sample]], tasks: Sequence[str], registry: Registry) -> list[Made]:
+    """A calibrator of each task for code of any project: held out by project, and by language where there are several.
+
+    It leaves out the languages in which another calibrator of the registry stays in use, unless these are all.
+    """
+    return [_fitted(task, samples.get(task, ()), registry) for task in tasks]
 
 
-def _fitted(task: str, samples: Sequence[Sample]) -> Made:
+def _fitted(task: str, samples: Sequence[Sample], registry: Registry) -> Made:
     labelled = [sample for sample in samples if sample.labels.get(EVENT) is not None]
+    made = _fitted_to(task, labelled)
+    if made.calibrator is None:
+        return made
+    better = better_ones(made.calibrator, registry)
+    if not better or len(better) == len(made.calibrator.fitted_on.languages):
+        return made
+    rest = _fitted_to(task, [sample for sample in labelled if sample.language not in better])
+    kept = "; ".join(f"in {names_of_languages((language,))} {why}" for language, why in better.items())
+    return replace(rest, why=f"{rest.why}; {kept}")
+
+
+def _fitted_to(task: str, labelled: Sequence[Sample]) -> Made:
     free = [name for name, measure in MEASURES.items() if measure.cost == 0 and all(name in sample.measures for sample in labelled)]
     levels: tuple[Level, ...] = ("language",) if len({sample.language for sample in labelled}) > 1 else ()
     try:
@@ -86,8 +102,8 @@ def _skill_of(calibrator: Calibrator) -> str:
 def written(made: Sequence[Made], registry: Registry) -> list[Made]:
     """Write the calibrators into the user's folder, where a running server finds them. Raises OSError.
 
-    One that can't tell whether there is skill is not written. Nor is one beside a calibrator, shipped or of the user, whose skill is known
-    better.
+    One that can't tell whether there is skill is not written. Nor is one where others, shipped or of the user, are known better in each of
+    its languages.
     """
     return [_written(one, registry) for one in made]
 
@@ -96,42 +112,60 @@ def _written(made: Made, registry: Registry) -> Made:
     calibrator = made.calibrator
     if calibrator is None or calibrator.status == "insufficient":
         return made
-    if better := _better(calibrator, registry):
-        return Made(made.task, calibrator, f"{better}. What was found here: {made.why}")
+    better = better_ones(calibrator, registry)
+    if len(better) == len(calibrator.fitted_on.languages):
+        return Made(made.task, calibrator, f"{'; '.join(dict.fromkeys(better.values()))}. What was found here: {made.why}")
     path = file_of(calibrator)
     path.parent.mkdir(parents=True, exist_ok=True)
-    remove_folds(path)
-    table.remove(path)
+    replaced = _replaced(calibrator, registry)
+    for older in (path, *replaced):
+        remove_folds(older)
+        table.remove(older)
     save(calibrator, path)
+    for older in replaced:
+        older.unlink(missing_ok=True)
     return Made(made.task, calibrator, made.why, path)
 
 
-def _better(calibrator: Calibrator, registry: Registry) -> str:
-    """Why another calibrator for the same stays in use, or ""."""
-    skill = calibrator.evidence.skill
-    for entry in _others(calibrator, registry):
-        known = entry.calibrator.evidence.skill
+def _replaced(calibrator: Calibrator, registry: Registry) -> list[Path]:
+    """Other files of earlier runs that this calibrator takes the place of: for the same, in some of its languages."""
+    of = {entry.path: entry.calibrator for entry in registry.entries}
+    return [
+        path
+        for path, other in of.items()
+        if path == file_of(other)
+        and _for(other) == _for(calibrator)
+        and set(other.fitted_on.languages) < set(calibrator.fitted_on.languages)
+    ]
+
+
+def better_ones(calibrator: Calibrator, registry: Registry) -> dict[str, str]:
+    """By language, why another calibrator for the same stays in use: its skill there is known to within less."""
+    skills = {each.name: each.skill for each in calibrator.by_language}
+    found = {
+        name: _better(calibrator, name, skills.get(name, calibrator.evidence.skill), registry) for name in calibrator.fitted_on.languages
+    }
+    return {name: why for name, why in found.items() if why}
+
+
+def _better(calibrator: Calibrator, language: str, skill: Interval | None, registry: Registry) -> str:
+    made = calibrator.fitted_on
+    for entry in registry.usable(Purpose(made.model, made.prompt, calibrator.event, calibrator.task, language)):
+        other = entry.calibrator
+        if entry.origin == "project" or other.fitted_on.alternatives > 1 or not standing_of(entry, language).has_numbers:
+            continue
+        known = next((each.skill for each in other.by_language if each.name == language), other.evidence.skill)
         if known and (skill is None or half_width(known) <= half_width(skill)):
             whose = "the shipped calibrator" if entry.origin == "shipped" else f"your calibrator {entry.path.name}"
-            return f"{whose} stays in use: it was fitted to {entry.calibrator.fitted_on.n:,} suggestions"
+            return f"{whose} stays in use: it was fitted to {other.fitted_on.n:,} suggestions"
     return ""
 
 
-def _others(calibrator: Calibrator, registry: Registry) -> list[Entry]:
-    made = calibrator.fitted_on
-    found = [
-        entry
-        for language in made.languages
-        for entry in registry.usable(Purpose(made.model, made.prompt, calibrator.event, calibrator.task, language))
-    ]
-    return [
-        entry
-        for entry in found
-        if entry.origin in ("shipped", "user") and entry.calibrator.fitted_on.alternatives == 1 and standing_of(entry).has_numbers
-    ]
-
-
 def file_of(calibrator: Calibrator) -> Path:
-    """Where a calibrator for code of any project is kept: one file for each event, task, model and prompt."""
+    """Where a calibrator for code of any project is kept: one file for each event, task, model, prompt and choice of languages."""
+    return data_folder() / "calibrators" / f"{_for(calibrator)}-{'-'.join(calibrator.fitted_on.languages)}.json"
+
+
+def _for(calibrator: Calibrator) -> str:
     made = calibrator.fitted_on
-    return data_folder() / "calibrators" / f"{calibrator.event}-{calibrator.task}-{made.model[:8]}-{made.prompt[:4]}.json"
+    return f"{calibrator.event}-{calibrator.task}-{made.model[:8]}-{made.prompt[:4]}"

@@ -48,7 +48,7 @@ def write_numbers(run: Run, results: Results, ending: Ending | None, *, as_json:
     if project:
         made = _for_project(results.samples, project, question["tasks"], notes)
     else:
-        made = fitted(results.samples, question["tasks"])
+        made = fitted(results.samples, question["tasks"], registry)
         made = written(made, registry) if ending else made
     used = Counter(answer.get("author", "public") for answer in results.answers)
     after = registry_after(registry, project)

@@ -6,11 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from synthetic_samples import world
 
-from assay.calibration.calibrator import load, save
+from assay.calibration.calibrator import Calibrator, load, save
 from assay.calibration.fitting.fit import fit
 from assay.calibration.registry import Registry, load_registry, read_registry
+from assay.calibration.samples import Sample
 from assay.offline_eval.own_code.numbers import Made, file_of, fitted, is_enough, written
 
 NONE = Registry((), ())
@@ -30,7 +32,7 @@ def test_asking_ends_where_the_skill_of_each_task_is_known_and_not_before() -> N
 
 
 def test_a_calibrator_with_skill_is_written_where_a_server_looks_and_has_a_number() -> None:
-    (made,) = written(fitted({"line": world(600)[0]}, ["line"]), NONE)
+    (made,) = written(fitted({"line": world(600)[0]}, ["line"], NONE), NONE)
     assert made.has_number
     assert made.file is not None
     (entry,) = [entry for entry in load_registry(None).entries if entry.origin == "user"]
@@ -39,14 +41,14 @@ def test_a_calibrator_with_skill_is_written_where_a_server_looks_and_has_a_numbe
 
 
 def test_without_skill_it_is_written_and_gives_no_number() -> None:
-    (made,) = written(fitted({"line": world(1500, slope=0.0)[0]}, ["line"]), NONE)
+    (made,) = written(fitted({"line": world(1500, slope=0.0)[0]}, ["line"], NONE), NONE)
     assert made.file is not None
     assert load(made.file).status == "uninformative"
     assert not made.has_number
 
 
 def test_too_few_samples_write_nothing_and_say_so() -> None:
-    few, none = written(fitted({"line": world(12)[0]}, ["line", "line_rest"]), NONE)
+    few, none = written(fitted({"line": world(12)[0]}, ["line", "line_rest"], NONE), NONE)
     assert (few.file, none.file) == (None, None)
     assert few.why.startswith("too few to tell: 12 samples")
     assert none.why == "no suggestion to learn from"
@@ -56,7 +58,7 @@ def test_a_shipped_calibrator_that_is_known_better_stays_in_use(tmp_path: Path) 
     shipped = tmp_path / "shipped"
     save(fit(world(3000)[0], "exact_match", kind="platt").calibrator, shipped / "line.json")
     registry = read_registry([("shipped", shipped)])
-    made = fitted({"line": world(200, seed=1)[0]}, ["line"])
+    made = fitted({"line": world(200, seed=1)[0]}, ["line"], registry)
     (kept,) = written(made, registry)
     assert kept.file is None
     assert "the shipped calibrator stays in use" in kept.why
@@ -65,3 +67,40 @@ def test_a_shipped_calibrator_that_is_known_better_stays_in_use(tmp_path: Path) 
     elsewhere = replace(other, fitted_on=replace(other.fitted_on, prompt="0" * 16))
     (its_own,) = written([Made("line", elsewhere, "")], registry)
     assert its_own.file == file_of(elsewhere)
+
+
+def in_language(language: str, n: int, *, seed: int = 0) -> list[Sample]:
+    """Samples of a language from projects of its own, with skill."""
+    return [
+        structs.replace(one, id=f"{language}{one.id}", language=language, project=f"{language} {one.project}")
+        for one in world(n, slope=2.0, seed=seed)[0]
+    ]
+
+
+def test_beside_a_better_calibrator_of_one_language_only_the_others_are_written(tmp_path: Path) -> None:
+    shipped = tmp_path / "shipped"
+    save(fit(in_language("python", 3000), "exact_match", kind="platt").calibrator, shipped / "line.json")
+    registry = read_registry([("shipped", shipped)])
+    both = [*in_language("python", 200, seed=1), *in_language("go", 200, seed=2)]
+    (made,) = written(fitted({"line": both}, ["line"], registry), registry)
+    assert made.file is not None
+    assert made.has_number
+    assert load(made.file).fitted_on.languages == ("go",)
+    assert made.why.endswith("; in Python the shipped calibrator stays in use: it was fitted to 3,000 suggestions")
+
+
+def test_a_calibrator_of_more_languages_takes_the_place_of_earlier_ones_and_of_no_other() -> None:
+    go = in_language("go", 300)
+    (first,) = written(fitted({"line": go}, ["line"], NONE), NONE)
+    (rust,) = written(fitted({"line": in_language("rust", 200, seed=3)}, ["line"], load_registry(None)), load_registry(None))
+    assert (first.file, rust.file) == (file_of(made_of(first)), file_of(made_of(rust)))
+    more = [*go, *in_language("go", 3000, seed=1), *in_language("python", 300, seed=2)]
+    (both,) = written(fitted({"line": more}, ["line"], load_registry(None)), load_registry(None))
+    assert both.file is not None
+    kept = {entry.path for entry in load_registry(None).entries if entry.origin == "user"}
+    assert kept == {both.file, rust.file}
+
+
+def made_of(made: Made) -> Calibrator:
+    assert made.calibrator is not None
+    return made.calibrator
