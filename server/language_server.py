@@ -25,7 +25,7 @@ from .confidence.stops import Stops
 from .context.background_search import OtherFiles
 from .context.edited_files import EditedFiles
 from .documents import notebooks
-from .documents.documents import Splice
+from .documents.documents import Document, Splice
 from .documents.workspace import Roots, roots_of
 from .features.event_loop_latency import EventLoopLatency
 from .features.menu_registration import MenuRegistration
@@ -127,6 +127,12 @@ class AssayServer(LanguageServer):
         self._is_model_started = False
         self._is_closing = False
         self._client = types.ClientInfo("")
+
+    @property
+    def document_in_use(self) -> Document | None:
+        """The document that was last asked about, or else the one opened last."""
+        documents = self.protocol.documents
+        return documents.get(self.asked_in) or next(iter([*documents][-1:]), None)
 
     def begin(self, params: types.InitializeParams) -> None:
         """Take what the client says of itself, and start to load what does not wait for its settings."""

@@ -46,13 +46,13 @@ class Drift:
         )
 
 
-def in_use(registries: Iterable[Registry], model_id: str, event: str = LABEL) -> dict[str, Entry]:
-    """By id, the calibrators that give suggestions of this model, in any language, their probability of the event."""
+def in_use(registries: Iterable[Registry], model_id: str, event: str = LABEL, language: str | None = None) -> dict[str, Entry]:
+    """By id, the calibrators that give suggestions of this model their probability of the event. language: None for any."""
     return {
         entry.calibrator.id: entry
         for registry in registries
         for entry in registry.entries
-        if entry.calibrator.event == event and entry.calibrator.fitted_on.model == model_id and _is_chosen(registry, entry)
+        if entry.calibrator.event == event and entry.calibrator.fitted_on.model == model_id and _is_chosen(registry, entry, language)
     }
 
 
@@ -102,9 +102,10 @@ class DriftWatch:
         self._warn(self.found.message)
 
 
-def _is_chosen(registry: Registry, entry: Entry) -> bool:
+def _is_chosen(registry: Registry, entry: Entry, wanted: str | None) -> bool:
     calibrator, made = entry.calibrator, entry.calibrator.fitted_on
     return any(
         choose(registry, Purpose(made.model, made.prompt, calibrator.event, calibrator.task, language)) is entry
         for language in made.languages
+        if wanted in (None, language)
     )

@@ -14,6 +14,7 @@ from ...calibration.monitoring.dial_levels import Level, Right
 from ...calibration.monitoring.stops import TARGETS, Logged, Stop, Threshold, threshold_of, together, words_of
 from ...calibration.standing import standing_of
 from ...suggestion.repair.localisation import TASK as FAULT
+from ..documents.documents import Document
 from ..model.live import LiveModel
 from ..settings.settings import LiveSettings
 from ..settings.table import ShowAbove
@@ -40,6 +41,10 @@ class StopSource(Protocol):
     calibrators: Calibrators
     log_reader: LogReader
     events: EventWriter
+
+    @property
+    def document_in_use(self) -> Document | None:
+        """The document that the user works on."""
 
 
 class Stops:
@@ -101,14 +106,19 @@ class Stops:
         ]
 
     def brief(self) -> dict[str, Any]:
-        """The stop that is set, for the status: `stop` and `words`. An exact level has no words."""
+        """The stop that is set, for the status: `stop` and `words`, which are of the language in use. An exact level has no words."""
         source, loaded = self._source, self._source.live.process.model
         stop = stop_of(source.settings.show_above)
         if stop is None or loaded is None:
             return {"stop": stop, "words": ""}
-        entries = list(in_use(source.calibrators.registries(), loaded.fingerprint.id, source.settings.event).values())
-        entries = [one for one in entries if one.calibrator.task != FAULT]  # a line that may have a bug is no suggestion
-        with_numbers = [one.calibrator for one in entries if standing_of(one, show_refuted=source.settings.show_refuted).has_numbers]
+        language = source.document_in_use.language if source.document_in_use else None
+        entries = in_use(source.calibrators.registries(), loaded.fingerprint.id, source.settings.event, language).values()
+        with_numbers = [
+            entry.calibrator
+            for entry in entries
+            if entry.calibrator.task != FAULT  # a line that may have a bug is no suggestion
+            and standing_of(entry, language, show_refuted=source.settings.show_refuted).has_numbers
+        ]
         return {"stop": stop, "words": self._words(stop, with_numbers)}
 
     def _words(self, stop: Stop, used: Iterable[Calibrator]) -> str:

@@ -121,8 +121,7 @@ def _document(ls: AssayServer, params: Any) -> Document | None:
     """The document that the request names, or else the one that was last asked about, or else the one opened last."""
     named = fields_of(params).get("textDocument")
     if named is None:
-        asked = ls.protocol.documents.get(ls.asked_in)
-        return asked or next(iter([*ls.protocol.documents][-1:]), None)
+        return ls.document_in_use
     uri = named.get("uri") if isinstance(named, dict) else None
     if not isinstance(uri, str):
         raise JsonRpcInvalidParams('"textDocument" is an object with the string "uri"')

@@ -41,7 +41,9 @@ async def suggestions_at(
 
     menu: it is for the ordinary list of completions.
     """
-    ls.asked_in = document.uri
+    if ls.asked_in != document.uri:
+        ls.asked_in = document.uri
+        ls.status.changed()  # the words of the dial are those of the document's language
     ls.edited_files.tell(document.uri)
     try:
         request = request_at(ls, document, at, invoked=invoked, replaced=replaced, selected=selected, menu=menu)

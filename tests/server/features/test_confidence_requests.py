@@ -157,6 +157,34 @@ async def test_at_a_stop_the_evidence_decides_what_comes_by_itself_and_all_is_sh
                 await set_dial(client, wrong)
 
 
+async def test_the_words_of_the_dial_are_those_of_the_language_that_is_asked_about(
+    answering_gguf: Path, tmp_path: Path, home: Path, keeping: Calibrator
+) -> None:
+    right = Interval(0.9, 0.8, 0.95)
+    for language, shown in (("python", 0.1), ("go", 0.5)):
+        row = DialRow(0.8, 0.0, 0.1, 0.9, round(600 * shown), Interval(shown, 0.01, 0.6), right)
+        save(
+            replace(keeping, dial=(row,), fitted_on=replace(keeping.fitted_on, languages=(language,))),
+            home / f"calibrators/{language}.json",
+        )
+    go = (tmp_path / "b.go").as_uri()
+    async with editing(answering_gguf, tmp_path) as client:
+
+        async def words() -> str:
+            told = await client.request("assay/dial", {})
+            status = await client.request("assay/status")
+            assert status["dial"]["words"] == told["stops"][1]["words"]
+            return str(told["stops"][1]["words"])
+
+        assert (await words()).startswith("shows 1 in 10 suggestions")
+        client.open(go, "x?", language="go")
+        await client.complete(go, 0, 2)
+        await client.heard("$/assay/didChangeStatus", "shows 5 of 10")
+        assert (await words()).startswith("shows 5 of 10 suggestions")
+        await client.complete((tmp_path / "a.py").as_uri(), 0, 2)
+        assert (await words()).startswith("shows 1 in 10 suggestions")
+
+
 async def test_what_was_kept_moves_a_stop(answering_gguf: Path, tmp_path: Path, home: Path, ids: Ids, keeping: Calibrator) -> None:
     certain = Interval(0.9, 0.8, 0.95)
     mine = replace(keeping, dial=(DialRow(0.5, 0.0, 0.1, 0.1, 60, Interval(0.5, 0.4, 0.6), certain),))
