@@ -161,5 +161,5 @@ def _lines(asked: Asked, plan: dict[str, Any]) -> list[str]:
 
 
 def written(out: Path) -> str:
-    """Where a run is written, for people."""
-    return f"written      {out.absolute()}"
+    """Where a run would be written, for people."""
+    return f"results      would be in {out.absolute()}"
