@@ -54,7 +54,6 @@ async function ghost(): Promise<void> {
   await editor.command('View: Close Other Editors in Group');
   await editor.press('Control+b');
   await editor.press('Control+1');
-  place.set({ 'assay.showAbove': 0 });
   await editor.type(' =');
   await until('a suggestion', async () => (await editor.screen.badge()) !== null);
   await shot('ghost.png', 420);
@@ -63,7 +62,6 @@ async function ghost(): Promise<void> {
 }
 
 async function dial(): Promise<void> {
-  place.set({ 'assay.showAbove': undefined });
   await editor.command('Assay: Set the Dial…');
   await page.locator('.quick-input-list .monaco-list-row').nth(2).waitFor({ state: 'visible' });
   await shot('dial.png');

@@ -23,7 +23,7 @@ caption { text-align: left; color: var(--vscode-descriptionForeground); padding-
 th, td { text-align: right; padding: 0.15em 0.7em 0.15em 0; font-weight: normal; font-variant-numeric: tabular-nums; }
 thead th { border-bottom: 1px solid var(--vscode-foreground); font-weight: 600; }
 tbody th { text-align: left; }
-td.words { text-align: left; max-width: 26em; }
+.words { text-align: left; max-width: 26em; }
 .figures { margin: 0.4em 0 0.8em; }
 .figures th, .figures td { vertical-align: top; }
 summary { cursor: pointer; }

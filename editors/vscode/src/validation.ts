@@ -32,7 +32,7 @@ function table(figures: readonly ValidationFigure[], caption: string): Markup {
     <thead>
       <tr>
         <th scope="col">Figure</th>
-        <th scope="col">What it says</th>
+        <th scope="col" class="words">What it says</th>
         <th scope="col">Value (95 %)</th>
         <th scope="col">n</th>
         <th scope="col">Claim</th>
