@@ -127,6 +127,19 @@ export class Editor {
     await this.listGone();
   }
 
+  /** Presses that button of the notification that has these words. */
+  async answer(words: string, button: string): Promise<void> {
+    const asked = this.page.locator('.notification-list-item').filter({ hasText: words }).last();
+    await asked.locator('.monaco-button').filter({ hasText: new RegExp(`^\\s*${button}\\s*$`) }).first().click();
+    await asked.waitFor({ state: 'hidden' });
+  }
+
+  /** Until a notification says this; then takes all of them away. */
+  async told(words: RegExp): Promise<void> {
+    await until(`a notification: ${String(words)}`, async () => (await this.screen.notifications()).some((text) => words.test(text)), () => this.screen.notifications());
+    await this.command('Notifications: Clear All Notifications');
+  }
+
   /** Takes all off the screen that came over the text or in it: lists, suggestions. A list that is opened before that is done would go, too. */
   async clear(): Promise<void> {
     await this.press('Escape');

@@ -64,6 +64,7 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: 'the panel draws the diagram, and nothing of it is refused or fetched', run: panel },
   { name: 'a repair is chosen from a list that shows its difference, undone by one step, and the server knows', run: repairChosen },
   { name: 'a code action repairs the line', run: repairedByAction },
+  { name: 'tests run with consent, leave out repairs that they refuse, and do not run once that is taken back', run: verifiedByTests },
   { name: 'surprising tokens are marked until the next edit', run: surpriseMarked },
   { name: 'an untrusted workspace names neither server nor model', untrusted: namesItsOwn, run: usersIsRun },
   { name: 'an untrusted workspace\'s environment is not run', untrusted: hasItsOwn, run: noneIsRun },
@@ -239,6 +240,26 @@ async function repairedByAction(editor: Editor): Promise<void> {
   await event(editor, before, 'ended', ending('accepted'));
   await editor.textTakesKeys();
   await saved(editor, 'action.py', (now) => now !== WRONG.replace('▮', ''));
+}
+
+const ITS_TEST = 'from verified import smallest\n\n\ndef test_smallest():\n    assert smallest([2, 1, 3]) == 1\n';
+
+async function verifiedByTests(editor: Editor): Promise<void> {
+  editor.place.write('test_verified.py', ITS_TEST);
+  await editor.openAt('verified.py', WRONG);
+  await editor.command('Assay: Run the Tests That Touch This');
+  await editor.answer('may Assay run the tests of', 'Run them');
+  await editor.told(/test_smallest/);
+  await editor.command('Assay: Choose a Repair…');
+  const rows = editor.page.locator('.quick-input-list .monaco-list-row');
+  await rows.filter({ hasText: '✔ 1 test passes' }).first().waitFor({ state: 'visible', timeout: 60_000 });
+  await editor.choose('✔ 1 test passes');
+  await editor.textTakesKeys();
+  await saved(editor, 'verified.py', (text) => / <=? best/.test(text));
+  await editor.command("Assay: Don't Run This Project's Tests");
+  await editor.told(/are not run any more/);
+  await editor.command('Assay: Run the Tests That Touch This');
+  await editor.told(/it can't be told whether tests pass/);
 }
 
 async function surpriseMarked(editor: Editor): Promise<void> {

@@ -53,6 +53,7 @@ export class Workplace {
         '#!/bin/sh',
         `echo $$ > '${this.pidFile}'`,
         `echo $$ >> '${this.startsFile}'`,
+        `ASSAY_DATA_HOME='${path.join(this.folder, 'data')}' \\`,
         `PYTHONPATH='${path.join(TREE, '.typing')}' exec '${PYTHON}' -m assay "$@"`,
         '',
       ].join('\n'),
