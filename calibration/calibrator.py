@@ -218,13 +218,16 @@ def load(path: Path, *, follow: bool = True) -> Calibrator:
 
 
 def as_json(calibrator: Calibrator) -> dict[str, Any]:
-    """The calibrator as its file holds it. What is None or says nothing of itself (`by_language`, one alternative) is left out."""
+    """The calibrator as its file holds it. What says nothing of itself (None, no `by_language`, one alternative) is left out."""
     document = {"schema": SCHEMA, **asdict(calibrator)}
     for name in ("projects", "moved_from"):
         if document[name] is None:
             del document[name]
     if not calibrator.by_language:
         del document["by_language"]
+    for each in document.get("by_language", ()):
+        if not each["by_file"]:
+            del each["by_file"]
     if calibrator.fitted_on.alternatives == 1:
         del document["fitted_on"]["alternatives"]
     return document

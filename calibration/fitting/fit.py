@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Floats, bounded, sigmoid
-from ..by_language import by_language
+from ..by_language import by_file_where_few, by_language
 from ..calibrator import Calibrator, FittedOn, Parent
 from ..evidence import evidence_of
 from ..guards import are_too_few, guards_of, status_of
@@ -32,7 +32,7 @@ from .adaptation import MAX_SAMPLES, Projects, adapt, is_adaptable, projects_aro
 from .between_groups import between_group_sd
 from .checks import FitError as FitError
 from .checks import alternatives_of, check_adaptable, check_samples, column_of, entered_of
-from .folds import MIN_GROUPS, Grouping, by_file_where_alone, folds_of, grouped, numbered, renumbered
+from .folds import MIN_GROUPS, Grouping, folds_of, grouped, numbered, renumbered
 from .model_selection import Selection, fit_map, log_losses, mean_and_standard_error, select_map
 from .shrinkage import Level, Tree, deepest_log_odds, fit_tree, log_odds_of
 
@@ -93,8 +93,8 @@ class Fit:
         fold_of = {sample.project: int(fold) for sample, fold in zip(self.samples, self.fold, strict=True)}
         if parted := next((s.project for s, fold in zip(self.samples, self.fold, strict=True) if fold_of[s.project] != fold), None):
             raise FitError(
-                f"folds can't be kept: project {parted} alone has a language, which was held out by file; leave its samples out, or add "
-                "some of another project in that language"
+                f"folds can't be kept: project {parted} has a language that few projects have, which was held out by file; leave these "
+                "samples out, or add some of more projects in that language"
             )
         ranges = _ranges([column_of(name, self.samples) for name in self.measures], None)
         groups = tuple(Group(name, fold) for name, fold in sorted(fold_of.items()))
@@ -129,8 +129,8 @@ def fit(
         levels: give each language, project or user a Platt map of its own, shrunk toward the one above it. They are kept only where they
             are better on held-out files.
         groups: what is held out together. With fewer than 5 projects, or fewer than the map has parameters and one, files are the groups.
-            With too few files each sample is its own group. Of several languages, one that a single project has is held out by file. A
-            note says so.
+            With too few files each sample is its own group. Of several languages, one that few projects have is held out by file. A note
+            says so.
         adapt_from: a calibrator of other projects. Its map is adapted to these samples, which are of one project, instead of fitting a map
             to them alone. It names the features.
         allow_insufficient: where the samples of one project can't tell whether there is skill, the status is `insufficient` instead of
@@ -157,12 +157,12 @@ def fit(
     # An adapted map has its shape already, so it needs no more groups than the evidence does.
     grouped_by, index, notes = grouped(known, groups, MIN_GROUPS if adapt_from else max(MIN_GROUPS, len(features) + 2))
     # How much projects differ is told by whole projects.
-    whole, alone = index, frozenset[str]()
+    whole, few = index, frozenset[str]()
     if grouped_by == "project":
-        index, alone = by_file_where_alone(known)
-    if alone:
-        named = names_of_languages(tuple(alone))
-        notes = (*notes, f"one project alone has {named}: held out by file there; how well it does in another project is not known")
+        index, few = by_file_where_few(known)
+    if few:
+        named = names_of_languages(tuple(few))
+        notes = (*notes, f"few projects have {named}: held out by file there; how well it does in another project is not known")
     fold = folds_of(index, seed)
     data = _Data(
         x,
@@ -211,7 +211,7 @@ def fit(
         dial=dial(held_out, y, index, each=True),
         projects=_projects(fitted.map, held_out, known, y) if grouped_by == "project" and not adapt_from else None,
         moved_from=Parent(adapt_from.id, adapt_from.fitted_on.n) if adapt_from else None,
-        by_language=by_language([sample.language for sample in known], held_out, y, index, grouped_by, alone),
+        by_language=by_language([sample.language for sample in known], held_out, y, index, grouped_by, few),
     )
     return Fit(
         calibrator,

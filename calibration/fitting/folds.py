@@ -42,19 +42,6 @@ def grouped(samples: Sequence[Sample], wanted: Grouping, least: int = MIN_GROUPS
     return kind, index, (f"{short}: held out and resampled by {kind}; how well it does in another {missed} is not known",)
 
 
-def by_file_where_alone(samples: Sequence[Sample]) -> tuple[NDArray[np.intp], frozenset[str]]:
-    """Projects as groups (n,), but files in a language that only one project of several has; and these languages.
-
-    Else such a language would be judged by a map that has seen none of it.
-    """
-    having: dict[str, set[str]] = {}
-    for sample in samples:
-        having.setdefault(sample.language, set()).add(sample.project)
-    alone = frozenset(language for language, projects in having.items() if len(projects) == 1 < len(having))
-    kinds: list[Grouping] = ["file" if sample.language in alone else "project" for sample in samples]
-    return numbered([(kind, GROUP_OF[kind](sample)) for kind, sample in zip(kinds, samples, strict=True)]), alone
-
-
 def numbered(names: Sequence[object]) -> NDArray[np.intp]:
     """A number for each name, from 0 in the order of first appearance."""
     numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}

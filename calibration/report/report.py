@@ -84,7 +84,8 @@ def summary_of_languages(calibrator: Calibrator) -> list[str]:
     """A line for each language of a calibrator of several: whether it gives numbers there, and why."""
     own = {child.path[0] for child in calibrator.children if calibrator.levels[0] == "language"}
     return [
-        f"{name_of_language(each.name)}: {each.status}: n = {each.n} from {each.groups} {calibrator.fitted_on.grouped_by}s, base rate "
+        f"{name_of_language(each.name)}: {each.status}: n = {each.n} from {each.groups} "
+        f"{'file' if each.by_file else calibrator.fitted_on.grouped_by}s, base rate "
         f"{each.positives / each.n:.2f}, skill {_interval(each.skill) if each.skill else 'not defined'}"
         f"{', with a map of its own' if each.name in own else ''}"
         for each in calibrator.by_language

@@ -80,39 +80,38 @@ def test_a_language_of_too_few_samples_takes_the_next_calibrator() -> None:
     assert choose(Registry((entry(few),), ()), Purpose(MODEL, PROMPT, "exact_match", "line", "go")) == entry(few)
 
 
-def only_project(language: str, n: int, *, slope: float = 2.0, seed: int = 1) -> list[Sample]:
-    """Samples of a language that one project alone has, in 20 files."""
+def of_few_projects(language: str, n: int, *, slope: float = 2.0, seed: int = 1, projects: int = 1) -> list[Sample]:
+    """Samples of a language that few projects have, in 20 files."""
     samples = in_language(language, n, slope=slope, seed=seed)
-    return [structs.replace(one, project=f"{language} only", file=f"f{i % 20}") for i, one in enumerate(samples)]
+    return [structs.replace(one, project=f"{language} {i % 20 % projects}", file=f"f{i % 20}") for i, one in enumerate(samples)]
 
 
-def test_a_language_that_one_project_alone_has_is_held_out_by_file() -> None:
-    made = fitted([*in_language("python", 500), *only_project("go", 300)])
-    (note,) = (note for note in made.notes if note.startswith("one project alone has"))
-    assert note == "one project alone has Go: held out by file there; how well it does in another project is not known"
+@pytest.mark.parametrize("projects", [1, 2])
+def test_a_language_that_few_projects_have_is_held_out_by_file(projects: int) -> None:
+    made = fitted([*in_language("python", 500), *of_few_projects("go", 300, projects=projects)])
+    (note,) = (note for note in made.notes if note.startswith("few projects have"))
+    assert note == "few projects have Go: held out by file there; how well it does in another project is not known"
     found = {each.name: each for each in made.calibrator.by_language}
     assert (found["go"].status, found["go"].groups) == ("informative", 20)
-    assert found["go"].reason.endswith(
-        "held out by file, because one project alone has it, so that how well it does in another is not known"
-    )
+    assert found["go"].reason.endswith("held out by file, because few projects have it, so that how well it does in another is not known")
     assert found["python"].groups == 12
     folds = {(sample.language, sample.file): set[int]() for sample in made.samples}
     for sample, fold in zip(made.samples, made.fold, strict=True):
         folds[sample.language, sample.file].add(int(fold))
     assert all(len(folds["go", f"f{i}"]) == 1 for i in range(20)), "a file is never parted"
     assert len({fold for (language, _), of in folds.items() if language == "go" for fold in of}) > 1, "the project is"
-    assert made.calibrator.fitted_on.groups == made.calibrator.evidence.groups == 13, "projects are counted, not files"
-    assert fitted([*in_language("python", 500), *only_project("go", 300, slope=0.0)]).calibrator.standing_in("go")[0] == "uninformative"
+    assert made.calibrator.fitted_on.groups == made.calibrator.evidence.groups == 12 + projects, "projects are counted, not files"
+    assert fitted([*in_language("python", 500), *of_few_projects("go", 300, slope=0.0)]).calibrator.standing_in("go")[0] == "uninformative"
 
 
 def test_a_project_held_out_by_file_has_no_map_that_did_not_see_it() -> None:
-    made = fitted([*in_language("python", 500), *only_project("go", 300)])
-    with pytest.raises(FitError, match="project go only alone has a language, which was held out by file"):
+    made = fitted([*in_language("python", 500), *of_few_projects("go", 300)])
+    with pytest.raises(FitError, match="project go 0 has a language that few projects have, which was held out by file"):
         made.kept_folds()
 
 
 def test_one_file_of_a_language_tells_nothing_of_others() -> None:
-    one = [structs.replace(sample, file="f") for sample in only_project("go", 100)]
+    one = [structs.replace(sample, file="f") for sample in of_few_projects("go", 100)]
     found = fitted([*in_language("python", 500), *one]).calibrator
     assert found.standing_in("go") == ("insufficient", "too few in go to tell: 100 samples of 1 file")
 
