@@ -24,13 +24,13 @@ class DrawnPlace:
     offset_end: int
 
 
-def sample_lines(text: str, language: str, seed: str) -> list[Line]:
+def sample_lines(text: str, language: str, seed: str, *, documented: bool = True) -> list[Line]:
     """One random line of each function of a text, the same for the same seed; none in a language that can't be drawn from here.
 
-    Raises UnreadableSource.
+    documented: in Python, only of functions with a docstring, as in the studies. Raises UnreadableSource.
     """
     if language == "python":
-        return python.sample_lines(text, seed)
+        return python.sample_lines(text, seed, documented=documented)
     return syntax_lines.sample_lines(text, language, seed) if language in LANGUAGES else []
 
 

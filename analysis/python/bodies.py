@@ -18,7 +18,7 @@ def bodies(source: str, *, documented: bool = True, covered: Collection[int] | N
 
     Parameters:
         documented: only functions with a docstring.
-        covered: as in `lines.documented_functions`.
+        covered: as in `lines.functions`.
 
     Raises: UnreadableSource.
     """

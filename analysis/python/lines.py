@@ -1,7 +1,7 @@
 """Lines of real functions to complete: the line-completion task of Spiess et al. (arXiv 2402.02047, section 3.1).
 
-One random line is taken from the body of each function of more than three lines that has a docstring. The line is not blank, no comment,
-and not inside the docstring or another multi-line string.
+One random line is taken from the body of each function of more than three lines; the paper's have a docstring, others are drawn from on
+request. The line is not blank, no comment, and not inside the docstring or another multi-line string.
 """
 
 from __future__ import annotations
@@ -38,20 +38,22 @@ class Gap:
     end: int
 
 
-def documented_functions(source: str, covered: Collection[int] | None = None) -> Iterator[tuple[str, range]]:
-    """The functions of more than three lines that have a docstring.
+def functions(source: str, covered: Collection[int] | None = None, *, documented: bool = True) -> Iterator[tuple[str, range]]:
+    """The functions of more than three lines.
 
     Parameters:
         covered: numbers of the lines that tests execute. With it only functions whose statements are all among them.
+        documented: only those with a docstring.
 
-    Yields: the dotted name, and the numbers (from 1) of the lines after the docstring.
+    Yields: the dotted name, and the numbers (from 1) of the lines of the body, after the docstring.
     Raises: UnreadableSource.
     """
     for function in parse_statements(source).functions:
-        first, last, docstring = function.first_line, function.last_line, function.docstring
-        long_enough = last - first + 1 >= MIN_FUNCTION_LINES
-        if docstring is not None and long_enough and (covered is None or is_fully_covered(function, covered)):
-            yield function.name, range(docstring.last_line + 1, last + 1)
+        docstring, last = function.docstring, function.last_line
+        if (documented and docstring is None) or last - function.first_line + 1 < MIN_FUNCTION_LINES:
+            continue
+        if covered is None or is_fully_covered(function, covered):
+            yield function.name, range(docstring.last_line + 1 if docstring else function.body[0].first_line, last + 1)
 
 
 def lines_inside_strings(source: str) -> set[int]:
@@ -79,19 +81,19 @@ def lines_inside_strings(source: str) -> set[int]:
     return inside
 
 
-def sample_lines(source: str, seed: str, *, covered: Collection[int] | None = None) -> list[Line]:
-    """One random line of each documented function, no line twice (functions nest). The same source and seed give the same lines.
+def sample_lines(source: str, seed: str, *, covered: Collection[int] | None = None, documented: bool = True) -> list[Line]:
+    """One random line of each function, no line twice (functions nest). The same source and seed give the same lines.
 
-    covered: as in `documented_functions`. Raises UnreadableSource.
+    covered, documented: as in `functions`. Raises UnreadableSource.
     """
-    functions = list(documented_functions(source, covered))
-    if not functions:
+    found = list(functions(source, covered, documented=documented))
+    if not found:
         return []
     starts = parse_statements(source).starts
     texts = [source[start:end].rstrip("\r\n") for start, end in pairwise(starts)]
     taken = lines_inside_strings(source)
     lines = []
-    for name, numbers in functions:
+    for name, numbers in found:
         candidates = [n for n in numbers if (t := texts[n - 1].strip()) and not t.startswith("#") and n not in taken]
         if candidates:
             n = random.Random(f"{seed}:{name}:{numbers.start}").choice(candidates)

@@ -204,8 +204,9 @@ def _lines(asked: Asked, projects: Sequence[Source]) -> list[Place]:
             places += places_from(project, asked.archives, asked.most, asked.seed, asked.tasks, asked.languages)
             progress.step()
     if not places:
-        named = ", ".join(map(label_of, projects))
-        raise StudyError(f"there is no line to complete in {named}: lines are drawn in {', '.join(LANGUAGES)}")
+        named = ", ".join(project.name for project in projects)
+        drawn = ", ".join(asked.languages or LANGUAGES)
+        raise StudyError(f"there is no line to complete in {named}: lines are drawn from functions of four lines or more in {drawn}")
     return places
 
 

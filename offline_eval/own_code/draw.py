@@ -68,7 +68,7 @@ def own_places(folder: Folder, authors: Authorship, seed: int, tasks: Sequence[T
     """The places of a folder's files, in the order of these. Files are read on the way."""
     for path, author in authors.in_order:
         file = source_file(folder, path)
-        for place in places_in(folder.name, [file] if file else [], MAX_PER_FILE, seed, tasks):
+        for place in places_in(folder.name, [file] if file else [], MAX_PER_FILE, seed, tasks, documented=False):
             yield OwnPlace(place, author)
 
 
@@ -84,9 +84,12 @@ def public_places(seed: int, tasks: Sequence[Task] = TASKS) -> Iterator[OwnPlace
 
 
 def in_turn(own: Sequence[Iterator[OwnPlace]], public: Iterator[OwnPlace] | None) -> Iterator[OwnPlace]:
-    """The places of the user's folders, one folder after the other, and between them those of public code."""
-    mine = (place for folder in own for place in folder)
-    return turns([(mine, _OWN_TURN), *([(public, _PUBLIC_TURN)] if public else [])])
+    """The places of the first folder, those of the user's others in turn, and those of public code.
+
+    So a language of several folders is soon known of more than one project.
+    """
+    first, others = own[:1], turns([(each, _OWN_TURN) for each in own[1:]])
+    return turns([*((each, _OWN_TURN) for each in first), (others, _OWN_TURN), *([(public, _PUBLIC_TURN)] if public else [])])
 
 
 def turns(sources: Sequence[tuple[Iterator[OwnPlace], int]]) -> Iterator[OwnPlace]:

@@ -86,7 +86,8 @@ def places_from(source: Source, cache: Path, most: int, seed: int, tasks: Sequen
     if isinstance(source, Project):
         return places_of(source, cache, most, seed, tasks)
     wanted = languages or (source.languages if isinstance(source, Package) else LANGUAGES)
-    return places_in(source.name, _drawn_from(source.name, own_code(source, cache), wanted), most, seed, tasks)
+    files = _drawn_from(source.name, own_code(source, cache), wanted)
+    return places_in(source.name, files, most, seed, tasks, documented=not isinstance(source, Folder))
 
 
 def _drawn_from(name: str, files: Iterable[tuple[str, str]], languages: Collection[str]) -> Iterator[SourceFile]:

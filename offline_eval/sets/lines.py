@@ -76,14 +76,23 @@ def places_of(project: Project, cache: Path, per_project: int, seed: int, tasks:
     return places_in(project.name, sources(project, cache), per_project, seed, tasks)
 
 
-def places_in(project: str, files: Iterable[SourceFile], per_project: int, seed: int, tasks: Sequence[Task] = TASKS) -> list[Place]:
-    """The places of files of one project, as `places_of`."""
+def places_in(
+    project: str,
+    files: Iterable[SourceFile],
+    per_project: int,
+    seed: int,
+    tasks: Sequence[Task] = TASKS,
+    *,
+    documented: bool = True,
+) -> list[Place]:
+    """The places of files of one project, as `places_of`. documented: as in `sample_lines`."""
     found: list[tuple[SourceFile, Line]] = []
     for file in files:
         if is_test(file.path):
             continue
         try:
-            found += [(file, line) for line in sample_lines(file.text, language_of(file.path), f"{seed}:{file.path}")]
+            lines = sample_lines(file.text, language_of(file.path), f"{seed}:{file.path}", documented=documented)
+            found += [(file, line) for line in lines]
         except UnreadableSource:
             continue  # a template, or code for another Python
     rng = random.Random(f"{seed}:{project}")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.analysis.python.lines import UnreadableSource, documented_functions, middle, rest, sample_lines, whole
+from assay.analysis.python.lines import UnreadableSource, functions, middle, rest, sample_lines, whole
 
 STDLIB = Path(sysconfig.get_path("stdlib"))
 SOURCE = '''
@@ -41,7 +41,15 @@ class Shop:
 
 
 def test_only_documented_functions_of_over_three_lines_count() -> None:
-    assert [name for name, _ in documented_functions(SOURCE)] == ["Shop.total"]
+    assert [name for name, _ in functions(SOURCE)] == ["Shop.total"]
+
+
+def test_on_request_functions_without_a_docstring_count_and_their_header_is_never_drawn() -> None:
+    assert [name for name, _ in functions(SOURCE, documented=False)] == ["undocumented", "Shop.total"]
+    source = "def f(\n    a,\n    b=2,\n):\n    # why\n    c = a\n    return c\n"
+    drawn = {source[line.start : line.end].strip() for seed in range(40) for line in sample_lines(source, str(seed), documented=False)}
+    assert drawn == {"c = a", "return c"}
+    assert sample_lines(source, "0") == []
 
 
 def test_a_line_is_code_of_the_body_never_docstring_comment_blank_or_string() -> None:

@@ -47,3 +47,10 @@ def test_the_places_of_public_code_are_of_every_project_and_the_same_each_time()
     assert {asked.place.project for asked in places[:60]} == {project.name for project in public_projects()}
     assert [asked.id for asked in places[:20]] == [asked.id for asked, _ in zip(public_places(0), range(20), strict=False)]
     assert len({asked.id for asked in places}) == len(places)
+
+
+def test_functions_without_a_docstring_are_asked_about_in_code_of_the_users(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("def f(items):\n    total = 0\n    for item in items:\n        total += item\n    return total\n")
+    folder = Folder(tmp_path)
+    (asked,) = own_places(folder, authorship(folder, ("python",)), 0)
+    assert asked.place.function == "f"
