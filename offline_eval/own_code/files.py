@@ -11,6 +11,7 @@ import hashlib
 import os
 import shutil
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from typing import Literal
 
 from ...analysis.corpora.git_history import GitError, changed_by, committed, open_repository
 from ...analysis.lines.generated import looks_generated
+from ...calibration.fitting.folds import MIN_GROUPS
 from ...inference.project_memory.project import ProjectTooLarge
 from ...suggestion.languages import language_of
 from ...suggestion.memory.folder import code_in, files_in, listing
@@ -64,6 +66,12 @@ class Authorship:
     why_unknown: str = ""
 
     @property
+    def languages(self) -> frozenset[str]:
+        """Those of enough files to be judged by them, which are held out one by one where there are few projects."""
+        files = Counter(language_of(path) for path in (*self.yours, *self.others))
+        return frozenset(language for language, count in files.items() if count >= MIN_GROUPS)
+
+    @property
     def in_order(self) -> Iterator[tuple[str, Author]]:
         """All of them, as they are asked about."""
         yield from ((path, "you") for path in self.yours)
@@ -78,6 +86,8 @@ def authorship(folder: Folder, languages: tuple[str, ...]) -> Authorship:
         raise UsageError(f"{folder.root} is too large ({error}): name a project's folder") from None
     # In the order of the project's memory where two are as old, so that the order is the same each time.
     newest = sorted((path for path in found if language_of(path) in languages), key=lambda path: (-found[path][0], path))
+    if folder.is_installed:
+        return Authorship((), tuple(newest), "", "it is of an installed package")
     email = _email(folder.root)
     if not email:
         return Authorship((), tuple(newest), "", "git does not know who you are (user.email)")

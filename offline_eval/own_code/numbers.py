@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -25,6 +26,8 @@ from ..calibration.draw import EVENT
 ENOUGH_WITHIN = 0.1
 # An interval of fewer may be narrow by chance.
 MIN_TO_END = 120
+# How many languages are in the name of a file.
+_MAX_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +45,11 @@ class Made:
         return self.file is not None and self.calibrator is not None and self.calibrator.status == "informative"
 
 
-def is_enough(samples: Mapping[str, Sequence[Sample]], tasks: Sequence[str]) -> bool:
-    """Whether the skill of each task is known well enough to stop asking."""
-    return all(_is_known(samples.get(task, ())) for task in tasks)
+def is_enough(samples: Mapping[str, Sequence[Sample]], tasks: Sequence[str], languages: Collection[str]) -> bool:
+    """Whether the skill of each task is known well enough in each of these languages to stop asking."""
+    return all(
+        _is_known([sample for sample in samples.get(task, ()) if sample.language == language]) for task in tasks for language in languages
+    )
 
 
 def _is_known(samples: Sequence[Sample]) -> bool:
@@ -114,7 +119,7 @@ def _written(made: Made, registry: Registry) -> Made:
         return made
     better = better_ones(calibrator, registry)
     if len(better) == len(calibrator.fitted_on.languages):
-        return Made(made.task, calibrator, f"{'; '.join(dict.fromkeys(better.values()))}. What was found here: {made.why}")
+        return Made(made.task, calibrator, "; ".join(dict.fromkeys(better.values())))
     path = file_of(calibrator)
     path.parent.mkdir(parents=True, exist_ok=True)
     replaced = _replaced(calibrator, registry)
@@ -163,7 +168,11 @@ def _better(calibrator: Calibrator, language: str, skill: Interval | None, regis
 
 def file_of(calibrator: Calibrator) -> Path:
     """Where a calibrator for code of any project is kept: one file for each event, task, model, prompt and choice of languages."""
-    return data_folder() / "calibrators" / f"{_for(calibrator)}-{'-'.join(calibrator.fitted_on.languages)}.json"
+    languages = calibrator.fitted_on.languages
+    named = "-".join(languages)
+    if len(languages) > _MAX_NAMED:
+        named = f"{len(languages)}-languages-{hashlib.sha256(named.encode()).hexdigest()[:4]}"
+    return data_folder() / "calibrators" / f"{_for(calibrator)}-{named}.json"
 
 
 def _for(calibrator: Calibrator) -> str:

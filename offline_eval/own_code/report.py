@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ...analysis.python.lines import MIN_FUNCTION_LINES
 from ...calibration.language_names import names_of_languages
 from ...calibration.project_folder import PROJECT_FOLDER
 from ...calibration.registry import Registry, load_registry
@@ -21,7 +23,7 @@ from ..progress import counted, to_stderr
 from ..repository import calibrators as own_calibrators
 from ..run import Run
 from ..study import Results
-from .numbers import ENOUGH_WITHIN, Made, fitted, written
+from .numbers import ENOUGH_WITHIN, MIN_TO_END, Made, fitted, written
 
 SCHEMA = "assay/model-numbers/1"
 _WHOSE = {"you": "your own code", "others": "code of others in your folders", "unknown": "code in your folders", "public": "public code"}
@@ -29,11 +31,15 @@ _WHOSE = {"you": "your own code", "others": "code of others in your folders", "u
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """Where calibrators are written, and why asking ended: "enough", "all", "samples" or "time". project: None for all projects."""
+    """Where calibrators are written, and why asking ended: "enough", "all", "samples" or "time".
+
+    project: None for all projects. asked: how many places have an answer since the command began.
+    """
 
     project: Path | None
     why: str
     minutes: float | None
+    asked: int = 0
 
 
 def write_numbers(run: Run, results: Results, ending: Ending | None, *, as_json: bool) -> None:
@@ -56,7 +62,13 @@ def write_numbers(run: Run, results: Results, ending: Ending | None, *, as_json:
     asked = {sample.language for samples in results.samples.values() for sample in samples}
     said = sentence(made, question["model_name"] or question["model"], numbers, asked)
     ours = any(entry.origin == "shipped" and entry.calibrator.fitted_on.model == question["model"] for entry in registry.entries)
-    told = [*_words(made, results.samples), *(f"note: {note}" for note in notes), *_used(used, never_seen=ours), *_why_ended(ending), said]
+    told = [
+        *_words(made, results.samples),
+        *(f"note: {note}" for note in notes),
+        *_used(used, never_seen=ours),
+        *_why_ended(ending, results),
+        said,
+    ]
     for line in told:
         to_stderr(line)
     files = [one.file for one in made if one.file]
@@ -77,16 +89,21 @@ def registry_after(before: Registry, project: Path | None) -> Registry:
 
 def sentence(made: Sequence[Made], model: str, numbers: Mapping[str, frozenset[str]], asked: Collection[str]) -> str:
     """What that means for the user, in one sentence. numbers: by task the languages that get one; asked: those of the samples."""
-    having = [one.task for one in made if numbers.get(one.task)]
-    lacking = [one.task for one in made if one.task not in having]
+    having: dict[frozenset[str], list[str]] = {}
+    for one in made:
+        having.setdefault(numbers.get(one.task, frozenset()), []).append(one.task)
+    lacking = having.pop(frozenset(), [])
+    before = "" if asked else "nothing was asked, so nothing changed: "
     if not having:
         few = all(one.calibrator is None or one.calibrator.status == "insufficient" for one in made)
         why = "too little was asked to tell; the same command goes on" if few else "no skill was found, so none is shown"
-        return f"suggestions of {model} have no number: {why}"
-    languages = frozenset[str]().union(*numbers.values())
-    rest = f", and none for {', '.join(lacking)}" if lacking else ""
-    without = f"; none in {names_of_languages(tuple(set(asked) - languages))}" if set(asked) - languages else ""
-    return f"suggestions of {model} have a number for {', '.join(having)}{rest}, in {names_of_languages(tuple(languages))}{without}"
+        return f"{before}suggestions of {model} have no number" + (f": {why}" if asked else "")
+    parts = [f"{', '.join(tasks)} in {names_of_languages(tuple(languages))}" for languages, tasks in having.items()]
+    rest = f"; none for {', '.join(lacking)}" if lacking else ""
+    without = set(asked).difference(*having)
+    return f"{before}suggestions of {model} have a number for {'; for '.join(parts)}{rest}" + (
+        f"; none in {names_of_languages(tuple(without))}" if without else ""
+    )
 
 
 def _languages(registry: Registry, question: Mapping[str, Any], task: str, samples: Sequence[Sample]) -> frozenset[str]:
@@ -105,14 +122,15 @@ def _languages(registry: Registry, question: Mapping[str, Any], task: str, sampl
 def _for_project(samples: Mapping[str, Sequence[Sample]], project: Path, tasks: Sequence[str], notes: list[str]) -> list[Made]:
     """The calibrators of one project: adapted from one for all projects where there is one, and kept in the project's folder."""
     owns, found = own_calibrators.fitted(samples, project, (EVENT,))
-    notes += found
-    files = own_calibrators.write(owns, project / PROJECT_FOLDER, notes)
+    notes += found if samples else []
+    told = [own for own in owns if own.fit.calibrator.status != "insufficient"]
+    files = own_calibrators.write(told, project / PROJECT_FOLDER, notes)
     of_task = {own.fit.calibrator.task: own.fit.calibrator for own in owns}
     made = []
     for task in tasks:
         calibrator = of_task.get(task)
         file = next((path for path in files if calibrator and f"-{task}-" in path.name), None)
-        made.append(Made(task, calibrator, calibrator.reason if calibrator else "no suggestions to learn from", file))
+        made.append(Made(task, calibrator, calibrator.reason if calibrator else "too few to learn from", file))
     return made
 
 
@@ -123,7 +141,10 @@ def _words(made: Sequence[Made], samples: Mapping[str, Sequence[Sample]]) -> Ite
             yield f"{one.task:{width}s} no calibrator, from {counted(len(samples.get(one.task, ())), 'suggestion')}: {one.why}"
         else:
             yield f"{one.task:{width}s} {summary(one.calibrator)}"
-            yield f"{'':{width}s} {one.why}"
+            # The skill is in the summary.
+            told = one.why.removeprefix(one.calibrator.reason).removeprefix("; ") if one.calibrator.status == "informative" else one.why
+            if told:
+                yield f"{'':{width}s} {told}"
 
 
 def _used(used: Mapping[str, int], *, never_seen: bool) -> Iterator[str]:
@@ -134,19 +155,29 @@ def _used(used: Mapping[str, int], *, never_seen: bool) -> Iterator[str]:
     if used.get("public", 0) > sum(used.values()) / 2 and not never_seen:
         yield (
             "note: more than half is public code, which a model may have been trained on: it is then right there more often than in yours. "
-            "Name folders of yours to have it judged by them"
+            "Name folders of yours, or more of them, to have it judged by them"
         )
 
 
-def _why_ended(ending: Ending | None) -> Iterator[str]:
+def _why_ended(ending: Ending | None, results: Results) -> Iterator[str]:
     if ending is None:
         return
     if ending.why == "enough":
         yield f"asking ended early: the skill of each task is known to within {ENOUGH_WITHIN:g}"
     elif ending.why == "all":
-        yield "there are no more places in this code"
+        yield (
+            "there are no more places in this code"
+            if results.answers
+            else f"there is no function of {MIN_FUNCTION_LINES} lines in this code"
+        )
     elif ending.why == "time" and ending.minutes:
-        yield f"asking ended after {ending.minutes:g} minutes; the same command goes on from there"
+        said = f"asking ended after {ending.minutes:g} minutes; the same command goes on from there"
+        missing = MIN_TO_END - min(map(len, results.samples.values()), default=0)
+        if ending.asked and missing > 0:
+            # Each place has a suggestion of most tasks.
+            minutes = math.ceil(missing / ending.asked * ending.minutes)
+            said += f": {counted(minutes, 'minute')} more should tell, at {ending.asked / ending.minutes:.2g} places a minute"
+        yield said
 
 
 def _document(

@@ -17,6 +17,7 @@ from typing import Any
 import platformdirs
 
 from ...analysis.lines.draw import LANGUAGES
+from ...calibration.project_folder import PROJECT_FOLDER
 from ...inference.backends import LLAMA_CPP
 from ...inference.completion.task import Task
 from ...inference.found.bandwidth import runs_on_gpu
@@ -109,9 +110,11 @@ def run_study(asked: Asked) -> None:
             waits=bool(asked.choice.servers),
             clock=clock,
         )
+        before = len(run.records(ANSWERS).read())
         failure = do(run, work)
-        ended = "samples" if asked.samples and len(run.records(ANSWERS).read()) >= asked.samples else places.ended
-        finish(OwnCodeStudy(Ending(asked.project, ended, asked.minutes)), run, as_json=asked.as_json)
+        after = len(run.records(ANSWERS).read())
+        ended = "samples" if asked.samples and after >= asked.samples else places.ended
+        finish(OwnCodeStudy(Ending(asked.project, ended, asked.minutes, after - before)), run, as_json=asked.as_json)
     if failure:
         raise failure
 
@@ -122,6 +125,8 @@ def folders_of(named: Sequence[Path], *, only_current: bool) -> list[Path]:
     Raises UsageError where that is none.
     """
     given = [path.resolve() for path in named]
+    for path in given:
+        check_no_home(path)
     if only_current:
         if len(given) > 1:
             raise UsageError("--project fits for one project: name one folder, or none for the current one")
@@ -130,6 +135,12 @@ def folders_of(named: Sequence[Path], *, only_current: bool) -> list[Path]:
         return given or [current.root for current in [current_folder()] if current]
     current = current_folder()
     return list(dict.fromkeys([*([current.root] if current else []), *given]))
+
+
+def check_no_home(path: Path) -> None:
+    """Raises UsageError for a home folder, or what home folders are in: what is below one is not one project."""
+    if Path.home().resolve().is_relative_to(path):
+        raise UsageError(f"{path} is your home folder, or has it: name the folder of a project")
 
 
 @dataclass(slots=True)
@@ -159,7 +170,8 @@ class _Places:
         self.ended = "all"
 
     def _is_enough(self) -> bool:
-        return is_enough(samples_of(self.run.question(), self.run.records(ANSWERS).read()), self.asked.tasks)
+        languages = frozenset[str]().union(*(each.languages for each in self.authors)) or {"python"}  # the public code's
+        return is_enough(samples_of(self.run.question(), self.run.records(ANSWERS).read()), self.asked.tasks, languages)
 
 
 def _folder(path: Path) -> Folder:
@@ -183,6 +195,8 @@ def _begun(asked: Asked, model: StudyModel) -> Run:
         "tasks": list(asked.tasks),
     }
     digest = hashlib.sha256(json.dumps(question, sort_keys=True).encode()).hexdigest()[:12]
+    if asked.project:
+        check_writable(asked.project / PROJECT_FOLDER, "its calibrators are kept there")
     folder = asked.out or platformdirs.user_cache_path("assay") / "own_code" / f"{model.id[:8]}-{digest}"
     check_writable(folder, "what the model answered is kept there: name another with --out")
     return Run.begin(folder, question)

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ...calibration.calibrator import CalibratorError, load
+from ...calibration.calibrator import Calibrator, CalibratorError, load
 from ...calibration.fitting.fit import FitError
 from ...calibration.fitting.project_fit import ProjectFit, find_parent, fit_project
 from ...calibration.registry import Origin, Purpose, Registry, choose, load_registry
@@ -18,6 +18,8 @@ EVENTS = ("tests_pass", "exact_match")
 # Whose calibrator it is that an event's number comes from, for people.
 _WHOSE: dict[Origin, str] = {"project": "its own calibrator", "user": "yours for all projects", "shipped": "the shipped one"}
 _NO_NUMBER = "no number"
+# A calibrator of so many times fewer samples than the one that is there does not replace it. Code that has changed may have a few less.
+_FAR_FEWER = 1.5
 
 
 def fitted(samples: Mapping[str, Sequence[Sample]], project: Path, events: Sequence[str] = EVENTS) -> tuple[list[ProjectFit], list[str]]:
@@ -45,20 +47,24 @@ def fitted(samples: Mapping[str, Sequence[Sample]], project: Path, events: Seque
 
 
 def write(owns: Sequence[ProjectFit], folder: Path, notes: list[str]) -> list[Path]:
-    """Write the calibrators' files; one that has a number is not replaced by one that has none, and a note says so."""
+    """Write the calibrators' files, and note which stay: those with a number, beside one that has none or is of far fewer samples."""
     written = []
     for own in owns:
         made = own.fit.calibrator
         path = folder / f"repo-{made.event}-{made.task}-{made.fitted_on.model[:8]}.json"
         with contextlib.suppress(CalibratorError):
             there = load(path, follow=False) if path.is_file() else None
-            if there and there.status == "informative" != made.status and there.fitted_on.prompt == made.fitted_on.prompt:
+            if there and there.fitted_on.prompt == made.fitted_on.prompt and _is_better(there, made):
                 stays = f"{path} stays as it was, {there.status} with n = {there.fitted_on.n}"
-                notes.append(f"{stays}: this run's is {made.status}; delete it to have that")
+                notes.append(f"{stays}: this run's is {made.status} with n = {made.fitted_on.n}; delete it to have that")
                 continue
         save_for_project(made, path)
         written.append(path)
     return written
+
+
+def _is_better(there: Calibrator, made: Calibrator) -> bool:
+    return there.status == "informative" and (made.status != "informative" or made.fitted_on.n * _FAR_FEWER < there.fitted_on.n)
 
 
 def used(registry: Registry, model: str, prompts: Mapping[str, str]) -> str:

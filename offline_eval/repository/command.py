@@ -106,7 +106,7 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
 
 
 def _run_without_tests(arguments: argparse.Namespace, choice: ModelChoice) -> None:
-    from ..own_code.study import Asked, run_study
+    from ..own_code.study import Asked, check_no_home, run_study
     from ..pool.choice import Pool
     from ..sets.lines import TASKS
 
@@ -118,6 +118,7 @@ def _run_without_tests(arguments: argparse.Namespace, choice: ModelChoice) -> No
     if "block" in (arguments.tasks or ()):
         raise UsageError("a block is judged by tests: with --event exact_match leave the task block out")
     project = arguments.project.resolve()
+    check_no_home(project)
     samples = arguments.samples or (None if arguments.minutes else _DEFAULT_SAMPLES)
     run_study(
         Asked(

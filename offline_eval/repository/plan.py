@@ -77,7 +77,9 @@ def check(asked: Asked, project: Path) -> None:
     if not project.is_dir():
         raise UsageError(f"{asked.project} is not a folder; name the root of a Python project")
     if not any(entry.name.endswith(".py") for entry in entries_below(project)):
-        raise UsageError(f"{asked.project} holds no Python file; name the root of a Python project")
+        raise UsageError(
+            f"{asked.project} holds no Python file, and its tests would be pytest's: --event exact_match needs no tests, in any language"
+        )
     if asked.python is not None:
         existing(asked.python.absolute())
     if (linked := link_in(project)) is not None:

@@ -105,3 +105,17 @@ def test_a_file_is_named_as_one_of_a_distribution_and_two_folders_have_two_names
     assert file is not None
     assert (file.path, file.text) == (f"{one.name}/a.py", "x = 1\n")
     assert source_file(one, "gone.py") is None
+
+
+def test_an_installed_package_is_nobodys_own_code(repository: Path) -> None:
+    package = repository / ".venv" / "site-packages" / "attr"
+    package.mkdir(parents=True)
+    (package / "a.py").write_text("x = 1\n")
+    found = authorship(Folder(package), ("python",))
+    assert (found.yours, found.others, found.why_unknown) == ((), ("a.py",), "it is of an installed package")
+
+
+def test_a_language_of_few_files_can_not_be_judged_by_them(tmp_path: Path) -> None:
+    for name in ("a.go", "b.go", "c.go", "d.go", "e.go", "f.js"):
+        (tmp_path / name).write_text("x\n")
+    assert authorship(Folder(tmp_path), ("go", "javascript")).languages == {"go"}

@@ -26,9 +26,11 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_asking_ends_where_the_skill_of_each_task_is_known_and_not_before() -> None:
     many, few = world(3000, slope=2.0)[0], world(60, slope=2.0)[0]
-    assert is_enough({"line": many}, ["line"])
-    assert not is_enough({"line": few}, ["line"])
-    assert not is_enough({"line": many}, ["line", "line_rest"])
+    assert is_enough({"line": many}, ["line"], ["python"])
+    assert not is_enough({"line": few}, ["line"], ["python"])
+    assert not is_enough({"line": many}, ["line", "line_rest"], ["python"])
+    assert not is_enough({"line": many}, ["line"], ["python", "go"]), "many in one language tell nothing of another"
+    assert is_enough({"line": [*many, *in_language("go", 3000)]}, ["line"], ["go", "python"])
 
 
 def test_a_calibrator_with_skill_is_written_where_a_server_looks_and_has_a_number() -> None:

@@ -63,22 +63,32 @@ def test_the_same_command_goes_on_and_asks_nothing_twice(
 
 
 def test_one_project_has_its_own_run_without_public_code_and_its_calibrators_in_its_folder(
-    shop: Path, tiny_gguf: Path, capsys: pytest.CaptureFixture[str]
+    shop: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run_study(Asked(ModelChoice(str(tiny_gguf)), (shop,), shop, samples=18, minutes=None, memory="off", as_json=True))
+    for number in range(6, 20):
+        (shop / f"file{number}.py").write_text("".join(FUNCTION.format(n=10 * number + n) for n in range(3)))
+    run_study(Asked(ModelChoice(), (shop,), shop, samples=60, minutes=None, tasks=("line",), memory="off", as_json=True))
     found = document(capsys.readouterr().out)
     assert found["project"] == str(shop)
-    assert found["places"] == {"unknown": 18}
+    assert found["places"] == {"unknown": 60}
     files = [one["file"] for one in found["calibrators"] if one["file"]]
     assert files
     assert all(Path(file).parent == shop / PROJECT_FOLDER for file in files)
+
+
+def test_too_few_of_a_project_write_nothing(shop: Path, tiny_gguf: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run_study(Asked(ModelChoice(str(tiny_gguf)), (shop,), shop, samples=18, minutes=None, memory="off", as_json=True))
+    found = document(capsys.readouterr().out)
+    assert [one["file"] for one in found["calibrators"]] == [None, None, None]
+    assert not (shop / PROJECT_FOLDER).exists()
 
 
 def test_a_folder_without_code_is_no_error(tmp_path: Path, tiny_gguf: Path, shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "empty").mkdir()
     run_study(Asked(ModelChoice(str(tiny_gguf)), (tmp_path / "empty",), tmp_path / "empty", samples=3, memory="off"))
     said = capsys.readouterr().err
-    assert "no calibrator, from 0 suggestions: no suggestions to learn from" in said
+    assert "there is no function of 4 lines in this code" in said
+    assert "nothing was asked, so nothing changed" in said
 
 
 def test_what_can_not_be_asked_about_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,6 +97,8 @@ def test_what_can_not_be_asked_about_is_refused(tmp_path: Path, monkeypatch: pyt
     assert folders_of([], only_current=False) == []
     with pytest.raises(UsageError, match="no project's folder"):
         folders_of([], only_current=True)
+    with pytest.raises(UsageError, match="is your home folder, or has it"):
+        folders_of([tmp_path], only_current=False)
     with pytest.raises(UsageError, match="one folder"):
         folders_of([tmp_path / "a", tmp_path / "b"], only_current=True)
     refused = assay("calibrate", "model", "nowhere", cwd=tmp_path)
