@@ -159,6 +159,8 @@ def _better(calibrator: Calibrator, language: str, skill: Interval | None, regis
         other = entry.calibrator
         if entry.origin == "project" or other.fitted_on.alternatives > 1 or not standing_of(entry, language).has_numbers:
             continue
+        if entry.path == file_of(other) and other.fitted_on.n <= made.n:
+            continue  # of this run, when it had asked less
         known = next((each.skill for each in other.by_language if each.name == language), other.evidence.skill)
         if known and (skill is None or half_width(known) <= half_width(skill)):
             whose = "the shipped calibrator" if entry.origin == "shipped" else f"your calibrator {entry.path.name}"

@@ -103,6 +103,16 @@ def test_a_calibrator_of_more_languages_takes_the_place_of_earlier_ones_and_of_n
     assert kept == {both.file, rust.file}
 
 
+def test_a_run_that_goes_on_takes_the_place_of_its_own_calibrator_even_if_it_knows_less() -> None:
+    sure, unsure = world(300, slope=3.0)[0], world(330, slope=0.4, seed=5)[0]
+    (first,) = written(fitted({"line": sure}, ["line"], NONE), NONE)
+    registry = load_registry(None)
+    (then,) = written(fitted({"line": [*sure, *unsure]}, ["line"], registry), registry)
+    assert then.file == first.file
+    assert then.file is not None
+    assert load(then.file).id == made_of(then).id
+
+
 def made_of(made: Made) -> Calibrator:
     assert made.calibrator is not None
     return made.calibrator
