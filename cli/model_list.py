@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -63,13 +64,16 @@ def _print(found: ModelList) -> None:
     if found.reading_speed is not None:
         print(f"\ntokens/s: about, by {found.reading_speed / 1e9:.0f} GB of weights a second. assay model check measures a model itself.")
     print("\nUse one with --model NAME, or in the editor with the setting assay.model.")
+    if any(row.model.server_model for row in usable):
+        print("What stands behind --server-model is in the editor the setting assay.modelOptions.serverModel.")
 
 
 def _cells(row: Listed) -> tuple[str, ...]:
     model = row.model
     middle = "?" if model.fills_middle is None else "no" if not model.fills_middle else model.family or "yes"
     speed = "" if row.tokens_per_second is None else f"{row.tokens_per_second:,.0f}"
-    named = " = ".join([*model.names, *([f"(model {model.server_model})"] if model.server_model else [])])
+    which = f" --server-model {shlex.quote(model.server_model)}" if model.server_model else ""
+    named = " = ".join(f"{name}{which}" for name in model.names)
     return _bytes(model.size), _count(model.parameters), model.quantisation or "?", middle, speed, row.numbers, named
 
 

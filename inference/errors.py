@@ -237,8 +237,9 @@ class NoSuchServedModel(ModelError):
     """The server has no model of that name, or several and none was named."""
 
     def __init__(self, where: str, name: str | None, there: list[str]) -> None:
-        what = "several models are there" if name is None else f'no model "{name}"'
-        super().__init__(f"{where}: {what}. Name one of: {', '.join(there) or 'none at all'}.")
+        what = f'no model "{name}"' if name is not None else "several models are there" if there else "no model is there"
+        names = f" Name one with --server-model (in an editor: assay.modelOptions.serverModel): {', '.join(there)}." if there else ""
+        super().__init__(f"{where}: {what}.{names}")
 
 
 class RequestRefused(ModelError):

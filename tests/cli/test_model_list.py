@@ -4,8 +4,13 @@ import json
 import os
 from pathlib import Path
 
+import pytest
 from found_models import ollama_model, put
 from house.running import assay
+
+from assay.calibration.found_models import Listed, ModelList
+from assay.cli.model_list import _print
+from assay.inference.found.model import FoundModel
 
 
 def home(tmp_path: Path) -> dict[str, str]:
@@ -42,6 +47,16 @@ def test_people_see_the_usable_ones_first_and_why_others_are_not(tmp_path: Path,
     assert "page.gguf" not in usable
     assert f"{tmp_path / 'mine/page.gguf'}: not a GGUF file" in others
     assert ran.stderr == f"note: {tmp_path / 'none'}: no such folder\n"
+
+
+def test_each_model_of_a_server_is_shown_with_what_to_type(capsys: pytest.CaptureFixture[str]) -> None:
+    where = "http://127.0.0.1:11434"
+    served = [FoundModel((where,), "Ollama", where, server_model=name, size=1) for name in ("coder:1b", "my model")]
+    _print(ModelList(tuple(Listed(model, (), None) for model in served), (), None))
+    shown = capsys.readouterr().out
+    assert f"{where} --server-model coder:1b\n" in shown
+    assert f"{where} --server-model 'my model'\n" in shown
+    assert "assay.modelOptions.serverModel" in shown
 
 
 def test_a_name_of_the_list_opens_the_model_and_a_wrong_one_is_refused_in_a_line(tmp_path: Path, tiny_gguf: Path) -> None:
