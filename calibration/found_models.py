@@ -95,14 +95,14 @@ class NextStep:
     command: str | None
 
 
-def next_step(entries: Sequence[Entry], model: str | None) -> NextStep:
-    """What to do once a model is open. entries: the calibrators for it; model: as `--model` takes it, None for the embedded one."""
+def next_step(entries: Sequence[Entry], arguments: Sequence[str]) -> NextStep:
+    """What to do once a model is open. entries: the calibrators for it; arguments: what names it (`ModelChoice.arguments`)."""
     giving = [entry.calibrator for entry in entries if standing_of(entry).has_numbers]
     if giving:
         events = " and ".join(dict.fromkeys(calibrator.event for calibrator in giving))
         languages = ", ".join(sorted({language for calibrator in giving for language in calibrator.languages_with_numbers}))
         return NextStep(f"Its suggestions show how likely they are right ({events}; {languages}).", None)
-    command = shlex.join(["assay", "calibrate", "model", *(["--model", model] if model is not None else [])])
+    command = shlex.join(["assay", "calibrate", "model", *arguments])
     why = "The calibrators for it have no skill" if entries else "No calibrator is fitted to it yet"
     told = f"{why}, so its suggestions show no number. {command} fits some in about 5 minutes, from code on this machine."
     return NextStep(told, command)

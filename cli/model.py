@@ -225,10 +225,9 @@ def _settings(given: ModelOptions) -> Iterator[list[ModelOptions]]:
 
 def _flags(options: ModelOptions) -> str:
     """The settings as they are given on the command line."""
-    words = []
-    for name, value in options.items():
-        words += [f"--{name.replace('_', '-')}", {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)]
-    return " ".join(words)
+    from ..inference.opening import ModelChoice
+
+    return " ".join(ModelChoice(None, options).arguments)
 
 
 def _as_facts(row: Speed) -> dict[str, Any]:

@@ -116,6 +116,12 @@ class ModelChoice:
         """The addresses of the servers that share the calls, each once; none for a model of this machine. Raises BadServerAddress."""
         return _servers(self.where)
 
+    @property
+    def arguments(self) -> list[str]:
+        """What names it on the command line, options included: nothing for the embedded model as it is."""
+        named = [] if self.where is None else ["--model", self.where]
+        return [*named, *(part for name, value in self.options.items() for part in (FLAGS[name], _spelled(value)))]
+
     def at(self, server: str) -> ModelChoice:
         """The same model at one of its servers."""
         return replace(self, where=server)
@@ -198,6 +204,10 @@ def _server_asker(choice: ModelChoice, server: str, form: Form | None) -> Asker:
     for warning in asker.warnings:
         logger.warning("assay: %s", warning)
     return asker
+
+
+def _spelled(value: object) -> str:
+    return ("on" if value else "off") if isinstance(value, bool) else str(value)
 
 
 def _servers(where: str | Path | None) -> tuple[str, ...]:

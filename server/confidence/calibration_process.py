@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ...inference.opening import FLAGS, ModelChoice
+from ...inference.opening import ModelChoice
 from .child_process import ChildProcessFailed
 
 # Who has typed nothing for so long thinks, or reads.
@@ -25,25 +25,21 @@ _END_TIMEOUT_S = 2.0
 
 def arguments_of(choice: ModelChoice, memory: str, minutes: float, folders: Sequence[Path], *, project: bool) -> list[str]:
     """The command `assay calibrate model` for a model as a server runs it."""
-    options = [
-        part
-        for name, value in choice.options.items()
-        for part in (FLAGS[name], _from_anywhere(value) if name == "key_file" else _spelled(value))
-    ]
-    model = [] if choice.where is None else ["--model", _from_anywhere(choice.where)]
     wanted = ["--minutes", f"{minutes:g}", "--memory", memory, *(["--project"] if project else [])]
-    return ["calibrate", "model", "--json", "--background", *model, *options, *wanted, "--", *map(str, folders)]
+    return ["calibrate", "model", "--json", "--background", *from_anywhere(choice).arguments, *wanted, "--", *map(str, folders)]
 
 
-def _spelled(value: object) -> str:
-    """As the command line has it."""
-    return ("on" if value else "off") if isinstance(value, bool) else str(value)
+def from_anywhere(choice: ModelChoice) -> ModelChoice:
+    """The same model for a process that runs in another folder: paths are absolute."""
+    options = choice.options
+    if "key_file" in options:
+        options = {**options, "key_file": _absolute(options["key_file"])}
+    return ModelChoice(None if choice.where is None else _absolute(choice.where), options)
 
 
-def _from_anywhere(where: object) -> str:
-    """A path that this process finds, so that one that runs in another folder finds it, too; a name or an address as it is."""
-    text = str(where)
-    return str(Path(text).absolute()) if "://" not in text and Path(text).exists() else text
+def _absolute(where: str) -> str:
+    """A path that this process finds; a name or an address as it is."""
+    return str(Path(where).absolute()) if "://" not in where and Path(where).exists() else where
 
 
 class CalibrationProcess:

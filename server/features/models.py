@@ -10,6 +10,7 @@ from pygls.exceptions import JsonRpcInternalError, JsonRpcInvalidParams
 
 from ...calibration.found_models import entries_of, next_step
 from ...inference.embedded_model import EMBEDDED_NAME
+from ..confidence.calibration_process import from_anywhere
 from ..confidence.child_process import ChildProcessFailed
 from ..language_server import AssayServer
 from ..model.model_list import models_here
@@ -49,11 +50,11 @@ async def check_model(ls: AssayServer, params: Any) -> dict[str, Any]:
         await _until_set(ls, asked)
         loaded = await ls.live.loaded()
     except ModelUnavailable as error:
-        return {"ok": False, "name": asked or EMBEDDED_NAME, "fingerprint": None, "said": str(error), "command": None}
+        return {"ok": False, "name": ls.live.choice.where or EMBEDDED_NAME, "fingerprint": None, "said": str(error), "command": None}
     finally:
         ls.model_checks -= 1
     registry, _ = await ls.calibrators.of(next(iter(ls.roots.paths), None))
-    step = next_step(entries_of(registry, loaded.fingerprint.id), asked)
+    step = next_step(entries_of(registry, loaded.fingerprint.id), from_anywhere(ls.live.choice).arguments)
     return {"ok": True, "name": loaded.fingerprint.name, "fingerprint": loaded.fingerprint.id, "said": step.said, "command": step.command}
 
 

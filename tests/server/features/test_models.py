@@ -59,3 +59,12 @@ async def test_a_model_that_is_chosen_by_its_name_is_opened_and_the_next_step_to
         for wrong in ({"model": 3}, {"model": "another"}):
             with pytest.raises(RpcError, match="assay/checkModel"):
                 await client.request("assay/checkModel", wrong)
+
+
+async def test_the_next_step_of_the_model_that_the_server_was_started_with_names_that_model(tiny_gguf: Path) -> None:
+    async with client_of(tiny_gguf) as client:
+        await client.initialize(options={"modelOptions": {"context": 400}})
+        await client.ready()
+        found = await client.request("assay/checkModel", {"model": None})
+    assert found["command"] == f"assay calibrate model --model {tiny_gguf} --context 400"
+    assert found["command"] in found["said"]
