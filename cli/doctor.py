@@ -8,7 +8,7 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
@@ -22,6 +22,8 @@ from .terminal import Paint, Style, print_json, wants_colour
 if TYPE_CHECKING:
     import argparse
 
+    from ..calibration.registry import Entry, Registry
+    from ..inference.model import Model
     from ..inference.opening import ModelChoice
     from .options import Subparsers
 
@@ -160,12 +162,11 @@ def _gpu() -> str | None:
 
 
 def _model_and_calibrators(choice: ModelChoice, runtime_works: bool) -> Iterator[Check]:
+    from ..calibration.found_models import entries_of
+    from ..calibration.project_folder import project_of
+    from ..calibration.registry import load_registry
     from ..inference.backends import LLAMA_CPP
-    from ..inference.completion.settings import Settings
-    from ..inference.completion.task import Kind
     from ..inference.errors import ModelError
-    from ..suggestion.memory.memories import memory_fingerprint
-    from ..suggestion.memory.scope import SCOPES
 
     if not runtime_works and choice.backend is LLAMA_CPP:
         yield Check("model", "missing", "can't be opened without llama.cpp")
@@ -178,37 +179,50 @@ def _model_and_calibrators(choice: ModelChoice, runtime_works: bool) -> Iterator
         mend = f"git -C {shlex.quote(str(_HERE))} checkout -- inference/embedded" if checkout else None
         yield Check("model", "missing", str(error), mend)
         return
+    registry = load_registry(project_of(Path.cwd()))
     with model:
         fingerprint = model.fingerprint
-        heals = model.capabilities.heals
-        prompts = {
-            Settings().fingerprint(model.layout, model.context_length, kind, heals=heals, memory=memory_fingerprint(model, scope))
-            for kind in get_args(Kind)
-            for scope in SCOPES
-        }
+        fitting = entries_of(registry, fingerprint.id)
+        prompts = _prompts(model, {language for entry in fitting for language in entry.calibrator.fitted_on.languages})
     size = f"{fingerprint.parameters / 1e6:,.1f} M parameters, {fingerprint.quantisation}"
     yield Check("model", "ok", f"{fingerprint.name} ({choice.where or 'embedded'}), {size}, fingerprint {fingerprint.id}")
-    yield from _calibrators(fingerprint.id, prompts)
+    yield from _calibrators(registry, fitting, prompts, choice)
 
 
-def _calibrators(model_id: str, prompts: Set[str]) -> Iterator[Check]:
-    from ..calibration.project_folder import project_of
-    from ..calibration.registry import load_registry
+def _prompts(model: Model, languages: Set[str]) -> Set[str]:
+    """The ids of all prompts and decoders that the model is asked with: for suggestions, and for repairs and faults in the languages."""
+    from ..inference.completion.settings import Settings
+    from ..inference.completion.task import Kind
+    from ..suggestion.memory.memories import memory_fingerprint
+    from ..suggestion.memory.scope import SCOPES
+    from ..suggestion.repair.asking import Asking
+    from ..suggestion.repair.confidence import purpose_of
+    from ..suggestion.repair.request import request_for
+
+    memories = [memory_fingerprint(model, scope) for scope in SCOPES]
+    requests = [request_for(Asking(model), "x\n", 0, 1, language=language) for language in languages]
+    return {
+        Settings().fingerprint(model.layout, model.context_length, kind, heals=model.capabilities.heals, memory=memory)
+        for kind in get_args(Kind)
+        for memory in memories
+    } | {purpose_of(request, "exact_match", memory=memory).prompt for request in requests for memory in memories}
+
+
+def _calibrators(registry: Registry, fitting: Sequence[Entry], prompts: Set[str], choice: ModelChoice) -> Iterator[Check]:
+    from ..calibration.found_models import next_step
     from ..calibration.standing import standing_of
 
-    registry = load_registry(project_of(Path.cwd()))
-    fitting = [entry for entry in registry.entries if entry.calibrator.fitted_on.model == model_id]
+    usable = [entry for entry in fitting if entry.calibrator.fitted_on.prompt in prompts]
     for entry in fitting:
         calibrator, standing = entry.calibrator, standing_of(entry)
-        usable = calibrator.fitted_on.prompt in prompts
-        state: State = "ok" if usable and standing.has_numbers else "note"
-        status = standing.status if usable else "not used, because it was fitted with another prompt, decoder or context"
+        state: State = "ok" if entry in usable and standing.has_numbers else "note"
+        status = standing.status if entry in usable else "not used, because it was fitted with another prompt, decoder or context"
         several = "" if calibrator.fitted_on.alternatives == 1 else f", one of {calibrator.fitted_on.alternatives} alternatives"
         yield Check("calibrator", state, f"{calibrator.event} of {calibrator.task}{several}: {status} ({entry.origin}, {calibrator.id})")
-    if not fitting:
-        others = f" ({len(registry.entries)} for other models)" if registry.entries else ""
-        found = f"none for this model{others}, so suggestions have no number"
-        yield Check("calibrator", "note", found, "assay calibrate fit SAMPLES --event exact_match --out FILE")
+    if not usable:
+        others = f" ({len(registry.entries)} for other models)" if registry.entries and not fitting else ""
+        found = f"none{' of these is used' if fitting else f' for this model{others}'}, so suggestions have no number"
+        yield Check("calibrator", "note", found, next_step((), choice.arguments).command)
     for reason in registry.skipped:
         yield Check("calibrator", "note", strip_control_characters(f"skipped: {reason}"))
 

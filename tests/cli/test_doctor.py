@@ -28,6 +28,11 @@ def examined(*arguments: str | Path, **environment: str) -> tuple[int, dict[str,
     return ran.returncode, {check["name"]: check for check in document["checks"]}
 
 
+def calibrators(*arguments: str | Path, **environment: str) -> list[dict[str, str | None]]:
+    document = json.loads(assay("doctor", "--json", *arguments, **environment).stdout)
+    return [check for check in document["checks"] if check["name"] == "calibrator"]
+
+
 def test_a_machine_that_can_run_the_model_works(tiny_gguf: Path) -> None:
     code, checks = examined("--model", tiny_gguf)
     assert code == 0
@@ -37,7 +42,13 @@ def test_a_machine_that_can_run_the_model_works(tiny_gguf: Path) -> None:
     assert checks["model"]["state"] == "ok"
     assert "tiny" in (checks["model"]["detail"] or "")
     assert checks["calibrator"]["state"] == "note"
-    assert "calibrate fit" in (checks["calibrator"]["mend"] or "")
+    assert checks["calibrator"]["mend"] == f"assay calibrate model --model {tiny_gguf}"
+
+
+def test_all_calibrators_that_are_shipped_are_used_with_the_embedded_model_those_of_faults_too() -> None:
+    said = [check["detail"] or "" for check in calibrators()]
+    assert any(" of fault: " in one for one in said)
+    assert not [one for one in said if "not used" in one]
 
 
 @pytest.mark.slow
@@ -60,12 +71,17 @@ def test_a_calibrator_that_was_fitted_with_another_prompt_is_no_use_and_said_to_
     with open_model(tiny_gguf) as model:
         model_id, prompt_id = model.fingerprint.id, Settings().fingerprint(model.layout, model.context_length)
     made = fit(world(300)[0], "exact_match", resamples=50).calibrator
-    for prompt, said in ((prompt_id, f"line: {made.status} (user"), ("0" * 16, "not used, because it was fitted with another prompt")):
-        fitted = replace(made, fitted_on=replace(made.fitted_on, model=model_id, prompt=prompt))
-        save(fitted, tmp_path / "calibrators" / "mine.json")
-        _, checks = examined("--model", tiny_gguf, ASSAY_DATA_HOME=str(tmp_path))
-        assert said in (checks["calibrator"]["detail"] or "")
-        assert checks["calibrator"]["state"] == ("ok" if prompt == prompt_id else "note")
+    fitted = replace(made, fitted_on=replace(made.fitted_on, model=model_id, prompt=prompt_id))
+    save(fitted, tmp_path / "calibrators" / "mine.json")
+    (check,) = calibrators("--model", tiny_gguf, ASSAY_DATA_HOME=str(tmp_path))
+    assert check["state"] == "ok"
+    assert f"line: {made.status} (user" in (check["detail"] or "")
+    save(replace(made, fitted_on=replace(made.fitted_on, model=model_id, prompt="0" * 16)), tmp_path / "calibrators" / "mine.json")
+    other, none = calibrators("--model", tiny_gguf, "--threads", "1", ASSAY_DATA_HOME=str(tmp_path))
+    assert "not used, because it was fitted with another prompt" in (other["detail"] or "")
+    assert none["detail"] == "none of these is used, so suggestions have no number"
+    assert none["mend"] == f"assay calibrate model --model {tiny_gguf} --threads 1"
+    assert other["state"] == none["state"] == "note"
 
 
 def test_a_model_that_can_not_be_read_is_missing_and_the_exit_code_says_so(tmp_path: Path) -> None:
