@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -64,17 +64,18 @@ def _levels(decided: Sequence[Decided], positions: Sequence[float]) -> tuple[str
     return grouped_by, list(map(_level_json, levels))
 
 
-def evidence_json(used: Mapping[str, Calibrator]) -> list[dict[str, Any]]:
-    """What the held-out evidence of the calibrators says, by task. used: those that give a probability."""
+def evidence_json(used: Iterable[Calibrator]) -> list[dict[str, Any]]:
+    """What the held-out evidence of the calibrators says. used: those that give a probability."""
     return [
         {
-            "task": task,
+            "task": calibrator.task,
+            "languages": list(calibrator.fitted_on.languages),
             "calibrator": calibrator.id,
             "event": calibrator.event,
             "n": calibrator.evidence.n,
             "levels": list(map(_level_json, levels_of_evidence(calibrator))),
         }
-        for task, calibrator in used.items()
+        for calibrator in used
     ]
 
 

@@ -5,7 +5,7 @@ The log is read a minute after the start and then each hour, and whenever the di
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict
 from typing import Any, Protocol, get_args
 
@@ -13,7 +13,6 @@ from ...calibration.calibrator import Calibrator
 from ...calibration.monitoring.dial_levels import Level, Right
 from ...calibration.monitoring.stops import TARGETS, Logged, Stop, Threshold, threshold_of, together, words_of
 from ...calibration.standing import standing_of
-from ...suggestion.repair.localisation import TASK as FAULT
 from ..documents.documents import Document
 from ..model.live import LiveModel
 from ..settings.settings import LiveSettings
@@ -89,17 +88,22 @@ class Stops:
         answer = await source.log_reader.ask(path, Question("dial", source.settings.event, loaded.fingerprint.id))
         self.take(answer["byCalibrator"])
 
-    def as_json(self, used: Mapping[str, Calibrator]) -> list[dict[str, Any]]:
-        """Each stop, as `assay/dial` answers. used: by task, the calibrators that give a probability."""
+    def as_json(self, used: Collection[Calibrator]) -> list[dict[str, Any]]:
+        """Each stop, as `assay/dial` answers. used: the calibrators that give a probability."""
         return [
             {
                 "stop": stop,
                 "setting": SETTING_OF[stop],
-                "words": self._words(stop, used.values()),
+                "words": self._words(stop, used),
                 "target": TARGETS[stop],
                 "thresholds": [
-                    {"task": task, "calibrator": calibrator.id, **_threshold_json(self._threshold(calibrator, stop))}
-                    for task, calibrator in used.items()
+                    {
+                        "task": calibrator.task,
+                        "languages": list(calibrator.fitted_on.languages),
+                        "calibrator": calibrator.id,
+                        **_threshold_json(self._threshold(calibrator, stop)),
+                    }
+                    for calibrator in used
                 ],
             }
             for stop in STOPS
@@ -107,19 +111,24 @@ class Stops:
 
     def brief(self) -> dict[str, Any]:
         """The stop that is set, for the status: `stop` and `words`, which are of the language in use. An exact level has no words."""
-        source, loaded = self._source, self._source.live.process.model
-        stop = stop_of(source.settings.show_above)
-        if stop is None or loaded is None:
+        stop = stop_of(self._source.settings.show_above)
+        if stop is None or self._source.live.process.model is None:
             return {"stop": stop, "words": ""}
-        language = source.document_in_use.language if source.document_in_use else None
-        entries = in_use(source.calibrators.registries(), loaded.fingerprint.id, source.settings.event, language).values()
-        with_numbers = [
+        language = self._source.document_in_use.language if self._source.document_in_use else None
+        return {"stop": stop, "words": self._words(stop, self.used(language))}
+
+    def used(self, language: str | None) -> list[Calibrator]:
+        """The calibrators that give suggestions in a language a probability; None: in any language."""
+        source, loaded = self._source, self._source.live.process.model
+        if loaded is None:
+            return []
+        prompts = set(source.live.prompts(with_memory=source.settings.memory != "off").values())
+        return [
             entry.calibrator
-            for entry in entries
-            if entry.calibrator.task != FAULT  # a line that may have a bug is no suggestion
+            for entry in in_use(source.calibrators.registries(), loaded.fingerprint.id, source.settings.event, language).values()
+            if entry.calibrator.fitted_on.prompt in prompts
             and standing_of(entry, language, show_refuted=source.settings.show_refuted).has_numbers
         ]
-        return {"stop": stop, "words": self._words(stop, with_numbers)}
 
     def _words(self, stop: Stop, used: Iterable[Calibrator]) -> str:
         found = together([self._threshold(calibrator, stop) for calibrator in used])

@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 from pygls.exceptions import JsonRpcInvalidParams
 
+from ...calibration.calibrator import Calibrator
 from ...calibration.registry import Choice, Purpose, explain_choice
 from ...calibration.standing import standing_of
 from ...inference.completion.task import Task, kind_of
@@ -30,14 +31,8 @@ TASKS: tuple[Task, ...] = get_args(Task)
 async def dial(ls: AssayServer, params: Any) -> dict[str, Any]:
     """`assay/dial`: for each level of the dial, how much it would have shown and how much of that was right."""
     document = _document(ls, params)
-    choices = await _choices(ls, document)
     settings, model_id = ls.settings, _model_id(ls)
-    language = None if document is None else document.language
-    used = {
-        task: choice.entry.calibrator
-        for task, choice in choices.items()
-        if choice.entry is not None and standing_of(choice.entry, language, show_refuted=settings.show_refuted).has_numbers
-    }
+    used = await _used(ls, document)
     answer, trouble = await _read_log(ls, Question("dial", settings.event, model_id))
     log = answer or log_dial_json(None, settings.event, model_id)
     if trouble is None:
@@ -58,7 +53,7 @@ async def confidence(ls: AssayServer, params: Any) -> dict[str, Any]:
     """`assay/confidence`: the calibrators in use, their evidence, and what the log says of them."""
     document = _document(ls, params)
     choices = await _choices(ls, document)
-    loaded, prompts = ls.live.process.model, tuple(set(_prompts(ls).values()))
+    loaded, prompts = ls.live.process.model, tuple(set(ls.live.prompts(with_memory=ls.settings.memory != "off").values()))
     used = tuple({choice.calibrator.id for choice in choices.values() if choice.calibrator is not None})
     answer, trouble = await _read_log(ls, Question("confidence", ls.settings.event, _model_id(ls), prompts, used))
     return {
@@ -69,6 +64,16 @@ async def confidence(ls: AssayServer, params: Any) -> dict[str, Any]:
         **(answer or {"log": None, "recalibrate": recalibrate_json(None, None, frozenset(), trouble)}),
         "logTrouble": trouble,
     }
+
+
+async def _used(ls: AssayServer, document: Document | None) -> list[Calibrator]:
+    """The calibrators that give automatic suggestions in a document a probability; without one in any language, as the status says it."""
+    if document is None:
+        await ls.calibrators.of(next(iter(ls.roots.paths), None))
+        return ls.stops.used(None)
+    entries = [choice.entry for choice in (await _choices(ls, document)).values() if choice.entry is not None]
+    show_refuted = ls.settings.show_refuted
+    return [entry.calibrator for entry in entries if standing_of(entry, document.language, show_refuted=show_refuted).has_numbers]
 
 
 async def _read_log(ls: AssayServer, question: Question) -> tuple[dict[str, Any] | None, str | None]:
@@ -96,7 +101,7 @@ async def _choices(ls: AssayServer, document: Document | None) -> Mapping[str, C
         return {task: Choice(None, "no document is open, and calibrators are for languages", ()) for task in TASKS}
     root = root_of(document.uri, ls.roots) or next(iter(ls.roots.paths), None)
     registry, _ = await ls.calibrators.of(root)
-    prompts, file = _prompts(ls), path_of(document.uri)
+    prompts, file = ls.live.prompts(with_memory=ls.settings.memory != "off"), path_of(document.uri)
     return {
         task: explain_choice(
             registry,
@@ -104,16 +109,6 @@ async def _choices(ls: AssayServer, document: Document | None) -> Mapping[str, C
             prompt_mismatch=prompt_mismatch(ls.live.settings, loaded.context_length, kind_of(task)),
         )
         for task in TASKS
-    }
-
-
-def _prompts(ls: AssayServer) -> dict[Task, str]:
-    loaded = ls.live.process.model
-    if loaded is None:
-        return {}
-    settings, memory = ls.live.settings, "" if ls.settings.memory == "off" else loaded.memory
-    return {
-        task: settings.fingerprint(loaded.layout, loaded.context_length, kind_of(task), heals=loaded.heals, memory=memory) for task in TASKS
     }
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from ...inference.completion.settings import Settings
-from ...inference.completion.task import Kind
+from ...inference.completion.task import Kind, Task, kind_of
 from ...inference.model import StopReason
 from ...inference.opening import ModelChoice
 from ...suggestion.window import Window, window
@@ -26,6 +26,7 @@ logger = logging.getLogger(__name__)
 # What goes wrong at one look at a file may do so at each, and each time is logged.
 _FOLLOW_AGAIN_S = 10.0
 _KINDS: tuple[Kind, ...] = get_args(Kind)
+_TASKS: tuple[Task, ...] = get_args(Task)
 
 
 class LiveModel:
@@ -76,6 +77,17 @@ class LiveModel:
     async def loaded(self) -> LoadedModel:
         """Wait for the model. Raises ModelUnavailable."""
         return await self.process.loaded()
+
+    def prompts(self, *, with_memory: bool) -> dict[Task, str]:
+        """By task, the id of the prompt and the decoder that suggestions are made with; empty until the model is loaded."""
+        loaded = self.process.model
+        if loaded is None:
+            return {}
+        memory = loaded.memory if with_memory else ""
+        return {
+            task: self.settings.fingerprint(loaded.layout, loaded.context_length, kind_of(task), heals=loaded.heals, memory=memory)
+            for task in _TASKS
+        }
 
     def remembered(self, request: GenerationRequest) -> GenerationResult | None:
         """What the model wrote before and still fits, of the wanted kind or, where something was typed along it, of any."""

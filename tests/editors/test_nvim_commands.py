@@ -103,6 +103,16 @@ def test_the_dial_s_menu_says_what_each_level_would_have_shown(nvim: Neovim) -> 
     assert nvim.lua("return require('assay.config').current.settings.showAbove") == 0.5
 
 
+def test_the_dial_s_menu_names_the_languages_where_several_calibrators_are_of_one_task(nvim: Neovim) -> None:
+    evidence = ", ".join(
+        f"{{ task = '{task}', languages = {{ {languages} }}, event = 'exact_match', levels = {{ {{ share = 0.5 }} }} }}"
+        for task, languages in (("line", "'python'"), ("line", "'c', 'go'"), ("line_rest", "'python'"))
+    )
+    dial = f"{{ n = 0, days = 0, labelled = 0, levels = {{ {{ showAbove = 0.1 }} }}, evidence = {{ {evidence} }} }}"
+    (level,) = nvim.lua(f"return (require('assay.report').dial({dial}))")
+    assert level["text"].endswith("line (python) 50 %; line (2 languages) 50 %; rest 50 %")
+
+
 def test_the_report_has_the_reliability_of_each_calibrator(nvim: Neovim) -> None:
     nvim.command("Assay report")
     nvim.until(lambda: nvim.lua("return vim.api.nvim_buf_get_name(0)") == "assay://confidence", "the report")

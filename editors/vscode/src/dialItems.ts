@@ -1,5 +1,5 @@
 /** What the dial's list says of each stop and each level, in lines that are not cut off in a list of 600 pixels. Pure. */
-import type { Dial, DialStop, Level, Right, ShowAbove } from './protocol';
+import type { Dial, DialStop, Judged, Level, Right, ShowAbove } from './protocol';
 import { counted, eventWords, percents, shortTaskWords } from './words';
 
 export interface DialItem {
@@ -21,7 +21,7 @@ export function dialItems(dial: Dial): DialItem[] {
 
 function stopItem({ stop, setting, words, thresholds }: DialStop, showAbove: ShowAbove): DialItem {
   const now = setting === showAbove;
-  const from = thresholds.map((one) => `${shortTaskWords(one.task)} from ${percents(one.showAbove)} %`).join(', ');
+  const from = thresholds.map((one) => `${nameAmong(thresholds, one)} from ${percents(one.showAbove)} %`).join(', ');
   return {
     label: stop.charAt(0).toUpperCase() + stop.slice(1),
     description: now ? `(now) ${words}` : words,
@@ -40,7 +40,9 @@ function levelItems(dial: Dial): DialItem[] {
     .sort((one, other) => one - other)
     .map((showAbove) => {
       const own = dial.n === 0 ? undefined : levelOf(dial.levels, showAbove);
-      const evidence = dial.evidence.map(({ task, levels }, index) => evidenceWords(task, levelOf(levels, showAbove), index === 0));
+      const evidence = dial.evidence.map((one, index) =>
+        evidenceWords(nameAmong(dial.evidence, one), levelOf(one.levels, showAbove), index === 0),
+      );
       return {
         label: showAbove === 0 ? 'All' : `From ${percents(showAbove)} %`,
         description: [showAbove === now ? '(now)' : '', own === undefined ? '' : ownWords(own, dial)].filter(Boolean).join(' '),
@@ -72,8 +74,15 @@ function ownWords({ shown, share, right }: Level, { n, label }: Dial): string {
   return right === null ? part : `${part}, ${percents(right.value)} % of ${right.n} ${eventWords(label)}${rangeWords(right)}`;
 }
 
-function evidenceWords(task: string, level: Level | undefined, isFirst: boolean): string {
-  const name = shortTaskWords(task);
+/** The task; with its languages where others of the same task are beside it. */
+function nameAmong(all: readonly Judged[], { task, languages = [] }: Judged): string {
+  const isAlone = all.filter((one) => one.task === task).length === 1;
+  const [first] = languages;
+  if (isAlone || first === undefined) return shortTaskWords(task);
+  return `${shortTaskWords(task)} (${languages.length === 1 ? first : counted(languages.length, 'language')})`;
+}
+
+function evidenceWords(name: string, level: Level | undefined, isFirst: boolean): string {
   if (level?.share === undefined || level.share === null) return `${name} not known`;
   const part = `${name} ${percents(level.share)} %`;
   return level.right === null ? part : `${part}, ${percents(level.right.value)} %${isFirst ? ' right' : ''}${rangeWords(level.right)}`;

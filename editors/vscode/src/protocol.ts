@@ -74,12 +74,19 @@ export interface Level {
   readonly right: Right | null;
 }
 
+/** What a calibrator judges. Without a document there may be several of one task, for other languages. */
+export interface Judged {
+  readonly task: string;
+  /** Not there from a server that is older than this extension. */
+  readonly languages?: readonly string[];
+}
+
 export interface DialStop {
   readonly stop: string;
   /** What the setting `assay.showAbove` is there. */
   readonly setting: ShowAbove;
   readonly words: string;
-  readonly thresholds: readonly { readonly task: string; readonly showAbove: number }[];
+  readonly thresholds: readonly (Judged & { readonly showAbove: number })[];
 }
 
 export interface Dial {
@@ -97,7 +104,7 @@ export interface Dial {
   /** Why the log can't be read; not there from a server that is older than this extension. */
   readonly logTrouble?: string | null;
   /** Held-out evidence of the calibrators in use. */
-  readonly evidence: readonly { readonly task: string; readonly event: string; readonly n: number; readonly levels: readonly Level[] }[];
+  readonly evidence: readonly (Judged & { readonly event: string; readonly n: number; readonly levels: readonly Level[] })[];
 }
 
 export interface Bin {

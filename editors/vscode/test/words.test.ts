@@ -152,6 +152,17 @@ describe('the dial', () => {
     ).toEqual([0.75]);
   });
 
+  it('names the languages where several calibrators are of one task, as without a document', () => {
+    const thresholds = [
+      { task: 'line', languages: ['python'], showAbove: 0.25 },
+      { task: 'line', languages: ['c', 'go'], showAbove: 0.5 },
+      { task: 'line_rest', languages: ['python'], showAbove: 0.05 },
+    ];
+    const stops = [{ stop: 'quiet', setting: 'quiet', words: '', thresholds }] as const;
+    const [item] = dialItems({ ...dial, stops });
+    expect(item?.detail).toBe('line (python) from 25 %, line (2 languages) from 50 %, rest from 5 %');
+  });
+
   it('tells honestly that there is nothing yet', () => {
     const empty = { ...dial, n: 0, labelled: 0, days: 0, levels: [{ showAbove: 0, shown: 0, share: null, right: null }], evidence: [] };
     expect(dialTitle(empty)).toBe('Assay: the dial · no held-out evidence for this model');

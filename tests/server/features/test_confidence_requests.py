@@ -185,6 +185,34 @@ async def test_the_words_of_the_dial_are_those_of_the_language_that_is_asked_abo
         assert (await words()).startswith("shows 1 in 10 suggestions")
 
 
+async def test_without_a_document_the_dial_and_the_status_speak_of_all_languages(
+    answering_gguf: Path, tmp_path: Path, home: Path, keeping: Calibrator
+) -> None:
+    for language, shown in (("python", 0.1), ("go", 0.5)):
+        row = DialRow(0.8, 0.0, 0.1, 0.9, round(keeping.evidence.n * shown), Interval(shown, 0.01, 0.6), Interval(0.9, 0.8, 0.95))
+        made = replace(keeping, dial=(row,), fitted_on=replace(keeping.fitted_on, languages=(language,)))
+        save(made, home / f"calibrators/{language}.json")
+    async with client_of(answering_gguf) as client:
+        await client.initialize(root=tmp_path, options={"event": "kept"})
+        await client.ready()
+        told = await client.request("assay/dial", {})
+        assert told["stops"][1]["words"].startswith("shows 1 in 3 suggestions")
+        assert (await client.request("assay/status"))["dial"]["words"] == told["stops"][1]["words"]
+        for said in (told["stops"][1]["thresholds"], told["evidence"]):
+            assert sorted((one["task"], *one["languages"]) for one in said) == [("line_rest", "go"), ("line_rest", "python")]
+        assert undocumented(told) == set()
+
+
+async def test_with_another_prompt_neither_the_dial_nor_the_status_promises_anything(
+    answering_gguf: Path, tmp_path: Path, home: Path, keeping: Calibrator
+) -> None:
+    save(keeping, home / "calibrators" / "mine.json")
+    async with editing(answering_gguf, tmp_path, context={"headTokens": 7}) as client:
+        told = await client.request("assay/dial", {})
+        status = await client.request("assay/status")
+    assert status["dial"]["words"] == told["stops"][1]["words"] == "there are no numbers yet, so all suggestions are shown"
+
+
 async def test_what_was_kept_moves_a_stop(answering_gguf: Path, tmp_path: Path, home: Path, ids: Ids, keeping: Calibrator) -> None:
     certain = Interval(0.9, 0.8, 0.95)
     mine = replace(keeping, dial=(DialRow(0.5, 0.0, 0.1, 0.1, 60, Interval(0.5, 0.4, 0.6), certain),))

@@ -65,6 +65,21 @@ end
 -- Tasks as short as a list needs them.
 local SHORT = { line = 'line', line_rest = 'rest', line_middle = 'middle' }
 
+--- The task of evidence; with its languages where other evidence of the same task is beside it.
+---@param evidence table[] of `assay/dial`
+---@param of table one of it
+---@return string
+local function name_among(evidence, of)
+  local same = vim.tbl_filter(function(one)
+    return one.task == of.task
+  end, evidence)
+  local name, languages = SHORT[of.task] or of.task, of.languages or {}
+  if #same == 1 or #languages == 0 then
+    return name
+  end
+  return ('%s (%s)'):format(name, #languages == 1 and languages[1] or ('%d languages'):format(#languages))
+end
+
 --- The evidence for a level, of each task: how much of held-out code it shows, and how much of that came true.
 ---@param evidence table[] of `assay/dial`
 ---@param index integer of the level
@@ -72,7 +87,7 @@ local SHORT = { line = 'line', line_rest = 'rest', line_middle = 'middle' }
 local function held_out(evidence, index)
   local told = {}
   for _, of in ipairs(evidence or {}) do
-    local level, name = of.levels[index], SHORT[of.task] or of.task
+    local level, name = of.levels[index], name_among(evidence, of)
     if not level or not level.share then
       table.insert(told, name .. ' not known')
     elseif not level.right then
