@@ -259,8 +259,7 @@ def explain_choice(registry: Registry, purpose: Purpose, drawn: Drawn = SINGLE_D
     passed_over += [PassedOver(entry, f"it matches, but {why}") for entry, why in unfit]
     for entry, differences in sorted(differing, key=lambda pair: len(pair[1])):
         if differences:
-            is_for = "; ".join(f"the {what} {', '.join(theirs)}, not {_asked(purpose)[what]}" for what, theirs in differences.items())
-            passed_over.append(PassedOver(entry, f"it is for {is_for}"))
+            passed_over.append(PassedOver(entry, _why_other(differences, purpose)))
     return Choice(chosen, reason, tuple(passed_over))
 
 
@@ -298,13 +297,13 @@ def _read_all(listing: _Listing, read: Callable[[Origin, Path], T], origin: Orig
 
 
 def _asked(purpose: Purpose) -> dict[str, str | Path | None]:
-    """By the names that people read, in the order in which they are looked at."""
+    """By the names that people read, in the order in which they are looked at: what a user knows of comes before the prompt."""
     return {
         "model": purpose.model,
-        "prompt": purpose.prompt,
+        "language": purpose.language,
         "event": purpose.event,
         "task": purpose.task,
-        "language": purpose.language,
+        "prompt": purpose.prompt,
         "project": purpose.file,
     }
 
@@ -313,10 +312,10 @@ def _differences(entry: Entry, purpose: Purpose) -> _Differences:
     made, asked = entry.calibrator.fitted_on, _asked(purpose)
     offers = {
         "model": (made.model,),
-        "prompt": (made.prompt,),
+        "language": made.languages,
         "event": (entry.calibrator.event,),
         "task": (entry.calibrator.task,),
-        "language": made.languages,
+        "prompt": (made.prompt,),
     }
     found = {what: theirs for what, theirs in offers.items() if asked[what] not in theirs}
     if not _is_for_file(entry, purpose.file):
@@ -380,6 +379,14 @@ def _why_after(entry: Entry, chosen: Entry, language: str) -> str:
     return "it matches, but a newer one goes before it"
 
 
+def _why_other(differences: _Differences, purpose: Purpose) -> str:
+    """What one that does not match is for. Of a prompt people know no more than that it is another."""
+    named = {what: theirs for what, theirs in differences.items() if what != "prompt"}
+    is_for = "; ".join(f"the {what} {', '.join(theirs)}, not {_asked(purpose)[what]}" for what, theirs in named.items())
+    said = [*([f"is for {is_for}"] if named else []), *(["was fitted with another prompt"] if "prompt" in differences else [])]
+    return f"it {', and '.join(said)}"
+
+
 def _nothing_matches(differing: list[tuple[Entry, _Differences]], purpose: Purpose, prompt_mismatch: str) -> str:
     """The first thing, in the order of `_asked`, that no calibrator which matches so far is for."""
     shared: list[str] = []
@@ -389,6 +396,9 @@ def _nothing_matches(differing: list[tuple[Entry, _Differences]], purpose: Purpo
             of_these = f" for this {', '.join(shared[:-1])}{' and ' if shared[:-1] else ''}{shared[-1]}" if shared else ""
             if what == "prompt" and prompt_mismatch:
                 return f"no calibrator{of_these} is for what it is shown here: {prompt_mismatch}"
+            if what == "prompt":
+                them = "the calibrator{} was" if len(differing) == 1 else "the calibrators{} were"
+                return f"{them.format(of_these)} fitted with another prompt"
             if what == "model":
                 models = sorted({_model_of(entry) for entry, _ in differing})
                 return f"no calibrator is for this model ({wanted}), only for {', '.join(models)}"

@@ -118,10 +118,11 @@ def test_a_users_calibrator_is_for_the_files_of_any_project(places: Places, made
 @pytest.mark.parametrize(
     ("asked", "reason"),
     [
-        ({"prompt": "0" * 16}, "the prompt fedcba9876543210, not 0000000000000000"),
-        ({"event": "kept"}, "the event exact_match, not kept"),
-        ({"task": "block"}, "the task line, not block"),
-        ({"language": "java"}, "the language python, not java"),
+        ({"prompt": "0" * 16}, "was fitted with another prompt"),
+        ({"event": "kept"}, "is for the event exact_match, not kept"),
+        ({"task": "block"}, "is for the task line, not block"),
+        ({"language": "java"}, "is for the language python, not java"),
+        ({"prompt": "0" * 16, "task": "block"}, "is for the task line, not block, and was fitted with another prompt"),
     ],
 )
 def test_what_does_not_match_is_never_chosen_and_the_reason_is_said(
@@ -130,7 +131,7 @@ def test_what_does_not_match_is_never_chosen_and_the_reason_is_said(
     save(made, places[2][1] / "c.json")
     choice = chosen(read_registry(places), **asked)
     assert choice.calibrator is None
-    assert passed_over(choice) == {"c.json": f"it is for {reason}"}
+    assert passed_over(choice) == {"c.json": f"it {reason}"}
 
 
 @pytest.mark.parametrize(
@@ -138,12 +139,13 @@ def test_what_does_not_match_is_never_chosen_and_the_reason_is_said(
     [
         ({"model": "f" * 16}, f"no calibrator is for this model (ffffffffffffffff), only for tiny ({MODEL})"),
         ({"model": "f" * 16, "language": "java"}, f"no calibrator is for this model (ffffffffffffffff), only for tiny ({MODEL})"),
-        ({"prompt": "0" * 16}, f"no calibrator for this model is for the prompt 0000000000000000, only for {PROMPT}"),
-        ({"event": "kept"}, "no calibrator for this model and prompt is for the event kept, only for exact_match"),
-        ({"task": "block"}, "no calibrator for this model, prompt and event is for the task block, only for line, line_rest"),
+        ({"prompt": "0" * 16}, "the calibrator for this model, language, event and task was fitted with another prompt"),
+        ({"event": "kept"}, "no calibrator for this model and language is for the event kept, only for exact_match"),
+        ({"task": "block"}, "no calibrator for this model, language and event is for the task block, only for line"),
+        ({"task": "block", "prompt": "0" * 16}, "no calibrator for this model, language and event is for the task block, only for line"),
         (
-            {"task": "line_rest", "language": "python"},
-            "the calibrator for this model is for Java and JavaScript, not for Python",
+            {"task": "block", "prompt": "0" * 16, "language": "ruby"},
+            "the calibrators for this model are for Java, JavaScript and Python, not for Ruby",
         ),
     ],
 )

@@ -60,7 +60,7 @@ def test_each_task_of_the_question_is_explained_and_what_is_for_other_tasks_coun
     line, block = shown.text.split("\nline: ")[1].split("\nblock: ")
     assert line.startswith("project own.json")
     reason, counted = block.split("\n")
-    assert reason == "no calibrator for this model, prompt and event is for the task block, only for line"
+    assert reason == "no calibrator for this model, language and event is for the task block, only for line"
     assert counted == f"  not {len(shown.document['choices'][1]['passed_over'])} for other tasks"
     assert [(choice["task"], choice["chosen"] is None) for choice in shown.document["choices"]] == [("line", False), ("block", True)]
 
