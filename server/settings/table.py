@@ -192,8 +192,9 @@ SETTINGS: tuple[Setting, ...] = (
         or_word("auto", number(0, 1), "quiet"),
         "auto",
         "The dial: which suggestions come by themselves. `auto` (balanced) shows those of which at least one in two is right, by the "
-        "evidence of each calibrator and then by what you kept; `quiet`, at least three in four. A number hides those with a lower "
-        "probability; 0 hides none (everything). What you ask for is always shown.",
+        "evidence of each calibrator and then by what you kept; `quiet`, at least three in four. This is counted at places of held-out "
+        "code: while you type, wrong ones come and go, and of distinct ones not quite so many are right (docs/dial.md). A number hides "
+        "those with a lower probability; 0 hides none (everything). What you ask for is always shown.",
     ),
     Setting(
         "showUncalibrated",
