@@ -115,9 +115,9 @@ def offset_of(text: str, line: int, column: int, name: str) -> int:
         raise UsageError(f"{name}:{line}: no such line: the file has {len(lines)} line{'s' * (len(lines) != 1)}")
     length = len(content(lines[line - 1]))
     if column > length + 1:
-        raise UsageError(
-            f"{name}:{line}:{column}: line {line} has {length} character{'s' * (length != 1)}, so its columns are 1 to {length + 1}"
-        )
+        there = f"has only {length} character{'s' * (length != 1)}" if length else "is empty"
+        end = " for the end of the line" if length else ""
+        raise UsageError(f"{name}:{line}:{column}: line {line} {there}: ask at {name}:{line}:{length + 1}{end}")
     return sum(map(len, lines[: line - 1])) + column - 1
 
 
