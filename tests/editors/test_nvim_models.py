@@ -49,3 +49,14 @@ def test_a_model_is_chosen_from_the_list_opened_and_the_next_step_is_told(nvim: 
         nvim.command("Assay model embedded")
         nvim.seen(f"{before['name']} is open.")
     assert nvim.status()["model"]["id"] == before["id"]
+
+
+def test_of_the_models_of_one_server_the_one_that_is_loaded_is_marked(nvim: Neovim) -> None:
+    where = "http://127.0.0.1:11434"
+    marked = nvim.lua(
+        "local where = ...; local list = { setting = where, fingerprint = 'b' }; "
+        "return vim.tbl_map(function(name) return require('assay.models').is_now(list, "
+        "{ names = { where }, where = where, server_model = name, fingerprint = name }) end, { 'a', 'b' })",
+        where,
+    )
+    assert marked == [False, True]

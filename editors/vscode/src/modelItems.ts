@@ -55,7 +55,9 @@ const EMBEDDED = 'embedded';
 /** Those that can be used, then the others, each as the server orders them. */
 export function modelItems({ models, setting, fingerprint }: ModelList): ModelItem[] {
   return models.map((model) => {
-    const now = isSet(model, setting) || (setting === null && model.fingerprint !== '' && model.fingerprint === fingerprint);
+    const isLoaded = model.fingerprint !== '' && model.fingerprint === fingerprint;
+    // The setting names a server; which of its models is in use only the fingerprint tells.
+    const now = setting === null ? isLoaded : isSet(model, setting) && (model.server_model === '' || isLoaded);
     return {
       label: model.server_model === '' ? model.name : `${model.server_model} (${model.name})`,
       description: [now ? '(now)' : '', ...model.names.slice(1)].filter(Boolean).join(' '),
@@ -80,8 +82,8 @@ export function notesWords(notes: readonly string[]): string {
   return notes.length === 1 ? first : `${first} (and ${notes.length - 1} more: assay model list)`;
 }
 
-function isSet(model: FoundModel, setting: string | null): boolean {
-  return setting === null ? false : model.names.includes(setting) || (model.server_model === '' && model.where === setting);
+function isSet(model: FoundModel, setting: string): boolean {
+  return model.names.includes(setting) || (model.server_model === '' && model.where === setting);
 }
 
 function facts(model: FoundModel): string {

@@ -68,6 +68,12 @@ describe('the list of models', () => {
     expect(marked('/elsewhere.gguf', EMBEDDED.fingerprint)).toEqual([]);
   });
 
+  it('marks of the models of one server the one that is loaded', () => {
+    const served = ['a', 'b'].map((name) => ({ ...SERVED, server_model: name, fingerprint: name.repeat(16) }));
+    const marked = modelItems(list(served, SERVED.name, 'b'.repeat(16))).filter(({ now }) => now);
+    expect(marked.map(({ model }) => model.server_model)).toEqual(['b']);
+  });
+
   it('sets a model by its name, a model of a server by both, and no model for the embedded one', () => {
     expect(wantedBy(OLLAMA)).toEqual({ model: 'ollama:coder:1.5b', serverModel: undefined });
     expect(wantedBy(SERVED)).toEqual({ model: 'http://127.0.0.1:11434', serverModel: 'coder:1.5b' });

@@ -83,10 +83,15 @@ end
 ---@param model table of it
 ---@return boolean
 function M.is_now(list, model)
-  if list.setting then
-    return vim.list_contains(model.names, list.setting) or (model.server_model == '' and model.where == list.setting)
+  local loaded = model.fingerprint ~= '' and model.fingerprint == list.fingerprint
+  if not list.setting then
+    return loaded
   end
-  return model.fingerprint ~= '' and model.fingerprint == list.fingerprint
+  -- The setting names a server; which of its models is in use only the fingerprint tells.
+  if model.server_model ~= '' then
+    return loaded and vim.list_contains(model.names, list.setting)
+  end
+  return vim.list_contains(model.names, list.setting) or model.where == list.setting
 end
 
 --- Set a model for as long as this Neovim runs, and tell whether it works.
