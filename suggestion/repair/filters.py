@@ -35,17 +35,18 @@ def changes_something(change: Change, seen: Seen) -> bool:
 
 def changes_code(change: Change, seen: Seen) -> bool:
     """Not white space or comments alone."""
-    if seen.parsing is not None and seen.parsing.before is not None:
-        return not seen.parsing.says_the_same(change)
+    says_the_same = None if seen.parsing is None else seen.parsing.says_the_same(change)
+    if says_the_same is not None:
+        return not says_the_same
     old = seen.lines[change.first : change.end]
     # Where a file of Python does not parse, how far a line is indented may be what is wrong.
-    same = _with_indentation if seen.parsing is not None else _without_space
+    same = _with_indentation if seen.parsing is not None and seen.parsing.indents else _without_space
     return [same(line) for line in _code(old)] != [same(line) for line in _code(change.new)]
 
 
-def parses_if_the_file_did(change: Change, seen: Seen) -> bool:
-    """Not one that breaks a file."""
-    return seen.parsing is None or seen.parsing.before is None or seen.parsing.after(change) is not None
+def breaks_nothing(change: Change, seen: Seen) -> bool:
+    """Not a mistake of syntax where there was none."""
+    return seen.parsing is None or not seen.parsing.breaks(change)
 
 
 def repeats_no_neighbour(change: Change, seen: Seen) -> bool:
@@ -55,7 +56,7 @@ def repeats_no_neighbour(change: Change, seen: Seen) -> bool:
 
 
 # The cheapest first.
-FILTERS: tuple[Filter, ...] = (changes_something, repeats_no_neighbour, parses_if_the_file_did, changes_code)
+FILTERS: tuple[Filter, ...] = (changes_something, repeats_no_neighbour, breaks_nothing, changes_code)
 
 
 def is_kept(change: Change, seen: Seen) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ...analysis.morphisms.text_edits import changed_span
 from ...calibration.confidence import uncalibrated
@@ -42,7 +42,7 @@ class Found:
 
 @dataclass(slots=True)
 class Gathering:
-    """The candidates of one request, as they come: by their change, None for what a filter drops."""
+    """The candidates of one request, as they come: by what repeats of a change have in common, None for what a filter drops."""
 
     request: Request
     parsing: Parsing | None
@@ -59,9 +59,10 @@ class Gathering:
         for candidate in source.candidates(self.request):
             self._answered[source.name] = None
             self._draws += candidate.is_drawn
-            if candidate.change not in self._found:
-                self._found[candidate.change] = self._kept(candidate.change)
-            if (found := self._found[candidate.change]) is not None:
+            same = self._same(candidate.change)
+            if same not in self._found:
+                self._found[same] = self._kept(candidate.change)
+            if (found := self._found[same]) is not None:
                 _add(found, candidate)
             if check() is not None:
                 return
@@ -69,8 +70,14 @@ class Gathering:
     def _kept(self, change: Change) -> Found | None:
         if not is_kept(change, Seen(self.request.lines, self.parsing)):
             return None
-        mends = self.parsing is not None and self.parsing.before is None and self.parsing.after(change) is not None
+        mends = self.parsing is not None and self.parsing.mends(change)
         return Found(change, self._scores.of(change), mends)
+
+    def _same(self, change: Change) -> Change:
+        """What is alike for all that repeat a change: where white space before a line says nothing, they may differ in it."""
+        if self.request.language != "plaintext" and (self.parsing is None or self.parsing.indents):
+            return change
+        return replace(change, new=tuple(map(str.strip, change.new)))
 
     def repairs(self, most: int, order: Order, event: Event, encoding: Encoding) -> tuple[Repair, ...]:
         """The best of what was kept: first what mends a file that does not parse; then the best by rules and by the model, in turns."""

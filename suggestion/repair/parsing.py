@@ -1,81 +1,35 @@
-"""Whether a file parses with a change in it. Known of Python alone."""
+"""Whether a file parses with a change in it: in Python, and in each language that a grammar is installed for."""
 
 from __future__ import annotations
 
-import ast
-import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import Protocol
 
-from .candidate import Change, Lines, indent_of
+from .candidate import Change, Lines
+from .parsed_python import parsed_python
+from .parsed_tree import parsed_tree
 
 
-@dataclass(frozen=True, slots=True)
-class Parsing:
-    """A file of Python. Of one that parses, only the statements around a change are read again: lines[first:end].
+class Parsing(Protocol):
+    """A file, and what changes of it do to its syntax."""
 
-    indent: how far these are indented. before: their tree as they are; None for a file that does not parse.
-    """
+    @property
+    def parses(self) -> bool:
+        """Whether the file does, as it is."""
 
-    lines: Lines
-    first: int
-    end: int
-    indent: int
-    before: ast.Module | None
+    @property
+    def indents(self) -> bool:
+        """Whether the white space that a line begins with says something."""
 
-    def after(self, change: Change) -> ast.Module | None:
-        """The tree of these lines with a change in them; None where the file then does not parse."""
-        changed = change.of(self.lines)
-        if any(line.strip() and len(indent_of(line)) < self.indent for line in change.new):
-            return _parsed(changed)  # it may end the block that these lines are in
-        return _parsed(changed[self.first : len(changed) - (len(self.lines) - self.end)], self.indent)
+    def breaks(self, change: Change) -> bool:
+        """Whether there is a mistake of syntax with a change that there was not before."""
 
-    def says_the_same(self, change: Change) -> bool:
-        """Whether a change is of white space, comments and spelling alone."""
-        after = self.after(change)
-        return self.before is not None and after is not None and ast.dump(self.before) == ast.dump(after)
+    def mends(self, change: Change) -> bool:
+        """Whether a mistake of syntax goes with a change, and none comes."""
+
+    def says_the_same(self, change: Change, /) -> bool | None:
+        """Whether a change is of white space, comments and spelling alone; None where the text must tell."""
 
 
 def parsing_of(lines: Lines, first: int, end: int, language: str) -> Parsing | None:
     """What is needed to parse a file with lines[first:end] changed, or a line beside them; None for a language that can't be parsed."""
-    if language != "python":
-        return None
-    module = _parsed(lines)
-    if module is None:
-        return Parsing(lines, 0, len(lines), 0, None)
-    first, end, indent = max(0, first - 1), min(len(lines), end + 1), 0
-    inner = module.body
-    for definition in _definitions_around(module, first, end):
-        inner, indent = [definition], definition.col_offset
-    touched = [(above, below) for above, below in map(_extent, inner) if above < end and first < below]
-    if not touched:
-        return Parsing(lines, first, end, 0, _parsed(lines[first:end]))
-    first, end = min(first, touched[0][0]), max(end, touched[-1][1])
-    return Parsing(lines, first, end, indent, _parsed(lines[first:end], indent))
-
-
-def _definitions_around(module: ast.Module, first: int, end: int) -> Iterator[ast.stmt]:
-    """The classes and functions that hold all of these lines, the innermost last."""
-    body = module.body
-    while True:
-        within = [statement for statement in body if (extent := _extent(statement))[0] <= first and end <= extent[1]]
-        if not within or not isinstance(within[0], ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            return
-        yield within[0]
-        body = within[0].body
-
-
-def _extent(statement: ast.stmt) -> tuple[int, int]:
-    """The lines of a statement. A decorator stands above the line that a function has in the tree."""
-    numbers = [statement.lineno, *(each.lineno for each in getattr(statement, "decorator_list", ()))]
-    return min(numbers) - 1, statement.end_lineno or statement.lineno
-
-
-def _parsed(lines: Lines, indent: int = 0) -> ast.Module | None:
-    around = ("if True:",) if indent else ()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse("\n".join((*around, *lines, "")).removeprefix("\ufeff"))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+    return parsed_python(lines, first, end) if language == "python" else parsed_tree(lines, language)

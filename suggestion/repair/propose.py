@@ -65,7 +65,7 @@ def proposals(
 
     def repairs(stopped_by: StopReason | None) -> Repairs:
         found = gathering.repairs(most, order, event, encoding)
-        parses = parsing is None or parsing.before is not None
+        parses = parsing is None or parsing.parses
         return Repairs(found, request.suspects, dict(not_asked), stopped_by, request.end - request.first, parses)
 
     for source in sources:

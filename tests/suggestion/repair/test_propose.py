@@ -8,6 +8,7 @@ import pytest
 from tiny_gguf import TinyModel, scripted
 from tiny_models import OpenTiny
 
+from assay.analysis.lines.grammars import parser_of
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import StopReason
 from assay.inference.opening import EMBEDDED
@@ -19,6 +20,7 @@ from assay.suggestion.repair.order import by_gain_and_size
 from assay.suggestion.repair.propose import proposals, propose
 from assay.suggestion.repair.request import Request, request_for
 from assay.suggestion.repair.sources.registry import SOURCES, Source
+from assay.suggestion.repair.verified import with_lines
 
 from ...inference.completion_server import Speech, serving
 
@@ -169,6 +171,26 @@ def test_another_language_has_the_models_candidates_alone(model: LlamaModel) -> 
     assert found.found
     assert {name for repair in found.found for name in repair.sources} <= {"fix_task", "line", "token"}
     assert "javascript" in found.not_asked["rules"]
+
+
+def test_in_a_language_with_a_grammar_no_repair_breaks_the_file_and_what_mends_it_comes_first(model: LlamaModel) -> None:
+    code = "function f(a) {\n  for (let k = 0; k < a.length; k++) {\n    g(a[k]);\n  }\n}\n"
+    parser = parser_of("javascript")
+    for repair in propose(at(model, code, 1, 2, "javascript"), most=100).found:
+        assert not parser.parse(with_lines(code, repair.suggestion).encode()).root_node.has_error, repair.suggestion.text
+    broken = code.replace("k++) {", "k++ {")
+    sources = [source("one", "  for (;;) }", "  for (let k = 0; k < a.length; k++) {", "  )", at=1)]
+    found = propose(at(model, broken, 1, 2, "javascript"), sources=sources)
+    assert (found.found[0].mends, found.found[0].suggestion.text) == (True, "  for (let k = 0; k < a.length; k++) {")
+    assert not found.parses
+
+
+@pytest.mark.parametrize(("language", "count"), [("plaintext", 1), ("javascript", 1), ("yaml", 3)])
+def test_where_indentation_says_nothing_what_differs_in_it_alone_is_one_repair(model: LlamaModel, language: str, count: int) -> None:
+    sources = [source("one", "  b", "    b", at=0), source("two", " b", at=0)]
+    found = propose(at(model, "  a\n", 0, 1, language), sources=sources).found
+    assert len(found) == count
+    assert found[0].sources == (("one", "two") if count == 1 else found[0].sources)
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "   ", "x" * 50_000, "def f(:\n  \x0c\n", "\ufeffx = 1\n", "a\rb\rc"])
