@@ -13,7 +13,7 @@ from ..calibration.control_characters import strip_control_characters
 from .complete import check_secrets, offset_of, read_text, remember_for
 from .exit_codes import DONE, UsageError
 from .options import add_json_option, add_memory_option, add_model_option, command_parser, model_choice, positive
-from .repair_tests import add_verify_options, project_to_verify_in, verify
+from .repair_tests import add_verify_options, project_to_verify_in, told_of_tests, verify
 from .terminal import Paint, is_terminal, print_json, say, wants_colour
 
 if TYPE_CHECKING:
@@ -25,12 +25,13 @@ if TYPE_CHECKING:
     from ..suggestion.repair.repairs import Repair, Repairs
     from ..suggestion.repair.request import Request
     from ..suggestion.repair.surprise import LineSurprise
-    from ..suggestion.repair.verified import Verification
+    from ..suggestion.repair.verified import Verification, Verified
     from .options import Subparsers
-    from .repair_tests import Verified
 
 # Lines around a change that its diff shows.
 _CONTEXT = 3
+# With --verify all are found, and the tests choose among them; they are run so long where --max-ms does not say how long.
+_ALL, _VERIFY_MS = 1_000, 60_000.0
 
 
 def register(commands: Subparsers) -> None:
@@ -46,7 +47,12 @@ def register(commands: Subparsers) -> None:
     parser.add_argument("--stdin", action="store_true", help="read the text from stdin; FILE is then only its name and need not exist")
     parser.add_argument("--language", help="language identifier, such as python (default: by the file's name)")
     parser.add_argument("--most", metavar="N", type=positive, default=8, help="how many repairs to print (default: 8)")
-    parser.add_argument("--max-ms", metavar="N", type=positive, help="print what was found after N milliseconds (default: no limit)")
+    parser.add_argument(
+        "--max-ms",
+        metavar="N",
+        type=positive,
+        help="print what was found after N milliseconds (default: no limit); with --verify run tests for as long (default: 60,000)",
+    )
     parser.add_argument("--show-surprise", action="store_true", help="print, too, which tokens surprise the model, and what it would write")
     parser.add_argument("--instruct", metavar="URL", help="server of an instruct model that is asked for repairs as well")
     parser.add_argument("--failure", metavar="TEXT", help="what a failing test says, to be told to the instruct model")
@@ -84,16 +90,20 @@ def run(arguments: argparse.Namespace) -> int:
             asker=asker,
             failure=None if arguments.failure is None else Failure(message=arguments.failure),
         )
-        repairs = _with_confidence(propose(request, most=arguments.most, max_ms=arguments.max_ms), request, Path(name), arguments.memory)
+        found = propose(request, most=arguments.most if project is None else _ALL, max_ms=arguments.max_ms)
+        repairs = _with_confidence(found, request, Path(name), arguments.memory)
         surprises = _surprises(request, repairs) if arguments.show_surprise else None
         fingerprint = model.fingerprint
-    verified = None if project is None else verify(project, arguments.python, name, text, repairs, arguments.max_ms)
+    max_ms = arguments.max_ms or _VERIFY_MS
+    verified = None if project is None else verify(project, arguments.python, name, text, repairs.found, arguments.most, max_ms)
     if arguments.json:
-        told = {} if surprises is None else {"surprise": [each.as_json() for each in surprises]}
-        told |= {} if verified is None else _verified_json(verified)
-        print_json(repairs.as_json() | told | {"model": {"id": fingerprint.id, **asdict(fingerprint)}})
+        more = {} if surprises is None else {"surprise": [each.as_json() for each in surprises]}
+        more |= {} if verified is None else _verified_json(verified, arguments.most)
+        print_json(repairs.as_json() | more | {"model": {"id": fingerprint.id, **asdict(fingerprint)}})
     else:
-        _print(name, request, repairs, surprises or (), verified)
+        _print(name, request, repairs, surprises or (), None if verified is None else verified.shown(arguments.most))
+    for sentence in () if verified is None else told_of_tests(verified, arguments.most, max_ms):
+        say(sentence)
     return DONE
 
 
@@ -139,28 +149,34 @@ def _surprises(request: Request, repairs: Repairs) -> list[LineSurprise]:
     return [with_alternatives(request.asking, request.lines, suspect) for suspect in repairs.suspects]
 
 
-def _verified_json(verified: Verified) -> dict[str, Any]:
-    """The repairs that are kept, each with its verification, and how many are not."""
-    from ..suggestion.repair.verified import kept
+def _verified_json(verified: Verified, most: int) -> dict[str, Any]:
+    """The repairs that are shown, each with its verification, and how many are not."""
+    told = verified.shown(most)
+    repairs = [repair.as_json() | {"verification": said.as_json()} for repair, said in told]
+    parts = sum(said.passed is False for _, said in told)
+    return {
+        "repairs": repairs, "refused_by_tests": verified.refused - parts, "judged": len(verified.judged), "not_judged": len(verified.left),
+    }  # fmt: skip
 
-    repairs = [repair.as_json() | {"verification": said.as_json()} for repair, said in kept(verified)]
-    return {"repairs": repairs, "refused_by_tests": len(verified) - len(repairs)}
 
-
-def _print(name: str, request: Request, repairs: Repairs, surprises: list[LineSurprise] | tuple[()], verified: Verified | None) -> None:
-    from ..suggestion.repair.verified import kept
-
+def _print(
+    name: str,
+    request: Request,
+    repairs: Repairs,
+    surprises: Sequence[LineSurprise],
+    verified: Sequence[tuple[Repair, Verification]] | None,
+) -> None:
     paint = Paint(wants_colour(sys.stdout))
-    told = [(repair, None) for repair in repairs.found] if verified is None else kept(verified)
+    told = [(repair, None) for repair in repairs.found] if verified is None else verified
     for text in (*(_surprise_text(name, each) for each in surprises), *_repair_texts(name, request, told)):
         lines = (strip_control_characters(line) if is_terminal(sys.stdout) else line for line in text)
         print("\n".join(_coloured(paint, line) for line in lines), end="\n\n")
     for source, why in repairs.not_asked.items():
-        say(f"not asked: {source}: {why}")
+        # Nobody misses an instruct model who named none.
+        if source != "instruct" or request.asker is not None:
+            say(f"not asked: {source}: {why}")
     if repairs.stopped_by is not None:
         say("there may be more: the time was up (--max-ms)")
-    if verified is not None and (refused := len(verified) - len(told)):
-        say(f"{refused} more {'does' if refused == 1 else 'do'} not pass the tests")
     if not repairs.found:
         say("No repair: nothing else was found that fits here.")
 
@@ -186,7 +202,9 @@ def _repair_text(name: str, request: Request, repair: Repair, verification: Veri
     said += ["from " + ", ".join(repair.sources), *(rule.replace("_", " ") for rule in repair.rules)]
     yield f"{title}: {repair.suggestion.confidence.text}; {'; '.join(said)}"
     if verification is not None:
-        yield verification.title if verification.passed else f"not verified: {verification.why}"
+        # Why nothing can be told is said once of all.
+        not_verified = f"not verified: {verification.why}" if verification.passed is False else "not verified"
+        yield verification.title if verification.passed else not_verified
         yield from (f"mends {test}" for test in verification.mends)
     first, end = place.start.line, place.end.line + 1
     above, below = request.lines[max(0, first - _CONTEXT) : first], request.lines[end : end + _CONTEXT]

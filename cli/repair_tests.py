@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,19 +12,19 @@ from .terminal import is_terminal, say
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator, Sequence
 
-    from ..suggestion.repair.repairs import Repair, Repairs
-    from ..suggestion.repair.verified import Verification
-
-    Verified = tuple[tuple[Repair, Verification], ...]
+    from ..suggestion.repair.repairs import Repair
+    from ..suggestion.repair.verified import Verified
 
 
 def add_verify_options(parser: argparse.ArgumentParser) -> None:
     """Add --verify, and what goes with it."""
     parser.add_argument(
         "--verify", metavar="PROJECT", nargs="?", const="",
-        help="run the project's tests that touch the lines, in the sandbox, and leave out the repairs that they do not pass (default: the "
-        "project that the file is in). You are asked once for each project",
+        help="run the project's tests that touch the lines, in the sandbox, and leave out the repairs that they do not pass: the "
+        "best are tried first, until as many pass as are printed (default: the project that the file is in). You are asked once for each "
+        "project",
     )  # fmt: skip
     parser.add_argument(
         "--python", metavar="FILE", type=Path,
@@ -68,21 +69,46 @@ def ask_for_tests(project: Path) -> None:
         raise UsageError("no tests were run")
 
 
-def verify(project: Path, python: Path | None, name: str, text: str, repairs: Repairs, max_ms: float | None) -> Verified:
-    """Each repair with what the tests say of it; of none anything where they can't be run, and that is said on stderr."""
+def verify(project: Path, python: Path | None, name: str, text: str, repairs: Sequence[Repair], most: int, max_ms: float) -> Verified:
+    """What the tests say of repairs, until `most` pass; of none anything where they can't be run, and why."""
     from ..suggestion.repair.project_tests import NoTests, ProjectTests, default_cache, in_place_of
-    from ..suggestion.repair.verified import Verification, verified, with_lines
+    from ..suggestion.repair.verified import Verified, verified, with_lines
 
-    if not repairs.found:
-        return ()
-    instead = in_place_of(Path(name), (with_lines(text, repair.suggestion) for repair in repairs.found))
+    if not repairs:
+        return Verified()
+    instead = in_place_of(Path(name), (with_lines(text, repair.suggestion) for repair in repairs))
     try:
         with ProjectTests(project, python=python, cache=default_cache(), instead=instead) as tests:
             judge = tests.judge(Path(name), text)
             say(f"running the tests of {project} as they are; what they say is kept until a file changes")
             tests.measure()
-            return tuple(verified(repairs, text, judge, max_ms=max_ms))
+            return verified(repairs, text, judge, most=most, max_ms=max_ms)
     except NoTests as error:
-        why = str(error)
-    say(f"not verified: {why}")
-    return tuple((repair, Verification(None, 0, 0.0, why=why)) for repair in repairs.found)
+        return Verified(left=tuple(repairs), why=str(error))
+
+
+def told_of_tests(verified: Verified, most: int, max_ms: float) -> Iterator[str]:
+    """What the tests said of all repairs together, and why of some they said nothing."""
+    said, left = [each for _, each in verified.judged], len(verified.left)
+    unknown = Counter(each.why for _, each in verified.shown(most) if each.passed is None)
+    shown = len(verified.shown(most))
+    for reason, count in unknown.items():
+        why = reason.removeprefix("not run: ")
+        yield f"not verified: {why}" if count == shown else f"{count} of these {'is' if count == 1 else 'are'} not verified: {why}"
+    if not said:
+        return
+    passing = sum(each.passed is True for each in said)
+    told = [f"{passing} {'passes' if passing == 1 else 'pass'}"]
+    told += [f"{verified.refused} do{'es' if verified.refused == 1 else ''} not"] if verified.refused else []
+    if open_ := len(said) - passing - verified.refused:
+        told.append(f"of {open_} it can't be told")
+    yield f"the tests judged {len(said)} of {len(said) + left} repairs: {', '.join(told)}"
+    if left and verified.why:
+        yield f"{left} {'was' if left == 1 else 'were'} not judged: {max_ms / 1e3:g} s were over (--max-ms)"
+    elif left and passing >= most:
+        yield f"{left} {'was' if left == 1 else 'were'} not judged: enough pass (--most {most})"
+    if not shown:
+        yield (
+            "No repair is left: none passes the tests. Try another line (assay why TEST lists where the bug may be), several lines "
+            "together (FILE:LINE-LINE), or an instruct model as well (--instruct URL)."
+        )

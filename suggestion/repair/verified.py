@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ from ...inference.model import Cancel, StopReason
 from ...inference.stopping.cancel_or_timeout import make_stop_check
 from ..positions import content, split_lines
 from ..suggestion import Suggestion
-from .repairs import Repair, Repairs
+from .repairs import Repair
 
 if TYPE_CHECKING:
     from ...analysis.oracle.comparison import ComparedTest, Comparison
@@ -58,18 +58,50 @@ class Verification:
 Judge = Callable[[str], Verification]
 
 
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """Repairs, and what the tests say of them.
+
+    judged: each with that, the best first. left: those that were not judged, and why: the reason, empty where no more are wanted.
+    """
+
+    judged: tuple[tuple[Repair, Verification], ...] = ()
+    left: tuple[Repair, ...] = ()
+    why: str = ""
+
+    @property
+    def refused(self) -> int:
+        """How many do not pass."""
+        return sum(said.passed is False for _, said in self.judged)
+
+    def shown(self, most: int) -> tuple[tuple[Repair, Verification], ...]:
+        """The first of what is kept; where that is less, with those that were not judged."""
+        left = ((repair, Verification(None, 0, 0.0, why=self.why)) for repair in self.left)
+        return (*kept(self.judged), *left)[:most]
+
+
+def is_more_wanted(said: Sequence[Verification], most: int, passing: int | None = None) -> bool:
+    """Whether a further repair is to be judged: not where so many pass (by default `most`), or of the first `most` nothing can be told."""
+    enough = sum(each.passed is True for each in said) >= (most if passing is None else passing)
+    return not enough and (len(said) < most or any(each.passed is not None for each in said))
+
+
 def verified(
-    repairs: Repairs, text: str, judge: Judge, *, max_ms: float | None = None, cancel: Cancel | None = None
-) -> Iterator[tuple[Repair, Verification]]:
-    """Each repair with what the tests say of it, the best first.
+    repairs: Sequence[Repair], text: str, judge: Judge, *, most: int, max_ms: float | None = None, cancel: Cancel | None = None
+) -> Verified:
+    """What the tests say of repairs, from the best on, until `most` pass.
 
     text: of the file, in which the repairs were found. max_ms: after so many milliseconds, or where `cancel` says so, no further one is
-    judged; of those left that is said. A judge that is at work is waited for.
+    judged. A judge that is at work is waited for.
     """
     check = make_stop_check(cancel, max_ms, time.perf_counter())
-    for repair in repairs.found:
-        stopped = check()
-        yield repair, Verification(None, 0, 0.0, why=_NOT_RUN[stopped]) if stopped else judge(with_lines(text, repair.suggestion))
+    judged: list[tuple[Repair, Verification]] = []
+    stopped: StopReason | None = None
+    for repair in repairs:
+        if not is_more_wanted([said for _, said in judged], most) or (stopped := check()):
+            break
+        judged.append((repair, judge(with_lines(text, repair.suggestion))))
+    return Verified(tuple(judged), tuple(repairs[len(judged) :]), _NOT_RUN[stopped] if stopped else "")
 
 
 def kept(found: Iterable[tuple[Repair, Verification]]) -> tuple[tuple[Repair, Verification], ...]:

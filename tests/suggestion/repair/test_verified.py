@@ -12,8 +12,8 @@ from assay.analysis.oracle.comparison import ComparedTest, Comparison
 from assay.analysis.oracle.report import TestOutcome
 from assay.calibration.confidence import uncalibrated
 from assay.suggestion.positions import Position, Range
-from assay.suggestion.repair.repairs import Repair, Repairs
-from assay.suggestion.repair.verified import Verification, kept, verification_of, verified, with_lines
+from assay.suggestion.repair.repairs import Repair
+from assay.suggestion.repair.verified import Verification, is_more_wanted, kept, verification_of, verified, with_lines
 from assay.suggestion.suggestion import Suggestion
 
 TEXT = "def f(x):\r\n    return x - 1\r\n"
@@ -24,8 +24,8 @@ def repair(text: str, first: int = 1, last: int = 1) -> Repair:
     return Repair(Suggestion(text, text, place, "repair", uncalibrated("tests_pass", ""), {}, {}), "", (), (), False)
 
 
-def repairs(*texts: str) -> Repairs:
-    return Repairs(tuple(map(repair, texts)), (), {}, None)
+def repairs(*texts: str) -> tuple[Repair, ...]:
+    return tuple(map(repair, texts))
 
 
 def said(passed: bool | None, mends: Sequence[str] = (), breaks: Sequence[str] = ()) -> Verification:
@@ -43,19 +43,48 @@ def test_each_repair_is_judged_in_the_whole_text_the_best_first() -> None:
         judged.append(text)
         return said(passed=True)
 
-    found = list(verified(repairs("    return x", "    return x + 1"), TEXT, judge))
+    found = verified(repairs("    return x", "    return x + 1"), TEXT, judge, most=2)
     assert judged == [TEXT.replace("x - 1", "x"), TEXT.replace("x - 1", "x + 1")]
-    assert [each.suggestion.text for each, _ in found] == ["    return x", "    return x + 1"]
+    assert [each.suggestion.text for each, _ in found.judged] == ["    return x", "    return x + 1"]
 
 
-def test_what_there_is_no_time_for_is_said_and_not_run() -> None:
+def test_repairs_are_judged_until_as_many_pass_as_are_wanted_or_none_is_left() -> None:
+    ten = repairs(*(f"    return {number}" for number in range(10)))
+
+    def judge(text: str) -> Verification:
+        return said(passed="return 6" in text or "return 8" in text)
+
+    found = verified(ten, TEXT, judge, most=1)
+    assert [each.suggestion.text for each, _ in found.shown(1)] == ["    return 6"]
+    assert (len(found.judged), found.refused, len(found.left), found.why) == (7, 6, 3, "")
+    found = verified(ten, TEXT, judge, most=3)
+    assert [each.suggestion.text for each, _ in found.shown(3)] == ["    return 6", "    return 8"]
+    assert (len(found.judged), found.left) == (10, ())
+
+
+def test_where_nothing_can_be_told_no_more_are_judged_than_are_shown() -> None:
+    found = verified(repairs(*"abcdef"), TEXT, lambda _: said(None), most=2)
+    assert (len(found.judged), len(found.shown(2)), len(found.left), found.why) == (2, 2, 4, "")
+    unknown, fails, passes = said(None), said(passed=False), said(passed=True)
+    assert is_more_wanted([unknown], 2)
+    assert not is_more_wanted([unknown, unknown], 2)
+    assert is_more_wanted([unknown, fails], 2)
+    assert is_more_wanted([passes, unknown, unknown], 2)
+    assert not is_more_wanted([passes, unknown, unknown], 2, passing=1)
+
+
+def test_what_there_is_no_time_for_is_shown_last_and_said_not_to_be_run() -> None:
     def judge(_: str) -> Verification:
         raise AssertionError("nothing is to be run")
 
     for limits in ({"max_ms": 0.0}, {"cancel": lambda: True}):
-        ((_, verification),) = verified(repairs("    return x"), TEXT, judge, **limits)  # type: ignore[arg-type]
-        assert (verification.passed, verification.tests) == (None, 0)
-        assert verification.why.startswith("not run: ")
+        found = verified(repairs(*"abc"), TEXT, judge, most=2, **limits)  # type: ignore[arg-type]
+        assert (found.judged, len(found.left)) == ((), 3)
+        assert [(verification.passed, verification.tests) for _, verification in found.shown(2)] == [(None, 0)] * 2
+        assert found.shown(2)[0][1].why.startswith("not run: ")
+    over: list[bool] = []
+    found = verified(repairs(*"abcd"), TEXT, lambda _: over.append(True) or said(passed=False), most=2, cancel=lambda: len(over) == 2)
+    assert [each.suggestion.text for each, _ in found.shown(8)] == ["c", "d"]
 
 
 @pytest.mark.parametrize(
