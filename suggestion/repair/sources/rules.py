@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 
 from ..candidate import Candidate, around, change_of
@@ -9,6 +10,8 @@ from ..request import Request
 
 # At a line, and for each further one.
 _MOST, _MOST_MORE = 60, 20
+# What is to be installed for a module.
+_PACKAGES = {"libcst": "libcst>=1.8", "tree_sitter": "tree-sitter>=0.25", "tree_sitter_java": "tree-sitter-java>=0.23"}
 
 
 def why_not(request: Request) -> str:
@@ -20,7 +23,8 @@ def why_not(request: Request) -> str:
     except ValueError as unknown:
         return str(unknown)
     except ImportError as missing:
-        return f"the rules need the package {missing.name}, which is not installed"
+        package = _PACKAGES.get(missing.name or "", missing.name)
+        return f"the rules need {missing.name}, which is not installed: {sys.executable} -m pip install '{package}'"
     return ""
 
 

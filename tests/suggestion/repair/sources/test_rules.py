@@ -1,5 +1,10 @@
 from __future__ import annotations
 
+import sys
+
+import pytest
+
+from assay.analysis.repairs import registry
 from assay.inference.llamacpp.model import LlamaModel
 from assay.suggestion.repair.asking import Asking
 from assay.suggestion.repair.request import Request
@@ -19,3 +24,12 @@ def test_a_file_that_does_not_parse_and_other_languages_have_no_rules(tiny: Llam
     assert list(rules.candidates(Request(Asking(tiny), ("def f(:", "    return 1"), 1, 2, "python"))) == []
     assert "cobol" in rules.why_not(Request(Asking(tiny), LINES, 1, 2, "cobol"))
     assert rules.why_not(Request(Asking(tiny), LINES, 1, 2, "python")) == ""
+
+
+def test_what_the_rules_need_is_named_with_the_command_that_installs_it(tiny: LlamaModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    def without(_: str) -> None:
+        raise ModuleNotFoundError("No module named 'libcst'", name="libcst")
+
+    monkeypatch.setattr(registry, "rules", without)
+    why = rules.why_not(Request(Asking(tiny), LINES, 1, 2, "python"))
+    assert why == f"the rules need libcst, which is not installed: {sys.executable} -m pip install 'libcst>=1.8'"
