@@ -87,7 +87,8 @@ async def choose(ls: AssayServer, arguments: Sequence[Any]) -> bool:
     first, tracker = found.repairs.found[0].suggestion.id, ls.outcome_tracker.repairs
     tracker.reported("shown", first)
     items = [types.MessageActionItem(title) for title in reversed(of_title)]
-    question = types.ShowMessageRequestParams(types.MessageType.Info, f"Assay: repairs of this {found.lines.name}", items)
+    not_verified = f" (not verified: {found.not_verified})" if found.not_verified else ""
+    question = types.ShowMessageRequestParams(types.MessageType.Info, f"Assay: repairs of this {found.lines.name}{not_verified}", items)
     answer = await ls.window_show_message_request_async(question)
     chosen = None if answer is None else of_title.get(answer.title)
     if chosen is None:

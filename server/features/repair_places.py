@@ -19,6 +19,8 @@ from .suggestions_at import UNKNOWN_DOCUMENT, is_secret_document, surroundings_a
 
 # A text is parsed, and while it is, a completion waits.
 _MAX_CHARACTERS = 1_000_000
+# Of so many the tests choose those that are shown.
+_MAX_CANDIDATES = 200
 # How often lines are asked about whose document changes meanwhile.
 _TRIES = 3
 GONE = "The text has changed, and the lines are not there any more, or no longer once. Ask for the repair again."
@@ -35,10 +37,13 @@ def why_none(ls: AssayServer, document: Document | None) -> str:
     return "" if refusal is None else refusal.sentence
 
 
-async def found_for(ls: AssayServer, lines: Lines, tell: Callable[[str], None] = lambda _: None, *, verify: bool = True) -> Found:
+async def found_for(
+    ls: AssayServer, lines: Lines, tell: Callable[[str], None] = lambda _: None, *, verify: bool = True, passing: int | None = None
+) -> Found:
     """The repairs of lines, of the text as it is when they are given. Where it changed meanwhile, they are asked for anew.
 
-    verify: whether the tests of the project are waited for, where they may be run.
+    verify: whether the tests of the project are waited for, where they may be run, and passing: until so many repairs pass; None: all that
+    are shown.
 
     Raises NoRepairs, and Superseded where a later request for the document came.
     """
@@ -49,7 +54,7 @@ async def found_for(ls: AssayServer, lines: Lines, tell: Callable[[str], None] =
         document = ls.protocol.documents.get(lines.uri)
         if document is not None and document is opened and document.version == found.lines.version:
             if verify:
-                found = await with_tests(ls, found, document)
+                found = await with_tests(ls, found, document, tell, passing)
             if ls.protocol.documents.get(lines.uri) is opened and document.version == found.lines.version:
                 return found
     raise NoRepairs("The text changes faster than repairs are found. Ask for them again when you have stopped typing.")
@@ -75,7 +80,7 @@ def asked_for(ls: AssayServer, lines: Lines) -> Asked:
         end=above + now.end,
         language=document.language,
         encoding=document.encoding,
-        most=ls.settings.repair_candidates,
+        most=_MAX_CANDIDATES if ls.settings.repair_verify else ls.settings.repair_candidates,
         max_ms=ls.settings.repair_max_ms,
         message=now.message,
         instruct=ls.settings.repair_instruct or "",
@@ -84,4 +89,4 @@ def asked_for(ls: AssayServer, lines: Lines) -> Asked:
         memory=ReadAlong(ls.settings.memory, root=root, path=path),
     )
     own = root_of(document.uri, ls.roots) or next(iter(ls.roots.paths), None)
-    return Asked(now, request, above, document.line_count, own, path_of(document.uri))
+    return Asked(now, request, ls.settings.repair_candidates, above, document.line_count, own, path_of(document.uri))

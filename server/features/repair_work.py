@@ -10,8 +10,10 @@ from ..repairs.found import Found
 from ..repairs.lines import Lines
 from ..repairs.repairing import NoRepairs
 from ..requests.scheduler import Superseded
-from .progress import cancellable_progress
+from ..verification.consent import UNANSWERED
+from .progress import cancellable_progress, log_line
 from .repair_places import found_for
+from .repair_tests import TIME_UP
 
 REPAIR = "assay.repair"
 CHOOSE = "assay.chooseRepair"
@@ -21,7 +23,7 @@ CHANGED = "The text has changed, and this repair was made for the text before. A
 async def repair_for(ls: AssayServer, lines: Lines, suggestion_id: str | None) -> tuple[Repair, Lines] | None:
     """The repair of an id, or the best one, and the lines as they are now; None where there is none: then the user was told why."""
     # Who names one has seen what was known of it.
-    found = await repairs_for(ls, lines, verify=suggestion_id is None)
+    found = await repairs_for(ls, lines, verify=suggestion_id is None, passing=1)
     if found is None:
         return None
     repair = found.repair(suggestion_id)
@@ -29,17 +31,29 @@ async def repair_for(ls: AssayServer, lines: Lines, suggestion_id: str | None) -
         is_refused = suggestion_id in found.verifications
         say(ls, "The tests of the project refuse this repair by now." if is_refused else CHANGED)
         return None
+    said = found.verifications.get(repair.suggestion.id)
+    if found.not_verified and not (said and said.passed):
+        _tell_why_not_verified(ls, found.not_verified)
     return repair, found.lines
 
 
-async def repairs_for(ls: AssayServer, lines: Lines, *, verify: bool = True) -> Found | None:
+def _tell_why_not_verified(ls: AssayServer, why: str) -> None:
+    """Tell the user what will be otherwise the next time; what stays as it is, such as a language without tests, is a line of the log."""
+    told = f"not verified: {why}"
+    if why == UNANSWERED or why.startswith(TIME_UP):
+        say(ls, told)  # short: Neovim stops for a message that is longer than a line
+    else:
+        log_line(ls, told)
+
+
+async def repairs_for(ls: AssayServer, lines: Lines, *, verify: bool = True, passing: int | None = None) -> Found | None:
     """The repairs of lines, at least one; None where there are none: then the user was told why, but of a later request in its place.
 
-    verify: as of `found_for`.
+    verify, passing: as of `found_for`.
     """
     try:
         async with cancellable_progress(ls, "repair", "looking for repairs") as tell:
-            found = await found_for(ls, lines, tell, verify=verify)
+            found = await found_for(ls, lines, tell, verify=verify, passing=passing)
     except Superseded:
         return None
     except NoRepairs as error:

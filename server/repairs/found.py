@@ -20,12 +20,16 @@ _MAX_KEPT = 16
 class Found:
     """The repairs of some lines, the best first. Their ranges are of the document at the lines' version.
 
-    verifications: what the tests say, by the id of a suggestion, of those that are left out because of it as well.
+    verifications: what the tests say, by the id of a suggestion, of those that are left out because of it as well. candidates: all that
+    there are, in their order without the tests. not_verified: why the tests are not known to pass with the first one; empty where they
+    are, or where none were to be run.
     """
 
     lines: Lines
     repairs: Repairs
     verifications: Mapping[str, Verification] = field(default_factory=dict)
+    candidates: tuple[Repair, ...] = ()
+    not_verified: str = ""
 
     def repair(self, suggestion_id: str | None) -> Repair | None:
         """The one of an id, the best one for None; None where there is none."""
@@ -39,11 +43,18 @@ class Found:
     @property
     def refused(self) -> int:
         """How many are left out because of the tests."""
-        return len(self.verifications) - len(self.repairs.found) if self.verifications else 0
+        shown = {repair.suggestion.id for repair in self.repairs.found}
+        return sum(said.passed is False and name not in shown for name, said in self.verifications.items())
+
+    @property
+    def judged(self) -> int:
+        """Of how many the tests have said something."""
+        return sum(said.passed is not None for said in self.verifications.values())
 
     def as_json(self) -> dict[str, Any]:
         """The answer to `assay/repairs`, but for the titles."""
         told = {"version": self.lines.version, **self.repairs.as_json(), "refused_by_tests": self.refused}
+        told |= {"judged": self.judged, "not_judged": max(0, len(self.candidates) - self.judged), "not_verified": self.not_verified}
         for each, repair in zip(told["repairs"], self.repairs.found, strict=True):
             said = self.verifications.get(repair.suggestion.id)
             each["verification"] = None if said is None else said.as_json()

@@ -41,12 +41,14 @@ class NoRepairs(Exception):
 class Asked:
     """Repairs that an editor asks for.
 
-    request: as the model's process is asked. above: how many lines of the request's text stand above the document's, as other cells of
-    its notebook. count: how many lines the document has. root: the workspace folder whose calibrators are used. file: the document's.
+    request: as the model's process is asked. most: how many repairs are shown. above: how many lines of the request's text stand above
+    the document's, as other cells of its notebook. count: how many lines the document has. root: the workspace folder whose calibrators
+    are used. file: the document's.
     """
 
     lines: Lines
     request: RepairRequest
+    most: int
     above: int
     count: int
     root: Path | None
@@ -104,11 +106,15 @@ class RepairRequests:
             self._ended(asked, Ending.FAILED, began, model, "there is no model to ask")
             raise NoRepairs(str(error)) from error
         model_id, line_prompt = self._names(asked, model)
-        repairs = judged(
-            repairs, registry, model=model_id, line_prompt=line_prompt, language=asked.request.language, file=asked.file, project=project,
-            settings=self._settings(),
+        # What is shown is in the same order as if there were no more.
+        repairs, more = (
+            judged(
+                part, registry, model=model_id, line_prompt=line_prompt, language=asked.request.language, file=asked.file,
+                project=project, settings=self._settings(),
+            )
+            for part in (replace(repairs, found=repairs.found[: asked.most]), replace(repairs, found=repairs.found[asked.most :]))
         )  # fmt: skip
-        found = Found(asked.lines, repairs)
+        found = Found(asked.lines, repairs, candidates=(*repairs.found, *more.found))
         self.found.add(found)
         self._on_found(asked.lines.uri, asked.lines.version, repairs.found)
         self._ended(asked, Ending.PRODUCED if repairs.found else _nothing(repairs), began, model, found=repairs.found)

@@ -20,7 +20,8 @@ _NO = "Don't run them"
 _YES = "Run them"
 # Ask now and wait for the answer, also where the question was closed before; now, but only once; or once, without waiting.
 Asks = Literal["now", "once", "later"]
-_UNANSWERED = "you have not said yet that Assay may run the tests of this project"
+UNANSWERED = "you are being asked whether tests may run"
+_CLOSED = "you have not said yet that Assay may run the tests of this project"
 
 
 class Consent:
@@ -32,6 +33,7 @@ class Consent:
         """trusted: what the editor says of the workspace, None where it says nothing. warn: shows the user a message."""
         self._server, self._tasks, self._trusted, self._warn = server, tasks, trusted, warn
         self._asked: set[Path] = set()
+        self._open: set[Path] = set()
         self._turn = asyncio.Lock()
 
     async def why_not(self, project: Path, asks: Asks) -> str:
@@ -44,19 +46,29 @@ class Consent:
         if asks == "now" or project not in self._asked:
             self._asked.add(project)
             if asks == "later":
+                self._open.add(project)
                 self._tasks.start(self._ask_in_turn(project))
             else:
                 return await self._ask_in_turn(project)
-        return _UNANSWERED
+        return UNANSWERED if project in self._open else _CLOSED
+
+    async def is_refused(self, project: Path) -> bool:
+        """Whether the user, or the editor in their name, has said that the tests of a project may not be run. Asks nobody."""
+        trust = await asyncio.to_thread(remembered, project, TESTS)
+        return self._trusted() is False or not (trust.counts or trust.is_open)
 
     async def is_given(self, project: Path) -> bool:
         """Whether the tests of a project may be run. Asks nobody."""
         return self._trusted() is not False and (await asyncio.to_thread(remembered, project, TESTS)).counts
 
     async def _ask_in_turn(self, project: Path) -> str:
-        async with self._turn:
-            trust = await asyncio.to_thread(remembered, project, TESTS)
-            return await self._ask(project) if trust.is_open else trust.why_not
+        self._open.add(project)
+        try:
+            async with self._turn:
+                trust = await asyncio.to_thread(remembered, project, TESTS)
+                return await self._ask(project) if trust.is_open else trust.why_not
+        finally:
+            self._open.discard(project)
 
     async def _ask(self, project: Path) -> str:
         # The name of a folder must not write the question.
@@ -71,7 +83,7 @@ class Consent:
             return remembered(project, TESTS).why_not
         title = getattr(answer, "title", None)
         if title not in (_NO, _YES):
-            return _UNANSWERED
+            return _CLOSED
         await self.answer(project, allowed=title == _YES)
         return "" if title == _YES else "you said that Assay may not run the tests of this project"
 

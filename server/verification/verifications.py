@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from contextlib import aclosing, suppress
 from pathlib import Path
 
 from ...suggestion.repair.verified import Verification
@@ -35,7 +35,7 @@ class Verifications:
         """The processes that run."""
         return [pid for process in self._processes.values() if (pid := process.pid) is not None]
 
-    async def judged(self, uri: str, before: str, texts: Sequence[str], *, asks: Asks) -> AsyncIterator[Verification]:
+    async def judged(self, uri: str, before: str, texts: Iterable[str], *, asks: Asks) -> AsyncGenerator[Verification]:
         """What the tests say of texts of a document beside the one that stands there, one after the other.
 
         asks: as in `Consent.why_not`. Where no tests can be run, each says why.
@@ -48,14 +48,30 @@ class Verifications:
                 process, file = place
                 yield await process.judge(file, before, text)
 
-    async def judged_within(self, seconds: float, uri: str, before: str, texts: Sequence[str], *, asks: Asks) -> list[Verification]:
-        """The same of as many of the texts, from the first, as there is time for. What runs when it is up goes on."""
+    async def judged_within(
+        self,
+        seconds: float,
+        uri: str,
+        before: str,
+        texts: Iterable[str],
+        is_more_wanted: Callable[[Sequence[Verification]], bool],
+        *,
+        asks: Asks,
+    ) -> list[Verification]:
+        """The same of the texts from the first on, until no more are wanted or the time is up. What runs then goes on."""
         said: list[Verification] = []
         with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                async for verification in self.judged(uri, before, texts, asks=asks):
+            async with asyncio.timeout(seconds), aclosing(self.judged(uri, before, texts, asks=asks)) as judged:
+                async for verification in judged:
                     said += [verification]
+                    if not is_more_wanted(said):
+                        break
         return said
+
+    async def are_refused(self, uri: str) -> bool:
+        """Whether the user does not want the tests run that a document belongs to."""
+        root = root_of(uri, self._roots())
+        return root is not None and await self.consent.is_refused(root)
 
     async def run(self, uri: str, text: str, lines: range) -> Verification:
         """What the tests that touch some lines (from 1) say of the text that stands there. The user has asked for it."""

@@ -43,6 +43,28 @@ def test_high():
 def test_between():
     assert clamp(4, 0, 9) == 4
 """
+BASKET = """class Basket:
+    def __init__(self, limit):
+        self.limit = limit
+        self.items = []
+
+    def count(self):
+        return sum(item.count for item in self.items)
+
+    def fits(self, item):
+        return self.count() + item.count < self.limit
+"""
+BASKET_TEST = """from types import SimpleNamespace
+
+from clamp import Basket
+
+
+def test_fits():
+    basket = Basket(3)
+    assert basket.fits(SimpleNamespace(count=3)) and not basket.fits(SimpleNamespace(count=4))
+    basket.items.append(SimpleNamespace(count=2))
+    assert basket.fits(SimpleNamespace(count=1)) and not basket.fits(SimpleNamespace(count=2))
+"""
 SLOW_S = 300.0
 
 
@@ -68,9 +90,25 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 async def repairs(client: Client, uri: str) -> dict[str, Any]:
-    params = {"textDocument": {"uri": uri}, "range": span(3, 0, 3, 0)}
+    return await found_at(client, uri, 3)
+
+
+async def found_at(client: Client, uri: str, line: int) -> dict[str, Any]:
+    params = {"textDocument": {"uri": uri}, "range": span(line, 0, line, 0)}
     found: dict[str, Any] = await client.answer(client.ask("assay/repairs", params), SLOW_S)
     return found
+
+
+async def put_in(client: Client, uri: str, line: int) -> dict[str, Any]:
+    """The action that repairs a line, with its edit."""
+    actions = await client.actions(uri, span(line, 0, line, 0))
+    (action,) = [action for action in actions if action["title"] == "Assay: repair this line"]
+    resolved: dict[str, Any] = await client.answer(client.ask("codeAction/resolve", action), SLOW_S)
+    return resolved
+
+
+def told(client: Client) -> str:
+    return "\n".join(said["params"]["message"] for said in client.notifications if said["method"] == "window/showMessage")
 
 
 @pytest.mark.slow
@@ -86,16 +124,81 @@ async def test_with_consent_repairs_that_the_tests_refuse_go_away_and_the_others
         before = await repairs(client, uri)
         assert len(before["repairs"]) > 2
         assert (before["refused_by_tests"], {each["verification"] for each in before["repairs"]}) == (0, {None})
+        assert (before["judged"], before["not_verified"]) == (0, "you are being asked whether tests may run")
         remember(project, trusted=True, about=TESTS)
         after = await repairs(client, uri)
         assert 0 < len(after["repairs"]) < len(before["repairs"])
-        assert after["refused_by_tests"] == len(before["repairs"]) - len(after["repairs"])
+        assert after["not_verified"] == ""
+        assert after["refused_by_tests"] == after["judged"] - len(after["repairs"])
         for each in after["repairs"]:
             assert each["verification"]["passed"]
             assert "✔ 2 tests pass (" in each["title"]
             assert each["title"].endswith(", mends test_high, test_between")
         actions = await client.actions(uri, span(3, 4, 3, 4))
         assert f"Assay: {after['repairs'][0]['title']}" in [action["title"] for action in actions]
+        await client.leave()
+
+
+@pytest.mark.slow
+async def test_the_best_repair_that_passes_is_put_in_also_where_as_many_as_are_shown_do_not(project: Path, python: Path) -> None:
+    isolated()
+    write(project, {"clamp.py": BASKET, "test_clamp.py": BASKET_TEST})
+    remember(project, trusted=True, about=TESTS)
+    uri, line = (project / "clamp.py").as_uri(), 9
+    options = {"memory": "file", "repair.candidates": 1, "repair.maxMs": 60_000, "tests.python": str(python)}
+    async with client_of(EMBEDDED) as client:
+        await client.initialize(root=project, options=options | {"repair.verify": False}, resolves=True)
+        client.open(uri, BASKET)
+        (unverified,) = (await found_at(client, uri, line))["repairs"]
+        assert "<= self.limit" not in unverified["text"]
+        await client.leave()
+    async with client_of(EMBEDDED) as client:
+        await client.initialize(root=project, options=options, resolves=True)
+        client.open(uri, BASKET)
+        (change,) = (await put_in(client, uri, line))["edit"]["documentChanges"]
+        assert [edit["newText"] for edit in change["edits"]] == ["="]
+        found = await found_at(client, uri, line)
+        assert found["repairs"][0]["text"].endswith("<= self.limit")
+        assert found["judged"] > 1
+        assert found["refused_by_tests"] == found["judged"] - 1
+        await client.leave()
+
+
+@pytest.mark.slow
+async def test_who_gets_a_repair_that_is_not_verified_yet_is_told_why_each_time(project: Path, python: Path) -> None:
+    isolated()
+    uri = (project / "clamp.py").as_uri()
+    write(project, {"test_slow.py": "import time\n\n\ndef test_slow():\n    time.sleep(30)\n"})
+    async with client_of(EMBEDDED) as client:
+        client.answers = False
+        await client.initialize(root=project, options={"repair.maxMs": 3_000, "tests.python": str(python)}, resolves=True)
+        client.open(uri, TEXT)
+        for count in (1, 2):
+            assert "edit" in await put_in(client, uri, 3)
+            assert told(client).count("Assay: not verified: you are being asked whether tests may run") == count
+        remember(project, trusted=True, about=TESTS)
+        assert "edit" in await put_in(client, uri, 3)
+        assert "Assay: not verified: the tests took over 3 s (assay.repair.maxMs)" in told(client)
+        assert all(len(line) < 70 for line in told(client).splitlines())
+        await client.leave()
+
+
+async def test_why_no_tests_know_a_file_is_in_the_log_and_nothing_is_said_where_the_user_said_no(project: Path) -> None:
+    uri = (project / "notes.js").as_uri()
+    async with client_of(EMBEDDED) as client:
+        await client.initialize(root=project, resolves=True)
+        client.open(uri, "function f(a) {\n  return a + 1;\n}\n", language="javascript")
+        assert "edit" in await put_in(client, uri, 1)
+        await client.heard("window/logMessage", "not verified: only the tests of Python files are run")
+        assert "not verified" not in told(client)
+        await client.leave()
+    remember(project, trusted=False, about=TESTS)
+    uri = (project / "clamp.py").as_uri()
+    async with client_of(EMBEDDED) as client:
+        await client.initialize(root=project, resolves=True)
+        client.open(uri, TEXT)
+        assert "edit" in await put_in(client, uri, 3)
+        assert "not verified" not in told(client)
         await client.leave()
 
 
