@@ -15,7 +15,7 @@ from .terminal import print_json, say
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from ..analysis.oracle.spectrum import Suspect
     from ..suggestion.memory.scope import Scope
@@ -70,8 +70,8 @@ def run(arguments: argparse.Namespace) -> int:
         print_json({"test": test, "lines": [_as_json(each) for each in found]})
     else:
         print(f"{test} fails. The bug may be here, the likeliest first:")
-        for each in found:
-            print(_told(each, project))
+        for line in told(found, lambda suspect: _lines(project, suspect.file)[suspect.line - 1].strip()):
+            print(line)
     return DONE
 
 
@@ -125,14 +125,22 @@ def _lines(project: Path, file: str) -> list[str]:
 
 
 def _as_json(each: Located) -> dict[str, Any]:
+    from ..suggestion.repair.localisation import text_of
     from ..suggestion.suggestion import confidence_json
 
-    return {**asdict(each.suspect), "measures": dict(each.measures), "confidence": confidence_json(each.confidence)}
+    confidence = confidence_json(each.confidence) | {"text": text_of(each.confidence)}
+    return {**asdict(each.suspect), "measures": dict(each.measures), "confidence": confidence}
 
 
-def _told(each: Located, project: Path) -> str:
-    suspect, probability = each.suspect, each.confidence.probability
-    text = _lines(project, suspect.file)[suspect.line - 1].strip()
-    told = f"{probability:4.0%}" if probability is not None else "   –"
-    others = "1 passing test runs it" if suspect.passing == 1 else f"{suspect.passing} passing tests run it"
-    return f"{told}  {suspect.file}:{suspect.line}: {text}  ({others}; surprise {each.measures['line_surprise']:.1f} nats)"
+def told(found: Sequence[Located], code_of: Callable[[Suspect], str]) -> Iterator[str]:
+    """What is printed of lines: of each how likely the bug is there, as a range, and its code."""
+    width = max(len(each.confidence.short) for each in found)
+    for each in found:
+        suspect = each.suspect
+        others = "1 passing test runs it" if suspect.passing == 1 else f"{suspect.passing} passing tests run it"
+        surprise = f"surprise {each.measures['line_surprise']:.1f} nats"
+        yield f"{each.confidence.short:{width}}  {suspect.file}:{suspect.line}: {code_of(suspect)}  ({others}; {surprise})"
+    if any(each.confidence.probability is not None for each in found):
+        yield "Each line is judged by itself: so likely the bug is in it. The numbers need not add up to 100 %."
+    for reason in dict.fromkeys(each.confidence.reason for each in found if each.confidence.reason):
+        yield f"no evidence: {reason}"

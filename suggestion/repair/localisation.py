@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...analysis.oracle.spectrum import Suspect
+from ...calibration.bands import percents
 from ...calibration.confidence import Confidence, uncalibrated
 from ...calibration.registry import Purpose, Registry, choose, explain_choice
 from ...calibration.standing import confidence_of
@@ -65,6 +66,13 @@ def located(
         )
         lines.append(Located(suspect, measures, told))
     return sorted(lines, key=lambda each: (-(each.confidence.probability or 0.0), -by_spectrum_and_surprise(each.measures)))
+
+
+def text_of(confidence: Confidence) -> str:
+    """Of a line for people: "◈ possible 18-83 % the bug is here"; that it matches exactly would be said of a completion."""
+    if confidence.low is None or confidence.high is None:
+        return confidence.text
+    return f"{confidence.look.shape} {confidence.look.word} {percents(confidence.low, confidence.high)} the bug is here"
 
 
 def measures_of_lines(found: Sequence[Suspect], surprises: Surprises) -> list[dict[str, float]]:

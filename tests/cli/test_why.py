@@ -10,8 +10,11 @@ import pytest
 from house.running import assay
 from shop_project import isolated, write
 
+from assay.analysis.oracle.spectrum import Suspect
+from assay.calibration.confidence import Confidence, uncalibrated
 from assay.cli.exit_codes import UsageError
-from assay.cli.why import named
+from assay.cli.why import named, told
+from assay.suggestion.repair.localisation import Located, text_of
 
 CODE = """def double(x):
     return x * 3
@@ -48,6 +51,24 @@ def test_a_test_is_named_by_its_end_and_what_fits_several_or_none_is_refused() -
         named([], "test_one")
 
 
+def line(number: int, confidence: Confidence) -> Located:
+    return Located(Suspect("one.py", number, 1, 2, 0.5), {"line_surprise": 1.5}, confidence)
+
+
+def test_a_line_has_a_range_and_it_is_said_that_each_is_judged_by_itself() -> None:
+    likely = Confidence("informative", "exact_match", 0.51, 0.18, 0.83, "possible", "id", "")
+    none = uncalibrated("exact_match", "there is no calibrator")
+    assert list(told([line(2, likely), line(3, none)], lambda suspect: f"code {suspect.line}")) == [
+        "◈ 18-83 %      one.py:2: code 2  (2 passing tests run it; surprise 1.5 nats)",
+        "○ no evidence  one.py:3: code 3  (2 passing tests run it; surprise 1.5 nats)",
+        "Each line is judged by itself: so likely the bug is in it. The numbers need not add up to 100 %.",
+        "no evidence: there is no calibrator",
+    ]
+    assert "100 %" not in "".join(told([line(3, none)], lambda _: "code"))
+    assert text_of(likely) == "◈ possible 18-83 % the bug is here"
+    assert text_of(none) == none.text == "○ no evidence"
+
+
 @pytest.mark.slow
 def test_the_lines_that_a_failing_test_runs_are_listed_those_of_few_others_first(tmp_path: Path) -> None:
     isolated()
@@ -57,6 +78,11 @@ def test_the_lines_that_a_failing_test_runs_are_listed_those_of_few_others_first
     document = json.loads(ran.stdout)
     assert document["test"] == "test_one.py::test_double"
     assert {(line["file"], line["line"]) for line in document["lines"]} == {("one.py", 2), ("one.py", 6)}
+    for found in document["lines"]:
+        assert found["confidence"]["text"].endswith(" % the bug is here")
+    ran = assay("why", "test_double", "--yes", "--python", sys.executable, cwd=project)
+    assert ran.stdout.splitlines()[1].startswith(document["lines"][0]["confidence"]["short"])
+    assert "need not add up to 100 %" in ran.stdout
     ran = assay("why", "test_zero", "--yes", "--python", sys.executable, cwd=project)
     assert (ran.returncode, ran.stdout) == (2, "")
     assert "no failing test is named test_zero; those that fail are test_one.py::test_double" in ran.stderr
