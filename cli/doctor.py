@@ -275,7 +275,7 @@ def _sandbox() -> Iterator[Check]:
 _EXTRAS = (
     ("hf", ("torch", "transformers")),
     ("remote", ("httpx",)),
-    ("studies", ("libcst", "matplotlib", "scikit-learn", "tree-sitter", "tree-sitter-java", "tree-sitter-javascript")),
+    ("studies", ("matplotlib", "rouge-score", "sacrebleu", "scikit-learn")),
     ("ray", ("ray",)),
 )
 

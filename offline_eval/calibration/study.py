@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
@@ -185,8 +184,6 @@ def question_of(asked: Asked, projects: Sequence[Source], model: StudyModel) -> 
 
 def items_of(asked: Asked, projects: Sequence[Source]) -> Items:
     """The places, which take no model to find, but for those of suites a run of their tests. Raises StudyError and NoIsolation."""
-    if asked.set == "bugs" and find_spec("libcst") is None:
-        raise StudyError("libcst, which bugs are injected with, is not installed: pip install 'assay[studies]'")
     if asked.set not in TESTED:
         return limited(Items(_lines(asked, projects)), asked.limit, asked.seed)
     bugs = asked.set == "bugs"

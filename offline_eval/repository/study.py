@@ -75,8 +75,8 @@ def run_study(asked: Asked) -> None:
     """
     project = asked.project.resolve()
     check(asked, project)
-    if missing := [name for name in ("libcst", "matplotlib") if find_spec(name) is None]:
-        raise StudyError(f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed: pip install 'assay[studies]'")
+    if find_spec("matplotlib") is None:
+        raise StudyError("matplotlib is not installed: pip install 'assay[studies]'")
     isolation = Isolation.NONE if asked.unprotected else best_level()
     # not resolved: a link to the Python of an environment is what makes it that environment's
     interpreter = asked.python.absolute() if asked.python else interpreter_of(project)
