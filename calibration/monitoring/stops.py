@@ -62,9 +62,15 @@ class Logged:
 
 
 def threshold_of(calibrator: Calibrator, stop: Stop, logged: Logged | None = None) -> Threshold:
-    """The threshold of a stop: by the evidence, or by the log if that has enough labels."""
+    """The threshold of a stop: by the evidence, or by the log if that has enough labels. Quiet never shows more than balanced."""
     found = _by_evidence(calibrator, stop)
-    return found if logged is None or logged.labelled < MIN_LOGGED else _by_log(found, logged, TARGETS[stop])
+    if logged is None or logged.labelled < MIN_LOGGED:
+        return found
+    found = _by_log(found, logged, TARGETS[stop])
+    if stop == "quiet" and (balanced := threshold_of(calibrator, "balanced", logged)).show_above > found.show_above:
+        # The log has moved balanced past a level of which it does not know enough for quiet.
+        return replace(balanced, reaches=False)
+    return found
 
 
 def _by_evidence(calibrator: Calibrator, stop: Stop) -> Threshold:

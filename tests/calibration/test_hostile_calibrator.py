@@ -64,7 +64,7 @@ def use(path: Path) -> None:
     explain_choice(registry, purpose)
     said = [confidence(calibrator, {"total_logprob": value}).probability for value in (-0.1, -3.0, -50.0)]
     assert all(p is None or 0 < p < 1 for p in said)
-    json.dumps([evidence_json({"line": calibrator}), tasks_json({"line": Choice(entry, "", ())})], allow_nan=False)
+    json.dumps([evidence_json([calibrator]), tasks_json({"line": Choice(entry, "", ())})], allow_nan=False)
     summary(calibrator)
     state = start(tolerance=tolerance_of(calibrator))
     alarm(watch(state, [0.4, 0.6], [True, False]))

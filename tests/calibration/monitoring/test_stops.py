@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from synthetic_samples import world
 
@@ -95,6 +95,7 @@ INTERVALS = st.lists(st.floats(0, 1), min_size=3, max_size=3).map(sorted)
 
 
 @given(st.dictionaries(st.sampled_from(LEVELS), INTERVALS), st.sets(st.sampled_from(LEVELS[1:])))
+@example({0.5: (0.0, 0.0, 0.0), 0.8: (0.0, 0.0, 0.0)}, set())
 def test_quiet_never_shows_more_than_balanced(fitted: Fit, log: dict[float, tuple[float, float, float]], rows: set[float]) -> None:
     calibrator = with_rows(fitted.calibrator, {target: target for target in rows})
     for known in (None, logged(log)):
