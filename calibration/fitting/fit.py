@@ -7,7 +7,7 @@ repeated on the other folds.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from operator import attrgetter
@@ -63,7 +63,7 @@ class Fit:
 
     samples: the n samples with a known label.
     held_out (n,): probabilities, each from a map that was fitted without the sample's fold.
-    labels (n,), groups (n,), fold (n,): groups are what was held out together; groups and folds are numbered from 0.
+    labels (n,), groups (n,), fold (n,): groups are what is taken as independent; groups and folds are numbered from 0.
     measures, levels: those that were asked for. fold_maps: the map that was fitted without each fold.
     unknown: the number of samples without a label.
     notes: what people must know of groups, levels and left-out samples.
@@ -156,18 +156,14 @@ def fit(
     y = np.array([sample.labels[event] for sample in known], dtype=np.bool_)
     # An adapted map has its shape already, so it needs no more groups than the evidence does.
     grouped_by, index, notes = grouped(known, groups, MIN_GROUPS if adapt_from else max(MIN_GROUPS, len(features) + 2))
-    # How much projects differ is told by whole projects.
-    whole, few = index, frozenset[str]()
-    if grouped_by == "project":
-        index, few = by_file_where_few(known)
-    if few:
-        named = names_of_languages(tuple(few))
-        notes = (*notes, f"few projects have {named}: held out by file there; how well it does in another project is not known")
-    fold = folds_of(index, seed)
+    # Files are held out where few projects have a language. A project that has its own map is held out whole all the same. Intervals, and
+    # how much projects differ, are by whole projects.
+    apart, few = by_file_where_few(known) if grouped_by == "project" and "project" not in levels else (index, frozenset[str]())
+    fold = folds_of(apart, seed)
     data = _Data(
         x,
         y,
-        index,
+        apart,
         tuple(features),
         "platt" if levels else kind,
         seed,
@@ -177,7 +173,7 @@ def fit(
     )
     fitted = _fit_map(data)
     held_out, fold_maps = _cross_fitted(data, fold)
-    evidence = replace(evidence_of(held_out, y, index, resamples, seed), groups=int(whole.max()) + 1)
+    evidence = evidence_of(held_out, y, index, resamples, seed)
     if levels:
         notes = (*notes, f"levels{'' if fitted.tree else ' are left out'}: {fitted.about_levels}")
     used, entered = tuple(features[: fitted.selection.features]), x[:, : fitted.selection.features]
@@ -191,6 +187,9 @@ def fit(
     status, reason = status_of(guards, undecided=may_have_skill and (allow_insufficient or adapt_from is not None))
     if grouped_by != groups:
         reason += f"; held out by {grouped_by}, so that how well it does in another {groups} is not known"
+    if few:
+        caveat = f"few projects have {names_of_languages(tuple(few))}: held out by file there; how well it does in another is not known"
+        reason, notes = f"{reason}; {caveat}", (*notes, caveat)
     calibrator = Calibrator(
         event=event,
         task=known[0].task,
@@ -198,20 +197,20 @@ def fit(
         ranges=ranges,
         map=fitted.map,
         # Between single samples an offset can't be told from chance.
-        between_group_sd=0.0 if grouped_by == "sample" else between_group_sd(_of_languages(fitted, data, p), y, whole),
+        between_group_sd=0.0 if grouped_by == "sample" else between_group_sd(_of_languages(fitted, data, p), y, index),
         levels=tuple(levels) if fitted.tree else (),
         children=fitted.tree.children if fitted.tree else (),
         tried=fitted.selection.tried,
-        fitted_on=_fitted_on(known, y, grouped_by, whole, date),
+        fitted_on=_fitted_on(known, y, grouped_by, index, date),
         status=status,
         reason=reason,
         guards=guards,
         evidence=evidence,
         # "Only if it is at least this likely" is promised of each suggestion.
         dial=dial(held_out, y, index, each=True),
-        projects=_projects(fitted.map, held_out, known, y) if grouped_by == "project" and not adapt_from else None,
+        projects=_projects(fitted.map, held_out, known, y, few) if grouped_by == "project" and not adapt_from else None,
         moved_from=Parent(adapt_from.id, adapt_from.fitted_on.n) if adapt_from else None,
-        by_language=by_language([sample.language for sample in known], held_out, y, index, grouped_by, few),
+        by_language=by_language([sample.language for sample in known], held_out, y, apart, grouped_by, few),
     )
     return Fit(
         calibrator,
@@ -264,13 +263,19 @@ def _ranges(raw: Sequence[Floats], parent: Calibrator | None) -> tuple[tuple[flo
     return ranges
 
 
-def _projects(fitted: Map, held_out: Floats, known: Sequence[Sample], y: NDArray[np.bool_]) -> Projects | None:
-    """How the maps of projects lie around this map. None for a kind that can't be adapted anyway."""
-    if not is_adaptable(fitted):
+def _projects(
+    fitted: Map, held_out: Floats, known: Sequence[Sample], y: NDArray[np.bool_], without: Collection[str] = ()
+) -> Projects | None:
+    """How the maps of projects lie around this map. None for a kind that can't be adapted anyway.
+
+    without: languages whose projects were not held out whole.
+    """
+    rows = [i for i, sample in enumerate(known) if sample.language not in without]
+    if not rows or not is_adaptable(fitted):
         return None
-    some = slice(None, None, -(-len(known) // MAX_SAMPLES))
+    some = rows[:: -(-len(rows) // MAX_SAMPLES)]
     p = held_out[some]
-    return projects_around(np.log(p / (1 - p)), y[some], [sample.project for sample in known[some]])
+    return projects_around(np.log(p / (1 - p)), y[some], [known[i].project for i in some])
 
 
 def _notes(samples: Sequence[Sample], known: Sequence[Sample], event: str, used: Sequence[str]) -> Iterator[str]:

@@ -20,18 +20,19 @@ from typing import Literal
 
 from ...analysis.corpora.git_history import GitError, changed_by, committed, open_repository
 from ...analysis.lines.generated import looks_generated
-from ...calibration.fitting.folds import MIN_GROUPS
 from ...inference.project_memory.project import ProjectTooLarge
 from ...suggestion.languages import language_of
 from ...suggestion.memory.folder import code_in, files_in, listing
 from ..errors import UsageError
-from ..sets.projects import SourceFile
+from ..sets.projects import SourceFile, is_test
 
 Author = Literal["you", "others", "unknown"]
 # Further back nobody's code is as they write it today.
 _MAX_COMMITS = 3_000
 _GIT_S = 20.0
 _ASKED_S = 5.0
+# A file gives at most 12 places, and a language is known from 120 on.
+MIN_FILES = 10
 _INSTALLED = frozenset({"site-packages", "dist-packages", "node_modules"})
 
 
@@ -67,9 +68,9 @@ class Authorship:
 
     @property
     def languages(self) -> frozenset[str]:
-        """Those of enough files to be judged by them, which are held out one by one where there are few projects."""
-        files = Counter(language_of(path) for path in (*self.yours, *self.others))
-        return frozenset(language for language, count in files.items() if count >= MIN_GROUPS)
+        """Those of enough files without tests to be judged by them."""
+        files = Counter(language_of(path) for path in (*self.yours, *self.others) if not is_test(path))
+        return frozenset(language for language, count in files.items() if count >= MIN_FILES)
 
     @property
     def in_order(self) -> Iterator[tuple[str, Author]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -50,6 +51,12 @@ def is_enough(samples: Mapping[str, Sequence[Sample]], tasks: Sequence[str], lan
     return all(
         _is_known([sample for sample in samples.get(task, ()) if sample.language == language]) for task in tasks for language in languages
     )
+
+
+def well_known(samples: Mapping[str, Sequence[Sample]], tasks: Sequence[str]) -> frozenset[str]:
+    """The languages that have samples enough of each task to be judged."""
+    counts = [Counter(sample.language for sample in samples.get(task, ())) for task in tasks]
+    return frozenset(language for language in counts[0] if all(count[language] >= MIN_TO_END for count in counts))
 
 
 def _is_known(samples: Sequence[Sample]) -> bool:
@@ -141,7 +148,13 @@ def _replaced(calibrator: Calibrator, registry: Registry) -> list[Path]:
         if path == file_of(other)
         and _for(other) == _for(calibrator)
         and set(other.fitted_on.languages) < set(calibrator.fitted_on.languages)
+        and all(n_in(other, language) <= n_in(calibrator, language) for language in other.fitted_on.languages)
     ]
+
+
+def n_in(calibrator: Calibrator, language: str) -> int:
+    """How many of its samples are in a language."""
+    return next((each.n for each in calibrator.by_language if each.name == language), calibrator.fitted_on.n)
 
 
 def better_ones(calibrator: Calibrator, registry: Registry) -> dict[str, str]:
@@ -159,7 +172,7 @@ def _better(calibrator: Calibrator, language: str, skill: Interval | None, regis
         other = entry.calibrator
         if entry.origin == "project" or other.fitted_on.alternatives > 1 or not standing_of(entry, language).has_numbers:
             continue
-        if entry.path == file_of(other) and other.fitted_on.n <= made.n:
+        if entry.path == file_of(other) and n_in(other, language) <= n_in(calibrator, language):
             continue  # of this run, when it had asked less
         known = next((each.skill for each in other.by_language if each.name == language), other.evidence.skill)
         if known and (skill is None or half_width(known) <= half_width(skill)):

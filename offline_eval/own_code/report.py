@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ...analysis.python.lines import MIN_FUNCTION_LINES
+from ...calibration.guards import MIN_PER_CLASS, MIN_SAMPLES
 from ...calibration.language_names import names_of_languages
 from ...calibration.project_folder import PROJECT_FOLDER
 from ...calibration.registry import Registry, load_registry
@@ -23,7 +24,7 @@ from ..progress import counted, to_stderr
 from ..repository import calibrators as own_calibrators
 from ..run import Run
 from ..study import Results
-from .numbers import ENOUGH_WITHIN, MIN_TO_END, Made, fitted, written
+from .numbers import ENOUGH_WITHIN, Made, fitted, written
 
 SCHEMA = "assay/model-numbers/1"
 _WHOSE = {"you": "your own code", "others": "code of others in your folders", "unknown": "code in your folders", "public": "public code"}
@@ -66,7 +67,7 @@ def write_numbers(run: Run, results: Results, ending: Ending | None, *, as_json:
         *_words(made, results.samples),
         *(f"note: {note}" for note in notes),
         *_used(used, never_seen=ours),
-        *_why_ended(ending, results),
+        *why_ended(ending, made, results),
         said,
     ]
     for line in told:
@@ -95,7 +96,7 @@ def sentence(made: Sequence[Made], model: str, numbers: Mapping[str, frozenset[s
     lacking = having.pop(frozenset(), [])
     before = "" if asked else "nothing was asked, so nothing changed: "
     if not having:
-        few = all(one.calibrator is None or one.calibrator.status == "insufficient" for one in made)
+        few = all(map(is_insufficient, made))
         why = "too little was asked to tell; the same command goes on" if few else "no skill was found, so none is shown"
         return f"{before}suggestions of {model} have no number" + (f": {why}" if asked else "")
     parts = [f"{', '.join(tasks)} in {names_of_languages(tuple(languages))}" for languages, tasks in having.items()]
@@ -104,6 +105,11 @@ def sentence(made: Sequence[Made], model: str, numbers: Mapping[str, frozenset[s
     return f"{before}suggestions of {model} have a number for {'; for '.join(parts)}{rest}" + (
         f"; none in {names_of_languages(tuple(without))}" if without else ""
     )
+
+
+def is_insufficient(made: Made) -> bool:
+    """Whether too little was asked to tell."""
+    return made.calibrator is None or made.calibrator.status == "insufficient"
 
 
 def _languages(registry: Registry, question: Mapping[str, Any], task: str, samples: Sequence[Sample]) -> frozenset[str]:
@@ -159,7 +165,7 @@ def _used(used: Mapping[str, int], *, never_seen: bool) -> Iterator[str]:
         )
 
 
-def _why_ended(ending: Ending | None, results: Results) -> Iterator[str]:
+def why_ended(ending: Ending | None, made: Sequence[Made], results: Results) -> Iterator[str]:
     if ending is None:
         return
     if ending.why == "enough":
@@ -172,12 +178,20 @@ def _why_ended(ending: Ending | None, results: Results) -> Iterator[str]:
         )
     elif ending.why == "time" and ending.minutes:
         said = f"asking ended after {ending.minutes:g} minutes; the same command goes on from there"
-        missing = MIN_TO_END - min(map(len, results.samples.values()), default=0)
-        if ending.asked and missing > 0:
-            # Each place has a suggestion of most tasks.
-            minutes = math.ceil(missing / ending.asked * ending.minutes)
-            said += f": {counted(minutes, 'minute')} more should tell, at {ending.asked / ending.minutes:.2g} places a minute"
+        more = [_missing(results.samples.get(one.task, ()), len(results.answers)) for one in made if is_insufficient(one)]
+        if ending.asked and more:
+            minutes = math.ceil(max(more) / ending.asked * ending.minutes)
+            said += f": about {counted(minutes, 'minute')} more should tell, at {ending.asked / ending.minutes:.2g} places a minute"
         yield said
+
+
+def _missing(samples: Sequence[Sample], places: int) -> float:
+    """About how many places more give a task samples enough for a calibrator, if they are as those before."""
+    labels = [label for sample in samples if (label := sample.labels.get(EVENT)) is not None]
+    fewer = min(sum(labels), len(labels) - sum(labels))
+    # Until one has come of each class nothing is known of how often it comes: that it comes next is the best that can be said.
+    wanted = max(MIN_SAMPLES, MIN_PER_CLASS * (len(labels) + 1) / max(fewer, 1))
+    return max(0.0, wanted - len(labels)) * places / max(len(labels), 1)
 
 
 def _document(

@@ -33,7 +33,7 @@ from ..sets.lines import TASKS
 from ..study import Results, Work, do, finish, samples_of, stopped
 from .draw import ANSWERS, Asking, OwnCode, OwnPlace, in_turn, own_places, public_places
 from .files import Authorship, Folder, authorship, current_folder
-from .numbers import is_enough
+from .numbers import is_enough, well_known
 from .report import Ending, write_numbers
 
 DEFAULT_MINUTES = 5.0
@@ -145,17 +145,18 @@ def check_no_home(path: Path) -> None:
 
 @dataclass(slots=True)
 class _Places:
-    """The places that are asked about, until they are enough. ended: why there are no more."""
+    """The places that are asked about, until they are enough. ended: why there are no more. exhausted: folders without further places."""
 
     asked: Asked
     run: Run
     folders: Sequence[Folder]
     authors: Sequence[Authorship]
     ended: str = "time"
+    exhausted: int = 0
 
     def __iter__(self) -> Iterator[OwnPlace]:
         asked = self.asked
-        own = [own_places(folder, authors, asked.seed, asked.tasks) for folder, authors in zip(self.folders, self.authors, strict=True)]
+        own = [self._own(folder, authors) for folder, authors in zip(self.folders, self.authors, strict=True)]
         known = {record["id"] for record in self.run.records(ANSWERS).read()}
         look_at = max(_MIN_LOOK, len(known))
         for place in in_turn(own, None if asked.project else public_places(asked.seed, asked.tasks)):
@@ -169,9 +170,16 @@ class _Places:
                 yield place
         self.ended = "all"
 
+    def _own(self, folder: Folder, authors: Authorship) -> Iterator[OwnPlace]:
+        yield from own_places(folder, authors, self.asked.seed, self.asked.tasks)
+        self.exhausted += 1
+
     def _is_enough(self) -> bool:
-        languages = frozenset[str]().union(*(each.languages for each in self.authors)) or {"python"}  # the public code's
-        return is_enough(samples_of(self.run.question(), self.run.records(ANSWERS).read()), self.asked.tasks, languages)
+        samples = samples_of(self.run.question(), self.run.records(ANSWERS).read())
+        wanted = frozenset[str]().union(*(each.languages for each in self.authors))
+        if self.exhausted == len(self.folders):
+            wanted &= well_known(samples, self.asked.tasks)  # of the others there are no more places
+        return is_enough(samples, self.asked.tasks, wanted or {"python"})  # the public code's
 
 
 def _folder(path: Path) -> Folder:

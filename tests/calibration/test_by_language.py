@@ -90,7 +90,8 @@ def of_few_projects(language: str, n: int, *, slope: float = 2.0, seed: int = 1,
 def test_a_language_that_few_projects_have_is_held_out_by_file(projects: int) -> None:
     made = fitted([*in_language("python", 500), *of_few_projects("go", 300, projects=projects)])
     (note,) = (note for note in made.notes if note.startswith("few projects have"))
-    assert note == "few projects have Go: held out by file there; how well it does in another project is not known"
+    assert note == "few projects have Go: held out by file there; how well it does in another is not known"
+    assert made.calibrator.reason.endswith(note)
     found = {each.name: each for each in made.calibrator.by_language}
     assert (found["go"].status, found["go"].groups) == ("informative", 20)
     assert found["go"].reason.endswith("held out by file, because few projects have it, so that how well it does in another is not known")
@@ -102,6 +103,23 @@ def test_a_language_that_few_projects_have_is_held_out_by_file(projects: int) ->
     assert len({fold for (language, _), of in folds.items() if language == "go" for fold in of}) > 1, "the project is"
     assert made.calibrator.fitted_on.groups == made.calibrator.evidence.groups == 12 + projects, "projects are counted, not files"
     assert fitted([*in_language("python", 500), *of_few_projects("go", 300, slope=0.0)]).calibrator.standing_in("go")[0] == "uninformative"
+
+
+def test_projects_that_were_not_held_out_whole_tell_nothing_of_how_much_projects_differ() -> None:
+    python, go = in_language("python", 900, between=0.5), of_few_projects("go", 300, projects=3)
+    mixed, alone = fitted([*python, *go]).calibrator.projects, fitted(python).calibrator.projects
+    assert mixed is not None
+    assert alone is not None
+    assert mixed.offset_sd == pytest.approx(alone.offset_sd, rel=0.2)
+
+
+def test_a_project_with_a_map_of_its_own_is_held_out_whole() -> None:
+    samples = [*in_language("python", 500), *of_few_projects("go", 300, projects=2)]
+    made = fit(samples, "exact_match", levels=("language", "project"), resamples=50)
+    of = {sample.project: set[int]() for sample in made.samples}
+    for sample, fold in zip(made.samples, made.fold, strict=True):
+        of[sample.project].add(int(fold))
+    assert all(len(folds) == 1 for folds in of.values())
 
 
 def test_a_project_held_out_by_file_has_no_map_that_did_not_see_it() -> None:

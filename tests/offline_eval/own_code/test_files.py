@@ -116,6 +116,6 @@ def test_an_installed_package_is_nobodys_own_code(repository: Path) -> None:
 
 
 def test_a_language_of_few_files_can_not_be_judged_by_them(tmp_path: Path) -> None:
-    for name in ("a.go", "b.go", "c.go", "d.go", "e.go", "f.js"):
+    for name in (*(f"{number}.go" for number in range(10)), *(f"{number}.js" for number in range(9)), "nine.test.js"):
         (tmp_path / name).write_text("x\n")
     assert authorship(Folder(tmp_path), ("go", "javascript")).languages == {"go"}

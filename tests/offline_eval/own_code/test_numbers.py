@@ -13,7 +13,7 @@ from assay.calibration.calibrator import Calibrator, load, save
 from assay.calibration.fitting.fit import fit
 from assay.calibration.registry import Registry, load_registry, read_registry
 from assay.calibration.samples import Sample
-from assay.offline_eval.own_code.numbers import Made, file_of, fitted, is_enough, written
+from assay.offline_eval.own_code.numbers import Made, file_of, fitted, is_enough, well_known, written
 
 NONE = Registry((), ())
 
@@ -31,6 +31,12 @@ def test_asking_ends_where_the_skill_of_each_task_is_known_and_not_before() -> N
     assert not is_enough({"line": many}, ["line", "line_rest"], ["python"])
     assert not is_enough({"line": many}, ["line"], ["python", "go"]), "many in one language tell nothing of another"
     assert is_enough({"line": [*many, *in_language("go", 3000)]}, ["line"], ["go", "python"])
+
+
+def test_a_language_is_well_known_where_each_task_has_samples_enough() -> None:
+    go, few = in_language("go", 200), in_language("rust", 60)
+    assert well_known({"line": [*go, *few], "line_rest": go}, ["line", "line_rest"]) == {"go"}
+    assert well_known({"line": go}, ["line", "line_rest"]) == frozenset()
 
 
 def test_a_calibrator_with_skill_is_written_where_a_server_looks_and_has_a_number() -> None:
@@ -111,6 +117,20 @@ def test_a_run_that_goes_on_takes_the_place_of_its_own_calibrator_even_if_it_kno
     assert then.file == first.file
     assert then.file is not None
     assert load(then.file).id == made_of(then).id
+
+
+def test_a_run_with_a_few_samples_of_a_language_leaves_its_better_calibrator_where_it_is() -> None:
+    (go,) = written(fitted({"line": in_language("go", 300)}, ["line"], NONE), NONE)
+    registry = load_registry(None)
+    more = [*in_language("python", 400, seed=2), *in_language("go", 30, seed=3)]
+    (made,) = written(fitted({"line": more}, ["line"], registry), registry)
+    assert made.file is not None
+    assert load(made.file).fitted_on.languages == ("python",)
+    assert go.file is not None
+    assert go.file.exists()
+    few = [*in_language("python", 400, seed=2), *in_language("go", 12, seed=3)]
+    written(fitted({"line": few}, ["line"], registry), registry)
+    assert go.file.exists()
 
 
 def made_of(made: Made) -> Calibrator:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+from synthetic_samples import world
+
 from assay.offline_eval.own_code.numbers import Made
-from assay.offline_eval.own_code.report import sentence
+from assay.offline_eval.own_code.report import Ending, why_ended, sentence
+from assay.offline_eval.study import Results
 
 MADE = [Made(task, None, "") for task in ("line", "line_rest", "line_middle")]
 BOTH = frozenset({"javascript", "python"})
@@ -25,3 +29,20 @@ def test_where_nothing_was_asked_that_is_said() -> None:
     )
     assert sentence(MADE, "m", {}, []) == "nothing was asked, so nothing changed: suggestions of m have no number"
     assert sentence(MADE, "m", {}, ["go"]) == "suggestions of m have no number: too little was asked to tell; the same command goes on"
+
+
+@pytest.mark.parametrize(("n", "minutes"), [(10, "8 minutes"), (20, "2 minutes")])
+def test_after_the_time_it_is_said_how_much_longer_it_takes_where_too_little_was_asked(n: int, minutes: str) -> None:
+    samples = world(n, slope=0.0)[0]
+    results = Results([{}] * n, {"line": samples}, [])
+    (said,) = why_ended(Ending(None, "time", 5.0, n), [Made("line", None, "")], results)
+    assert (
+        said
+        == f"asking ended after 5 minutes; the same command goes on from there: about {minutes} more should tell, at {n / 5:g} places a minute"
+    )
+
+
+def test_where_there_is_a_number_nobody_is_sent_on() -> None:
+    assert list(why_ended(Ending(None, "time", 5.0, 100), [], Results([{}] * 100, {}, []))) == [
+        "asking ended after 5 minutes; the same command goes on from there"
+    ]
