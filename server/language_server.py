@@ -318,7 +318,7 @@ class AssayServer(LanguageServer):
             self.events.add(ServerStarted(version=__version__, client=self._client.name, client_version=self._client.version or ""))
 
     def _follow_documents(self) -> None:
-        self.protocol.on_open = self.outcome_tracker.opened
+        self.protocol.on_open = self._on_open
         self.protocol.on_edit = self._on_edit
         self.protocol.on_close = self._on_close
         self.protocol.on_lost = self._on_lost
@@ -337,12 +337,17 @@ class AssayServer(LanguageServer):
         self.edited_files.closed(uri)
         self.outcome_tracker.lost(uri)
 
+    def _on_open(self, document: Document) -> None:
+        self.outcome_tracker.opened(document)
+        self.status.changed()  # the words of the dial are those of the language in use
+
     def _on_close(self, uri: str) -> None:
         self.repairs.found.forget(uri)
         self.outcome_tracker.closed(uri)
         self.hover_anchors.forget(uri)
         self.others.forget(uri)
         self.edited_files.closed(uri)
+        asyncio.get_running_loop().call_soon(self.status.changed)  # once the document is gone
 
     def _accepted_tested(self, event: AcceptanceTested | None, showing: str | None) -> None:
         if event is not None:

@@ -1,6 +1,6 @@
 """Statements as libcst finds them, for syntax that is newer than the Python that runs (say type parameters on Python 3.11).
 
-Some fifteen times slower than Python's own parser, so it is tried second. libcst is an optional extra.
+Some fifteen times slower than Python's own parser, so it is tried second.
 """
 
 from __future__ import annotations

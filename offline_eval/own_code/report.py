@@ -166,6 +166,7 @@ def _used(used: Mapping[str, int], *, never_seen: bool) -> Iterator[str]:
 
 
 def why_ended(ending: Ending | None, made: Sequence[Made], results: Results) -> Iterator[str]:
+    """Why asking ended, and how much longer it takes where too little was asked."""
     if ending is None:
         return
     if ending.why == "enough":

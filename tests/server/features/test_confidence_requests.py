@@ -183,6 +183,12 @@ async def test_the_words_of_the_dial_are_those_of_the_language_that_is_asked_abo
         assert (await words()).startswith("shows 5 of 10 suggestions")
         await client.complete((tmp_path / "a.py").as_uri(), 0, 2)
         assert (await words()).startswith("shows 1 in 10 suggestions")
+        await client.complete(go, 0, 2)
+        told = len(client.notifications)
+        client.notify("textDocument/didClose", {"textDocument": {"uri": go}})
+        assert (await words()).startswith("shows 1 in 10 suggestions")
+        changed = [each["params"] for each in client.notifications[told:] if each["method"] == "$/assay/didChangeStatus"]
+        assert changed[-1]["dial"]["words"].startswith("shows 1 in 10"), "who shows the status is told"
 
 
 async def test_without_a_document_the_dial_and_the_status_speak_of_all_languages(
