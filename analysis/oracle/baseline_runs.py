@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 
 from .baseline import Baseline, Coverage, baseline_of, coverage_of, no_baseline
@@ -68,7 +69,8 @@ def run_coverage(suite: Suite, baseline: Baseline) -> Coverage:
     """Run the stable tests once, in order, and record which lines each runs."""
     if baseline.trouble:
         return Coverage({}, {}, frozenset(), trouble=baseline.trouble, infrastructure=baseline.infrastructure)
-    report, ended, _ = _with_time_to_watch(suite, baseline).run(select=list(baseline.outcomes), watch=True, whole=True)
+    tests = list(baseline.outcomes)
+    report, ended, _ = _with_time_to_watch(suite, baseline, tests).run(select=tests, watch=True, whole=True)
     if not report.ended:
         why = ended.why or "it stops early"
         if suite.interpreter.python < (3, 12):
@@ -78,11 +80,18 @@ def run_coverage(suite: Suite, baseline: Baseline) -> Coverage:
     return coverage_of(report, baseline.outcomes)
 
 
-def _with_time_to_watch(suite: Suite, baseline: Baseline) -> Suite:
-    """The suite with limits for a watched run: tracing each line takes tens of times as long."""
+def run_lines(suite: Suite, baseline: Baseline, test: str) -> Coverage:
+    """Run one stable test and record which lines it runs in the project as it is now; none where it does not come to its end."""
+    report, _, _ = _with_time_to_watch(suite, baseline, [test]).run(select=[test], watch=True)
+    # Else only the lines of its fixtures are known.
+    return coverage_of(report, {test: baseline.outcomes[test]} if test in report.tests else {})
+
+
+def _with_time_to_watch(suite: Suite, baseline: Baseline, tests: Sequence[str]) -> Suite:
+    """The suite with limits for a watched run of some tests: tracing each line takes tens of times as long."""
     allowed, times = suite.allowed, times_of(baseline)
-    cpu_s = _MIN_WATCHED_S + _WATCHED_FACTOR * (times.start_cpu_s + sum(times.cpu_s.values()))
-    wall_s = _MIN_WATCHED_S + _WATCHED_FACTOR * (times.start_wall_s + sum(times.wall_s.values()))
+    cpu_s = _MIN_WATCHED_S + _WATCHED_FACTOR * (times.start_cpu_s + sum(times.cpu_s[test] for test in tests))
+    wall_s = _MIN_WATCHED_S + _WATCHED_FACTOR * (times.start_wall_s + sum(times.wall_s[test] for test in tests))
     bounded = replace(allowed, suite_cpu_s=min(allowed.suite_cpu_s, cpu_s), suite_wall_s=min(allowed.suite_wall_s, 2 * wall_s))
     return replace(suite, allowed=bounded)
 

@@ -17,7 +17,7 @@ from ..sandbox.isolation.jail import Jail
 from . import cache as kept
 from .affected_lines import affected_lines
 from .baseline import Baseline, Coverage
-from .baseline_runs import run_baseline, run_coverage, times_of
+from .baseline_runs import run_baseline, run_coverage, run_lines, times_of
 from .changes import changed_lines, only_within, with_statements
 from .copying import copy_project
 from .interpreter import probe
@@ -145,6 +145,12 @@ class Oracle(AbstractContextManager["Oracle"]):
             if self.cache and not stored and not self._coverage.trouble:
                 kept.store(self.cache, self._key, "coverage", kept.coverage_as_json(self._coverage))
         return self._coverage
+
+    def coverage_with(self, test: str, file: str, text: str) -> Coverage:
+        """Which lines a test of the baseline runs in the project with `text` in the place of a file. Raises NotJudged."""
+        file, baseline = self._named(file), self.baseline()
+        with self._changed(file, text):
+            return run_lines(self.suite, baseline, test)
 
     def covered(self, file: str) -> dict[int, frozenset[str]]:
         """The stable tests that run each line of a file; lines that no test runs are left out. Raises NotJudged."""

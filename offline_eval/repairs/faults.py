@@ -98,7 +98,7 @@ def faults_table(faults: Sequence[Fault], by: str, numbers: Numbers) -> CellTabl
             rows.append(Row((BUGS[source], said), tuple(cells)))
     notes = (
         f"Of the lines that the failing tests run; the model is asked about the {MAX_LINES} most suspicious by spectrum alone.",
-        "Which tests run a line is known of the program without the bug. Lines alike come in a random order.",
+        "What the failing test runs is known with the bug, what passing tests run without it. Lines alike come in a random order.",
     )
     return CellTable("F", "The bug's line among the first", ("bugs", "lines ranked by"), _COLUMNS, tuple(rows), notes)
 

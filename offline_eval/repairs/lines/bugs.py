@@ -137,7 +137,8 @@ class Breaker:
         """The bug, if the tests notice it, and some do not where the model made it."""
         oracle, place = self.judge.oracle(wrong.suite), wrong.place
         lines = range(place.line, place.line + 1)
-        profile = oracle.profile(place.path.partition("/")[2], with_code(place, code), lines, seed=self.seed)
+        text = with_code(place, code)
+        profile = oracle.profile(place.path.partition("/")[2], text, lines, seed=self.seed)
         if profile.infrastructure:
             raise Unjudged(profile.reason)
         changed = [test for test in profile.tests if test.change == "changed"]
@@ -152,7 +153,7 @@ class Breaker:
             "changed": [{"test": one.test, "error": one.error, "why": reason_of(one.why)} for one in changed],
             "kept": outcomes.kept,
             "known": outcomes.known,
-            "spectrum": spectrum_at(oracle, place, [one.test for one in changed], known),
+            "spectrum": spectrum_at(oracle, place, text, [one.test for one in changed], known),
         }
 
 

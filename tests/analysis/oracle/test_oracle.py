@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import resource
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -101,6 +101,25 @@ def test_each_line_knows_the_tests_that_touch_it(oracle: Oracle) -> None:
     assert {name_of(t) for t in covered[lines.index("        amount += price") + 1]} == {"test_total"}
     assert lines.index("def unused(x):") + 2 not in covered
     assert oracle.files() == ["shop.py"]
+
+
+def test_with_a_bug_a_test_runs_only_the_lines_before_its_failure(oracle: Oracle) -> None:
+    wrong = SHOP.replace("amount += price", "amount += prices[9]")
+    (test,) = (name for name in oracle.baseline().outcomes if name_of(name) == "test_total")
+
+    def lines(by_line: Mapping[int, Collection[str]]) -> set[str]:
+        return {SHOP.split("\n")[number - 1].strip() for number, running in by_line.items() if test in running}
+
+    with_bug = lines(oracle.coverage_with(test, "shop.py", wrong).tests["shop.py"])
+    assert lines(oracle.covered("shop.py")) - with_bug == {"return amount"}
+    assert "amount += price" in with_bug
+    assert oracle.source("shop.py") == SHOP
+
+
+def test_of_a_test_that_ends_its_process_no_lines_are_known(oracle: Oracle) -> None:
+    (test,) = (name for name in oracle.baseline().outcomes if name_of(name) == "test_total")
+    wrong = SHOP.replace("amount += price", "__import__('os')._exit(3)")
+    assert oracle.coverage_with(test, "shop.py", wrong).tests == {}
 
 
 @pytest.mark.parametrize(
