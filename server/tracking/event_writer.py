@@ -156,7 +156,8 @@ class EventWriter:
         """Write the queue to the log that is at the target's path now, and return that log."""
         self._log = self._log or _opened(target)
         with self._news:
-            if not self._taken:
+            # What was added after the target changed is for the other log.
+            if not self._taken and self._target == target:
                 self._taken, self._waiting = self._waiting, []
             if self._target is not None and not self._target.text:
                 # also what was queued while code was still to be logged
