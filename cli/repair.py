@@ -98,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
     verified = None if project is None else verify(project, arguments.python, name, text, repairs.found, arguments.most, max_ms)
     if arguments.json:
         more = {} if surprises is None else {"surprise": [each.as_json() for each in surprises]}
-        more |= {} if verified is None else _verified_json(verified, arguments.most)
+        more |= {} if verified is None else verified_json(verified, arguments.most)
         print_json(repairs.as_json() | more | {"model": {"id": fingerprint.id, **asdict(fingerprint)}})
     else:
         _print(name, request, repairs, surprises or (), None if verified is None else verified.shown(arguments.most))
@@ -149,13 +149,14 @@ def _surprises(request: Request, repairs: Repairs) -> list[LineSurprise]:
     return [with_alternatives(request.asking, request.lines, suspect) for suspect in repairs.suspects]
 
 
-def _verified_json(verified: Verified, most: int) -> dict[str, Any]:
+def verified_json(verified: Verified, most: int) -> dict[str, Any]:
     """The repairs that are shown, each with its verification, and how many are not."""
     told = verified.shown(most)
     repairs = [repair.as_json() | {"verification": said.as_json()} for repair, said in told]
     parts = sum(said.passed is False for _, said in told)
     return {
-        "repairs": repairs, "refused_by_tests": verified.refused - parts, "judged": len(verified.judged), "not_judged": len(verified.left),
+        "repairs": repairs, "refused_by_tests": verified.refused - parts,
+        "judged": verified.known, "not_judged": verified.total - verified.known,
     }  # fmt: skip
 
 

@@ -89,24 +89,23 @@ def verify(project: Path, python: Path | None, name: str, text: str, repairs: Se
 
 def told_of_tests(verified: Verified, most: int, max_ms: float) -> Iterator[str]:
     """What the tests said of all repairs together, and why of some they said nothing."""
-    said, left = [each for _, each in verified.judged], len(verified.left)
+    left, passing = len(verified.left), verified.passing
     unknown = Counter(each.why for _, each in verified.shown(most) if each.passed is None)
     shown = len(verified.shown(most))
     for reason, count in unknown.items():
         why = reason.removeprefix("not run: ")
         yield f"not verified: {why}" if count == shown else f"{count} of these {'is' if count == 1 else 'are'} not verified: {why}"
-    if not said:
+    if not verified.judged:
         return
-    passing = sum(each.passed is True for each in said)
-    told = [f"{passing} {'passes' if passing == 1 else 'pass'}"]
+    told = [f"{passing} {'passes' if passing == 1 else 'pass'}"] if verified.known else []
     told += [f"{verified.refused} do{'es' if verified.refused == 1 else ''} not"] if verified.refused else []
-    if open_ := len(said) - passing - verified.refused:
-        told.append(f"of {open_} it can't be told")
-    yield f"the tests judged {len(said)} of {len(said) + left} repairs: {', '.join(told)}"
+    if unknown_count := len(verified.judged) - verified.known:
+        told.append(f"of {unknown_count} it can't be told")
+    yield f"the tests judged {verified.known} of {verified.total} repairs: {', '.join(told)}"
     if left and verified.why:
-        yield f"{left} {'was' if left == 1 else 'were'} not judged: {max_ms / 1e3:g} s were over (--max-ms)"
+        yield f"{left} {'was' if left == 1 else 'were'} not tried: {max_ms / 1e3:g} s were over (--max-ms)"
     elif left and passing >= most:
-        yield f"{left} {'was' if left == 1 else 'were'} not judged: enough pass (--most {most})"
+        yield f"{left} {'was' if left == 1 else 'were'} not tried: enough pass (--most {most})"
     if not shown:
         yield (
             "No repair is left: none passes the tests. Try another line (assay why TEST lists where the bug may be), several lines "

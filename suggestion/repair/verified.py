@@ -62,7 +62,8 @@ Judge = Callable[[str], Verification]
 class Verified:
     """Repairs, and what the tests say of them.
 
-    judged: each with that, the best first. left: those that were not judged, and why: the reason, empty where no more are wanted.
+    judged: each with that, the best first, also where it could not be told. left: those that were not tried, and why: the reason, empty
+    where no more are wanted.
     """
 
     judged: tuple[tuple[Repair, Verification], ...] = ()
@@ -70,9 +71,24 @@ class Verified:
     why: str = ""
 
     @property
+    def passing(self) -> int:
+        """How many pass."""
+        return sum(said.passed is True for _, said in self.judged)
+
+    @property
     def refused(self) -> int:
         """How many do not pass."""
         return sum(said.passed is False for _, said in self.judged)
+
+    @property
+    def known(self) -> int:
+        """Of how many it can be told."""
+        return self.passing + self.refused
+
+    @property
+    def total(self) -> int:
+        """How many there are."""
+        return len(self.judged) + len(self.left)
 
     def shown(self, most: int) -> tuple[tuple[Repair, Verification], ...]:
         """The first of what is kept; where that is less, with those that were not judged."""

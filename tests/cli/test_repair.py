@@ -13,6 +13,7 @@ from house.running import assay
 from shop_project import isolated, write
 
 from assay.calibration.confidence import uncalibrated
+from assay.cli.repair import verified_json
 from assay.cli.repair_tests import told_of_tests
 from assay.suggestion.positions import Position, Range
 from assay.suggestion.repair.repairs import Repair
@@ -206,7 +207,7 @@ def test_a_repair_that_passes_is_found_behind_as_many_as_are_printed(project: Pa
     ran = assay("repair", "clamp.py:10", "--most", "1", "--verify", "--yes", "--python", sys.executable, cwd=project)
     assert ran.stdout.startswith("repair 1 of 1: "), ran.stderr
     assert right in ran.stdout
-    assert "were not judged: enough pass (--most 1)\n" in ran.stderr
+    assert "were not tried: enough pass (--most 1)\n" in ran.stderr
 
 
 @pytest.mark.slow
@@ -226,13 +227,22 @@ def test_why_repairs_are_not_verified_is_said_once_of_all_and_how_many_were_judg
     unknown = Verified((said(None, "no test"), said(None, "no test")), (repair,))
     assert list(told_of_tests(unknown, 2, 1e3)) == [
         "not verified: no test",
-        "the tests judged 2 of 3 repairs: 0 pass, of 2 it can't be told",
+        "the tests judged 0 of 3 repairs: of 2 it can't be told",
+    ]
+    counted = verified_json(unknown, 2)
+    assert (counted["judged"], counted["not_judged"], counted["refused_by_tests"]) == (0, 3, 0)
+    some = Verified((said(True), said(None, "no test")), (repair,))
+    counted = verified_json(some, 1)
+    assert (counted["judged"], counted["not_judged"]) == (1, 2)
+    assert list(told_of_tests(some, 1, 1e3)) == [
+        "the tests judged 1 of 3 repairs: 1 passes, of 1 it can't be told",
+        "1 was not tried: enough pass (--most 1)",
     ]
     stopped = Verified((said(True), said(False)), (repair, repair), "not run: the time was up")
     assert list(told_of_tests(stopped, 3, 60e3)) == [
         "2 of these are not verified: the time was up",
         "the tests judged 2 of 4 repairs: 1 passes, 1 does not",
-        "2 were not judged: 60 s were over (--max-ms)",
+        "2 were not tried: 60 s were over (--max-ms)",
     ]
     assert list(told_of_tests(Verified(left=(repair,), why="it has no tests"), 3, 60e3)) == ["not verified: it has no tests"]
 
