@@ -23,7 +23,7 @@ async def with_tests(
     when the time is up: the next request has its result.
     """
     if not found.candidates or not ls.settings.repair_verify or await ls.verifications.are_refused(document.uri):
-        return found
+        return replace(found, not_verified="")  # what was to be said before the user said no
     most, before = ls.settings.repair_candidates, document.text
     known = {name: said for name, said in found.verifications.items() if said.passed is not None}
     judged = [(repair, known[repair.suggestion.id]) for repair in found.candidates if repair.suggestion.id in known]

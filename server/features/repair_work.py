@@ -17,6 +17,7 @@ from .repair_tests import TIME_UP
 
 REPAIR = "assay.repair"
 CHOOSE = "assay.chooseRepair"
+REFUSED = "The tests of the project refuse this repair by now."
 CHANGED = "The text has changed, and this repair was made for the text before. Ask for the repairs again."
 
 
@@ -26,19 +27,22 @@ async def repair_for(ls: AssayServer, lines: Lines, suggestion_id: str | None) -
     found = await repairs_for(ls, lines, verify=suggestion_id is None, passing=1)
     if found is None:
         return None
-    repair = found.repair(suggestion_id)
-    if repair is None:
-        is_refused = suggestion_id in found.verifications
-        say(ls, "The tests of the project refuse this repair by now." if is_refused else CHANGED)
+    repair, is_refused = found.repair(suggestion_id), suggestion_id is not None and found.is_refused(suggestion_id)
+    if repair is None or is_refused:
+        say(ls, REFUSED if is_refused else CHANGED)
         return None
-    said = found.verifications.get(repair.suggestion.id)
-    if found.not_verified and not (said and said.passed):
-        _tell_why_not_verified(ls, found.not_verified)
+    await _tell_why_not_verified(ls, found.lines.uri, found.why_not_verified(repair))
     return repair, found.lines
 
 
-def _tell_why_not_verified(ls: AssayServer, why: str) -> None:
-    """Tell the user what will be otherwise the next time; what stays as it is, such as a language without tests, is a line of the log."""
+async def _tell_why_not_verified(ls: AssayServer, uri: str, why: str) -> None:
+    """Tell the user what will be otherwise the next time; what stays as it is, such as a language without tests, is a line of the log.
+
+    Nothing is said where the question was answered after that was found.
+    """
+    is_answered = why == UNANSWERED and not ls.verifications.is_asking(uri)
+    if not why or is_answered or await ls.verifications.are_refused(uri):
+        return
     told = f"not verified: {why}"
     if why == UNANSWERED or why.startswith(TIME_UP):
         say(ls, told)  # short: Neovim stops for a message that is longer than a line

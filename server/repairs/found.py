@@ -32,8 +32,20 @@ class Found:
     not_verified: str = ""
 
     def repair(self, suggestion_id: str | None) -> Repair | None:
-        """The one of an id, the best one for None; None where there is none."""
-        return next((repair for repair in self.repairs.found if suggestion_id in (None, repair.suggestion.id)), None)
+        """The one of an id, also if it is not shown; the best one for None; None where there is none."""
+        if suggestion_id is None:
+            return next(iter(self.repairs.found), None)
+        return next((repair for repair in (*self.repairs.found, *self.candidates) if repair.suggestion.id == suggestion_id), None)
+
+    def is_refused(self, suggestion_id: str) -> bool:
+        """Whether it is left out because of the tests."""
+        said = self.verifications.get(suggestion_id)
+        return said is not None and said.passed is False and all(repair.suggestion.id != suggestion_id for repair in self.repairs.found)
+
+    def why_not_verified(self, repair: Repair) -> str:
+        """Why the tests are not known to pass with one; empty where they are, or where none were to be run."""
+        said = self.verifications.get(repair.suggestion.id)
+        return self.not_verified if said is None else "" if said.passed else said.why
 
     @property
     def titled(self) -> tuple[tuple[str, Repair], ...]:
@@ -43,8 +55,7 @@ class Found:
     @property
     def refused(self) -> int:
         """How many are left out because of the tests."""
-        shown = {repair.suggestion.id for repair in self.repairs.found}
-        return sum(said.passed is False and name not in shown for name, said in self.verifications.items())
+        return sum(map(self.is_refused, self.verifications))
 
     @property
     def judged(self) -> int:

@@ -50,7 +50,11 @@ class Consent:
                 self._tasks.start(self._ask_in_turn(project))
             else:
                 return await self._ask_in_turn(project)
-        return UNANSWERED if project in self._open else _CLOSED
+        return UNANSWERED if self.is_asking(project) else _CLOSED
+
+    def is_asking(self, project: Path) -> bool:
+        """Whether the user has a question about a project that they have not answered."""
+        return project in self._open
 
     async def is_refused(self, project: Path) -> bool:
         """Whether the user, or the editor in their name, has said that the tests of a project may not be run. Asks nobody."""
@@ -81,6 +85,7 @@ class Consent:
             )
         except JsonRpcException:  # a client that can't ask
             return remembered(project, TESTS).why_not
+        self._open.discard(project)
         title = getattr(answer, "title", None)
         if title not in (_NO, _YES):
             return _CLOSED

@@ -73,6 +73,11 @@ class Verifications:
         root = root_of(uri, self._roots())
         return root is not None and await self.consent.is_refused(root)
 
+    def is_asking(self, uri: str) -> bool:
+        """Whether the user is being asked whether the tests may be run that a document belongs to."""
+        root = root_of(uri, self._roots())
+        return root is not None and self.consent.is_asking(root)
+
     async def run(self, uri: str, text: str, lines: range) -> Verification:
         """What the tests that touch some lines (from 1) say of the text that stands there. The user has asked for it."""
         place = await self._place(uri, "now")

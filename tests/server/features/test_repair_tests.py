@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -9,18 +10,16 @@ import pytest
 from bare_python import make_bare_python
 from shop_project import isolated, write
 
-from assay.calibration.confidence import uncalibrated
-from assay.calibration.trust import TESTS, remember
+from assay.calibration.trust import TESTS, remember, remembered
 from assay.inference.opening import EMBEDDED
 from assay.server.repairs.found import Found
 from assay.server.repairs.lines import Lines
 from assay.server.repairs.titles import title_of
-from assay.suggestion.positions import Position, Range
-from assay.suggestion.repair.repairs import Repair, Repairs
+from assay.suggestion.repair.repairs import Repairs
 from assay.suggestion.repair.verified import Verification
-from assay.suggestion.suggestion import Suggestion
 
 from ..client import Client, client_of, span
+from ..repairs.repair_of import repair_of
 
 TEXT = """def clamp(value, low, high):
     if value < low:
@@ -69,12 +68,7 @@ SLOW_S = 300.0
 
 
 def _repairs(*names: str) -> Repairs:
-    return Repairs(tuple(map(_repair, names)), (), {}, None)
-
-
-def _repair(name: str) -> Repair:
-    place = Range(Position(0, 0), Position(0, 5))
-    return Repair(Suggestion(name, "a <= b", place, "repair", uncalibrated("tests_pass", ""), {}, {}), "a < b", (), (), False)
+    return Repairs(tuple(map(repair_of, names)), (), {}, None)
 
 
 @pytest.fixture(scope="module")
@@ -183,6 +177,31 @@ async def test_who_gets_a_repair_that_is_not_verified_yet_is_told_why_each_time(
         await client.leave()
 
 
+@pytest.mark.parametrize("answer", ["Don't run them", "Run them"])
+async def test_who_has_answered_is_not_told_that_they_are_being_asked(project: Path, answer: str) -> None:
+    uri = (project / "clamp.py").as_uri()
+    async with client_of(EMBEDDED) as client:
+        client.answers = False
+        await client.initialize(root=project, options={"memory": "file"}, resolves=True)
+        client.open(uri, TEXT)
+        found = await repairs(client, uri)
+        assert found["not_verified"] == "you are being asked whether tests may run"
+        async with asyncio.timeout(20):
+            while not (questions := [request for request in client.requests if request["method"] == "window/showMessageRequest"]):
+                await asyncio.sleep(0.02)
+            client.send({"id": questions[0]["id"], "result": {"title": answer}})
+            while remembered(project, TESTS).is_open:
+                await asyncio.sleep(0.02)
+        client.answers = True
+        client.replies["workspace/applyEdit"] = {"applied": True}
+        argument = found["lines"] | {"id": found["repairs"][1]["id"]}
+        assert await client.request("workspace/executeCommand", {"command": "assay.repair", "arguments": [argument]}) is True
+        assert told(client) == ""
+        if answer != "Run them":
+            assert (await repairs(client, uri))["not_verified"] == ""
+        await client.leave()
+
+
 async def test_why_no_tests_know_a_file_is_in_the_log_and_nothing_is_said_where_the_user_said_no(project: Path) -> None:
     uri = (project / "notes.js").as_uri()
     async with client_of(EMBEDDED) as client:
@@ -203,7 +222,7 @@ async def test_why_no_tests_know_a_file_is_in_the_log_and_nothing_is_said_where_
 
 
 def test_a_title_says_that_tests_pass_and_which_are_mended_and_nothing_of_what_is_not_known() -> None:
-    repair = _repair("a")
+    repair = repair_of("a")
     plain = title_of(repair)
     assert title_of(repair, Verification(None, 0, 0.0, why="no tests")) == plain
     assert title_of(repair, Verification(True, 12, 0.41)) == f"{plain}  ✔ 12 tests pass (0.4 s)"
