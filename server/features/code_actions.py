@@ -73,7 +73,7 @@ def _places(document: Document, params: types.CodeActionParams) -> Iterator[tupl
 def _offered(ls: AssayServer, kind: types.CodeActionKind, lines: Lines, told: list[types.Diagnostic]) -> Iterator[types.CodeAction]:
     """The actions for some lines: to repair them, to choose how, and what is known of how."""
     data = lines.as_json()
-    found = ls.repairs.found.of(lines)
+    found = ls.repairs.shown(lines)
     for title, repair in () if found is None else found.titled:
         yield _action(ls, f"Assay: {title}", kind, {**data, "id": repair.suggestion.id}, told)
     yield _action(ls, f"Assay: repair this {lines.name}", kind, data, told)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from ...suggestion.positions import Position
 from ..documents.documents import Document
@@ -48,16 +49,21 @@ async def found_for(
     Raises NoRepairs, and Superseded where a later request for the document came.
     """
     for _ in range(_TRIES):
-        asked, opened = asked_for(ls, lines), ls.protocol.documents.get(lines.uri)
-        found = await ls.repairs.find(asked, tell)
-        # A document that was closed and opened again counts its versions anew.
-        document = ls.protocol.documents.get(lines.uri)
-        if document is not None and document is opened and document.version == found.lines.version:
-            if verify:
-                found = await with_tests(ls, found, document, tell, passing)
-            if ls.protocol.documents.get(lines.uri) is opened and document.version == found.lines.version:
-                return found
+        asked, document = asked_for(ls, lines), ls.protocol.documents.get(lines.uri)
+        assert document is not None
+        found = await ls.repairs.find(asked, tell, partial(_verified, ls, document, tell, passing) if verify else None)
+        if _is_of(ls, found, document):
+            return found
     raise NoRepairs("The text changes faster than repairs are found. Ask for them again when you have stopped typing.")
+
+
+async def _verified(ls: AssayServer, document: Document, tell: Callable[[str], None], passing: int | None, found: Found) -> Found:
+    return await with_tests(ls, found, document, tell, passing) if _is_of(ls, found, document) else found
+
+
+def _is_of(ls: AssayServer, found: Found, document: Document) -> bool:
+    """Whether a document is what it was when that was found. One that was closed and opened again counts its versions anew."""
+    return ls.protocol.documents.get(found.lines.uri) is document and document.version == found.lines.version
 
 
 def asked_for(ls: AssayServer, lines: Lines) -> Asked:

@@ -31,7 +31,7 @@ async def with_tests(
     why = ""
 
     def is_wanted(said: Sequence[Verification]) -> bool:
-        tell(f"tests: {len(known) + len(said)} of {len(found.candidates)} repairs judged")
+        tell(f"tests: {len(known) + len(said)} of {len(found.candidates)} repairs tried")
         return is_more_wanted([*known.values(), *said], most, passing)
 
     if left and is_wanted(()):
@@ -42,9 +42,7 @@ async def with_tests(
             why = f"{TIME_UP} {max_ms / 1e3:g} s (assay.repair.maxMs)"
         judged += zip(left, said, strict=False)
         left = left[len(said) :]
-    verified = _with(found, Verified(tuple(judged), tuple(left), why), most)
-    ls.repairs.found.add(verified)
-    return verified
+    return _with(found, Verified(tuple(judged), tuple(left), why), most)
 
 
 def _with(found: Found, verified: Verified, most: int) -> Found:

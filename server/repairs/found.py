@@ -22,7 +22,8 @@ class Found:
 
     verifications: what the tests say, by the id of a suggestion, of those that are left out because of it as well. candidates: all that
     there are, in their order without the tests. not_verified: why the tests are not known to pass with the first one; empty where they
-    are, or where none were to be run.
+    are, or where none were to be run. names: the ids of the model and of its prompt. logged: the ids of those that a request was logged
+    with; None where none was.
     """
 
     lines: Lines
@@ -30,6 +31,8 @@ class Found:
     verifications: Mapping[str, Verification] = field(default_factory=dict)
     candidates: tuple[Repair, ...] = ()
     not_verified: str = ""
+    names: tuple[str, str] | None = None
+    logged: frozenset[str] | None = None
 
     def repair(self, suggestion_id: str | None) -> Repair | None:
         """The one of an id, also if it is not shown; the best one for None; None where there is none."""

@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from ...suggestion.repair.repairs import Repair, Repairs
 from ..confidence.calibrators import Calibrators
 from ..model.live import LiveModel
 from ..model.process import LoadedModel, ModelProcessDied, ModelRequestFailed, ModelUnavailable
-from ..requests.request_ending import Ending, Outcome, Spent, logged_confidence, logged_measures
+from ..requests.request_ending import Ending, Outcome, Source, Spent, logged_confidence, logged_measures
 from ..requests.scheduler import Superseded
 from ..settings.settings import LiveSettings
 from .confidence import judged
@@ -75,37 +75,61 @@ class RepairRequests:
         self._running: dict[str, asyncio.Task[Repairs]] = {}
         self.found = FoundRepairs()
 
-    async def find(self, asked: Asked, tell: Callable[[str], None] = lambda _: None) -> Found:
-        """The repairs, those that were found before or new ones. tell: told in words what was found so far.
+    async def find(
+        self, asked: Asked, tell: Callable[[str], None] = lambda _: None, choose: Callable[[Found], Awaitable[Found]] | None = None
+    ) -> Found:
+        """The repairs, those that were found before or new ones. tell: told in words what was found so far. choose: which are shown of all.
 
         Raises NoRepairs where the model can't be asked, or was not in time. Raises Superseded where a later request for the document came.
         Cancellable.
         """
-        if (before := self.found.of(asked.lines)) is not None:
-            return before
         began = time.perf_counter()
+        before = self.found.of(asked.lines)
+        found = await self._new(asked, tell, began) if before is None else before
+        try:
+            chosen = found if choose is None else await choose(found)
+        except asyncio.CancelledError:
+            if found.logged is None:
+                self._ended(asked, Ending.CANCELLED, began, found.names)
+            raise
+        return self._shown(asked, chosen, began, "model" if before is None else "memory")
+
+    def _shown(self, asked: Asked, found: Found, began: float, source: Source) -> Found:
+        """Log which repairs are shown, if one is among them that was not logged yet. Gives what is kept."""
+        shown = frozenset(repair.suggestion.id for repair in found.repairs.found)
+        if found.logged is None or not shown <= found.logged:
+            ending = Ending.PRODUCED if shown else _nothing(found)
+            reason = "the tests refuse all" if found.refused and not shown else ""
+            self._on_found(found.lines.uri, found.lines.version, found.repairs.found)
+            self._ended(asked, ending, began, found.names, reason, found.repairs.found, source)
+            found = replace(found, logged=shown | (found.logged or frozenset()))
+        if self.found.of(found.lines) is not None:  # else the text has changed, or the settings
+            self.found.add(found)
+        return found
+
+    async def _new(self, asked: Asked, tell: Callable[[str], None], began: float) -> Found:
         max_ms = self._settings().repair_max_ms
-        model: LoadedModel | None = None
+        names: tuple[str, str] | None = None
         try:
             async with asyncio.timeout(max_ms / 1e3 + _GRACE_S):
-                model = await self._loaded(max_ms)
+                names = self._names(asked, await self._loaded(max_ms))
                 left_ms = max(1.0, max_ms - (time.perf_counter() - began) * 1e3)
                 repairs = await self._latest(replace(asked, request=replace(asked.request, max_ms=left_ms)), tell)
                 registry, project = await self._calibrators.of(asked.root)
         except Superseded:
-            self._ended(asked, Ending.SUPERSEDED, began, model)
+            self._ended(asked, Ending.SUPERSEDED, began, names)
             raise
         except asyncio.CancelledError:
-            self._ended(asked, Ending.CANCELLED, began, model)
+            self._ended(asked, Ending.CANCELLED, began, names)
             raise
         except TimeoutError:
-            why = "the model is still loading" if model is None else "the model found nothing"
-            self._ended(asked, Ending.TIMED_OUT, began, model, f"{why} in time")
+            why = "the model is still loading" if names is None else "the model found nothing"
+            self._ended(asked, Ending.TIMED_OUT, began, names, f"{why} in time")
             raise NoRepairs(f"{why} after {max_ms / 1e3:g} s (assay.repair.maxMs)") from None
         except (ModelUnavailable, ModelProcessDied, ModelRequestFailed) as error:
-            self._ended(asked, Ending.FAILED, began, model, "there is no model to ask")
+            self._ended(asked, Ending.FAILED, began, names, "there is no model to ask")
             raise NoRepairs(str(error)) from error
-        model_id, line_prompt = self._names(asked, model)
+        model_id, line_prompt = names
         # What is shown is in the same order as if there were no more.
         repairs, more = (
             judged(
@@ -114,11 +138,14 @@ class RepairRequests:
             )
             for part in (replace(repairs, found=repairs.found[: asked.most]), replace(repairs, found=repairs.found[asked.most :]))
         )  # fmt: skip
-        found = Found(asked.lines, repairs, candidates=(*repairs.found, *more.found))
+        found = Found(asked.lines, repairs, candidates=(*repairs.found, *more.found), names=names)
         self.found.add(found)
-        self._on_found(asked.lines.uri, asked.lines.version, repairs.found)
-        self._ended(asked, Ending.PRODUCED if repairs.found else _nothing(repairs), began, model, found=repairs.found)
         return found
+
+    def shown(self, lines: Lines) -> Found | None:
+        """What a request has given for these lines: while the tests choose, it is not known yet what is shown."""
+        found = self.found.of(lines)
+        return None if found is None or found.logged is None else found
 
     async def surprises(self, asked: Asked) -> dict[str, Any]:
         """How much lines surprise, as the model's process tells it (`surprises_of`). Raises what `find` raises, but Superseded."""
@@ -167,11 +194,12 @@ class RepairRequests:
         asked: Asked,
         ending: Ending,
         began: float,
-        model: LoadedModel | None,
+        names: tuple[str, str] | None,
         reason: str = "",
         found: Sequence[Repair] = (),
+        source: Source = "model",
     ) -> None:
-        names = (None, None) if model is None else self._names(asked, model)
+        model, prompt = names or (None, None)
         first = found[0].suggestion if found else None
         outcome = Outcome(
             ending,
@@ -183,13 +211,13 @@ class RepairRequests:
             kind=TASK,
             spent=Spent((time.perf_counter() - began) * 1e3),
             task=TASK,
-            source=None if first is None else "model",
+            source=None if first is None else source,
             reason=reason,
             propensity=None if first is None else 1.0,
             confidence=None if first is None else first.confidence,
             measures={} if first is None else first.measures,
-            model=names[0],
-            prompt=names[1],
+            model=model,
+            prompt=prompt,
             text_sha256="" if first is None else _sha256(first.text),
             characters=0 if first is None else len(first.text),
             others=tuple(_other(repair, rank) for rank, repair in enumerate(found[1:], 2)),
@@ -197,8 +225,8 @@ class RepairRequests:
         self._log(outcome.as_event())
 
 
-def _nothing(repairs: Repairs) -> Ending:
-    return Ending.TIMED_OUT if repairs.stopped_by is StopReason.TIME else Ending.EMPTY
+def _nothing(found: Found) -> Ending:
+    return Ending.TIMED_OUT if not found.candidates and found.repairs.stopped_by is StopReason.TIME else Ending.EMPTY
 
 
 def _in_document(repairs: Repairs, asked: Asked) -> Repairs:

@@ -53,9 +53,10 @@ class RepairOutcomes:
         self._expected: dict[str, _Expected] = {}
 
     def found(self, uri: str, version: int, repairs: Iterable[Repair]) -> None:
-        """These were found for a document at a version."""
+        """These are shown, of what was found for a document at a version; some may have been before."""
         for repair in repairs:
-            self._known[repair.suggestion.id] = _Known(uri, version, repair)
+            self._known.setdefault(repair.suggestion.id, _Known(uri, version, repair))
+            self._known.move_to_end(repair.suggestion.id)
         while len(self._known) > _MAX_KNOWN:
             self._known.popitem(last=False)
 

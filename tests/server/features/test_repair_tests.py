@@ -19,6 +19,7 @@ from assay.suggestion.repair.repairs import Repairs
 from assay.suggestion.repair.verified import Verification
 
 from ..client import Client, client_of, span
+from ..logged import requests_of
 from ..repairs.repair_of import repair_of
 
 TEXT = """def clamp(value, low, high):
@@ -134,11 +135,13 @@ async def test_with_consent_repairs_that_the_tests_refuse_go_away_and_the_others
 
 
 @pytest.mark.slow
-async def test_the_best_repair_that_passes_is_put_in_also_where_as_many_as_are_shown_do_not(project: Path, python: Path) -> None:
+async def test_the_best_repair_that_passes_is_put_in_also_where_as_many_as_are_shown_do_not(
+    project: Path, python: Path, tmp_path: Path
+) -> None:
     isolated()
     write(project, {"clamp.py": BASKET, "test_clamp.py": BASKET_TEST})
     remember(project, trusted=True, about=TESTS)
-    uri, line = (project / "clamp.py").as_uri(), 9
+    uri, line, log = (project / "clamp.py").as_uri(), 9, tmp_path / "log"
     options = {"memory": "file", "repair.candidates": 1, "repair.maxMs": 60_000, "tests.python": str(python)}
     async with client_of(EMBEDDED) as client:
         await client.initialize(root=project, options=options | {"repair.verify": False}, resolves=True)
@@ -147,7 +150,7 @@ async def test_the_best_repair_that_passes_is_put_in_also_where_as_many_as_are_s
         assert "<= self.limit" not in unverified["text"]
         await client.leave()
     async with client_of(EMBEDDED) as client:
-        await client.initialize(root=project, options=options, resolves=True)
+        await client.initialize(root=project, options=options | {"log.path": str(log)}, resolves=True)
         client.open(uri, BASKET)
         (change,) = (await put_in(client, uri, line))["edit"]["documentChanges"]
         assert [edit["newText"] for edit in change["edits"]] == ["="]
@@ -156,6 +159,8 @@ async def test_the_best_repair_that_passes_is_put_in_also_where_as_many_as_are_s
         assert found["judged"] > 1
         assert found["refused_by_tests"] == found["judged"] - 1
         await client.leave()
+    ended = [(request["outcome"], request["id"]) for request in requests_of(log)]
+    assert ended == [("produced", found["repairs"][0]["id"])]
 
 
 @pytest.mark.slow
