@@ -48,6 +48,9 @@ class Consent:
             if asks == "later":
                 self._open.add(project)
                 self._tasks.start(self._ask_in_turn(project))
+            elif asks == "now" and self.is_asking(project):
+                # An editor may have put the earlier question out of sight.
+                return await self._ask(project)
             else:
                 return await self._ask_in_turn(project)
         return UNANSWERED if self.is_asking(project) else _CLOSED

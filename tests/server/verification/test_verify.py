@@ -86,6 +86,25 @@ async def test_without_the_users_yes_no_test_is_run_and_the_reason_is_told(model
         await client.leave()
 
 
+async def test_who_runs_tests_is_asked_again_where_an_earlier_question_may_be_out_of_sight(
+    model: Path, project: Path, python: Path
+) -> None:
+    uri = (project / "one.py").as_uri()
+    async with client_of(model) as client:
+        client.answers = False
+        await client.initialize(root=project, options=settings(python))
+        client.open(uri, BUG)
+        await client.request("assay/repairs", {"textDocument": {"uri": uri}, "range": span(1, 0, 1, 0)})
+        first = await asked(client)
+        argument = {"uri": uri, "range": span(1, 0, 1, 0)}
+        number = client.ask("workspace/executeCommand", {"command": "assay.runTests", "arguments": [argument]})
+        second = await asked(client, 2)
+        assert second["params"] == first["params"]
+        client.send({"id": second["id"], "result": {"title": "Don't run them"}})
+        assert (await client.answer(number))["why"] == "you said that Assay may not run the tests of this project"
+        await client.leave()
+
+
 async def test_what_belongs_to_no_project_or_is_turned_off_has_a_reason(model: Path, project: Path, python: Path, tmp_path: Path) -> None:
     remember(project, trusted=True, about=TESTS)
     async with client_of(model) as client:
