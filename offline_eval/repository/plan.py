@@ -78,7 +78,7 @@ def check(asked: Asked, project: Path) -> None:
         raise UsageError(f"{asked.project} is not a folder; name the root of a Python project")
     if not any(entry.name.endswith(".py") for entry in entries_below(project)):
         raise UsageError(
-            f"{asked.project} holds no Python file, and its tests would be pytest's: --event exact_match needs no tests, in any language"
+            f"{asked.project} holds no Python file, and only pytest's tests can be run: --event exact_match needs none, in any language"
         )
     if asked.python is not None:
         existing(asked.python.absolute())
