@@ -100,7 +100,8 @@ def middle(source: str, language: str, line: Line, seed: str) -> Gap | None:
         return None
     rng = random.Random(f"{seed}:middle:{line.start}")
     start, end = rng.choice(pairs)
-    return Gap(rng.randint(start, end - 1), end)
+    start = rng.randint(start, end - 1)
+    return Gap(start, end) if source[start:end].strip() else None  # the space before a bracket is nothing to ask for
 
 
 def _is_code(text: str, language: str) -> bool:

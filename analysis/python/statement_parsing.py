@@ -11,15 +11,17 @@ from .statements import Module
 
 @lru_cache(maxsize=8)
 def parse_statements(source: str) -> Module:
-    """The statements of a text, in any syntax from Python 3.0 on that the running Python or libcst reads.
+    """The statements of a text, in any syntax from Python 3.0 on that the running Python or an installed libcst reads.
 
     Raises UnreadableSource with line and reason.
     """
     try:
         return statements_ast.read(source)
     except UnreadableSource as refusal:
-        from . import statements_libcst  # only now: it takes a while to import
-
+        try:
+            from . import statements_libcst
+        except ImportError:
+            raise UnreadableSource(f"{refusal} (syntax newer than this Python's is read where libcst is installed)") from None
         try:
             return statements_libcst.read(source)
         except UnreadableSource as other:

@@ -61,7 +61,7 @@ def write_numbers(run: Run, results: Results, ending: Ending | None, *, as_json:
     after = registry_after(registry, project)
     numbers = {task: _languages(after, question, task, results.samples.get(task, ())) for task in question["tasks"]}
     asked = {sample.language for samples in results.samples.values() for sample in samples}
-    said = sentence(made, question["model_name"] or question["model"], numbers, asked)
+    said = sentence(made, question["model_name"] or question["model"], numbers, asked, len(results.answers))
     ours = any(entry.origin == "shipped" and entry.calibrator.fitted_on.model == question["model"] for entry in registry.entries)
     told = [
         *_words(made, results.samples),
@@ -88,17 +88,20 @@ def registry_after(before: Registry, project: Path | None) -> Registry:
     return after
 
 
-def sentence(made: Sequence[Made], model: str, numbers: Mapping[str, frozenset[str]], asked: Collection[str]) -> str:
-    """What that means for the user, in one sentence. numbers: by task the languages that get one; asked: those of the samples."""
+def sentence(made: Sequence[Made], model: str, numbers: Mapping[str, frozenset[str]], asked: Collection[str], places: int) -> str:
+    """What that means for the user, in one sentence.
+
+    numbers: by task the languages that get one. asked: the languages of the samples. places: how many were asked about.
+    """
     having: dict[frozenset[str], list[str]] = {}
     for one in made:
         having.setdefault(numbers.get(one.task, frozenset()), []).append(one.task)
     lacking = having.pop(frozenset(), [])
-    before = "" if asked else "nothing was asked, so nothing changed: "
+    before = "" if places else "nothing was asked, so nothing changed: "
     if not having:
         few = all(map(is_insufficient, made))
         why = "too little was asked to tell; the same command goes on" if few else "no skill was found, so none is shown"
-        return f"{before}suggestions of {model} have no number" + (f": {why}" if asked else "")
+        return f"{before}suggestions of {model} have no number" + (f": {why}" if places else "")
     parts = [f"{', '.join(tasks)} in {names_of_languages(tuple(languages))}" for languages, tasks in having.items()]
     rest = f"; none for {', '.join(lacking)}" if lacking else ""
     without = set(asked).difference(*having)

@@ -103,12 +103,18 @@ def test_statements_of_every_syntax_are_found_and_code_stays_what_it_was(source:
     assert replace(statements_libcst.read(source), newer=module.newer) == module
 
 
-def test_only_newer_syntax_is_read_with_libcst() -> None:
+def test_only_newer_syntax_is_read_with_libcst_and_without_it_the_refusal_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("libcst")
     newest = "def f():\n    return t'{a}'\n"
     try:
         ast.parse(newest)
     except SyntaxError:
         assert parse_statements(newest).newer
+        parse_statements.cache_clear()
+        monkeypatch.setitem(sys.modules, "assay.analysis.python.statements_libcst", None)
+        monkeypatch.delattr("assay.analysis.python.statements_libcst", raising=False)
+        with pytest.raises(UnreadableSource, match="where libcst is installed"):
+            parse_statements(newest)
     assert not parse_statements(SOURCE).newer
 
 
