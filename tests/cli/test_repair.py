@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from bare_python import make_bare_python
+from clamp_project import BASKET, BASKET_TESTS, CLAMP, CLAMP_TESTS
 from house.running import assay
 from shop_project import isolated, write
 
@@ -19,14 +20,6 @@ from assay.suggestion.positions import Position, Range
 from assay.suggestion.repair.repairs import Repair
 from assay.suggestion.repair.verified import Verification, Verified
 from assay.suggestion.suggestion import Suggestion
-
-CODE = """def clamp(value, low, high):
-    if value < low:
-        return low
-    if value < high:
-        return high
-    return value
-"""
 
 
 @pytest.mark.parametrize(
@@ -55,13 +48,13 @@ def test_lines_that_are_not_there_end_with_2_and_one_clear_line(tmp_path: Path, 
 
 
 def test_a_failure_without_a_model_that_is_told_of_it_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_text(CODE)
+    (tmp_path / "a.py").write_text(CLAMP)
     ran = assay("repair", "a.py:4", "--failure", "assert 1 == 2", cwd=tmp_path)
     assert (ran.returncode, ran.stderr) == (2, "assay: --failure is told to an instruct model: name one with --instruct\n")
 
 
 def test_repairs_are_diffs_that_can_be_applied(tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_text(CODE)
+    (tmp_path / "a.py").write_text(CLAMP)
     ran = assay("repair", "a.py:4", "--most", "40", cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     titles, diffs = zip(*(text.split("\n", 1) for text in ran.stdout.strip("\n").split("\n\n")), strict=True)
@@ -71,11 +64,11 @@ def test_repairs_are_diffs_that_can_be_applied(tmp_path: Path) -> None:
     assert right.startswith("--- a.py\n+++ a.py\n@@ -1,7 +1,7 @@\n def clamp(")
     if patch := shutil.which("patch"):
         subprocess.run([patch, "a.py"], input=right + "\n", text=True, cwd=tmp_path, check=True, capture_output=True)
-        assert (tmp_path / "a.py").read_text() == CODE.replace("value < high", "value > high")
+        assert (tmp_path / "a.py").read_text() == CLAMP.replace("value < high", "value > high")
 
 
 def test_json_is_the_documented_format_and_tells_of_surprise_only_where_asked(tiny_gguf: Path, tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_text(CODE)
+    (tmp_path / "a.py").write_text(CLAMP)
     for options in ((), ("--show-surprise",)):
         ran = assay("repair", "a.py:4-5", "--model", tiny_gguf, "--json", *options, cwd=tmp_path)
         assert ran.returncode == 0, ran.stderr
@@ -90,7 +83,7 @@ def test_json_is_the_documented_format_and_tells_of_surprise_only_where_asked(ti
 
 
 def test_surprising_tokens_are_shown_with_their_columns(tmp_path: Path) -> None:
-    ran = assay("repair", "unsaved.py:4", "--stdin", "--show-surprise", "--most", "1", stdin=CODE.encode(), cwd=tmp_path)
+    ran = assay("repair", "unsaved.py:4", "--stdin", "--show-surprise", "--most", "1", stdin=CLAMP.encode(), cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     table = ran.stdout.split("\n\n")[0].splitlines()
     assert table[0].startswith("unsaved.py:4: surprise ")
@@ -106,50 +99,10 @@ def test_where_nothing_else_fits_that_is_said(tiny_gguf: Path, tmp_path: Path) -
 
 
 def test_a_time_limit_is_said(tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_text(CODE)
+    (tmp_path / "a.py").write_text(CLAMP)
     ran = assay("repair", "a.py:4", "--max-ms", "1", cwd=tmp_path)
     assert ran.returncode == 0
     assert "there may be more: the time was up (--max-ms)" in ran.stderr
-
-
-SUITE = """from clamp import clamp
-
-
-def test_low():
-    assert clamp(-1, 0, 9) == 0
-
-
-def test_high():
-    assert clamp(12, 0, 9) == 9
-
-
-def test_between():
-    assert clamp(4, 0, 9) == 4
-"""
-
-
-BASKET = """class Basket:
-    def __init__(self, limit):
-        self.limit = limit
-        self.items = []
-
-    def count(self):
-        return sum(item.count for item in self.items)
-
-    def fits(self, item):
-        return self.count() + item.count < self.limit
-"""
-BASKET_SUITE = """from types import SimpleNamespace
-
-from clamp import Basket
-
-
-def test_fits():
-    basket = Basket(3)
-    assert basket.fits(SimpleNamespace(count=3)) and not basket.fits(SimpleNamespace(count=4))
-    basket.items.append(SimpleNamespace(count=2))
-    assert basket.fits(SimpleNamespace(count=1)) and not basket.fits(SimpleNamespace(count=2))
-"""
 
 
 def repair_of(text: str) -> Repair:
@@ -159,7 +112,7 @@ def repair_of(text: str) -> Repair:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    return write(tmp_path / "project", {"clamp.py": CODE, "test_clamp.py": SUITE, "pyproject.toml": ""})
+    return write(tmp_path / "project", {"clamp.py": CLAMP, "test_clamp.py": CLAMP_TESTS, "pyproject.toml": ""})
 
 
 def test_tests_are_run_only_where_the_user_says_so(project: Path) -> None:
@@ -200,7 +153,7 @@ def test_verified_repairs_come_first_with_the_tests_that_they_mend_and_refused_o
 @pytest.mark.slow
 def test_a_repair_that_passes_is_found_behind_as_many_as_are_printed(project: Path) -> None:
     isolated()
-    write(project, {"clamp.py": BASKET, "test_clamp.py": BASKET_SUITE})
+    write(project, {"clamp.py": BASKET, "test_clamp.py": BASKET_TESTS})
     right = "+        return self.count() + item.count <= self.limit"
     shown = assay("repair", "clamp.py:10", "--most", "3", cwd=project)
     assert right not in shown.stdout

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from bare_python import make_bare_python
+from clamp_project import BASKET, BASKET_TESTS, CLAMP, CLAMP_TESTS
 from shop_project import isolated, write
 
 from assay.calibration.trust import TESTS, remember, remembered
@@ -22,49 +23,6 @@ from ..client import Client, client_of, span
 from ..logged import requests_of
 from ..repairs.repair_of import repair_of
 
-TEXT = """def clamp(value, low, high):
-    if value < low:
-        return low
-    if value < high:
-        return high
-    return value
-"""
-TEST = """from clamp import clamp
-
-
-def test_low():
-    assert clamp(-1, 0, 9) == 0
-
-
-def test_high():
-    assert clamp(12, 0, 9) == 9
-
-
-def test_between():
-    assert clamp(4, 0, 9) == 4
-"""
-BASKET = """class Basket:
-    def __init__(self, limit):
-        self.limit = limit
-        self.items = []
-
-    def count(self):
-        return sum(item.count for item in self.items)
-
-    def fits(self, item):
-        return self.count() + item.count < self.limit
-"""
-BASKET_TEST = """from types import SimpleNamespace
-
-from clamp import Basket
-
-
-def test_fits():
-    basket = Basket(3)
-    assert basket.fits(SimpleNamespace(count=3)) and not basket.fits(SimpleNamespace(count=4))
-    basket.items.append(SimpleNamespace(count=2))
-    assert basket.fits(SimpleNamespace(count=1)) and not basket.fits(SimpleNamespace(count=2))
-"""
 SLOW_S = 300.0
 
 
@@ -81,7 +39,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("ASSAY_DATA_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    return write(tmp_path / "project", {"clamp.py": TEXT, "test_clamp.py": TEST})
+    return write(tmp_path / "project", {"clamp.py": CLAMP, "test_clamp.py": CLAMP_TESTS})
 
 
 async def repairs(client: Client, uri: str) -> dict[str, Any]:
@@ -114,7 +72,7 @@ async def test_with_consent_repairs_that_the_tests_refuse_go_away_and_the_others
     async with client_of(EMBEDDED) as client:
         client.answers = False
         await client.initialize(root=project, options=options, resolves=True)
-        client.open(uri, TEXT)
+        client.open(uri, CLAMP)
         # nobody has said yes: the user is asked, and what is found is given without waiting for the answer
         before = await repairs(client, uri)
         assert len(before["repairs"]) > 2
@@ -139,7 +97,7 @@ async def test_the_best_repair_that_passes_is_put_in_also_where_as_many_as_are_s
     project: Path, python: Path, tmp_path: Path
 ) -> None:
     isolated()
-    write(project, {"clamp.py": BASKET, "test_clamp.py": BASKET_TEST})
+    write(project, {"clamp.py": BASKET, "test_clamp.py": BASKET_TESTS})
     remember(project, trusted=True, about=TESTS)
     uri, line, log = (project / "clamp.py").as_uri(), 9, tmp_path / "log"
     options = {"memory": "file", "repair.candidates": 1, "repair.maxMs": 60_000, "tests.python": str(python)}
@@ -171,7 +129,7 @@ async def test_who_gets_a_repair_that_is_not_verified_yet_is_told_why_each_time(
     async with client_of(EMBEDDED) as client:
         client.answers = False
         await client.initialize(root=project, options={"repair.maxMs": 3_000, "tests.python": str(python)}, resolves=True)
-        client.open(uri, TEXT)
+        client.open(uri, CLAMP)
         for count in (1, 2):
             assert "edit" in await put_in(client, uri, 3)
             assert told(client).count("Assay: not verified: you are being asked whether tests may run") == count
@@ -188,7 +146,7 @@ async def test_who_has_answered_is_not_told_that_they_are_being_asked(project: P
     async with client_of(EMBEDDED) as client:
         client.answers = False
         await client.initialize(root=project, options={"memory": "file"}, resolves=True)
-        client.open(uri, TEXT)
+        client.open(uri, CLAMP)
         found = await repairs(client, uri)
         assert found["not_verified"] == "you are being asked whether tests may run"
         async with asyncio.timeout(20):
@@ -220,7 +178,7 @@ async def test_why_no_tests_know_a_file_is_in_the_log_and_nothing_is_said_where_
     uri = (project / "clamp.py").as_uri()
     async with client_of(EMBEDDED) as client:
         await client.initialize(root=project, resolves=True)
-        client.open(uri, TEXT)
+        client.open(uri, CLAMP)
         assert "edit" in await put_in(client, uri, 3)
         assert "not verified" not in told(client)
         await client.leave()
