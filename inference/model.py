@@ -170,6 +170,7 @@ class Generation:
             log-probability says how sure the model was that the text ends *here*.
         sources: where the text was seen before, if a memory carried it.
         memory: the fingerprint of the memory that was mixed in; empty for none.
+        parses: whether the text leaves the file as whole as it was, as far as is known; None where nobody looked.
     """
 
     text: str
@@ -178,6 +179,7 @@ class Generation:
     timings: Timings
     sources: tuple[Source, ...] = ()
     memory: str = ""
+    parses: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,8 +303,12 @@ class Model(Protocol):
         seed: int = 0,
         cancel: Cancel | None = None,
         on_token: OnToken | None = None,
+        instead_of: Sequence[int] = (),
     ) -> Generation:
         """Continue the prompt until `stop`, the end of the text, a budget, or `cancel()` is true. temperature 0 is greedy.
+
+        instead_of: tokens of an earlier greedy generation. All but the last are taken again, then the likeliest other than the last; from
+        there on the text is greedy. Raises Unavailable where a server can't be held to tokens.
 
         on_token gets each token as it is decoded and the text up to it (whole characters). Where it returns true the generation ends
         (StopReason.CALLER), and the cache keeps all that was computed. Raises ContextTooLong where the prompt leaves no room for a token.

@@ -80,7 +80,15 @@ class OpenModel(Generic[Wanted]):
         """What the model writes at a gap. Raises what `Model.generate` raises."""
         at = shown.cursor
         return complete_several(
-            self.model, at.prefix, at.suffix, kind=at.kind, settings=shown.settings, memory=memory, count=count, sampling=sampling
+            self.model,
+            at.prefix,
+            at.suffix,
+            kind=at.kind,
+            language=at.language,
+            settings=shown.settings,
+            memory=memory,
+            count=count,
+            sampling=sampling,
         )
 
     def given(self, shown: FileWithGap, memory: Memory | None) -> Generation | None:
@@ -89,6 +97,8 @@ class OpenModel(Generic[Wanted]):
             return None
         at = shown.cursor
         try:
-            return generation_of(self.model, at.prefix, at.suffix, shown.truth, kind=at.kind, settings=shown.settings, memory=memory)
+            return generation_of(
+                self.model, at.prefix, at.suffix, shown.truth, kind=at.kind, language=at.language, settings=shown.settings, memory=memory
+            )
         except (Unavailable, NotReplayable, ContextTooLong):
             return None

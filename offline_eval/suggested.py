@@ -52,13 +52,14 @@ class FileWithGap:
     gap: Gap
     task: Task
     settings: Settings
+    language: str = "python"
 
     @property
     def cursor(self) -> Cursor:
         """What the editor sees around the cursor."""
         reach, kind = window(self.settings), kind_of(self.task)
         before, after = self.text[: self.gap.start], self.text[self.gap.end :]
-        return Cursor(before[reach.start(len(before)) :], after[: reach.after], kind)
+        return Cursor(before[reach.start(len(before)) :], after[: reach.after], kind, self.language)
 
     @property
     def truth(self) -> str:
@@ -71,7 +72,16 @@ class FileWithGap:
         Only the first choice is given where it has no text: the editor then shows no alternative either. Raises ModelError.
         """
         cursor = self.cursor
-        made = complete_several(model, cursor.prefix, cursor.suffix, kind=cursor.kind, settings=self.settings, memory=memory, count=count)
+        made = complete_several(
+            model,
+            cursor.prefix,
+            cursor.suffix,
+            kind=cursor.kind,
+            language=cursor.language,
+            settings=self.settings,
+            memory=memory,
+            count=count,
+        )
         drawn = distinct(made, count) if made[0].text.strip() else distinct(made[:1], 1)
         inserted = set[str]()
         for generation, rank in drawn:
@@ -86,7 +96,15 @@ class FileWithGap:
         """`count` texts that a model draws there, as they come: several may be one text. Raises ModelError."""
         cursor = self.cursor
         made = complete_several(
-            model, cursor.prefix, cursor.suffix, kind=cursor.kind, settings=self.settings, memory=memory, count=count, sampling=sampling
+            model,
+            cursor.prefix,
+            cursor.suffix,
+            kind=cursor.kind,
+            language=cursor.language,
+            settings=self.settings,
+            memory=memory,
+            count=count,
+            sampling=sampling,
         )
         for generation in made:
             yield Suggested(generation, SINGLE_DRAW, text_to_show(generation.text, cursor))

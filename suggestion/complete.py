@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import asdict, replace
+from typing import Any
 
 from ..inference.completion.prompt import Surroundings, new_tokens, prompt_at
 from ..inference.completion.sampling import GREEDY, Sampling
@@ -13,6 +15,7 @@ from ..inference.model import Cancel, Generation, Model, OnToken, Prompt, Token
 from ..inference.project_memory.memory import Memory
 from .cursor import Cursor
 from .cut.steps import cut_after_writing
+from .next_best import Budget, next_best
 from .stopping_rule import stop_at
 
 # Told the text so far at each token.
@@ -25,6 +28,7 @@ def complete(
     suffix: str,
     *,
     kind: Kind = "line",
+    language: str = "plaintext",
     settings: Settings | None = None,
     surroundings: Surroundings | None = None,
     memory: Memory | None = None,
@@ -42,12 +46,16 @@ def complete(
     back to its last whole statement. A text that is cut back, or ended by the lines behind it, keeps the tokens that it is made of and
     none for its end: measures then say how sure the model was of what is written, not that it ends there. Where nothing is left, all
     tokens stay.
+
+    language: the protocol's identifier. In place of a text that would break a file in that language comes the first that does not of those
+    that part from it where the model was least sure; where all do, the text itself (`Generation.parses`).
     """
     return complete_several(
         model,
         prefix,
         suffix,
         kind=kind,
+        language=language,
         settings=settings,
         surroundings=surroundings,
         memory=memory,
@@ -63,6 +71,7 @@ def complete_several(
     suffix: str,
     *,
     kind: Kind = "line",
+    language: str = "plaintext",
     settings: Settings | None = None,
     surroundings: Surroundings | None = None,
     memory: Memory | None = None,
@@ -78,17 +87,22 @@ def complete_several(
     `sampling.seed` + i: the same seed gives the same text. A calibrator holds for these only with `Settings.fingerprint(…, sampling=…)`.
     """
     settings = settings or Settings()
-    cursor = Cursor(prefix, suffix, kind)
+    cursor = Cursor(prefix, suffix, kind, language)
     prompt = prompt_for(model, prefix, suffix, kind=kind, settings=settings, surroundings=surroundings, memory=memory)
     tell = None if on_text is None else _told(on_text)
-    stop, max_tokens, how = stop_at(cursor), new_tokens(model, settings, kind), asdict(sampling)
+    budget = Budget(new_tokens(model, settings, kind), None if max_ms is None else time.perf_counter() + max_ms / 1e3, cancel)
+    limits: dict[str, Any] = {"stop": stop_at(cursor), "max_tokens": budget.max_tokens, "max_ms": max_ms, "cancel": cancel}
     if count == 1:
-        made = [model.generate(prompt, stop=stop, max_tokens=max_tokens, max_ms=max_ms, cancel=cancel, on_token=tell, **how)]
+        first = model.generate(prompt, **limits, on_token=tell, **asdict(sampling))
+        made = [cut_after_writing(first, cursor)]
+        if not made[0].parses and sampling == GREEDY:
+            made = [next_best(model, prompt, cursor, made[0], budget)]
     else:
-        first = None if tell is None else lambda number, token, text: number == 0 and tell(token, text)
-        made = model.alternatives(prompt, count, stop=stop, max_tokens=max_tokens, max_ms=max_ms, cancel=cancel, on_token=first, **how)
+        told = None if tell is None else lambda number, token, text: number == 0 and tell(token, text)
+        several = model.alternatives(prompt, count, **limits, on_token=told, **asdict(sampling))
+        made = [cut_after_writing(generation, cursor) for generation in several]
     mixed = "" if memory is None else memory.fingerprint
-    return tuple(replace(cut_after_writing(generation, cursor), memory=mixed) for generation in made)
+    return tuple(replace(generation, memory=mixed) for generation in made)
 
 
 def prompt_for(

@@ -9,11 +9,12 @@ from ..inference.completion.task import Kind, Task, rest_of_line, task_of
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """The text before and behind a cursor, as far as it is known, and the kind of text that is wanted there."""
+    """The text before and behind a cursor, as far as it is known, the kind of text that is wanted there, and the language around it."""
 
     prefix: str
     suffix: str
     kind: Kind = "line"
+    language: str = "plaintext"
 
     @property
     def task(self) -> Task:

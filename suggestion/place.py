@@ -29,4 +29,4 @@ class Place:
     @property
     def cursor(self) -> Cursor:
         """What the steps that cut a suggestion see of it."""
-        return Cursor(self.prefix, self.suffix, self.kind)
+        return Cursor(self.prefix, self.suffix, self.kind, self.language)

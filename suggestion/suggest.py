@@ -138,7 +138,7 @@ def suggest_at(
     reach = window(settings)
     at = position_at(text, offset, encoding)
     place = Place(text[reach.start(offset) : offset], text[offset : offset + reach.after], Range(at, at), kind, language, event)
-    generation = complete(model, place.prefix, place.suffix, kind=kind, settings=settings, memory=memory, max_ms=max_ms)
+    generation = complete(model, place.prefix, place.suffix, kind=kind, language=language, settings=settings, memory=memory, max_ms=max_ms)
     return suggestion_of(
         generation,
         place,

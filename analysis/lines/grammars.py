@@ -111,9 +111,18 @@ GRAMMARS: Mapping[str, Grammar] = {
     "typescriptreact": Grammar("tree_sitter_typescript", _FUNCTIONS_OF_JAVASCRIPT, _IMPORTS_OF_JAVASCRIPT, entry="language_tsx"),
 }
 
+# Lines of Python are drawn by its own parser.
+_PYTHON = Grammar("tree_sitter_python", _of())
+
+
+def has_grammar(language: str) -> bool:
+    """Whether there is a parser of a language on this machine."""
+    grammar = _grammar(language)
+    return grammar is not None and grammar.is_installed
+
 
 def parser_of(language: str) -> Parser:
-    """A parser of a language whose grammar is installed, for one thread. Raises KeyError for one that has no grammar."""
+    """A parser of a language whose grammar is installed, for one thread."""
     from tree_sitter import Parser
 
     return Parser(_language(language))
@@ -123,5 +132,10 @@ def parser_of(language: str) -> Parser:
 def _language(language: str) -> Language:
     from tree_sitter import Language
 
-    grammar = GRAMMARS[language]
+    grammar = _grammar(language)
+    assert grammar is not None, f"{language} has no grammar"
     return Language(getattr(importlib.import_module(grammar.package), grammar.entry)())
+
+
+def _grammar(language: str) -> Grammar | None:
+    return _PYTHON if language == "python" else GRAMMARS.get(language)

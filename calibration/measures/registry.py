@@ -76,6 +76,7 @@ MEASURES: dict[str, Measure] = {
         Measure("mean_entropy", "intrinsic", 0, "identity", -1, None, "nats per token", "mean entropy of what tokens were drawn from"),
         Measure("mean_margin", "intrinsic", 0, "identity", 1, None, "nats per token", "mean of log p - log p of the best other token"),
         Measure("length", "baseline", 0, "log1p", 0, "scaled", "characters", "number of characters of the text"),
+        Measure("parses", "baseline", 0, "identity", 1, None, "0 or 1", "0 where the text leaves a file broken that is whole without it"),
         Measure("agreement", "consistency", 0, "logit_of_exp", 1, "exp", "nats", "log of this text's share in all alternatives' exp(s)"),
         Measure("logprob_gain", "repair", 0, "identity", 1, None, "nats", "s of the new lines - s of those that stand there"),
         Measure("old_logprob", "repair", 0, "logit_of_exp", -1, None, "nats", "s of the lines that stand there"),
@@ -125,6 +126,8 @@ def measures_of(generation: Generation) -> dict[str, float]:
         "lowest_logprob": math.fsum(lowest) / len(lowest),
         "length": float(len(generation.text)),
     }
+    if generation.parses is not None:
+        measures["parses"] = float(generation.parses)
     entropies = [t.entropy for t in tokens if t.entropy is not None]
     if len(entropies) == len(tokens):
         measures["mean_entropy"] = math.fsum(entropies) / len(tokens)

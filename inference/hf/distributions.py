@@ -5,6 +5,7 @@ The formulas are those of llamacpp/distribution.py, on torch tensors.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -80,3 +81,11 @@ def _draw(weights: Tensor, uniform: float) -> Tensor:
     reached = weights.cumsum(-1)
     index = torch.searchsorted(reached, uniform * reached[-1:], right=True)[0]
     return torch.minimum(index, torch.nonzero(weights)[-1, 0])
+
+
+def best_other(row: Tensor, token: int) -> int:
+    """The most likely of all tokens but one, from a row of logits; that one where all others have probability 0."""
+    others = row.clone()
+    others[token] = -math.inf
+    found = int(others.argmax())
+    return token if others[found] == -math.inf else found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -38,7 +39,7 @@ try:
     from torch import Tensor
 
     from .cache import CachedSequence
-    from .distributions import chooser, logprobs_of, widest_float
+    from .distributions import best_other, chooser, logprobs_of, widest_float
     from .generation import Generating, GenerationLoop, check_numbers
     from .network import Network
     from .tokenizer import TextTokenizer
@@ -164,6 +165,7 @@ class HFModel:
         seed: int = 0,
         cancel: Cancel | None = None,
         on_token: OnToken | None = None,
+        instead_of: Sequence[int] = (),
     ) -> Generation:
         """Continue the prompt until `stop`, the end of the text, a budget, or `cancel()` is true. temperature 0 is greedy.
 
@@ -177,7 +179,7 @@ class HFModel:
         one = self._loop.generating(prompt, text, chooser(temperature, top_p, seed))
         reused, logits, stopped = self._read(prompt.tokens, stop_check)
         read = time.perf_counter()
-        stopped = stopped or self._go_on(logits, one, stop_check)
+        stopped = stopped or self._go_on(logits, one, stop_check, instead_of)
         done = time.perf_counter()
         return one.generation(stopped, Timings((read - begun) * 1000, (done - read) * 1000, len(prompt.tokens), reused))
 
@@ -265,10 +267,15 @@ class HFModel:
         done = time.perf_counter()
         return one.generation(stopped, Timings((read - begun) * 1000, (done - read) * 1000, len(prompt.tokens), reused))
 
-    def _go_on(self, logits: Tensor, one: Generating, stop_check: StopCheck) -> StopReason:
+    def _go_on(self, logits: Tensor, one: Generating, stop_check: StopCheck, instead_of: Sequence[int] = ()) -> StopReason:
         """Continue one generation until it or `stop_check` ends. Returns why. logits: those behind what was read."""
+        given = deque(instead_of)
         while True:
-            (token,), (ended,) = self._loop.add(self._loop.rows(logits, [one]), [one])
+            rows, chosen = self._loop.rows(logits, [one]), None
+            if given and not self._loop.only_holds(rows[0], one.text):
+                first = given.popleft()
+                chosen = torch.tensor([first if given else best_other(rows[0], first)], device=rows.device)
+            (token,), (ended,) = self._loop.add(rows, [one], chosen)
             if stopped := ended or stop_check():
                 return stopped
             logits = self._reader.extend([token]).logits[:, -1]

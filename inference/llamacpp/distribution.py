@@ -39,6 +39,10 @@ class Distribution:
         other = max(float(logits[:token].max(initial=-math.inf)), float(logits[token + 1 :].max(initial=-math.inf)))
         return other - float(logits[token]) - math.log(self.total)
 
+    def best_other(self, token: int) -> int:
+        """The most probable of all tokens but one; that one where all others have probability 0."""
+        return next((other for other in self.most_probable(2) if other != token), token)
+
     def entropy(self) -> float:
         """Entropy in nats: log(total) - E[logit - highest]; a token of probability 0 adds 0."""
         # A product and a sum instead of a dot product: BLAS would compute in float32, and wake threads that compete with the model's.

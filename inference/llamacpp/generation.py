@@ -129,13 +129,18 @@ def _lookups() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1, "project-memory")
 
 
-def generate_one(cache: Cache, generating: Generating, stop_check: StopCheck) -> StopReason:
+def generate_one(cache: Cache, generating: Generating, stop_check: StopCheck, instead_of: Sequence[int] = ()) -> StopReason:
     """Continue the live sequence until the generation or `stop_check` ends it. Returns why it ended.
 
-    The logits behind the live sequence must be there. The token that ends the text is not decoded.
+    The logits behind the live sequence must be there. The token that ends the text is not decoded. instead_of: as `Model.generate`.
     """
+    given = deque(instead_of)
     while True:
-        stopped = generating.take(generating.distribution(cache.row())) or stop_check()
+        row, chosen = generating.distribution(cache.row()), None
+        if given and not generating.only_holds(row):
+            token = given.popleft()
+            chosen = token if given else row.best_other(token)
+        stopped = generating.take(row, chosen) or stop_check()
         if stopped is not None:
             return stopped
         with looking_ahead(cache.session, [generating]):

@@ -234,6 +234,7 @@ class LlamaModel:
         seed: int = 0,
         cancel: Cancel | None = None,
         on_token: OnToken | None = None,
+        instead_of: Sequence[int] = (),
     ) -> Generation:
         """Continue the prompt until `stop`, the end of the text, a budget, `on_token` or `cancel()` is true. temperature 0 is greedy.
 
@@ -248,7 +249,7 @@ class LlamaModel:
         reading, stopped = self._read(prompt, stop_check)
         read = time.perf_counter()
         if stopped is None:
-            stopped = generate_one(self._open(), generating, stop_check)
+            stopped = generate_one(self._open(), generating, stop_check, instead_of)
         timings = Timings((read - begun) * 1000, (time.perf_counter() - read) * 1000, len(prompt.tokens), reading.reused, reading.shifted)
         return generating.generation(stopped, timings)
 

@@ -203,6 +203,7 @@ class RemoteModel:
         seed: int = 0,
         cancel: Cancel | None = None,
         on_token: OnToken | None = None,
+        instead_of: Sequence[int] = (),
     ) -> Generation:
         """Continue the prompt until `stop`, the end of the text, a budget, or `cancel()` is true. temperature 0 is greedy.
 
@@ -210,6 +211,8 @@ class RemoteModel:
         while the server is silent. Raises ContextTooLong, Unavailable (a temperature at which the server does not report the model's own
         distribution; a part of a character that it does not report), and the errors of a connection.
         """
+        if instead_of:
+            raise self._unavailable("text that begins with given tokens", "Name the file of the model to Assay.")
         begun = time.perf_counter()
         self._check_sampling(max_tokens, temperature, top_p)
         stop_check = make_stop_check(cancel, max_ms, begun)

@@ -79,7 +79,7 @@ class Drawer:
             one
             for arm in self.asked.arms
             for task, gap in place.gaps
-            if (shown := in_arm(arm, place.text, gap, task, self.asked.model.settings)) is not None
+            if (shown := in_arm(arm, place.text, gap, task, self.asked.model.settings, place.language)) is not None
             for one in self._generations(place, arm, gap, shown, timings)
         ]
         timings["total_ms"] = (time.perf_counter() - begun) * 1e3

@@ -21,14 +21,14 @@ ARMS: tuple[Arm, ...] = get_args(Arm)
 PLAIN: Arm = "docstring"
 
 
-def in_arm(arm: Arm, text: str, gap: Gap, task: Task, settings: Settings) -> FileWithGap | None:
+def in_arm(arm: Arm, text: str, gap: Gap, task: Task, settings: Settings, language: str = "python") -> FileWithGap | None:
     """The gap as an arm shows it. None where the arm can't: no docstring is in the file, one stands on the line, or what follows on the
     line is part of the task.
     """
     if arm == "docstring":
-        return FileWithGap(text, gap, task, settings)
+        return FileWithGap(text, gap, task, settings, language)
     if arm == "no_suffix":
-        return None if task == "line_middle" else FileWithGap(text[: gap.end], gap, task, settings)
+        return None if task == "line_middle" else FileWithGap(text[: gap.end], gap, task, settings, language)
     undocumented = _undocumented(text)
     if undocumented is None or not undocumented.cuts:
         return None

@@ -70,6 +70,7 @@ def model_part(request: GenerationRequest) -> dict[str, Any]:
         "prefix": place.prefix,
         "suffix": place.suffix,
         "kind": place.kind,
+        "language": place.language,
         "settings": settings_part(request.settings),
         "surroundings": surroundings_part(request.surroundings),
         "memory": {name: getattr(request.memory, name) for name in _MEMORY},
@@ -123,6 +124,7 @@ def generation_to_json(generation: Generation) -> dict[str, Any]:
         "timings": asdict(generation.timings),
         "sources": [[source.path, source.line, source.part] for source in generation.sources],
         "memory": generation.memory,
+        "parses": generation.parses,
     }
 
 
@@ -138,6 +140,7 @@ def generation_from_json(data: dict[str, Any]) -> Generation:
         timings=Timings(**data["timings"]),
         sources=tuple(Source(path, line, part) for path, line, part in data["sources"]),
         memory=data["memory"],
+        parses=data["parses"],
     )
 
 

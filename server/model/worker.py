@@ -262,7 +262,7 @@ class _Host:
         from ...suggestion.context_report import context_json
 
         arguments = arguments_of(request["asked"])
-        del arguments["count"], arguments["max_ms"]
+        del arguments["count"], arguments["max_ms"], arguments["language"]
         model = self._loaded()
         context = context_at(model, **arguments)
         prompt = prompt_of(model, context)

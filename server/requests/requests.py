@@ -210,6 +210,8 @@ class Requests:
             raise Superseded
         if not found:
             return ongoing.end(Ending.EMPTY, "nothing to suggest")
+        if found[0].generation.parses is False and not request.invoked:
+            return ongoing.end(Ending.EMPTY, "what the model wrote would leave the file broken")
         if request.invoked:
             found.sort(key=_likelihood, reverse=True)
         return self._shown_or_hidden(request, result, found, ongoing)

@@ -2,7 +2,8 @@
 
 1. `suggestion.kind` says whether a line, a block or a function is wanted.
 2. A stopping rule ends the text while the model writes: `suggestion.stopping_rule` says which, `inference.stopping.rules` lists them.
-3. `AFTER_WRITING` cuts the finished text, where the model was asked. What is left is remembered by the server and recorded by the studies.
+3. `AFTER_WRITING` cuts the finished text, where the model was asked. What is left is remembered by the server and recorded by the studies,
+   with what the parse guard says of it (`suggestion.syntax`). In place of a line that breaks the file, `complete` looks for another.
 4. `suggestion.remaining_between` takes away what the user has typed since, and brackets that the editor has closed.
 5. `BEFORE_SHOWING` cuts what is left where the cursor is now, or hides it: None from any of these steps, and nothing is shown.
 """
@@ -10,9 +11,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from ...inference.model import Generation
 from ..cursor import Cursor
+from ..syntax.guard import breaks
 from .blank import unless_blank
 from .closed_brackets import without_closed_brackets
 from .indentation_style import in_the_documents_style
@@ -39,10 +42,11 @@ BEFORE_SHOWING: tuple[Callable[[str, Cursor], str | None], ...] = (
 
 
 def cut_after_writing(generation: Generation, cursor: Cursor) -> Generation:
-    """What is kept of a finished generation, where the model was asked."""
+    """What is kept of a finished generation, where the model was asked, and whether it breaks the file."""
     for step in AFTER_WRITING:
         generation = step(generation, cursor)
-    return generation
+    shown = text_to_show(generation.text, cursor)
+    return replace(generation, parses=shown is None or not breaks(shown, cursor))
 
 
 def text_to_show(text: str, cursor: Cursor) -> str | None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from tiny_gguf import FIM_MIDDLE, FIM_PREFIX, FIM_SUFFIX, TinyModel, scripted
@@ -13,6 +14,10 @@ from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import StopReason
 from assay.inference.opening import EMBEDDED, open_model
 from assay.suggestion.complete import complete
+
+# Behind an open quote it writes a brace, or nearly as likely the quote that closes it.
+EITHER = scripted(b"{", b"\n", b"?", b'"', b"\n")
+PREFIX = 'x = "?'
 
 
 def test_a_line_is_completed_to_its_end(open_tiny: OpenTiny) -> None:
@@ -27,6 +32,24 @@ def test_in_the_middle_of_a_line_the_rest_is_not_repeated(open_tiny: OpenTiny) -
     assert generation.text == "a"
     assert b"".join(token.text for token in generation.tokens) == b"a)"
     assert complete(model, "print(?", "\n").text == "a)"
+
+
+def test_in_place_of_a_line_that_breaks_the_file_comes_the_next_best_that_does_not(open_tiny: OpenTiny) -> None:
+    model = open_tiny(EITHER)
+    first, found = complete(model, PREFIX, "\n"), complete(model, PREFIX, "\n", language="python")
+    assert (first.text, found.text) == ("{", '"')
+    assert found.parses
+    assert found.tokens[0].logprob == pytest.approx(first.tokens[0].best_other_logprob, abs=1e-4)
+
+
+@pytest.mark.parametrize("how", [{"max_ms": 1e-6}, {"cancel": lambda: True}])
+def test_without_time_no_other_text_is_looked_for(open_tiny: OpenTiny, how: dict[str, Any]) -> None:
+    assert complete(open_tiny(EITHER), PREFIX, "\n", language="python", **how).text == ""
+
+
+def test_a_line_that_breaks_the_file_is_marked_where_all_others_do(open_tiny: OpenTiny) -> None:
+    generation = complete(open_tiny(scripted(b"(", b"(", b"\n")), PREFIX, "\n", language="python", settings=Settings(line_tokens=8))
+    assert (generation.text, generation.parses) == ("(", False)
 
 
 def test_a_model_that_is_asked_suffix_first_writes_on_behind_the_prefix(open_tiny: OpenTiny) -> None:

@@ -1,0 +1,68 @@
+"""How many mistakes of syntax a part of a file has, by the parsers of its language."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
+
+from ...analysis.lines.grammars import has_grammar, parser_of
+
+# The number of mistakes in a text.
+Mistakes = Callable[[str], int]
+
+# Texts whose mistakes are known: what stands around a cursor is asked about again at each key.
+_MAX_REMEMBERED = 512
+_CLASS = ("class _ {\n", "}\n")
+# What a part of a file may need around it to stand alone: a method is nothing outside of a class.
+_AROUND = {
+    "csharp": (_CLASS,),
+    "java": (_CLASS,),
+    "javascript": (_CLASS,),
+    "javascriptreact": (_CLASS,),
+    "typescript": (_CLASS,),
+    "typescriptreact": (_CLASS,),
+}
+
+
+def readings(language: str) -> Sequence[Sequence[Mistakes]]:
+    """The ways to read a part of a file, the strictest first, each with what it may be a part of; none for a language without a parser."""
+    if not has_grammar(language):
+        return ()
+    by_grammar = [partial(in_tree, language, around=around) for around in (("", ""), *_AROUND.get(language, ()))]
+    return (STRICT, by_grammar) if language == "python" else (by_grammar,)
+
+
+@lru_cache(_MAX_REMEMBERED)
+def _in_python(text: str) -> int:
+    """1 where this Python does not read it. Its own parser knows of indentation what the grammar lets pass."""
+    first = next((line for line in text.split("\n") if line.strip()), "")
+    around = "if 1:\n" if first[:1].isspace() else ""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(around + text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return 1
+    return 0
+
+
+STRICT: Sequence[Mistakes] = (_in_python,)
+
+
+@lru_cache(_MAX_REMEMBERED)
+def in_tree(language: str, text: str, *, around: tuple[str, str] = ("", "")) -> int:
+    """The places that the grammar does not understand, or where something is missing. It goes on behind each."""
+    above, below = around
+    if language == "php" and "<?" not in text:
+        above = f"<?php\n{above}"
+    tree = parser_of(language).parse(f"{above}{text}{below}".encode(errors="surrogatepass"))
+    found, left = 0, [tree.root_node] if tree.root_node.has_error else []
+    while left:
+        node = left.pop()
+        inside = [child for child in node.children if child.has_error]
+        # What is missing may be in no node of its own.
+        found += node.is_error or not inside
+        left += inside
+    return found

@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import ast
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import assay
+from assay.analysis.lines.grammars import GRAMMARS
+from assay.inference.stopping.dedent import indentation
+from assay.suggestion.cursor import Cursor
+from assay.suggestion.syntax.guard import breaks
+
+MINE = [path for path in Path(assay.__file__).parent.joinpath("suggestion").rglob("*.py") if path.stat().st_size > 500]
+# In each language a file with a gap, a text that fits into it and one that breaks it.
+GAPS = {
+    "c": ("int f(int a) {\n  ¦\n  return a;\n}\n", "a = g(a, 1);", "a = g(a, 1;"),
+    "cpp": ("class A {\npublic:\n  int f() {\n    ¦\n  }\n};\n", "return g();", "return g());"),
+    "csharp": ("class A\n{\n    int F(int a)\n    {\n        ¦\n    }\n}\n", "return a;", "return a };"),
+    "go": ("package a\n\nfunc f(a int) int {\n\t¦\n\treturn a\n}\n", "a = g(a)", "a = g(a"),
+    "java": ("class A {\n    int f(int a) {\n        ¦\n        return a;\n    }\n}\n", "a = g(a);", "a = g(a));"),
+    "javascript": ("class A {\n  f(a) {\n    ¦\n  }\n}\n", "return `${a}`", "return `${a`"),
+    "javascriptreact": ("function A() {\n  ¦\n}\n", "return <p>{a}</p>", "return <p>{a</p>"),
+    "kotlin": ("class A {\n    fun f(a: Int): Int {\n        ¦\n    }\n}\n", "return g(a)", "return g(a"),
+    "lua": ("local function f(a)\n  ¦\nend\n", "return g(a)", "return g(a"),
+    "php": ("<?php\nclass A {\n    function f($a) {\n        ¦\n    }\n}\n", "return g($a);", "return g($a;"),
+    "python": ("class A:\n    def f(self, a):\n        ¦\n        return a\n", "a = g(a)", "a = g(a"),
+    "ruby": ("class A\n  def f(a)\n    ¦\n  end\nend\n", "g(a)", "g(a"),
+    "rust": ("impl A {\n    fn f(&self, a: u8) -> u8 {\n        ¦\n    }\n}\n", "g(a)", "g(a]"),
+    "shellscript": ("f() {\n  ¦\n}\n", 'g "$1"', 'g "$1'),
+    "sql": ("SELECT a ¦\nFROM b;\n", ", c", ", c)"),
+    "swift": ("class A {\n    func f(a: Int) -> Int {\n        ¦\n    }\n}\n", "return g(a)", "return g(a]"),
+    "typescript": ("class A {\n  private f(a: number): number {\n    ¦\n  }\n}\n", "return g(a)", "return g(a"),
+    "typescriptreact": ("const A = () => {\n  ¦\n}\n", "return <p>{a}</p>", "return <p>{a</p>"),
+}
+
+
+def cursor(file: str, language: str = "python") -> Cursor:
+    prefix, suffix = file.split("¦")
+    return Cursor(prefix, suffix, "line", language)
+
+
+@pytest.mark.parametrize("language", [*GRAMMARS, "python"])
+def test_in_each_language_with_a_grammar_a_text_that_breaks_the_file_is_told_from_one_that_does_not(language: str) -> None:
+    file, whole, broken = GAPS[language]
+    assert breaks(whole, cursor(file, language)) is False
+    assert breaks(broken, cursor(file, language)) is True
+
+
+@pytest.mark.parametrize("language", ["markdown", "plaintext", "yaml", "haskell"])
+def test_nothing_is_known_of_a_language_without_a_grammar(language: str) -> None:
+    assert breaks("x = (", Cursor("", "", "line", language)) is None
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "broken"),
+    [
+        ('if line.startswith("¦"):\n    pass\n', '["):', True),
+        ('if line.startswith("¦"):\n    pass\n', "[", False),
+        ("for a in b:\n    ¦\n", "if a:", False),
+        ("for a in b:\n    ¦\n    c()\n", "if a:", False),
+        ("try:\n    a()\n¦\n", "except OSError:", False),
+        ("def f():\n    return 1\n\n\n¦\n", "class A:", False),
+        ("class A:\n    ¦\n", "@property", False),
+        ("¦\ndef f():\n    pass\n", "@cache", False),
+        ("match a:\n    ¦\n", "case 1:", False),
+        ("¦\n", "try:", False),
+        ("def f():\n    a = 1\n    ¦\n", "  b = 2", True),
+        ("def f():\n    if a:\n        b()\n    ¦\n", "else:", False),
+        ("def f():\n    b()\n    ¦\n", "else:", True),
+        ('def f():\n    """Say ¦\n\n    More.\n    """\n', "it isn't (so", False),
+        ('def f():\n    """Say ¦\n\n    More.\n    """\n', 'it."""', True),
+        ("f(\n    a,\n    ¦\n)\n", "b=[1,", True),
+        ("f(\n    a,\n    ¦\n)\n", "b=[1],", False),
+        ("def f(¦):\n    pass\n", "a, b=1", False),
+        ("def f(¦):\n    pass\n", "a, b=", True),
+        ("a = [\n    1,\n¦\n", "    2,", False),  # of what is open before nothing is asked
+        ("x = f(\ny = 1\n\n\ndef g():\n    ¦\n", "return (1", True),  # what is broken elsewhere excuses nothing
+        ("x = f(\ny = 1\n\n\ndef g():\n    ¦\n", "return 1", False),
+        ("%matplotlib inline\n¦\n", "import numpy", False),
+    ],
+)
+def test_a_text_is_judged_by_what_it_adds(file: str, text: str, broken: bool) -> None:
+    assert breaks(text, cursor(file)) is broken
+
+
+@pytest.mark.parametrize(
+    ("language", "file", "text"),
+    [
+        ("javascript", "function f() {\n  ¦\n}\n", "items.forEach((item) => {"),
+        ("java", "class A {\n    ¦\n}\n", "@Override"),
+        ("java", "class A {\n    void f() {\n        ¦\n    }\n}\n", "Runnable a = new Runnable() {"),
+        ("c", "¦\nint a;\n", "#ifdef B"),
+        ("ruby", "def f\n  ¦\nend\n", "items.each do |item|"),
+        ("lua", "¦\n", "for i = 1, 3 do"),
+        ("shellscript", "f() {\n  ¦\n}\n", "if [ -e a ]; then"),
+        ("rust", "fn f() {\n    ¦\n}\n", "if a {"),
+    ],
+)
+def test_a_line_that_opens_a_block_is_whole_with_an_empty_body(language: str, file: str, text: str) -> None:
+    assert breaks(text, cursor(file, language)) is False
+
+
+def test_a_dialect_that_the_grammar_does_not_know_hides_nothing() -> None:
+    unknown = "".join(f"REFRESH THE THING number_{i} @@ WITH % NOTHING;\n" for i in range(5))
+    assert breaks("REFRESH THE THING @@ b;", Cursor(unknown, unknown, "line", "sql")) is False
+
+
+@given(st.randoms(use_true_random=False))
+def test_what_stood_in_a_file_of_python_never_breaks_it(drawn: random.Random) -> None:
+    text = drawn.choice(MINE).read_text()
+    lines = text.splitlines(keepends=True)
+    number = drawn.choice([number for number, line in enumerate(lines) if line.strip()])
+    start = len("".join(lines[:number])) + drawn.randrange(len(lines[number].rstrip()))
+    end = drawn.randint(start, len("".join(lines[:number])) + len(lines[number].rstrip()))
+    assert breaks(text[start:end], Cursor(text[:start], text[end:], "line", "python")) is False
+
+
+@given(st.randoms(use_true_random=False), st.sampled_from([")", '"', "]", " else", "\\", "'''", "(", " = = 1", " x y"]))
+def test_what_breaks_a_whole_file_is_told_by_the_part_around_it(drawn: random.Random, added: str) -> None:
+    text = drawn.choice(MINE).read_text()
+    lines = text.splitlines(keepends=True)
+    number = drawn.choice([number for number, line in enumerate(lines) if line.strip()])
+    start = len("".join(lines[:number])) + indentation(lines[number])
+    line, rest = lines[number].strip(), text[start:].partition("\n")[2]
+    without = any(_is_whole(text[:start] + instead + "\n" + rest) for instead in ("", "pass"))
+    changed = text[:start] + line + added + "\n" + rest
+    if without:
+        assert breaks(line + added, Cursor(text[:start], "\n" + rest, "line", "python")) is not _is_whole(changed)
+
+
+def _is_whole(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        return False
+    return True
