@@ -47,8 +47,8 @@ def complete(
     none for its end: measures then say how sure the model was of what is written, not that it ends there. Where nothing is left, all
     tokens stay.
 
-    language: the protocol's identifier. In place of a text that would break a file in that language comes the first that does not of those
-    that part from it where the model was least sure; where all do, the text itself (`Generation.parses`).
+    language: the protocol's identifier. In place of a line that would break a file in that language comes the first that does not of those
+    that part from it where the model was least sure; where all do, the line itself (`Generation.parses`).
     """
     return complete_several(
         model,
@@ -95,7 +95,7 @@ def complete_several(
     if count == 1:
         first = model.generate(prompt, **limits, on_token=tell, **asdict(sampling))
         made = [cut_after_writing(first, cursor)]
-        if not made[0].parses and sampling == GREEDY:
+        if not made[0].parses and kind == "line" and sampling == GREEDY:
             made = [next_best(model, prompt, cursor, made[0], budget)]
     else:
         told = None if tell is None else lambda number, token, text: number == 0 and tell(token, text)
