@@ -69,7 +69,8 @@ def _open_gguf(where: Where, options: Mapping[str, Any]) -> Model:
     if path.suffix != ".gguf" and not path.exists():
         raise NoSuchModel(
             path,
-            "A model is a .gguf file, a folder with config.json, the http:// address of a server, or a name of assay model list. "
+            "A model is a .gguf file, a folder with config.json or one GGUF model, the http:// address of a server, or a name of "
+            "assay model list. "
             "Names at a model hub are not looked up: download the model first.",
         )
     return LlamaModel(path, **options)

@@ -65,6 +65,13 @@ class NotAGGUF(ModelError):
         super().__init__(f"{path}: not a GGUF file of version 2 or 3 ({found}). Give a model in GGUF format, or convert it with llama.cpp.")
 
 
+class NotTheModel(ModelError):
+    """The file is something else, which is known: found says what."""
+
+    def __init__(self, path: Path, found: str, advice: str) -> None:
+        super().__init__(f"{path}: this is {found}, not a model. {advice}")
+
+
 class TruncatedModel(ModelError):
     """The file ends before what its header announces."""
 
@@ -87,10 +94,10 @@ class UnsupportedArchitecture(ModelError):
 
 
 class SplitModel(ModelError):
-    """One of several files that are a model together."""
+    """One of several files that are a model together, of which not all are found. what: why, and what to do."""
 
-    def __init__(self, path: Path, files: int) -> None:
-        super().__init__(f"{path}: one of {files} files of a model. Merge them with: llama-gguf-split --merge FIRST_FILE whole.gguf")
+    def __init__(self, path: Path, files: int, what: str) -> None:
+        super().__init__(f"{path}: one of {files} files of a model, and {what}.")
 
 
 class ContextTooLong(ModelError):

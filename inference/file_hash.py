@@ -8,6 +8,7 @@ import hashlib
 import os
 import re
 import tempfile
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import platformdirs
@@ -26,6 +27,26 @@ def file_sha256(path: Path) -> str:
         return _hash_of(path.resolve(), status.st_size, status.st_mtime_ns)
     except OSError as error:
         raise UnreadableModel(path, error.strerror or str(error)) from error
+
+
+def sha256_of_all(paths: Sequence[Path]) -> str:
+    """One hash of a model's files: of a single file its SHA-256, of several that of their hashes in order. Raises UnreadableModel."""
+    return _together([file_sha256(path) for path in paths])
+
+
+def known_sha256_of_all(paths: Sequence[Path]) -> str:
+    """The same of files whose hashes are known (`known_sha256`); "" where one is not."""
+    hashes = [known_sha256(path) for path in paths]
+    return _together(hashes) if all(hashes) else ""
+
+
+def hash_of_hashes(hashes: Iterable[str]) -> str:
+    """SHA-256 in hex over hashes in hex."""
+    return hashlib.sha256("".join(hashes).encode()).hexdigest()
+
+
+def _together(hashes: Sequence[str]) -> str:
+    return hashes[0] if len(hashes) == 1 else hash_of_hashes(hashes)
 
 
 def known_sha256(path: Path) -> str:

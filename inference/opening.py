@@ -233,11 +233,17 @@ def _first_that_answers(servers: tuple[str, ...], open_one: Callable[[str], T]) 
 
 
 def _located(where: str | Path | None) -> str | Path:
-    """Where a model is. Raises what `named_path` raises."""
+    """Where a model is. Raises what `named_path` and `gguf_in` raise."""
     if where is None or (where == EMBEDDED_NAME and not Path(where).exists()):
         return EMBEDDED
-    if isinstance(where, str) and ":" in where and backend_of(where) is not SERVER and not Path(where).exists():
+    if backend_of(where) is SERVER:
+        return where
+    if isinstance(where, str) and ":" in where and not Path(where).exists():
         from .found.names import named_path
 
-        return named_path(where) or where
+        where = named_path(where) or where
+    if Path(where).is_dir():
+        from .found.gguf_files import gguf_in
+
+        return gguf_in(Path(where)) or where
     return where

@@ -97,10 +97,15 @@ class TinyModel:
         return self.token(name if name in self.control else piece)
 
 
-def write_tiny_gguf(path: Path, model: TinyModel | None = None, kind: Literal["f32", "f16", "q8_0"] = "f32") -> Path:
-    """Write the model and give its path back; vectors stay f32, as llama.cpp wants them."""
+def write_tiny_gguf(
+    path: Path, model: TinyModel | None = None, kind: Literal["f32", "f16", "q8_0"] = "f32", *, tensors_in_a_file: int = 0
+) -> Path:
+    """Write the model and give its path back; vectors stay f32, as llama.cpp wants them.
+
+    tensors_in_a_file: write several files, as gguf-split does; 0 for one. The path is then that of the first.
+    """
     model = model or TinyModel()
-    writer = gguf.GGUFWriter(path, model.architecture)
+    writer = gguf.GGUFWriter(path, model.architecture, split_max_tensors=tensors_in_a_file)
     _write_metadata(writer, model, kind)
     types = {"f32": gguf.GGMLQuantizationType.F32, "f16": gguf.GGMLQuantizationType.F16, "q8_0": gguf.GGMLQuantizationType.Q8_0}
     for name, array in model.weights().items():
@@ -110,7 +115,7 @@ def write_tiny_gguf(path: Path, model: TinyModel | None = None, kind: Literal["f
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
-    return path
+    return min(path.parent.glob(f"{path.stem}-00001-of-*.gguf")) if tensors_in_a_file else path
 
 
 def _write_metadata(writer: gguf.GGUFWriter, model: TinyModel, kind: str) -> None:

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from ..errors import AmbiguousModelName, UnreadableModel, UnusableModel
+from ..file_kind import unfinished
+from ..llamacpp.split_files import PART
 from .candidate import Candidate
 from .walk import Notes, walk
 
 _SUFFIX = ".gguf"
-# As llama.cpp's gguf-split names the files of one model (llama_split_path in llama.cpp).
-_PART = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf", re.IGNORECASE)
-# Behind the name of a file that is being downloaded: LM Studio, llama.cpp, browsers and curl's users; and before it: GPT4All.
-_UNFINISHED = re.compile(
-    r"(?P<name>.+\.gguf)\.(part|partial|download|downloading|downloadInProgress|incomplete|tmp|crdownload|aria2)", re.IGNORECASE
-)
-_UNFINISHED_PREFIXES = ("incomplete-", "downloading_")
 # A part of a model that also sees: it encodes pictures and is no model of text.
 _PROJECTOR = "mmproj"
+# Weights that transformers opens, or refuses with a reason.
+_TRANSFORMERS = {".safetensors", ".bin", ".pt", ".pth", ".ckpt"}
+# LM Studio and Hugging Face's cache keep the file of a model one or two folders down.
+_MAX_DEPTH_OF_ONE = 2
 
 
 def gguf_files(folder: Path, notes: Notes) -> Iterator[Candidate]:
@@ -34,9 +33,9 @@ def candidates_of(folder: Path, files: Iterable[Path]) -> Iterator[Candidate]:
         name = path.relative_to(folder).as_posix()
         if path.name.lower().startswith(_PROJECTOR):
             continue
-        if unfinished := _unfinished(name):
-            yield Candidate(unfinished, path, problem="its download was not finished: let the program that began it go on, or delete it")
-        elif part := _PART.fullmatch(name):
+        if whole := _unfinished(name):
+            yield Candidate(whole, path, problem="its download was not finished: let the program that began it go on, or delete it")
+        elif part := PART.fullmatch(name):
             split[part["stem"], int(part["count"])][int(part["number"])] = path
         elif name.lower().endswith(_SUFFIX):
             yield Candidate(name[: -len(_SUFFIX)], path)
@@ -44,25 +43,35 @@ def candidates_of(folder: Path, files: Iterable[Path]) -> Iterator[Candidate]:
         yield _split_model(name, count, parts)
 
 
+def gguf_in(folder: Path) -> Path | None:
+    """The one GGUF model that a folder is, itself or in the folders in it; None where it has none, or is one for transformers.
+
+    Raises AmbiguousModelName for several, UnusableModel for one whose files are not all there.
+    """
+    try:
+        files = sorted(path for path in folder.iterdir() if path.is_file())
+    except OSError as error:
+        raise UnreadableModel(folder, error.strerror or str(error)) from error
+    if any(path.name == "config.json" for path in files) and any(path.suffix in _TRANSFORMERS for path in files):
+        return None
+    found = list(candidates_of(folder, files)) or list(candidates_of(folder, walk(folder, [], depth=_MAX_DEPTH_OF_ONE)))
+    usable = [candidate for candidate in found if not candidate.problem]
+    if len(usable) > 1:
+        raise AmbiguousModelName(str(folder), [candidate.path for candidate in usable])
+    if found and not usable:
+        raise UnusableModel(str(found[0].path), found[0].problem)
+    return usable[0].path if usable else None
+
+
 def _split_model(name: str, count: int, parts: dict[int, Path]) -> Candidate:
     paths = tuple(parts[number] for number in sorted(parts))
     missing = [number for number in range(1, min(count, 9_999) + 1) if number not in parts]
-    if missing:
-        problem = f"{len(missing)} of its {count} files {'is' if len(missing) == 1 else 'are'} missing: download it again"
-    elif count > 1:
-        problem = f"it is in {count} files: merge them with llama-gguf-split --merge {paths[0].name} whole.gguf"
-    else:
-        problem = ""
+    problem = f"{len(missing)} of its {count} files {'is' if len(missing) == 1 else 'are'} missing: download it again" if missing else ""
     return Candidate(name, paths[0], paths, problem=problem)
 
 
 def _unfinished(name: str) -> str:
-    """The name of the file that a download will be; empty where the name is not that of a download."""
+    """The path of the model that a download will be, without its suffix; empty where the path is not that of a download."""
     folder, slash, file = name.rpartition("/")
-    if whole := _UNFINISHED.fullmatch(file):
-        file = whole["name"]
-    elif file.lower().endswith(_SUFFIX) and (prefix := next((p for p in _UNFINISHED_PREFIXES if file.startswith(p)), "")):
-        file = file[len(prefix) :]
-    else:
-        return ""
-    return f"{folder}{slash}{file[: -len(_SUFFIX)]}"
+    whole = unfinished(file)
+    return f"{folder}{slash}{whole[: -len(_SUFFIX)]}" if whole.lower().endswith(_SUFFIX) else ""

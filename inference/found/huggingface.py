@@ -59,7 +59,7 @@ def candidates(folder: Path, notes: Notes) -> Iterator[Candidate]:
 
 def _of_snapshot(root: Path, files: Sequence[Path]) -> Iterator[Candidate]:
     for found in candidates_of(root, files):
-        yield replace(found, sha256=_hash(found.path))
+        yield found if found.parts else replace(found, sha256=_hash(found.path))
     names = {path.name for path in files if path.parent == root}
     if "config.json" in names and any(name.endswith((".safetensors", ".bin", ".index.json")) for name in names):
         yield Candidate("", root)

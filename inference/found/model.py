@@ -9,10 +9,11 @@ from pathlib import Path
 
 from ..completion.fim_families import FAMILIES, Family, family_of
 from ..errors import ModelError
-from ..file_hash import known_sha256
-from ..hf.folder import Folder, hash_of_hashes, read_folder
-from ..llamacpp.gguf_header import GGUFHeader, read_header
+from ..file_hash import hash_of_hashes, known_sha256, known_sha256_of_all
+from ..hf.folder import Folder, read_folder
+from ..llamacpp.gguf_header import GGUFHeader
 from ..llamacpp.header_checks import check_generates, layout_of
+from ..llamacpp.split_files import read_parts
 from ..model import Fingerprint
 from ..regular_file import read_regular_file
 from .candidate import Candidate
@@ -61,18 +62,16 @@ def describe(candidate: Candidate, place: str, names: tuple[str, ...]) -> FoundM
     try:
         if candidate.path.is_dir():
             return _with_folder(found, read_folder(candidate.path))
-        header = _header(candidate.path, _state(candidate.path))
+        header = _header(parts, tuple(map(_state, parts)))
     except ModelError as error:
         return replace(found, problem=found.problem or _reason(error, candidate.path))
     found = _with_header(found, header)
-    if candidate.parts:  # the first file does not say what is in the others
-        return replace(found, parameters=0, read_per_token=found.size)
     try:
         layout_of(candidate.path, header)
         check_generates(candidate.path, header)
     except ModelError as error:
         found = replace(found, problem=found.problem or _reason(error, candidate.path))
-    weights = "" if found.problem else candidate.sha256 or known_sha256(candidate.path)
+    weights = "" if found.problem else candidate.sha256 or known_sha256_of_all(parts)
     return replace(found, fingerprint=fingerprint_id(weights, header.tokenizer)) if weights else found
 
 
@@ -144,8 +143,8 @@ def _reason(error: ModelError, path: Path) -> str:
 
 
 @functools.lru_cache(maxsize=512)
-def _header(path: Path, _state: tuple[int, int]) -> GGUFHeader:
-    return read_header(path)
+def _header(parts: tuple[Path, ...], _states: tuple[tuple[int, int], ...]) -> GGUFHeader:
+    return read_parts(parts)
 
 
 def _state(path: Path) -> tuple[int, int]:

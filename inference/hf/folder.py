@@ -6,13 +6,14 @@ import hashlib
 import json
 import math
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..errors import ContextTooLong, DamagedModel, MissingFile, NoSuchModel, NotAModelFolder, TruncatedModel, UnreadableModel, UnsafeWeights
-from ..file_hash import file_sha256
+from ..file_hash import file_sha256, hash_of_hashes
+from ..file_kind import BEGINNING, refuse_other_kind
 from ..regular_file import read_regular_file
 
 # The default context is the model's own, but no longer than this, because its cache takes memory.
@@ -20,6 +21,7 @@ DEFAULT_CONTEXT = 4096
 _UNKNOWN_CONTEXT = 2048
 _INDEX = "model.safetensors.index.json"
 _WEIGHTS = "model.safetensors"
+_NAMES_A_MODEL = "Give a folder that holds config.json and safetensors, or a GGUF file."
 _PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt")
 # The bound of the format's own readers: a header that announces more is damaged.
 _MAX_HEADER_BYTES = 100_000_000
@@ -90,11 +92,6 @@ class Folder:
         return hash_of_hashes(file_sha256(path) for path in self.weights)
 
 
-def hash_of_hashes(hashes: Iterable[str]) -> str:
-    """`Folder.weights_hash`, of the hashes of the weight files."""
-    return hashlib.sha256("".join(hashes).encode()).hexdigest()
-
-
 def context_for(folder: Folder, n_ctx: int | None) -> int:
     """Tokens of context: n_ctx, or the model's own (DEFAULT_CONTEXT at most) where n_ctx is None. Raises ContextTooLong."""
     trained = folder.context_length
@@ -108,7 +105,7 @@ def context_for(folder: Folder, n_ctx: int | None) -> int:
 def read_folder(path: Path) -> Folder:
     """Check a folder without loading its weights.
 
-    Raises NoSuchModel, NotAModelFolder, MissingFile, UnsafeWeights, DamagedModel, TruncatedModel, UnreadableModel.
+    Raises NoSuchModel, NotAModelFolder, MissingFile, UnsafeWeights, NotTheModel, DamagedModel, TruncatedModel, UnreadableModel.
     """
     try:
         exists, is_folder = path.exists(), path.is_dir()
@@ -120,8 +117,8 @@ def read_folder(path: Path) -> Folder:
         raise NotAModelFolder(path, "it is a file", "Give the folder that holds config.json.")
     if not (path / "config.json").is_file():
         adapter = (path / "adapter_config.json").is_file()
-        advice = "It is an adapter: merge it into its base model and save that." if adapter else "Give the folder that holds config.json."
-        raise NotAModelFolder(path, "there is no config.json", advice)
+        advice = "It is an adapter: merge it into its base model and save that." if adapter else _NAMES_A_MODEL
+        raise NotAModelFolder(path, "there is neither config.json nor a GGUF file", advice)
     config = read_json(path / "config.json")
     weights = _weight_files(path)
     if not (path / "tokenizer.json").is_file():
@@ -141,12 +138,15 @@ def read_folder(path: Path) -> Folder:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """The table that a JSON file holds. Raises DamagedModel, UnreadableModel."""
+    """The table that a JSON file holds. Raises NotTheModel, DamagedModel, UnreadableModel."""
+    data = b""
     try:
-        value = json.loads(read_regular_file(path, _MAX_JSON_BYTES).decode("utf-8"))
+        data = read_regular_file(path, _MAX_JSON_BYTES)
+        value = json.loads(data.decode("utf-8"))
     except OSError as error:
         raise UnreadableModel(path, error.strerror or str(error)) from error
     except (ValueError, RecursionError) as error:
+        refuse_other_kind(path, data[:BEGINNING])
         raise DamagedModel(path, f"it is not JSON ({error})") from error
     if not isinstance(value, dict):
         raise DamagedModel(path, "it is not a table of names and values")
@@ -180,6 +180,10 @@ def _parameters(path: Path) -> int:
     try:
         size = path.stat().st_size
         with path.open("rb") as file:
+            beginning = file.read(BEGINNING)
+            if b"{" not in beginning[8:16]:
+                refuse_other_kind(path, beginning)
+            file.seek(0)
             start = file.read(8)
             if len(start) < 8:
                 raise TruncatedModel(path, size, 8, "the length of the header")

@@ -11,11 +11,12 @@ import math
 import mmap
 import struct
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..completion.fim_families import FAMILIES
 from ..errors import DamagedModel, NoSuchModel, NotAGGUF, TruncatedModel, UnreadableModel, UnsupportedArchitecture
+from ..file_kind import BEGINNING, refuse_other_kind, refuse_unfinished
 
 Value = int | float | bool | str
 
@@ -133,7 +134,7 @@ class GGUFHeader:
         tokenizer: SHA-256 of the tokenizer's metadata, independent of their order in the file.
         size: bytes that the file must have.
         spellings: those tokens of the vocabulary that a family of `fim_families` or llama.cpp knows as control tokens.
-        read_per_token: about how many bytes of the weights are read to compute one token.
+        bytes_by_role: bytes of the tensors by how often they are read (`_role`).
     """
 
     version: int
@@ -143,7 +144,7 @@ class GGUFHeader:
     tokenizer: str
     size: int
     spellings: frozenset[str] = frozenset()
-    read_per_token: int = 0
+    bytes_by_role: dict[str, int] = field(default_factory=dict)
 
     @property
     def fills_middle(self) -> bool:
@@ -156,8 +157,20 @@ class GGUFHeader:
 
     @property
     def architecture(self) -> str:
-        """As llama.cpp names it: "llama", "qwen2", …"""
-        return str(self.metadata["general.architecture"])
+        """As llama.cpp names it: "llama", "qwen2", …; empty for a later file of a model in several."""
+        return str(self.metadata.get("general.architecture", ""))
+
+    @property
+    def read_per_token(self) -> int:
+        """About how many bytes of the weights are read for one token: not the experts that it does not ask, and one row of an embedding
+        that is not tied."""
+        sizes, experts, used = (
+            self.bytes_by_role,
+            *(self.number(f"{self.architecture}.expert_{name}", 0) for name in ("count", "used_count")),
+        )
+        share = used / experts if 0 < used <= experts else 1.0
+        embedding = 0 if sizes.get("output") else sizes.get("embedding", 0)
+        return int(sizes.get("other", 0) + sizes.get("output", 0) + embedding + sizes.get("experts", 0) * share)
 
     @property
     def quantisation(self) -> str:
@@ -190,11 +203,13 @@ class GGUFHeader:
 def read_header(path: Path) -> GGUFHeader:
     """Read and check a GGUF file's header; the weights themselves are not read.
 
-    Raises NoSuchModel, UnreadableModel, NotAGGUF, TruncatedModel, DamagedModel, UnsupportedArchitecture (a number format not known here).
+    Raises NoSuchModel, UnreadableModel, NotTheModel, NotAGGUF, TruncatedModel, DamagedModel, UnsupportedArchitecture (a number format not
+    known here).
     """
     try:
         if not path.is_file():
             raise NoSuchModel(path)
+        refuse_unfinished(path)
         with path.open("rb") as file:
             if path.stat().st_size == 0:
                 raise NotAGGUF(path, "the file is empty")
@@ -213,20 +228,20 @@ def parse_header(data: mmap.mmap | bytes, path: Path) -> GGUFHeader:
     if max(tensors, pairs) > _MAX_ENTRIES:
         raise DamagedModel(path, f"it has {pairs:,} metadata keys and {tensors:,} tensors, and models have at most {_MAX_ENTRIES:,}")
     metadata, tokenizer, spellings = _metadata(reader, pairs)
-    if not isinstance(metadata.get("general.architecture"), str):
+    # Of a model in several files only the first says what it is.
+    if not isinstance(metadata.get("general.architecture", "" if metadata.get("split.no") else None), str):
         raise DamagedModel(path, "general.architecture is missing from the metadata")
     alignment = metadata.get("general.alignment", _DEFAULT_ALIGNMENT)
     if not isinstance(alignment, int) or alignment < 1 or alignment & (alignment - 1):
         raise DamagedModel(path, f"general.alignment is {alignment!r}, not a power of two")
-    blocks = metadata.get(f"{metadata['general.architecture']}.block_count", 1)
+    blocks = metadata.get(f"{metadata.get('general.architecture')}.block_count", 1)
     if isinstance(blocks, int) and not 1 <= blocks <= _MAX_BLOCKS:
         raise DamagedModel(path, f"it has {blocks:,} layers, and llama.cpp takes 1 to {_MAX_BLOCKS}")
     counts, end, sizes = _tensors(reader, tensors)
     size = -(-reader.position // alignment) * alignment + end if tensors else reader.position
     if size > len(data):
         raise TruncatedModel(path, len(data), size, "the weights")
-    header = GGUFHeader(version, metadata, sum(counts.values()), dict(counts), tokenizer, size, spellings)
-    return replace(header, read_per_token=_read_per_token(header, sizes))
+    return GGUFHeader(version, metadata, sum(counts.values()), dict(counts), tokenizer, size, spellings, dict(sizes))
 
 
 class _Reader:
@@ -299,6 +314,7 @@ class _Reader:
 def _version(data: mmap.mmap | bytes, path: Path) -> int:
     magic = bytes(data[:4])
     if not b"GGUF".startswith(magic):
+        refuse_other_kind(path, bytes(data[:BEGINNING]))
         raise NotAGGUF(path, f"it begins with {magic!r}")
     if len(data) < 8:
         raise TruncatedModel(path, len(data), 24, "the header")
@@ -335,17 +351,6 @@ def _metadata(reader: _Reader, pairs: int) -> tuple[dict[str, Value], str, froze
         if lengths[key] != lengths.get(_TOKENS, 0):
             raise DamagedModel(reader.path, f"{key} is about {lengths[key]:,} tokens, the vocabulary has {lengths.get(_TOKENS, 0):,}")
     return values, hashlib.sha256(b"".join(tokenizer[key] for key in sorted(tokenizer))).hexdigest(), reader.spellings
-
-
-def _read_per_token(header: GGUFHeader, sizes: Counter[str]) -> int:
-    """Bytes of the weights behind one token: without the experts that it does not ask, and one row of an embedding that is not tied.
-
-    sizes: bytes of all tensors by `_role`.
-    """
-    experts, used = (header.number(f"{header.architecture}.expert_{name}", 0) for name in ("count", "used_count"))
-    share = used / experts if 0 < used <= experts else 1.0
-    embedding = 0 if sizes["output"] else sizes["embedding"]
-    return int(sizes["other"] + sizes["output"] + embedding + sizes["experts"] * share)
 
 
 def _role(name: str) -> str:

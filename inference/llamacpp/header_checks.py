@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ..errors import ContextTooLong, OutOfMemory, SplitModel, UnknownLayout, UnsupportedArchitecture
+from ..errors import ContextTooLong, OutOfMemory, UnknownLayout, UnsupportedArchitecture
 from ..model import KVType, Layout
 from .gguf_header import GGUFHeader
 from .session import BYTES_OF_KV, FORK_CELLS
@@ -52,11 +52,9 @@ def context_length_of(header: GGUFHeader, n_ctx: int | None) -> int:
 
 
 def check_generates(path: Path, header: GGUFHeader) -> None:
-    """Refuse a file that is no whole model of text. Raises UnsupportedArchitecture, SplitModel."""
+    """Refuse a model that is not one of text. Raises UnsupportedArchitecture."""
     if header.architecture in _NOT_CAUSAL:
         raise UnsupportedArchitecture(path, f'the architecture "{header.architecture}" does not generate text')
-    if header.number("split.count", 1) > 1:
-        raise SplitModel(path, header.number("split.count", 1))
 
 
 def check_can_run(path: Path, header: GGUFHeader, n_ctx: int, kv_type: KVType) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..completion.fim_families import family_of, front_tokens, in_front
 from ..errors import CacheNotPossible, DecodeFailed, ModelClosed, ShiftNotPossible
-from ..file_hash import file_sha256
+from ..file_hash import sha256_of_all
 from ..model import (
     Cancel,
     Capabilities,
@@ -38,9 +38,9 @@ from ..stopping.stop import NONE, Stop
 from .cache import Cache, CacheOptions, PromptReading
 from .distribution import Distribution, distribution
 from .generation import Generating, begin_several, generate_one, generate_several, sampler
-from .gguf_header import read_header
 from .header_checks import check_can_run, context_length_of, layout_of
 from .session import BYTES_OF_KV, CHUNK, QUANTISED_KV, Offload, Session, SessionOptions, runtime_name
+from .split_files import parts_of, read_parts
 from .threads import ThreadsInUse
 from .vocabulary import Vocabulary
 
@@ -53,6 +53,7 @@ class LlamaModel:
     """The `Model` protocol on llama.cpp. One call at a time; a call leaves its tokens in the cache for the next to reuse.
 
     Parameters
+        path: a file; of a model in several files any of them.
         n_ctx: tokens of context; None for the model's own (4,096 at most).
         gpu_layers: how many layers to offload; "auto" for all where the build can.
         threads: "auto" for as many as are fastest beside what else the machine does, for prompts and for generation apart.
@@ -69,8 +70,8 @@ class LlamaModel:
         offload: what runs on a GPU.
 
     Raises on opening
-        NoSuchModel, UnreadableModel, NotAGGUF, TruncatedModel, DamagedModel, SplitModel, UnsupportedArchitecture, UnknownLayout,
-        ContextTooLong, OutOfMemory, CacheNotPossible, ShiftNotPossible, LoadFailed, RuntimeMissing.
+        NoSuchModel, UnreadableModel, NotTheModel, NotAGGUF, TruncatedModel, DamagedModel, SplitModel, UnsupportedArchitecture,
+        UnknownLayout, ContextTooLong, OutOfMemory, CacheNotPossible, ShiftNotPossible, LoadFailed, RuntimeMissing.
     """
 
     def __init__(
@@ -87,7 +88,8 @@ class LlamaModel:
         parked_bytes: int = PARKED_BYTES,
         parked_sequences: int = PARKED_SEQUENCES,
     ) -> None:
-        self.path = Path(path)
+        self._parts = parts_of(Path(path))
+        self.path = self._parts[0]
         known = {"threads": threads, "gpu_layers": gpu_layers, "n_ctx": n_ctx, "chunk": chunk, "shift_tokens": shift_tokens}
         known |= {"parked_bytes": parked_bytes, "parked_sequences": parked_sequences}
         for name, value in known.items():
@@ -98,14 +100,14 @@ class LlamaModel:
             raise ValueError(f"kv_type is {kv_type!r}, it must be one of {', '.join(BYTES_OF_KV)}")
         if kv_type in QUANTISED_KV and flash_attention is False:
             raise CacheNotPossible(self.path, kv_type, "llama.cpp computes it with flash attention only, and that is turned off")
-        self.header = read_header(self.path)
+        self.header = read_parts(self._parts)
         self._layout = layout_of(self.path, self.header)
         self._context_length = context_length_of(self.header, n_ctx)
         check_can_run(self.path, self.header, self._context_length, kv_type)
         layers, at_most = None if gpu_layers == "auto" else gpu_layers, None if threads == "auto" else threads
         longest_chunk = min(chunk, self._context_length)  # a longer one only takes memory
         options = SessionOptions(self._context_length, layers, at_most, kv_type, flash_attention, longest_chunk)
-        session = Session(self.path, options)
+        session = Session(self._parts, options)
         if shift_tokens and not session.can_shift:
             session.close()
             raise ShiftNotPossible(self.path)
@@ -135,7 +137,7 @@ class LlamaModel:
             architecture=header.architecture,
             parameters=header.parameters,
             quantisation=header.quantisation,
-            weights=file_sha256(self.path),
+            weights=sha256_of_all(self._parts),
             tokenizer=header.tokenizer,
             runtime=runtime_name(),
             cache=self._kv_type if self._kv_type in QUANTISED_KV else "",

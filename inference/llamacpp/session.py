@@ -134,8 +134,8 @@ class Session:
         OutOfMemory, DecodeFailed while computing.
     """
 
-    def __init__(self, path: Path, options: SessionOptions) -> None:
-        self.path = path
+    def __init__(self, parts: Sequence[Path], options: SessionOptions) -> None:
+        self.path = parts[0]
         self.llama, self._log = runtime()
         self._model: Any = None
         self._context: Any = None
@@ -147,7 +147,7 @@ class Session:
         self._most_running = most_running()
         self._controller: ThreadController | None = None
         try:
-            self._load(options)
+            self._load(parts, options)
             if options.threads is None and self.offload.layers < self.offload.total:
                 self._controller = ThreadController(self._threads, physical_cores())
             self._make_context(options)
@@ -166,7 +166,7 @@ class Session:
             return int(options.flash_attention)
         return 0 if self.offload.layers == 0 and options.kv_type not in QUANTISED_KV else -1
 
-    def _load(self, options: SessionOptions) -> None:
+    def _load(self, parts: Sequence[Path], options: SessionOptions) -> None:
         llama = self.llama
         supported = bool(llama.llama_supports_gpu_offload())
         parameters = llama.llama_model_default_params()
@@ -177,7 +177,8 @@ class Session:
         # dropped as unused (ggml-org/llama.cpp, pull request 26954, open). So weights are not rearranged there.
         parameters.use_extra_bufts = b"AMX_INT8 = 1" not in llama.llama_print_system_info()
         self._log.clear()
-        self._model = llama.llama_model_load_from_file(os.fsencode(self.path), parameters)
+        names = (ctypes.c_char_p * len(parts))(*map(os.fsencode, parts))
+        self._model = llama.llama_model_load_from_splits(names, len(parts), parameters)
         if not self._model:
             raise self._refusal()
         if llama.llama_model_has_encoder(self._model) or not llama.llama_model_has_decoder(self._model):

@@ -16,6 +16,7 @@ from assay.inference.errors import (
     ModelError,
     NoSuchModel,
     NotAGGUF,
+    NotTheModel,
     OutOfMemory,
     SplitModel,
     TruncatedModel,
@@ -54,8 +55,37 @@ def test_a_missing_embedded_model_says_so() -> None:
 
 def test_not_a_gguf(tmp_path: Path) -> None:
     path = tmp_path / "model.gguf"
-    path.write_text("<html>not found</html>")
+    path.write_bytes(bytes(range(256)) * 4)
     with pytest.raises(NotAGGUF, match="convert it"):
+        open_model(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n", "a Git LFS pointer, not a model.*git lfs pull"),
+        (b"<html>not found</html>", "a web page, not a model"),
+        (b"\n<!DOCTYPE html><title>Log in</title>", "a web page, not a model"),
+        (b'<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>', "a server's message in XML"),
+        (b"Entry not found", r"a text \('Entry not found'\), not a model"),
+        (b"PK\x03\x04" + bytes(100), "an archive, or a packed file"),
+        (b"tjgg" + bytes(100), "from before GGUF"),
+        (bytes(4096), "filled with zeros"),
+        (b"\x50\0\0\0\0\0\0\0" + b'{"weight":{"dtype":"F32"}}', "a safetensors file"),
+    ],
+)
+def test_what_is_known_not_to_be_a_model_is_named_as_what_it_is(tmp_path: Path, content: bytes, said: str) -> None:
+    path = tmp_path / "model.gguf"
+    path.write_bytes(content)
+    with pytest.raises(NotTheModel, match=said):
+        open_model(path)
+
+
+@pytest.mark.parametrize("name", ["model.gguf.part", "model.gguf.crdownload", "incomplete-model.gguf"])
+def test_a_download_that_was_not_finished_is_named_as_one(tmp_path: Path, tiny_gguf: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(tiny_gguf.read_bytes()[:-5000])
+    with pytest.raises(NotTheModel, match="a download that was not finished"):
         open_model(path)
 
 
@@ -132,10 +162,38 @@ with open_model(sys.argv[1], n_ctx=256, threads=1) as model:
     assert done.stdout.endswith("True\n")
 
 
-def test_one_file_of_several(tmp_path: Path) -> None:
-    path = write_tiny_gguf(tmp_path / "model-00001-of-00003.gguf", TinyModel(metadata={"split.count": 3}))
-    with pytest.raises(SplitModel, match=r"one of 3 files of a model. Merge them"):
-        open_model(path)
+def test_a_model_in_several_files_is_the_one_that_they_make_together(tmp_path: Path) -> None:
+    whole, first = write_tiny_gguf(tmp_path / "whole.gguf"), write_tiny_gguf(tmp_path / "model.gguf", tensors_in_a_file=7)
+    last = max(tmp_path.glob("model-*.gguf"))
+    assert last.name == "model-00003-of-00003.gguf"
+    with open_model(whole, threads=1) as model, open_model(first, threads=1) as split, open_model(last, threads=1) as again:
+        prompt = model.fim("def f():\n    return ", "\n")
+        texts = [one.generate(prompt, stop=NONE, max_tokens=8).text for one in (model, split, again)]
+        assert texts == [texts[0]] * 3
+        assert split.fingerprint == again.fingerprint
+        assert (split.fingerprint.parameters, split.fingerprint.tokenizer) == (model.fingerprint.parameters, model.fingerprint.tokenizer)
+        before = split.fingerprint.weights
+    data = bytearray(last.read_bytes())
+    data[-1] ^= 1
+    last.write_bytes(data)
+    with open_model(first, threads=1) as changed:
+        assert changed.fingerprint.weights != before
+
+
+def test_files_of_a_model_that_are_not_there_are_named(tmp_path: Path) -> None:
+    first = write_tiny_gguf(tmp_path / "model.gguf", tensors_in_a_file=7)
+    (tmp_path / "model-00002-of-00003.gguf").unlink()
+    with pytest.raises(SplitModel, match=r"one of 3 files of a model, and model-00002-of-00003\.gguf is not beside it"):
+        open_model(first)
+    with pytest.raises(SplitModel, match="its name does not say which"):
+        open_model(first.rename(tmp_path / "renamed.gguf"))
+
+
+def test_files_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
+    first = write_tiny_gguf(tmp_path / "model.gguf", tensors_in_a_file=7)
+    (tmp_path / "model-00002-of-00003.gguf").write_bytes((tmp_path / "model-00003-of-00003.gguf").read_bytes())
+    with pytest.raises(DamagedModel, match="it says that it is file 3 of 3, its name that it is 2 of 3"):
+        open_model(first)
 
 
 @pytest.mark.parametrize("options", [{"n_ctx": 0}, {"threads": 0}, {"gpu_layers": -1}])

@@ -5,10 +5,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from tiny_gguf import write_tiny_gguf
 
 from assay.inference.asking.asker import Message
 from assay.inference.errors import (
     AccessRefused,
+    AmbiguousModelName,
     BadServerAddress,
     ModelError,
     NoChat,
@@ -17,6 +19,7 @@ from assay.inference.errors import (
     OptionDoesNotApply,
     OtherModelServed,
     ServerUnreachable,
+    UnusableModel,
 )
 from assay.inference.opening import EMBEDDED, ModelChoice, open_asker, open_model, require_same_model
 
@@ -48,9 +51,33 @@ def test_a_folder_without_a_model_and_a_closed_port_are_errors_for_people(tmp_pa
         assert where in str(error.value)
 
 
+def test_a_folder_with_one_gguf_file_is_that_model(tmp_path: Path) -> None:
+    deep = tmp_path / "publisher" / "model"
+    deep.mkdir(parents=True)
+    (deep / "mmproj-f16.gguf").write_bytes(b"GGUF")
+    path = write_tiny_gguf(deep / "small.gguf")
+    for folder in (tmp_path, deep):
+        choice = ModelChoice(str(folder), {"threads": 1})
+        assert (choice.located, choice.backend.name) == (path, "llama.cpp")
+        with choice.open() as model:
+            assert model.fingerprint.name == "tiny"
+
+
+def test_a_folder_with_several_gguf_files_names_them(tmp_path: Path) -> None:
+    paths = [write_tiny_gguf(tmp_path / f"{name}.gguf") for name in "ab"]
+    with pytest.raises(AmbiguousModelName, match=r"names 2 models\. Give the path of one: .*a\.gguf, .*b\.gguf"):
+        open_model(tmp_path)
+    paths[1].rename(tmp_path / "b.gguf.part")
+    with open_model(tmp_path, threads=1) as model:
+        assert model.fingerprint.name == "tiny"
+    paths[0].unlink()
+    with pytest.raises(UnusableModel, match=r"b\.gguf\.part: its download was not finished"):
+        open_model(tmp_path)
+
+
 def test_what_is_not_there_is_told_what_a_model_can_be(tmp_path: Path) -> None:
     for where in (tmp_path / "folder", "organisation/name"):
-        with pytest.raises(NoSuchModel, match=r"A model is a \.gguf file, a folder with config\.json, the"):
+        with pytest.raises(NoSuchModel, match=r"A model is a \.gguf file, a folder with config\.json or one GGUF model, the"):
             open_model(where)
 
 

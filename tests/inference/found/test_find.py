@@ -10,6 +10,7 @@ from assay.inference.embedded_model import EMBEDDED
 from assay.inference.found.find import find_models
 from assay.inference.found.machine import Machine
 from assay.inference.found.model import FoundModel
+from assay.inference.found.names import named_path
 from assay.inference.opening import open_model
 
 
@@ -68,23 +69,36 @@ def test_files_that_can_not_be_used_say_why_and_come_last(machine: Machine, tmp_
     (cache / "empty.gguf").touch()
     (cache / "gone.gguf").symlink_to(tmp_path / "nothing")
     write_tiny_gguf(cache / "embeds.gguf", TinyModel(metadata={}, architecture="nomic-bert"))
-    put(tiny_gguf, cache / "split-00001-of-00002.gguf")
-    put(tiny_gguf, cache / "split-00002-of-00002.gguf")
+    put(tiny_gguf, cache / "split-00001-of-00003.gguf")
+    put(tiny_gguf, cache / "split-00002-of-00003.gguf")
     models = [model for model in find_models(machine).models if model.names != ("embedded",)]
     said = {model.names[0].removeprefix("llama.cpp:"): model.problem for model in models}
     assert next(iter(said)) == "whole"
     assert said.pop("whole") == ""
     for name, words in (
         ("half", "cut short"),
-        ("page", "not a GGUF file"),
+        ("page", "this is a web page"),
         ("empty", "the file is empty"),
         ("gone", "no such model file"),
         ("embeds", "does not generate text"),
-        ("split", "merge them with llama-gguf-split --merge split-00001-of-00002.gguf"),
+        ("split", "1 of its 3 files is missing"),
     ):
         assert words in said[name], name
         assert str(cache) not in said[name]
     assert not any(model.fingerprint for model in models if model.problem)
+
+
+def test_a_model_in_several_files_is_listed_as_the_one_that_is_opened(machine: Machine, tmp_path: Path, tiny_gguf: Path) -> None:
+    cache = tmp_path / ".cache/llama.cpp"
+    cache.mkdir(parents=True)
+    first = write_tiny_gguf(cache / "big.gguf", tensors_in_a_file=7)
+    whole = put(tiny_gguf, tmp_path / "mine/whole.gguf")
+    found = {model.names[0]: model for model in find_models(machine, [whole.parent]).models}
+    split, alone = found["llama.cpp:big"], found[str(whole)]
+    with open_model(first, threads=1) as opened:
+        assert split.fingerprint == opened.fingerprint.id
+    assert (split.parameters, split.read_per_token, split.problem) == (alone.parameters, alone.read_per_token, "")
+    assert named_path("llama.cpp:big", machine) == first
 
 
 def test_a_file_of_several_gigabytes_is_not_hashed(machine: Machine, tmp_path: Path, tiny_gguf: Path) -> None:

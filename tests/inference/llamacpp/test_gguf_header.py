@@ -68,7 +68,7 @@ def test_a_missing_file_and_a_folder_are_no_models(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"PK\x03\x04 a zip file", b"GGML" + bytes(40), b"GGUF\x01\x00\x00\x00" + bytes(40), b"GGUF\x00\x00\x00\x03" + bytes(40)],
+    [b"", b"\x7fELF" + bytes(40), b"GGML" + bytes(40), b"GGUF\x01\x00\x00\x00" + bytes(40), b"GGUF\x00\x00\x00\x03" + bytes(40)],
 )
 def test_other_files_are_not_a_gguf(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "model.gguf"
