@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from .exit_codes import DONE
 from .options import add_json_option, add_model_option, command_parser, model_choice
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..inference.llamacpp.threads import ThreadsInUse
     from ..inference.model import Model
     from ..inference.opening import ModelChoice, ModelOptions
+    from ..inference.remote.model import RemoteModel
     from .options import Subparsers
 
 _PROMPT_TOKENS = 800  # about the length of a completion's prompt
@@ -116,6 +117,7 @@ def check(arguments: argparse.Namespace) -> int:
 
 def description(model: Model, choice: ModelChoice) -> dict[str, Any]:
     """What `assay model info --json` prints, except the time it took to load."""
+    from ..inference.backends import SERVER
     from ..inference.llamacpp.model import LlamaModel
 
     fingerprint = model.fingerprint
@@ -131,6 +133,8 @@ def description(model: Model, choice: ModelChoice) -> dict[str, Any]:
     }
     if isinstance(model, LlamaModel):
         facts["offload"] = asdict(model.offload)
+    if choice.backend is SERVER:
+        facts["way"] = cast("RemoteModel", model).way
     if not model.capabilities.heals:
         facts["note"] = _NOT_HELD
     return facts

@@ -21,7 +21,7 @@ from ..remote.address import find_key
 from ..remote.chat_format import PATH, STAND_IN_TEMPLATE, ChatAnswer, chat_answer, chat_request
 from ..remote.formats import ServedToken, same_distribution
 from ..remote.http import Connection, Timeouts
-from ..remote.served import identify
+from ..remote.identify import identify
 from .asker import Alternative, Form, Message, Said, SaidToken, check_asked
 from .reading import closed, tokens_of, whole_characters
 from .retry import PATIENCE_S, retried
@@ -81,8 +81,10 @@ class ChatAsker:
         key = find_key(None, key_file)
         with contextlib.closing(Connection(url, key, replace(timeouts, silence=min(timeouts.silence, _SILENCE_S)))) as opening:
             self.served, props = identify(opening, model)
+            named = opening.in_every_body
         self.has_template = props.get("chat_template") != STAND_IN_TEMPLATE
         self._connection = Connection(url, key, timeouts, _MAX_ANSWER_BYTES)
+        self._connection.in_every_body |= named
         self._patience_s, self._closed, self._free = patience_s, threading.Event(), threading.BoundedSemaphore(at_once)
         try:
             self.told = self._find_told()
@@ -104,7 +106,7 @@ class ChatAsker:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What the user must be told about the connection."""
-        return self._connection.warnings
+        return self._connection.warnings + self.served.warnings
 
     @property
     def name(self) -> str:

@@ -8,7 +8,8 @@ from dataclasses import replace
 from ..completion.fim_families import family_named
 from ..errors import ModelError, ServerTimedOut, ServerUnreachable
 from ..remote.http import Connection, Timeouts
-from ..remote.served import Served, identify, served_names
+from ..remote.identify import identify, served_names
+from ..remote.served import Served
 from .model import FoundModel
 from .own_lists import Told, own_list
 from .walk import Notes
@@ -31,7 +32,8 @@ def ask_server(title: str, port: int) -> tuple[list[FoundModel], Notes]:
         try:
             names = served_names(connection)
             listed = names[:_MAX_MODELS]
-            served = [identify(connection, name)[0] for name in listed]
+            # Nothing is loaded for a list.
+            served = [identify(connection, name, load=False)[0] for name in listed]
         except ServerUnreachable:
             return [], []
         except ServerTimedOut:
@@ -39,7 +41,7 @@ def ask_server(title: str, port: int) -> tuple[list[FoundModel], Notes]:
             return [], [f"{where}: {why}, so its models are not listed"]
         except ModelError as error:
             return [], [str(error)]
-        told = own_list(connection) if any(one.kind == "openai" for one in served) else {}
+        told = own_list(connection) if any(one.kind in ("openai", "ollama", "lm-studio") for one in served) else {}
     notes = [f"{where}: only the first {_MAX_MODELS} of {len(names)} models are listed"] if len(names) > len(listed) else []
     found = []
     for name, one in zip(listed, served, strict=True):
@@ -63,5 +65,6 @@ def _described(model: FoundModel, served: Served, told: Told) -> FoundModel:
         context_length=served.context_length or told.context_length,
         fills_middle=None if family is None else True,
         family="" if family is None else family.name,
-        fingerprint=served.fingerprint.id,
+        # A llama-server says little of a model that it has not loaded.
+        fingerprint=served.fingerprint.id if served.kind != "llama-server" or served.context_length else "",
     )

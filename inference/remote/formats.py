@@ -186,6 +186,8 @@ def server_end(event: Mapping[str, Any]) -> StopReason | None:
     """Why the server ended the text, or None."""
     if event.get("stop") is True:
         return StopReason.END if event.get("stop_type") == "eos" else StopReason.TOKENS
+    if event.get("done") is True:
+        return StopReason.END if event.get("done_reason") == "stop" else StopReason.TOKENS
     for choice in event.get("choices") or ():
         if reason := choice.get("finish_reason"):
             return StopReason.END if reason in ("stop", "eos_token") else StopReason.TOKENS

@@ -37,7 +37,7 @@ from ..model import StopReason
 from ..stopping.cancel_or_timeout import StopCheck, never_stop
 from .address import is_loopback, server_address
 from .formats import MALFORMED
-from .server_sent_events import EventStream
+from .server_sent_events import EventStream, LineStream
 
 try:
     import httpx
@@ -52,6 +52,9 @@ _MAX_RETRY_PAUSE_S = 5.0
 # Larger than any real answer: the log-probabilities of a vocabulary of 300,000 tokens take 40 MB.
 _MAX_ANSWER_BYTES = 1 << 28
 _MAX_QUOTED_CHARACTERS = 300
+
+# How a stream of events is written, by its type.
+_STREAMS: dict[str, type[EventStream | LineStream]] = {"text/event-stream": EventStream, "application/x-ndjson": LineStream}
 
 T = TypeVar("T")
 
@@ -87,6 +90,9 @@ class Connection:
 
     The key goes to this host only: redirects are not followed, and no message holds it. Proxies of the environment are used, except for
     the loopback. Every failure is a ModelError.
+
+    Attributes
+        in_every_body: fields that each request with a body has, such as the model's name for a server that has several.
     """
 
     def __init__(self, address: str, key: str | None, timeouts: Timeouts, max_answer_bytes: int = _MAX_ANSWER_BYTES) -> None:
@@ -96,6 +102,7 @@ class Connection:
         self._without_key: Callable[[str], str] = (lambda text: text.replace(key, "…")) if key else str
         self._has_key = key is not None
         host = httpx.URL(self.where).host
+        self.in_every_body: dict[str, Any] = {}
         self.warnings: tuple[str, ...] = ()
         if key and self.where.startswith("http:") and not is_loopback(host):
             self.warnings = (f"The key goes to {self.where} unencrypted: anyone on the way can read it. Use https or a tunnel.",)
@@ -188,12 +195,13 @@ class Connection:
     async def events(self, path: str, body: dict[str, Any]) -> AsyncGenerator[Any]:
         """The decoded data of each event, until [DONE] or the end of the stream."""
         async with self._request("POST", path, body, None) as response:
-            if not response.headers.get("content-type", "").startswith("text/event-stream"):
+            kind = response.headers.get("content-type", "").partition(";")[0].strip()
+            if kind not in _STREAMS:
                 text = (await self._read(response, path)).decode("utf-8", "replace")
                 if _is_html(response, text):
                     raise NotACompletionServer(self.where, f"{path} answered with a web page")
                 raise BadAnswer(self.where, path, f"no stream of events ({self.quoted(text)})")
-            stream, size = EventStream(), 0
+            stream, size = _STREAMS[kind](), 0
             with self._cut_off(path):
                 async for chunk in response.aiter_bytes():
                     size = self._bounded(path, size + len(chunk))
@@ -233,7 +241,8 @@ class Connection:
         loop = asyncio.get_running_loop()
         began, pause = loop.time(), _FIRST_RETRY_PAUSE_S
         while True:
-            request = self._client.build_request(method, self.where + path, json=body)
+            sent = body and {**body, **self.in_every_body}
+            request = self._client.build_request(method, self.where + path, json=sent)
             wanted, allowed = 0.0, patience
             failure: ModelError
             try:

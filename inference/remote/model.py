@@ -54,7 +54,7 @@ class RemoteModel:
         model: which of the server's models; None for its only one.
         key: the server's key; None for that of key_file, else of the environment variable ASSAY_API_KEY, else none.
         layout: None for the one that the model's control tokens say.
-        context_length: None for what the server says.
+        context_length: None for what the server says. Ollama loads the model with it.
 
     Attributes
         served: what was found out about the server.
@@ -80,7 +80,7 @@ class RemoteModel:
             raise ValueError(f"context_length is {context_length}, it must be at least 1")
         self._connection = Connection(url, find_key(key, key_file), timeouts or Timeouts())
         try:
-            self.served, self._tokenizer = probe(self._connection, model)
+            self.served, self._tokenizer = probe(self._connection, model, context_length)
             self._family = _family(self.served, self._tokenizer)
             self._layout = _layout(self.where, self.served, self._family, layout)
         except BaseException:
@@ -110,7 +110,12 @@ class RemoteModel:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What the user must be told about the connection, in one or two sentences each. Mostly empty."""
-        return self._connection.warnings
+        return self._connection.warnings + self.served.warnings
+
+    @property
+    def way(self) -> str:
+        """How the server is asked, in words: by which path, with what, and who lays the prompt out."""
+        return self._requests.way(self._layout)
 
     @property
     def context_length(self) -> int:
@@ -165,7 +170,7 @@ class RemoteModel:
         """
         tokenizer, family = self._tokenizer, None if self._layout == "left_to_right" else self._family
         prefix, held = self._healing.split(prefix)
-        if self._layout == "infill":
+        if self._layout == "infill" and not self.served.suffix:
             return Prompt((), "infill", (prefix, suffix), tuple(extra), held=held)
         suffix = "" if self._layout == "left_to_right" else suffix
         if tokenizer is None or not self.served.ids:
@@ -375,7 +380,9 @@ class RemoteModel:
 
 
 def _family(served: Served, tokenizer: ServerTokenizer | None) -> Family | None:
-    """The family of the vocabulary; where that can't be looked into, of the name."""
+    """The family of the vocabulary; where that can't be looked into, of the name. None where the server lays prompts out."""
+    if served.kind == "ollama" or served.suffix:
+        return served.family
     return family_named(served.model) if tokenizer is None else family_of(tokenizer.control, served.model)
 
 
@@ -388,7 +395,7 @@ def _ends(served: Served, tokenizer: ServerTokenizer | None, family: Family | No
 
 
 def _layout(where: str, served: Served, family: Family | None, wanted: Layout | None) -> Layout:
-    found: Layout = family.layout if family else "infill" if served.infill else "left_to_right"
+    found: Layout = family.layout if family else "infill" if served.infill or served.suffix else "left_to_right"
     if wanted is None or wanted == found or wanted == "left_to_right":
         return wanted or found
     if wanted == "infill" and served.infill:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -26,7 +27,10 @@ from .formats import (
     same_distribution,
 )
 from .http import Connection
-from .served import ABSENT, Scoring, Served, identify
+from .identify import identify
+from .lm_studio import loaded_context
+from .ollama import probe_ollama
+from .served import ABSENT, Scoring, Served
 from .tokenizer import Kind, ServerTokenizer
 
 _TEXT = "def add(a, b):\n    return"
@@ -36,22 +40,30 @@ _HELD = "qxz"
 _MIN_SHARE = 1 - 1e-3
 _HOT = Sampling(temperature=2.0, seed=1)
 _DRAWS = 16
+# Of a prompt of one letter, with the least that chat templates put around it.
+_MIN_TEMPLATE_TOKENS = 6
 
 
-def probe(connection: Connection, name: str | None) -> tuple[Served, ServerTokenizer | None]:
-    """Ask a server about the model of this name, or about its only one. Raises ModelError."""
+def probe(connection: Connection, name: str | None, context: int | None = None) -> tuple[Served, ServerTokenizer | None]:
+    """Ask a server about the model of this name, or about its only one. Raises ModelError.
+
+    context: tokens of context to load the model with, where a server loads it as it is asked to; None for its own.
+    """
     served, props = identify(connection, name)
     with connection.expecting("what it was asked when it was opened"):
         if served.kind == "llama-server":
             return _llama(connection, served, props)
+        if served.kind == "ollama":
+            return probe_ollama(connection, served, _TEXT, context), None
         return _tgi(connection, served) if served.kind == "tgi" else _openai(connection, served)
 
 
 def _llama(connection: Connection, served: Served, props: Mapping[str, Any]) -> tuple[Served, ServerTokenizer]:
     between = [str(props[name]) for name in ("bos_token", "eos_token") if props.get(name)]
-    tokenizer = _tokenizer(connection, "llama-server", served.model, between)
-    if tokenizer is None:
-        raise NotACompletionServer(connection.where, "a llama-server without /tokenize")
+    try:
+        tokenizer = _looked_up(connection, "llama-server", served.model, between)
+    except NoSuchEndpoint:
+        raise NotACompletionServer(connection.where, "a llama-server without /tokenize") from None
     prompt = {"prompt": [*tokenizer.beginning, *tokenizer.encode(_TEXT)]}
     # A token that is only a part of a character is not reported. Then others are drawn, again at two temperatures.
     cold = _llama_token(connection, prompt, [Sampling(), *(Sampling(1e3, seed=seed) for seed in range(_DRAWS))])
@@ -109,6 +121,10 @@ def _openai(connection: Connection, served: Served) -> tuple[Served, ServerToken
     tokenizer = _tokenizer(connection, "vllm", served.model)
     neutral = served.extras
     _ask(connection, served, _TEXT, top=None)  # a server without completions is refused here, by its own message
+    if served.kind == "lm-studio":
+        served = replace(served, context_length=loaded_context(connection, served.model))
+    if served.kind == "openai" and tokenizer is None:
+        served = _beside_its_template(connection, served)
     named = {"return_tokens_as_token_ids": True}
     for top, extras in ((20, named), (5, named), (5, {})):
         trial = replace(served, top=top, extras={**neutral, **extras})
@@ -128,6 +144,23 @@ def _openai(connection: Connection, served: Served) -> tuple[Served, ServerToken
     if tokenizer is None or not takes_ids:
         return served, tokenizer
     return replace(served, scoring=_scoring(connection, served, ids), holding=_holding(connection, served, tokenizer, ids)), tokenizer
+
+
+def _beside_its_template(connection: Connection, served: Served) -> Served:
+    """Of a server that puts a prompt into the model's chat template: asked by `suffix`, which goes into another; a warning where it can't.
+
+    One letter is one token, or two with that which every text begins with; a template has more.
+    """
+    counted = _ask(connection, served, "a", top=None).get("usage")
+    count = counted.get("prompt_tokens") if isinstance(counted, dict) else None
+    if served.metadata.get("owned_by") == "library":  # as Ollama calls its own models
+        with contextlib.suppress(RequestRefused):
+            _ask(connection, replace(served, extras={**served.extras, "suffix": "\n"}), _TEXT, top=None)
+            return replace(served, suffix=True)
+    elif not isinstance(count, int) or count < _MIN_TEMPLATE_TOKENS:
+        return served
+    told = "puts what it is to continue into the model's chat template, so it answers instead of completing"
+    return replace(served, warnings=(f"{connection.where}: /v1/completions {told}. Use the model's file, or llama-server.",))
 
 
 def _holding(connection: Connection, served: Served, tokenizer: ServerTokenizer, ids: Sequence[int]) -> Holding | None:
@@ -201,8 +234,12 @@ def _token(connection: Connection, served: Served, prompt: str | Sequence[int], 
 
 def _tokenizer(connection: Connection, kind: Kind, model: str, between: Sequence[str] = ("<|endoftext|>",)) -> ServerTokenizer | None:
     try:
-        tokenizer = ServerTokenizer(connection, kind, model, between)
-        tokenizer.look_up(spelling for family in FAMILIES for spelling in (*family.controls, *family.marks))
+        return _looked_up(connection, kind, model, between)
     except ABSENT:
         return None
+
+
+def _looked_up(connection: Connection, kind: Kind, model: str, between: Sequence[str]) -> ServerTokenizer:
+    tokenizer = ServerTokenizer(connection, kind, model, between)
+    tokenizer.look_up(spelling for family in FAMILIES for spelling in (*family.controls, *family.marks))
     return tokenizer

@@ -9,8 +9,9 @@ from typing import Any
 from ..completion.fim_families import Family, in_front
 from ..completion.sampling import Sampling
 from ..errors import NoSuchEndpoint, RequestRefused, Unavailable
-from ..model import Prompt, StopReason
+from ..model import Layout, Prompt, StopReason
 from ..stopping.cancel_or_timeout import StopCheck, never_stop
+from . import ollama
 from .formats import Candidate, ServedToken, llama_request, llama_token, llama_tokens, openai_request, openai_tokens, server_end
 from .http import Connection
 from .probe import score_given
@@ -22,6 +23,13 @@ _FEW = 64
 # Nearly uniform, so that a token that llama-server reports is soon drawn.
 _ANY_TOKEN = 1e6
 _MAX_DRAWS = 32
+_SERVERS = {
+    "llama-server": "llama-server",
+    "vllm": "vLLM",
+    "tgi": "text-generation-inference",
+    "ollama": "Ollama",
+    "lm-studio": "LM Studio",
+}
 
 
 class Requests:
@@ -40,23 +48,40 @@ class Requests:
 
     def path(self, prompt: Prompt) -> str:
         """The path that a prompt is sent to."""
+        if self.served.kind == "ollama":
+            return ollama.PATH
         if self.served.kind != "llama-server":
             return "/v1/completions"
         return "/infill" if prompt.layout == "infill" else "/completion"
 
+    def way(self, layout: Layout) -> str:
+        """How the server is asked, in words: by which path, with what, and who lays the prompt out."""
+        served, family = self.served, self._family
+        path = " of ".join(filter(None, (self.path(Prompt((), layout)), _SERVERS.get(served.kind))))
+        if served.suffix and layout == "infill":
+            return f"{path}: prompt and suffix as text, laid out by the server with the model's template"
+        raw = ", raw" if served.kind == "ollama" else ""
+        what = "token ids" if served.ids and self._tokenizer is not None else f"text{raw}"
+        laid = {"infill": "laid out by the server", "left_to_right": "what stands before the cursor, and nothing of what stands behind it"}
+        return f"{path}: {what}, {laid.get(layout) or f'laid out for {family.name if family else layout}'}"
+
     def body(self, prompt: Prompt, max_tokens: int, sampling: Sampling) -> dict[str, Any]:
         """The body of a request for a stream of tokens, with log-probabilities where the server has them."""
         top = min(self.served.top, 2)
+        suffix = prompt.parts[1] if prompt.parts and prompt.layout == "infill" else None
+        if self.served.kind == "ollama":
+            spelled = self._spelled(prompt)
+            return ollama.generate_request(self.served, spelled, suffix, max_tokens=max_tokens, sampling=sampling, stream=True, top=top)
         if self.served.kind != "llama-server":
-            sent = prompt.tokens or self._spelled(prompt)
             return openai_request(
-                sent,
+                prompt.tokens or self._spelled(prompt),
                 model=self.served.model,
                 max_tokens=max_tokens,
                 top=top or None,
                 sampling=sampling,
                 stream=True,
-                extras=self.served.extras,
+                # An empty suffix counts as none.
+                extras={**self.served.extras, **({} if suffix is None else {"suffix": suffix or "\n"})},
             )
         fields: dict[str, Any] = {"prompt": list(prompt.tokens)}
         if prompt.parts is not None:
@@ -71,6 +96,8 @@ class Requests:
             ended, sampled = server_end(event), int(event.get("tokens_predicted") or 0)
             if self.served.kind == "llama-server":
                 return llama_tokens(event, self._ends), ended, sampled
+            if self.served.kind == "ollama":
+                return ollama.generated_tokens(event), ended, sampled
             tokens = [replace(token, ends=token.ends or token.id in self._ends) for token in openai_tokens(event)]
         if len(tokens) > 1 and all(token.id is not None for token in tokens):
             tokens = self._apart(tokens)
@@ -162,7 +189,7 @@ class Requests:
     def _spelled(self, prompt: Prompt) -> str:
         """The prompt as text, with control tokens spelled out. The server adds the token that every text begins with."""
         prefix, suffix = prompt.parts or ("", "")
-        family = None if prompt.layout == "left_to_right" else self._family
+        family = self._family if prompt.layout in ("psm", "spm") else None
         front = in_front(family, None, prompt.extra, prompt.path)
         prefix = front.text + prefix
         if family is None:

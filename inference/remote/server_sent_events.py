@@ -1,4 +1,4 @@
-"""Server-sent events out of a stream of bytes."""
+"""Events out of a stream of bytes: server-sent ones, and lines of JSON."""
 
 from __future__ import annotations
 
@@ -48,3 +48,19 @@ class EventStream:
         name, _, value = line.partition(b":")
         if name == b"data":
             self._data.append(value.removeprefix(b" "))
+
+
+class LineStream:
+    """The lines of a stream that has an event on each (https://github.com/ndjson/ndjson-spec), however it was cut into chunks."""
+
+    def __init__(self) -> None:
+        self._rest = bytearray()
+
+    def feed(self, chunk: bytes) -> list[str]:
+        """The lines that are complete with this chunk, in order; bytes that can't be UTF-8 become U+FFFD."""
+        self._rest += chunk
+        if b"\n" not in chunk:
+            return []
+        *lines, rest = bytes(self._rest).split(b"\n")
+        self._rest = bytearray(rest)
+        return [line.decode("utf-8", "replace") for line in lines if line.strip()]

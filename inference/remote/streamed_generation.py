@@ -51,6 +51,9 @@ class StreamedGeneration:
         question that it needs.
         """
         if event is None:
+            if self._ended is None and self._requests.served.kind == "ollama":
+                # Ollama ends the stream so where the text repeats itself (llm/llama_server.go, Completion, "token repeat limit").
+                self._ended = StopReason.REPETITION
             if self._ended is None:
                 raise AnswerCutOff(self._requests.where, self._requests.path(self.prompt), "the stream ended without its last event")
             return True
@@ -88,7 +91,8 @@ class StreamedGeneration:
                 if text is None:
                     return True
                 heard = replace(heard, text=text)
-        if heard.logprob is None and self._requests.served.top:
+        # Ollama passes over tokens that are only parts of a character, and such a text has no number.
+        if heard.logprob is None and self._requests.served.top and self._requests.served.kind != "ollama":
             raise Unavailable(
                 "log-probability of a token that it sampled", self._requests.where, "Start it without speculative decoding, if it drafts."
             )

@@ -19,6 +19,7 @@ from assay.inference.found.own_lists import count_of, own_list
 from assay.inference.found.servers import PORTS, served_models
 from assay.inference.found.walk import Notes
 from assay.inference.opening import open_model
+from assay.inference.remote.model import RemoteModel
 
 from ..completion_server import NAME, Handler, Speech, serving
 
@@ -129,6 +130,21 @@ def test_what_lm_studio_knows_of_its_models_is_listed(handler: type[Handler], kn
         assert facts(found) == known
         with open_model(address) as opened:
             assert found.fingerprint == opened.fingerprint.id
+
+
+@pytest.mark.parametrize("length", ["loaded_instances", "loaded_context_length"])
+def test_lm_studio_completes_what_is_laid_out_here_in_the_context_that_it_loaded(length: str) -> None:
+    entry = {"key": NAME, "id": NAME, "quantization": "Q4_K_M", "loaded_context_length": 300}
+    if length == "loaded_instances":
+        entry["loaded_instances"] = [{"id": NAME, "config": {"context_length": 300}}]
+
+    class Loaded(LMStudio):
+        own: ClassVar[dict[str, object]] = {"/api/v0/models": {"data": [entry]}}
+
+    with serving(Speech(kind="openai"), handler=Loaded) as address, open_model(address) as opened:
+        assert isinstance(opened, RemoteModel)
+        assert (opened.context_length, opened.layout, opened.fingerprint.quantisation) == (300, "psm", "Q4_K_M")
+        assert opened.way == "/v1/completions of LM Studio: text, laid out for qwen2.5-coder"
 
 
 def test_the_size_that_llama_server_tells_is_listed() -> None:

@@ -1,0 +1,165 @@
+"""Ollama is asked by its own interface: the model is shown the prompt that its family was trained with, never its chat template."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from assay.inference.errors import NoSuchServedModel, RequestRefused, Unavailable
+from assay.inference.model import Capabilities, StopReason
+from assay.inference.opening import ModelChoice
+from assay.inference.remote.model import RemoteModel
+from assay.inference.stopping.stop import LINE, NONE
+
+from ..completion_server import MID, Speech, logprobs, serving
+from ..ollama_server import CONTEXT, MODELS, an_ollama
+
+QWEN, CODELLAMA, LLAMA = MODELS
+
+
+@pytest.fixture(autouse=True)
+def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ASSAY_API_KEY", raising=False)
+
+
+def as_ollama(**how: Any) -> Speech:
+    return Speech(kind="ollama", **how)
+
+
+def shown_to(name: str, prefix: str, suffix: str) -> tuple[str, str, str]:
+    """What the model of this name is shown for a line, the line, and the way that is told."""
+    server = an_ollama()
+    with serving(as_ollama(), handler=server) as address, RemoteModel(address, model=name) as model:
+        generation = model.generate(model.fim(prefix, suffix), stop=LINE, max_tokens=8)
+        assert generation.timings.prompt_tokens == 0
+        return server.shown[-1], generation.text, model.way
+
+
+def test_a_model_whose_tokens_are_known_is_shown_its_own_layout() -> None:
+    shown, text, way = shown_to(QWEN, "def f():\n    x", "\n    return x\n")
+    assert shown == "<|fim_prefix|>def f():\n    x<|fim_suffix|>\n    return x\n<|fim_middle|>"
+    assert text == "abc"
+    assert way == "/api/generate of Ollama: text, raw, laid out for qwen2.5-coder"
+
+
+@pytest.mark.parametrize(("suffix", "laid"), [(")\n", ")\n"), ("", "\n")])
+def test_a_model_whose_tokens_text_can_not_say_is_laid_out_by_its_template(suffix: str, laid: str) -> None:
+    shown, _, way = shown_to(CODELLAMA, "print(a", suffix)
+    assert shown == f"<PRE> print(a <SUF>{laid} <MID>"
+    assert way == "/api/generate of Ollama: prompt and suffix as text, laid out by the server with the model's template"
+
+
+def test_a_model_without_a_middle_continues_the_text_as_it_is() -> None:
+    shown, text, way = shown_to(LLAMA, "x = ?", "\nprint(x)\n")
+    assert (shown, text) == ("x = ?", " abc")
+    assert "/api/generate of Ollama: text, raw, what stands before the cursor" in way
+
+
+def test_the_log_probabilities_are_the_models_own_and_the_best_other_is_told() -> None:
+    with serving(as_ollama(), handler=an_ollama()) as address, RemoteModel(address, model=QWEN) as model:
+        assert model.capabilities == Capabilities(
+            entropy=False, score=False, next_token=False, tokenize=False, heals=False, memory=False, replay=False
+        )
+        assert (model.context_length, model.fingerprint.parameters, model.fingerprint.quantisation) == (CONTEXT, 494_032_768, "Q4_K_M")
+        assert model.served.runtime == "ollama 0.14.1"
+        generation = model.generate(model.fim("x", "\n"), stop=NONE, max_tokens=4, temperature=0.7, seed=3)
+        row = sorted(logprobs(MID))
+        assert generation.stopped_by is StopReason.TOKENS
+        assert (generation.tokens[0].logprob, generation.tokens[0].best_other_logprob) == pytest.approx((row[-1], row[-2]))
+
+
+def test_a_version_without_log_probabilities_completes_without_them() -> None:
+    with serving(as_ollama(most_logprobs=0), handler=an_ollama()) as address, RemoteModel(address, model=QWEN) as model:
+        assert not model.capabilities.logprobs
+        generation = model.generate(model.fim("x", "\n"), stop=LINE, max_tokens=8)
+        assert (generation.text, math.isnan(generation.tokens[0].logprob)) == ("abc", True)
+
+
+def test_what_the_models_own_file_says_of_sampling_does_not_count() -> None:
+    speech = as_ollama()
+    with serving(speech, handler=an_ollama()) as address, RemoteModel(address, model=QWEN, context_length=512) as model:
+        assert model.context_length == 512
+        model.generate(model.fim("x", "\n"), stop=LINE, max_tokens=8)
+    body = speech.asked[-1][2]
+    assert body["options"].items() >= {"stop": [], "repeat_penalty": 1.0, "min_p": 0.0, "num_ctx": 512}.items()
+    assert (body["raw"], body["truncate"], body["think"]) == (True, False, False)
+    assert "shift" not in body
+
+
+def test_a_text_that_ollama_breaks_off_because_it_repeats_itself_is_kept() -> None:
+    with serving(as_ollama(cut_after=2), handler=an_ollama()) as address, RemoteModel(address, model=QWEN) as model:
+        generation = model.generate(model.fim("x", "\n"), stop=NONE, max_tokens=8)
+        assert (generation.text, generation.stopped_by) == ("ab", StopReason.REPETITION)
+
+
+def test_a_character_of_which_not_all_tokens_are_told_has_no_number() -> None:
+    def accented(event: dict[str, Any]) -> dict[str, Any]:
+        return event | ({"response": "é"} if event.get("response") == "b" else {})
+
+    speech = as_ollama(garble=lambda event: accented(event) if "details" not in event else event)
+    with serving(speech, handler=an_ollama()) as address, RemoteModel(address, model=QWEN) as model:
+        generation = model.generate(model.fim("x", "\n"), stop=LINE, max_tokens=8)
+    assert generation.text == "aéc"
+    assert [math.isnan(token.logprob) for token in generation.tokens[:3]] == [False, True, False]
+
+
+def test_what_ollama_says_of_a_refusal_is_passed_on() -> None:
+    server = an_ollama(**{"gone:1b": MODELS[LLAMA]})
+    speech = as_ollama()
+    with serving(speech, handler=server) as address:
+        with pytest.raises(NoSuchServedModel, match="gone:1b"):
+            RemoteModel(address, model=QWEN)
+        with RemoteModel(address) as model:
+            speech.fail.append((400, {}, b'{"error": "the prompt is longer than the context length"}'))
+            with pytest.raises(RequestRefused, match="/api/generate answered HTTP 400: the prompt is longer than the context length"):
+                model.generate(model.fim("x", ""), stop=LINE, max_tokens=8)
+
+
+def test_a_control_token_in_the_file_is_refused_because_text_can_not_say_that_it_is_none() -> None:
+    with serving(as_ollama(), handler=an_ollama()) as address:
+        for name in (QWEN, CODELLAMA):
+            with RemoteModel(address, model=name) as model, pytest.raises(Unavailable, match="control token"):
+                model.fim("x = '<|fim_middle|>", "'")
+
+
+def test_the_family_is_told_by_the_vocabulary_whatever_the_model_is_called() -> None:
+    for tokens in (MODELS[QWEN].tokens, ()):  # by the template, where the vocabulary is not told
+        library = MODELS[QWEN].__class__(MODELS[QWEN].template, None, "qwen2", tokens)
+        with serving(as_ollama(), handler=an_ollama(**{"mine:latest": library})) as address, RemoteModel(address) as model:
+            assert "laid out for qwen2.5-coder" in model.way
+
+
+def test_a_model_that_runs_elsewhere_is_told() -> None:
+    class Cloud(an_ollama()):  # type: ignore[misc]
+        def show(self, body: dict[str, Any]) -> object | None:
+            return {**super().show(body), "remote_host": "https://ollama.example:443"}
+
+    with serving(as_ollama(), handler=Cloud) as address, RemoteModel(address, model=QWEN) as model:
+        assert model.warnings == (f"{address}: {QWEN} runs at https://ollama.example:443, so what it is shown is sent there.",)
+
+
+def test_ollama_behind_a_proxy_that_passes_only_v1_on_is_asked_with_a_suffix() -> None:
+    class OnlyV1(an_ollama()):  # type: ignore[misc]
+        def paths(self) -> dict[str, Any]:
+            return {path: answer for path, answer in super().paths().items() if path.startswith("/v1")}
+
+    with serving(as_ollama(), handler=OnlyV1) as address:
+        with RemoteModel(address, model=QWEN) as model:
+            assert model.generate(model.fim("x", "\n"), stop=LINE, max_tokens=8).text == "abc"
+            assert OnlyV1.shown[-1] == "<|fim_prefix|>x<|fim_suffix|>\n<|fim_middle|>"
+            assert model.warnings == ()
+        with RemoteModel(address, model=LLAMA) as model:
+            (warning,) = model.warnings
+            assert "chat template" in warning
+
+
+def test_any_server_that_puts_what_it_continues_into_a_chat_template_is_told() -> None:
+    def counted(tokens: int) -> Speech:
+        return Speech(kind="openai", garble=lambda answer: answer | {"usage": {"prompt_tokens": tokens}} if "choices" in answer else answer)
+
+    for tokens, told in ((2, 0), (9, 1)):
+        with serving(counted(tokens)) as address, ModelChoice(address).open() as model:
+            assert isinstance(model, RemoteModel)
+            assert len(model.warnings) == told
