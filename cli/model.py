@@ -134,7 +134,10 @@ def description(model: Model, choice: ModelChoice) -> dict[str, Any]:
     if isinstance(model, LlamaModel):
         facts["offload"] = asdict(model.offload)
     if choice.backend is SERVER:
-        facts["way"] = cast("RemoteModel", model).way
+        from ..inference.remote.address import key_source
+
+        remote = cast("RemoteModel", model)
+        facts["way"], facts["key"] = remote.way, key_source(remote.where, choice.at(remote.where).options.get("key_files", {}))
     if not model.capabilities.heals:
         facts["note"] = _NOT_HELD
     return facts

@@ -80,7 +80,11 @@ def add_model_option(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--dtype", metavar="NAME", help="torch number type, for a transformers folder (default: depends on the device)")
     group.add_argument("--server-model", metavar="NAME", help="which of the server's models (default: its only one)")
-    group.add_argument("--key-file", metavar="FILE", help="file with the server's API key (default: the variable ASSAY_API_KEY)")
+    group.add_argument(
+        "--key-file", dest="key_files", metavar="[URL=]FILE", action="append",
+        help="file with the API key of a server, which no other gets: of the first that is named, or of that at URL. May be given again "
+        "(default: the variable ASSAY_API_KEY, for the first server that is named)",
+    )  # fmt: skip
 
 
 def model_choice(arguments: argparse.Namespace) -> ModelChoice:
@@ -90,7 +94,15 @@ def model_choice(arguments: argparse.Namespace) -> ModelChoice:
     given = {name: value for name in ModelOptions.__annotations__ if (value := getattr(arguments, name)) is not None}
     if "flash_attention" in given:
         given["flash_attention"] = given["flash_attention"] == "on"
+    if "key_files" in given:
+        given["key_files"] = dict(map(_address_and_file, given["key_files"]))
     return ModelChoice(arguments.model, cast("ModelOptions", given))
+
+
+def _address_and_file(text: str) -> tuple[str, str]:
+    """The parts of URL=FILE; of a file alone, "" and that. A URL has no query here, so its first "=" ends it."""
+    address, equals, file = text.partition("=")
+    return (address, file) if equals and address.lower().startswith(("http://", "https://")) else ("", text)
 
 
 def add_map_option(parser: argparse.ArgumentParser) -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ..inference.asking.asker import Asker
+    from ..inference.opening import ModelChoice
     from ..suggestion.memory.scope import Scope
     from ..suggestion.repair.repairs import Repair, Repairs
     from ..suggestion.repair.request import Request
@@ -78,9 +79,10 @@ def run(arguments: argparse.Namespace) -> int:
     for line in (first, last):
         offset_of(text, line, 1, name)
     project = project_to_verify_in(arguments, name)
+    choice = model_choice(arguments)
     with contextlib.ExitStack() as opened:
-        model = opened.enter_context(model_choice(arguments).open())
-        asker = None if arguments.instruct is None else opened.enter_context(_asker(arguments.instruct))
+        model = opened.enter_context((choice if arguments.instruct is None else choice.itself).open())
+        asker = None if arguments.instruct is None else opened.enter_context(_asker(choice, arguments.instruct))
         request = request_for(
             Asking(model, remember=remember_for(model, Path(name), arguments.memory)),
             text,
@@ -122,10 +124,10 @@ def parse_lines(place: str) -> tuple[str, int, int]:
     return name, first, last
 
 
-def _asker(url: str) -> Asker:
-    from ..inference.opening import ModelChoice, open_asker
+def _asker(choice: ModelChoice, url: str) -> Asker:
+    from ..inference.opening import open_asker
 
-    return open_asker(ModelChoice(url))
+    return open_asker(choice.beside(url))
 
 
 def _with_confidence(repairs: Repairs, request: Request, file: Path, scope: Scope) -> Repairs:

@@ -47,10 +47,12 @@ def _is_address(where: Where) -> bool:
 
 
 def _open_remote(where: Where, options: Mapping[str, Any]) -> Model:
+    from .remote.address import find_key
     from .remote.model import RemoteModel
 
     names = {"n_ctx": "context_length", "server_model": "model"}
-    model = RemoteModel(str(where), **{names.get(name, name): value for name, value in options.items()})
+    given = {names.get(name, name): value for name, value in options.items() if name != "key_files"}
+    model = RemoteModel(str(where), key=find_key(str(where), options.get("key_files", {})), **given)
     for warning in model.warnings:
         logger.warning("assay: %s", warning)
     return model
@@ -79,7 +81,7 @@ def _open_gguf(where: Where, options: Mapping[str, Any]) -> Model:
 SERVER = Backend(
     name="server",
     recognises=_is_address,
-    options=frozenset({"n_ctx", "server_model", "key_file"}),
+    options=frozenset({"n_ctx", "server_model", "key_files"}),
     open=_open_remote,
     is_local=False,
 )

@@ -229,7 +229,9 @@ class AccessRefused(ModelError):
     def __init__(self, where: str, status: int, key_given: bool) -> None:
         what = "refuses the key that was sent" if key_given else "wants a key, and none was given"
         super().__init__(
-            f"{where}: {what} (HTTP {status}). Put the right key into a file (--key-file) or into the environment variable ASSAY_API_KEY."
+            f"{where}: {what} (HTTP {status}). Put its key into a file and name that: --key-file {where}=FILE (in an editor: "
+            "assay.modelOptions.keyFile). The environment variable ASSAY_API_KEY is the key of the first server that is named, and of no "
+            "other."
         )
 
 

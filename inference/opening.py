@@ -5,11 +5,13 @@ A model that another program keeps on this machine has a name, too, such as "oll
 
 from __future__ import annotations
 
+import functools
 import logging
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, TypedDict, TypeVar, Unpack
+from typing import Literal, TypedDict, TypeVar, Unpack, cast
 
 from .asking.asker import Asker, Form
 from .asking.text import TextAsker
@@ -51,7 +53,8 @@ class ModelOptions(TypedDict, total=False):
     shift_tokens: reuse runs of at least so many tokens at new positions, which makes log-probabilities approximate
     device, dtype: torch's names
     server_model: which of a server's models
-    key_file: a file with the server's key
+    key_files: files with servers' keys, by the servers' addresses, of which the origin counts. "" stands for the server that is named
+        first, of which the environment's ASSAY_API_KEY is the key where no file is named; an empty file's name for no key at all.
     """
 
     n_ctx: int
@@ -64,7 +67,7 @@ class ModelOptions(TypedDict, total=False):
     device: str
     dtype: str
     server_model: str
-    key_file: str
+    key_files: Mapping[str, str]
 
 
 # As the command line spells them. An editor's settings are the same words in camel case.
@@ -79,7 +82,7 @@ FLAGS: Mapping[str, str] = {
     "device": "--device",
     "dtype": "--dtype",
     "server_model": "--server-model",
-    "key_file": "--key-file",
+    "key_files": "--key-file",
 }
 
 
@@ -120,11 +123,26 @@ class ModelChoice:
     def arguments(self) -> list[str]:
         """What names it on the command line, options included: nothing for the embedded model as it is."""
         named = [] if self.where is None else ["--model", self.where]
-        return [*named, *(part for name, value in self.options.items() for part in (FLAGS[name], _spelled(value)))]
+        return [*named, *(part for name, value in self.itself.options.items() for said in _spelled(value) for part in (FLAGS[name], said))]
 
     def at(self, server: str) -> ModelChoice:
-        """The same model at one of its servers."""
-        return replace(self, where=server)
+        """The same model at one of its servers, with that server's key."""
+        first = not self.servers or _same_origin(server, self.servers[0])
+        return replace(self, where=server, options={**self.options, **({} if first else _own_keys(server, self.options))})
+
+    @property
+    def itself(self) -> ModelChoice:
+        """The same without keys where it is of this machine: they are then those of servers that are named beside it."""
+        return replace(self, options=_without_keys(self.options)) if self.is_local else self
+
+    def beside(self, server: str) -> ModelChoice:
+        """A server that is named behind the model, such as that of an instruct model.
+
+        It has a key of its own, or none: what stands for the first server is its only where the model is of this machine.
+        """
+        keys: ModelOptions = {"key_files": self.options["key_files"]} if "key_files" in self.options else {}
+        first = self.is_local or _same_origin(server, self.servers[0])
+        return ModelChoice(server, keys if first else _own_keys(server, keys))
 
     def open(self) -> Model:
         """Open it. Raises what `open_model` raises."""
@@ -153,8 +171,9 @@ def open_model(where: str | Path | None = None, **options: Unpack[ModelOptions])
         raise NoSuchModel(
             EMBEDDED, "The package was installed without its embedded model: name a model of your own, or install Assay again."
         )
-    if servers := _servers(where):
-        return _first_that_answers(servers, lambda server: backend.open(server, options))
+    choice = ModelChoice(None if where is None else str(where), options)
+    if servers := choice.servers:
+        return _first_that_answers(servers, lambda server: backend.open(server, choice.at(server).options))
     return backend.open(located, options)
 
 
@@ -188,9 +207,11 @@ def _server_asker(choice: ModelChoice, server: str, form: Form | None) -> Asker:
     if form == "text":
         return TextAsker(choice.open())
     from .asking.chat import ChatAsker
+    from .remote.address import find_key
 
     try:
-        asker = ChatAsker(server, model=choice.options.get("server_model"), key_file=choice.options.get("key_file"))
+        key = find_key(server, choice.options.get("key_files", {}))
+        asker = ChatAsker(server, model=choice.options.get("server_model"), key=key)
     except NoChat:
         if form == "chat":
             raise
@@ -200,14 +221,45 @@ def _server_asker(choice: ModelChoice, server: str, form: Form | None) -> Asker:
         return TextAsker(choice.open())
     if "n_ctx" in choice.options:
         asker.close()
-        raise OptionDoesNotApply(FLAGS["n_ctx"], server, "a server's chat", [FLAGS["server_model"], FLAGS["key_file"]])
+        raise OptionDoesNotApply(FLAGS["n_ctx"], server, "a server's chat", [FLAGS["server_model"], FLAGS["key_files"]])
     for warning in asker.warnings:
         logger.warning("assay: %s", warning)
     return asker
 
 
-def _spelled(value: object) -> str:
-    return ("on" if value else "off") if isinstance(value, bool) else str(value)
+def _without_keys(options: ModelOptions) -> ModelOptions:
+    """The options of a model of this machine, beside which a server may be named."""
+    return cast("ModelOptions", {name: value for name, value in options.items() if name != "key_files"})
+
+
+def _own_keys(server: str, options: ModelOptions) -> ModelOptions:
+    """The keys for a server that is not the first: its own, and none that stands for the first. It is told where that is one."""
+    from .remote.address import KEY_VARIABLE, key_file_of
+
+    named = {address: file for address, file in options.get("key_files", {}).items() if address}
+    if os.environ.get(KEY_VARIABLE) and key_file_of(server, named) is None:
+        _tell_once(
+            f"{server} gets no key: that of {KEY_VARIABLE} goes to the first server alone. Name its own with --key-file {server}=FILE."
+        )
+    return {"key_files": {**named, "": ""}}
+
+
+@functools.cache
+def _tell_once(sentence: str) -> None:
+    logger.warning("assay: %s", sentence)
+
+
+def _same_origin(one: str, other: str) -> bool:
+    from .remote.address import origin
+
+    return origin(one) == origin(other)
+
+
+def _spelled(value: object) -> list[str]:
+    """An option's value, or several, as the command line takes them."""
+    if isinstance(value, Mapping):
+        return [f"{address}={file}" if address else str(file) for address, file in value.items() if file]
+    return [("on" if value else "off") if isinstance(value, bool) else str(value)]
 
 
 def _servers(where: str | Path | None) -> tuple[str, ...]:

@@ -145,7 +145,7 @@ def _group(groups: Mapping[str, Any], name: str, above: tuple[str, ...]) -> list
 
 
 def _do(command: Sequence[str], project: Path, *, folder: Path | None = None) -> None:
-    variables = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
+    variables = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV", "ASSAY_"))}
     done = run_group(command, cwd=folder, env=variables)
     if done.returncode:
         said = [line for line in (done.stderr or done.stdout).strip().splitlines() if line.strip()][-_LAST_LINES:]

@@ -10,14 +10,12 @@ import math
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from ..completion.sampling import Sampling
 from ..errors import BadAnswer, NoChat, NoSuchEndpoint, NotACompletionServer, RemoteClosed, RequestRefused, ServerFailed
 from ..model import Fingerprint, StopReason
-from ..remote.address import find_key
 from ..remote.chat_format import PATH, STAND_IN_TEMPLATE, ChatAnswer, chat_answer, chat_request
 from ..remote.formats import ServedToken, same_distribution
 from ..remote.http import Connection, Timeouts
@@ -55,7 +53,7 @@ class ChatAsker:
     Parameters
         url: http(s)://HOST[:PORT], with or without /v1.
         model: which of the server's models; None for its only one.
-        key_file: as for `RemoteModel`.
+        key: as for `RemoteModel`.
         patience_s: for how long a request that the server failed at is retried.
 
     Attributes
@@ -73,12 +71,11 @@ class ChatAsker:
         url: str,
         *,
         model: str | None = None,
-        key_file: str | Path | None = None,
+        key: str | None = None,
         timeouts: Timeouts = TIMEOUTS,
         patience_s: float = PATIENCE_S,
         at_once: int = AT_ONCE,
     ) -> None:
-        key = find_key(None, key_file)
         with contextlib.closing(Connection(url, key, replace(timeouts, silence=min(timeouts.silence, _SILENCE_S)))) as opening:
             self.served, props = identify(opening, model)
             named = opening.in_every_body

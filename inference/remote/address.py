@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from ..errors import BadServerAddress, HttpxMissing, UnreadableKey
@@ -43,20 +44,45 @@ def is_loopback(host: str) -> bool:
     return host == "localhost" or host.endswith(".localhost")
 
 
-def find_key(key: str | None = None, key_file: str | Path | None = None) -> str | None:
-    """The server's key: the one given, else the file's, else the environment's, else None. Raises UnreadableKey."""
-    if key is None and key_file is not None:
-        path = Path(key_file)
-        try:
-            key = read_regular_file(path, _MAX_KEY_BYTES).decode("utf-8").strip()
-        except (OSError, UnicodeDecodeError) as error:
-            raise UnreadableKey(path, f"can't be read ({getattr(error, 'strerror', None) or 'it is no text'})") from error
-        if not key:
-            raise UnreadableKey(path, "is empty")
-        where = path
-    else:
-        where = Path(KEY_VARIABLE)
-        key = key if key is not None else os.environ.get(KEY_VARIABLE, "").strip()
-    if key and not (key.isascii() and key.isprintable() and " " not in key):
+def origin(url: str) -> str:
+    """The scheme, host and port of an address: what a key belongs to. Raises BadServerAddress."""
+    parsed = httpx.URL(server_address(url))
+    return f"{parsed.scheme}://{parsed.host}:{parsed.port or (443 if parsed.scheme == 'https' else 80)}"
+
+
+def key_file_of(url: str, key_files: Mapping[str, str]) -> str | None:
+    """The file with the key of a server: of the first address with its origin, else that of "", else None. Raises BadServerAddress."""
+    own = origin(url)
+    return next((file for address, file in key_files.items() if address and origin(address) == own), key_files.get(""))
+
+
+def key_source(url: str, key_files: Mapping[str, str]) -> str:
+    """Where a server's key comes from, and where it goes, in words. Raises BadServerAddress."""
+    file = key_file_of(url, key_files)
+    source = KEY_VARIABLE if file is None and os.environ.get(KEY_VARIABLE, "").strip() else file
+    return f"of {source}, sent to {origin(url)} alone" if source else "none"
+
+
+def find_key(url: str, key_files: Mapping[str, str]) -> str | None:
+    """A server's key, by `ModelOptions.key_files`; None for none. Raises UnreadableKey, BadServerAddress."""
+    file = key_file_of(url, key_files)
+    if file is None:
+        return _checked(os.environ.get(KEY_VARIABLE, "").strip(), Path(KEY_VARIABLE)) or None
+    return read_key(Path(file)) if file else None
+
+
+def read_key(path: Path) -> str:
+    """The key that a file holds. Raises UnreadableKey."""
+    try:
+        key = read_regular_file(path, _MAX_KEY_BYTES).decode("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UnreadableKey(path, f"can't be read ({getattr(error, 'strerror', None) or 'it is no text'})") from error
+    if not key:
+        raise UnreadableKey(path, "is empty")
+    return _checked(key, path)
+
+
+def _checked(key: str, where: Path) -> str:
+    if not (key.isascii() and key.isprintable() and " " not in key):
         raise UnreadableKey(where, "holds what no key has: a space, or a character outside of ASCII")
-    return key or None
+    return key

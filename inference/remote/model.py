@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -28,7 +27,6 @@ from ..room import room_behind
 from ..stopping.cancel_or_timeout import StopCheck, make_stop_check
 from ..stopping.continuation import Continuation
 from ..stopping.stop import Stop
-from .address import find_key
 from .beginning import TOP, Beginning, Beginnings
 from .healing import ServerHealing
 from .http import Connection, Interrupted, Timeouts
@@ -52,7 +50,7 @@ class RemoteModel:
     Parameters
         url: http(s)://HOST[:PORT], with or without /v1.
         model: which of the server's models; None for its only one.
-        key: the server's key; None for that of key_file, else of the environment variable ASSAY_API_KEY, else none.
+        key: the server's key, None for none. It is looked for nowhere: `opening` does that, by the server's address.
         layout: None for the one that the model's control tokens say.
         context_length: None for what the server says. Ollama loads the model with it.
 
@@ -61,7 +59,7 @@ class RemoteModel:
         warnings: what the user must be told.
 
     Raises on opening
-        BadServerAddress, UnreadableKey, ServerUnreachable, ServerTimedOut, ServerBusy, NotACompletionServer, AccessRefused,
+        BadServerAddress, ServerUnreachable, ServerTimedOut, ServerBusy, NotACompletionServer, AccessRefused,
         NoSuchEndpoint, NoSuchServedModel, RequestRefused, BadAnswer; Unavailable for a layout that it can't have.
     """
 
@@ -71,14 +69,13 @@ class RemoteModel:
         *,
         model: str | None = None,
         key: str | None = None,
-        key_file: str | Path | None = None,
         timeouts: Timeouts | None = None,
         layout: Layout | None = None,
         context_length: int | None = None,
     ) -> None:
         if context_length is not None and context_length < 1:
             raise ValueError(f"context_length is {context_length}, it must be at least 1")
-        self._connection = Connection(url, find_key(key, key_file), timeouts or Timeouts())
+        self._connection = Connection(url, key, timeouts or Timeouts())
         try:
             self.served, self._tokenizer = probe(self._connection, model, context_length)
             self._family = _family(self.served, self._tokenizer)

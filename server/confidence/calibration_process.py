@@ -32,8 +32,8 @@ def arguments_of(choice: ModelChoice, memory: str, minutes: float, folders: Sequ
 def from_anywhere(choice: ModelChoice) -> ModelChoice:
     """The same model for a process that runs in another folder: paths are absolute."""
     options = choice.options
-    if "key_file" in options:
-        options = {**options, "key_file": _absolute(options["key_file"])}
+    if "key_files" in options:
+        options = {**options, "key_files": {address: _absolute(file) for address, file in options["key_files"].items()}}
     return ModelChoice(None if choice.where is None else _absolute(choice.where), options)
 
 

@@ -148,11 +148,13 @@ class _Host:
             self._model.close()
 
     def _load(self, request: dict[str, Any]) -> dict[str, Any]:
-        from ...inference.opening import open_model
+        from ...inference.opening import ModelChoice
         from ...suggestion.memory.memories import Memories
 
         began = time.perf_counter()
-        self._model = open_model(request["where"], **request["options"])
+        choice = ModelChoice(request["where"], request["options"])
+        self._instructed.model = choice
+        self._model = choice.itself.open()
         self._memories = Memories(self._model)
         self._load_ms = (time.perf_counter() - began) * 1e3
         return self._info()

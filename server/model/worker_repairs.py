@@ -83,9 +83,13 @@ class PatientModel:
 
 
 class Instructed:
-    """The instruct model that the settings name, opened when it is first asked. For one thread."""
+    """The instruct model that the settings name, opened when it is first asked. For one thread.
+
+    model: the model beside which it is named.
+    """
 
     def __init__(self) -> None:
+        self.model = ModelChoice()
         self._where = ""
         self._asker: Asker | None = None
         self._thread = ThreadPoolExecutor(1, "instruct")
@@ -95,7 +99,7 @@ class Instructed:
         if where != self._where:
             self.close()
         if where and self._asker is None:
-            self._asker, self._where = open_asker(ModelChoice(where)), where
+            self._asker, self._where = open_asker(self.model.beside(where)), where
         return self._asker
 
     def submit(self, asked: Callable[[], Written]) -> Future[Written]:

@@ -15,7 +15,7 @@ from ...calibration.samples import EVENTS
 from ...inference.model import KVType
 from ...inference.opening import MAX_THREADS
 from ...suggestion.memory.scope import DEFAULT_SCOPE, SCOPES
-from .values import Values, file, folders, number, one_of, or_word, place, quoted, switch, text, texts, whole
+from .values import Values, file, folders, key_files, number, one_of, or_word, place, quoted, switch, text, texts, whole
 
 Wanted = Literal["auto", "line", "block", "function"]
 Plain = Literal["auto", "on", "off"]
@@ -147,9 +147,10 @@ SETTINGS: tuple[Setting, ...] = (
     _model_option("serverModel", text("the name of a model"), "the server's only model", "Which model of a server is used."),
     _model_option(
         "keyFile",
-        place("the path of a file"),
-        "the environment variable `ASSAY_API_KEY`",
-        "The file that holds the API key for a model server.",
+        key_files('the path of a file, or files by address, such as {"https://gpu.example": "~/gpu.key"}'),
+        "the environment variable `ASSAY_API_KEY`, for the first server that is named",
+        "The file that holds the API key of a server, which no other server gets. A path alone is for the first server that is named: that "
+        "of `assay.model`, else of `assay.repair.instruct`.",
     ),
     Setting(
         "event",

@@ -100,6 +100,21 @@ def place(words: str) -> Values:
     return Values(words, text(words).schema, _place)
 
 
+def key_files(words: str) -> Values:
+    """A dict of paths by the addresses of servers; of a path alone, by "". `~` is expanded."""
+
+    def read(value: Any) -> dict[str, str]:
+        if not isinstance(value, dict):
+            return {"": _place(value)}
+        if wrong := [address for address in value if not str(address).startswith(("http://", "https://"))]:
+            raise ValueError(f"{quoted(wrong[0])} in it is not the http(s):// address of a server")
+        return {_text(address): _place(file) for address, file in value.items()}
+
+    files = {"^https?://": {"type": "string", "minLength": 1}}
+    schema = {"type": ["string", "object"], "minLength": 1, "patternProperties": files, "additionalProperties": False}
+    return Values(words, schema, read)
+
+
 def file(words: str) -> Values:
     """A Path. `~` is expanded."""
     return Values(words, text(words).schema, lambda value: Path(_place(value)))

@@ -76,3 +76,13 @@ def test_model_memory_refuses_too_few_places_and_writes_nothing(tmp_path: Path, 
     ran = assay("model", "memory", tmp_path, "--model", tiny_gguf, "--out", tmp_path / "weights.json")
     assert (ran.returncode, ran.stdout, list(tmp_path.iterdir())) == (1, "", [])
     assert "there are 0 places in 0 projects; weights need 300 in 3" in ran.stderr
+
+
+def test_model_info_says_how_a_server_is_asked_and_where_its_key_goes(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("secret")
+    with serving(Speech()) as address:
+        for more, key in (((), "none"), (("--key-file", f"{address}=key"), f"of key, sent to {address} alone")):
+            ran = assay("model", "info", "--json", "--model", address, *more, cwd=tmp_path, ASSAY_API_KEY="")
+            said = json.loads(ran.stdout)
+            assert (said["way"], said["key"]) == ("/v1/completions of vLLM: token ids, laid out for qwen2.5-coder", key)
+            assert "secret" not in ran.stdout + ran.stderr

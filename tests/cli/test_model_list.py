@@ -45,7 +45,7 @@ def test_people_see_the_usable_ones_first_and_why_others_are_not(tmp_path: Path,
     usable, _, others = ran.stdout.partition("Can't be used:")
     assert "ollama:coder:1b" in usable
     assert "page.gguf" not in usable
-    assert f"{tmp_path / 'mine/page.gguf'}: not a GGUF file" in others
+    assert f"{tmp_path / 'mine/page.gguf'}: this is a web page, not a model" in others
     assert ran.stderr == f"note: {tmp_path / 'none'}: no such folder\n"
 
 

@@ -21,6 +21,9 @@ from assay.suggestion.repair.repairs import Repair
 from assay.suggestion.repair.verified import Verification, Verified
 from assay.suggestion.suggestion import Suggestion
 
+from ..inference.chat_server import ChatSpeech, chatting
+from ..inference.completion_server import Speech, serving
+
 
 @pytest.mark.parametrize(
     ("place", "message"),
@@ -51,6 +54,22 @@ def test_a_failure_without_a_model_that_is_told_of_it_is_refused(tmp_path: Path)
     (tmp_path / "a.py").write_text(CLAMP)
     ran = assay("repair", "a.py:4", "--failure", "assert 1 == 2", cwd=tmp_path)
     assert (ran.returncode, ran.stderr) == (2, "assay: --failure is told to an instruct model: name one with --instruct\n")
+
+
+def test_the_key_of_one_server_is_not_sent_to_another(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(CLAMP)
+    (tmp_path / "key").write_text("of-b")
+    writes, instructed = Speech(kind="openai"), ChatSpeech()
+    repair = ("repair", "a.py:4", "--most", "1", "--max-ms", "3000")
+    with serving(writes) as a, chatting(instructed) as b:
+        for more, sent in (((), (None, "of-a")), (("--key-file", f"{b}=key"), ("Bearer of-b", "of-a"))):
+            ran = assay(*repair, "--model", a, "--instruct", b, *more, cwd=tmp_path, ASSAY_API_KEY="of-a")
+            assert {headers.get("Authorization") for headers in instructed.headers} == {sent[0]}, ran.stderr
+            assert {headers.get("Authorization") for headers in writes.headers} == {f"Bearer {sent[1]}"}
+            assert (f"{b} gets no key: that of ASSAY_API_KEY goes to the first server alone" in ran.stderr) == (not more)
+            instructed.headers.clear()
+        ran = assay(*repair, "--instruct", b, "--key-file", "key", cwd=tmp_path, ASSAY_API_KEY="of-a")
+        assert {headers.get("Authorization") for headers in instructed.headers} == {"Bearer of-b"}, ran.stderr
 
 
 def test_repairs_are_diffs_that_can_be_applied(tmp_path: Path) -> None:

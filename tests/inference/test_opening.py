@@ -21,7 +21,7 @@ from assay.inference.errors import (
     ServerUnreachable,
     UnusableModel,
 )
-from assay.inference.opening import EMBEDDED, ModelChoice, open_asker, open_model, require_same_model
+from assay.inference.opening import EMBEDDED, ModelChoice, ModelOptions, open_asker, open_model, require_same_model
 
 from .chat_server import ChatSpeech, chatting
 from .completion_server import Speech, serving
@@ -75,6 +75,51 @@ def test_a_folder_with_several_gguf_files_names_them(tmp_path: Path) -> None:
         open_model(tmp_path)
 
 
+def keys_sent(speech: Speech) -> set[str | None]:
+    """The keys that a server got, and then no more."""
+    keys = {headers.get("Authorization") for headers in speech.headers}
+    speech.headers.clear()
+    return keys
+
+
+def test_the_environments_key_goes_to_the_first_server_alone(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    monkeypatch.setenv("ASSAY_API_KEY", "mine")
+    first, second = ChatSpeech(), ChatSpeech()
+    with chatting(first) as a, chatting(second) as b:
+        several = ModelChoice(f"{a},{b}")
+        for choice in (several, several.at(a), ModelChoice(a), ModelChoice(None).beside(a), ModelChoice("m.gguf").beside(a)):
+            open_asker(choice).close()
+            assert keys_sent(first) == {"Bearer mine"}
+        for choice in (several.at(b), several.at(b).at(b), several.beside(b), ModelChoice(a).beside(b)):
+            open_asker(choice).close()
+            assert keys_sent(second) == {None}
+        assert f"{b} gets no key: that of ASSAY_API_KEY goes to the first server alone" in caplog.text
+        dead_first = ModelChoice(f"{NOBODY},{b}")
+        open_asker(dead_first).close()
+        assert keys_sent(second) == {None}
+    text = Speech(kind="openai")
+    with serving(text) as c, ModelChoice(f"{NOBODY},{c}").open():
+        assert keys_sent(text) == {None}
+
+
+def test_a_key_that_is_named_with_an_address_goes_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAY_API_KEY", "environment")
+    (tmp_path / "a").write_text("of-a")
+    (tmp_path / "b").write_text("of-b")
+    first, second = ChatSpeech(), ChatSpeech()
+    with chatting(first) as a, chatting(second) as b:
+        both: ModelOptions = {"key_files": {"": str(tmp_path / "a"), f"{b}/v1": str(tmp_path / "b")}}
+        for choice in (ModelChoice(f"{a},{b}", both).at(b), ModelChoice(a, both).beside(b), ModelChoice(None, both).beside(b)):
+            open_asker(choice).close()
+            assert keys_sent(second) == {"Bearer of-b"}
+        open_asker(ModelChoice(f"{a},{b}", both)).close()
+        assert keys_sent(first) == {"Bearer of-a"}
+        open_asker(ModelChoice(a, {"key_files": {b: str(tmp_path / "b")}})).close()
+        assert keys_sent(first) == {"Bearer environment"}
+        assert ModelChoice(a, both).arguments == ["--model", a, "--key-file", str(tmp_path / "a"), "--key-file", f"{b}/v1={tmp_path / 'b'}"]
+        assert ModelChoice(None, both).arguments == []
+
+
 def test_what_is_not_there_is_told_what_a_model_can_be(tmp_path: Path) -> None:
     for where in (tmp_path / "folder", "organisation/name"):
         with pytest.raises(NoSuchModel, match=r"A model is a \.gguf file, a folder with config\.json or one GGUF model, the"):
@@ -95,9 +140,9 @@ def test_opening_the_embedded_model_imports_neither_torch_nor_an_http_client() -
 
 
 def test_several_servers_are_named_with_commas_and_each_counts_once() -> None:
-    choice = ModelChoice("http://a:1/v1, https://b/,http://a:1", {"key_file": "key"})
+    choice = ModelChoice("http://a:1/v1, https://b/,http://a:1", {"server_model": "m"})
     assert choice.servers == ("http://a:1", "https://b")
-    assert choice.at("https://b") == ModelChoice("https://b", {"key_file": "key"})
+    assert choice.at("http://a:1") == ModelChoice("http://a:1", {"server_model": "m"})
     assert ModelChoice("http://a:1/v1").servers == ("http://a:1",)
     assert ModelChoice().servers == ModelChoice("model.gguf").servers == ()
 

@@ -229,12 +229,11 @@ def test_a_request_that_is_wrong_is_refused_at_once_and_is_not_the_servers_failu
         assert len(speech.fail) == 1
 
 
-def test_a_wrong_key_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_key_is_refused() -> None:
     with chatting(ChatSpeech(key="right")) as address:
         with pytest.raises(AccessRefused):
             open_chat(address)
-        monkeypatch.setenv("ASSAY_API_KEY", "right")
-        with open_chat(address) as asker:
+        with open_chat(address, key="right") as asker:
             assert asker.say(HELLO)
 
 

@@ -33,7 +33,7 @@ from assay.inference.errors import (
     UnreadableKey,
 )
 from assay.inference.model import Capabilities, Prompt, StopReason
-from assay.inference.remote.address import find_key, is_loopback, server_address
+from assay.inference.remote.address import find_key, is_loopback, read_key, server_address
 from assay.inference.remote.http import Connection, Timeouts
 from assay.inference.remote.model import RemoteModel
 from assay.inference.remote.tokenizer import estimated_tokens, spelled_control
@@ -310,10 +310,10 @@ def test_a_prompt_that_fills_the_context_is_refused_before_it_is_sent() -> None:
 
 def test_the_key_goes_to_its_server_and_nowhere_else(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    speech = Speech(key="k3y-of-mine")
+    speech, elsewhere = Speech(key="k3y-of-mine"), Speech()
     (tmp_path / "key").write_text("k3y-of-mine\n")
-    with serving(Speech()) as other, serving(speech) as address:
-        with RemoteModel(address, key_file=tmp_path / "key") as model:
+    with serving(elsewhere) as other, serving(speech) as address:
+        with RemoteModel(address, key=read_key(tmp_path / "key")) as model:
             assert model.warnings == ()
             assert {headers.get("Authorization") for headers in speech.headers} == {"Bearer k3y-of-mine"}
             speech.fail.append((307, {"Location": other}, b""))
@@ -324,6 +324,7 @@ def test_the_key_goes_to_its_server_and_nowhere_else(tmp_path: Path, caplog: pyt
                 model.tokenize("said back")
         shown = str(refused.value) + repr(refused.value) + repr(model) + repr(vars(model)) + repr(vars(model._connection)) + caplog.text
         assert "k3y" not in shown
+        assert elsewhere.headers == []
         with pytest.raises(AccessRefused) as denied:
             RemoteModel(address, key="wr0ng")
         assert "wr0ng" not in str(denied.value)
@@ -337,17 +338,19 @@ def test_a_key_that_would_go_in_the_clear_is_warned_of() -> None:
 
 
 def test_where_a_key_comes_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert find_key() is None
+    mine, url = str(tmp_path / "key"), "https://a.example/v1"
+    assert find_key(url, {}) is None
     monkeypatch.setenv("ASSAY_API_KEY", "from-environment")
     (tmp_path / "key").write_text("from-file\n")
-    assert find_key() == "from-environment"
-    assert find_key(key_file=tmp_path / "key") == "from-file"
-    assert find_key("given", tmp_path / "key") == "given"
+    assert find_key(url, {}) == "from-environment"
+    assert find_key(url, {"": mine}) == find_key(url, {"https://A.example:443": mine, "": ""}) == "from-file"
+    for other in ("http://a.example", "https://a.example:8443", "https://b.a.example", "https://a.example.org"):
+        assert find_key(other, {"https://a.example": mine, "": ""}) is None
     (tmp_path / "empty").write_text("\n")
     (tmp_path / "lines").write_text("one\ntwo")
     for name in ("missing", "empty", "lines"):
         with pytest.raises(UnreadableKey, match=name):
-            find_key(key_file=tmp_path / name)
+            read_key(tmp_path / name)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="makes files that only POSIX has")
@@ -357,7 +360,7 @@ def test_a_key_file_that_never_ends_or_never_begins_is_refused_at_once(tmp_path:
     (tmp_path / "large").write_bytes(b"x" * 100_000)
     for name, reason in (("pipe", "not a file"), ("device", "not a file"), ("large", "larger than")):
         with pytest.raises(UnreadableKey, match=f"{name}: can't be read .{reason}"):
-            find_key(key_file=tmp_path / name)
+            read_key(tmp_path / name)
 
 
 @pytest.mark.parametrize("url", ["", "gpu:8000", "ftp://gpu", "http://", "http://me:secret@gpu", "http://gpu:99999", "http://gpu:0"])

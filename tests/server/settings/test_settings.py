@@ -81,9 +81,10 @@ def fits(schema: dict[str, Any], value: Any) -> bool:
         "number": is_number,
         "integer": is_number and value == int(value),
         "array": isinstance(value, list),
+        "object": isinstance(value, dict),
     }
-    known = {"type", "enum", "minimum", "maximum", "pattern", "minLength", "items", "default", "markdownDescription", "scope", "order"}
-    assert schema.keys() <= known
+    known = {"type", "enum", "minimum", "maximum", "pattern", "minLength", "items", "patternProperties", "additionalProperties"}
+    assert schema.keys() <= known | {"default", "markdownDescription", "scope", "order"}
     wanted = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
     return (
         any(types[kind] for kind in wanted)
@@ -92,7 +93,13 @@ def fits(schema: dict[str, Any], value: Any) -> bool:
         and (not isinstance(value, str) or re.search(schema.get("pattern", ""), value) is not None)
         and (not isinstance(value, str) or len(value) >= schema.get("minLength", 0))
         and (not isinstance(value, list) or all(fits(schema["items"], item) for item in value))
+        and (not isinstance(value, dict) or all(fits_in(schema, name, item) for name, item in value.items()))
     )
+
+
+def fits_in(schema: dict[str, Any], name: str, value: Any) -> bool:
+    """Whether an object's schema allows a value of this name."""
+    return any(re.search(pattern, name) and fits(of, value) for pattern, of in schema["patternProperties"].items())
 
 
 # a right value that is not the default, for each setting
@@ -109,7 +116,7 @@ OTHER: dict[str, Any] = {
     "modelOptions.device": "cuda:1",
     "modelOptions.dtype": "float32",
     "modelOptions.serverModel": "a",
-    "modelOptions.keyFile": "key.txt",
+    "modelOptions.keyFile": {"https://gpu.example": "key.txt"},
     "event": "kept",
     "kind": "function",
     "automatic": False,
@@ -161,7 +168,7 @@ WRONG: dict[str, list[Any]] = {
     "modelOptions.device": ["", 0],
     "modelOptions.dtype": ["", {}],
     "modelOptions.serverModel": ["", 1],
-    "modelOptions.keyFile": ["~nobody-here/key", ""],
+    "modelOptions.keyFile": ["~nobody-here/key", "", {"gpu.example": "key"}, {"https://gpu.example": 3}, {"https://gpu.example": ""}],
     "event": ["correct", [], 1],
     "kind": ["page", {"line": 1}],
     "automatic": [1, 0, "yes"],
@@ -410,7 +417,9 @@ def test_a_home_folder_is_written_out_and_an_address_is_left_alone(tmp_path: Pat
     assert problems == ()
     assert parsed.model == str(tmp_path / "a.gguf")
     assert parsed.log_path == tmp_path / "log"
-    assert parsed.model_options == {"key_file": str(tmp_path / "key")}
+    assert parsed.model_options == {"key_files": {"": str(tmp_path / "key")}}
+    parsed, problems = parse_settings({"modelOptions.keyFile": {"https://gpu.example": "~/key"}})
+    assert (parsed.model_options, problems) == ({"key_files": {"https://gpu.example": str(tmp_path / "key")}}, ())
     assert parse_settings({"model": "https://a/~b//c"})[0].model == "https://a/~b//c"
 
 
