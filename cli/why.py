@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +14,11 @@ from .terminal import print_json, say
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ..analysis.oracle.spectrum import Suspect
     from ..suggestion.memory.scope import Scope
+    from ..suggestion.repair.candidate import Lines
     from ..suggestion.repair.localisation import Located
     from .options import Subparsers
 
@@ -61,16 +61,18 @@ def run(arguments: argparse.Namespace) -> int:
             tests.measure()
             test = named(tests.failing(), arguments.test)
             suspects = tests.suspects(test)[:MAX_LINES]
+            # of the copy: what the tests say is no path to be opened in the project
+            lines = {file: tests.lines_of(file) for file in dict.fromkeys(each.file for each in suspects)}
     except NoTests as error:
         raise UsageError(str(error)) from None
     if not suspects:
         raise UsageError(f"{test} runs no line of the project that is known: it may fail before it comes to one")
-    found = _located(arguments, project, suspects)[: arguments.most]
+    found = _located(arguments, project, suspects, lines)[: arguments.most]
     if arguments.json:
         print_json({"test": test, "lines": [_as_json(each) for each in found]})
     else:
         print(f"{test} fails. The bug may be here, the likeliest first:")
-        for line in told(found, lambda suspect: _lines(project, suspect.file)[suspect.line - 1].strip()):
+        for line in told(found, lambda suspect: lines[suspect.file][suspect.line - 1].strip()):
             print(line)
     return DONE
 
@@ -86,7 +88,7 @@ def named(failing: Sequence[str], name: str) -> str:
     raise UsageError(f"no failing test is named {name}{those}")
 
 
-def _located(arguments: argparse.Namespace, project: Path, suspects: Sequence[Suspect]) -> list[Located]:
+def _located(arguments: argparse.Namespace, project: Path, suspects: Sequence[Suspect], lines: Mapping[str, Lines]) -> list[Located]:
     from ..calibration.registry import load_registry
     from ..suggestion.memory.memories import memory_fingerprint
     from ..suggestion.repair.asking import Asking
@@ -97,31 +99,16 @@ def _located(arguments: argparse.Namespace, project: Path, suspects: Sequence[Su
 
     scope: Scope = arguments.memory
 
-    @cache
-    def lines_of(file: str) -> tuple[str, ...]:
-        return tuple(_lines(project, file))
-
     with model_choice(arguments).open() as model:
 
         def asking_of(file: str) -> Asking:
             return Asking(model, remember=remember_for(model, project / file, scope))
 
         shown = [each for each in suspects if not is_secret_path(project / each.file)]
-        surprises = surprises_of(shown, lines_of, asking_of)
+        surprises = surprises_of(shown, lines.__getitem__, asking_of)
         request = request_for(Asking(model), "x\n", 0, 1, language="python")
         purpose = purpose_of(request, "exact_match", memory=memory_fingerprint(model, scope), file=project / suspects[0].file)
         return located(suspects, surprises, replace(purpose, task=TASK), load_registry(project))
-
-
-def _lines(project: Path, file: str) -> list[str]:
-    """The lines of a file as Python counts them. Raises UsageError where it can't be read."""
-    from ..analysis.oracle.oracle import NotJudged
-    from ..analysis.oracle.sources import source_of
-
-    try:
-        return source_of(project, file).split("\n")
-    except NotJudged as error:
-        raise UsageError(str(error)) from None
 
 
 def _as_json(each: Located) -> dict[str, Any]:

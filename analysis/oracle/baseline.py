@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
@@ -84,11 +84,14 @@ def baseline_of(reports: Sequence[Report], wall_s: Sequence[float], notes: Seque
         why = f"; of {failing} pytest says: {reports[0].tests[failing].why or outcomes[failing]}" if failing else ""
         return no_baseline(f"none of {count} tests passes{why}", broken=broken, notes=notes)
     starts = [report.cpu_s - sum(run.cpu_s for run in report.tests.values()) for report in reports]
-    waits = [wall - sum(run.wall_s for run in report.tests.values()) for report, wall in zip(reports, wall_s, strict=True)]
+    told = [sum(run.wall_s for run in report.tests.values()) for report in reports]
+    waits = [wall - seconds for wall, seconds in zip(wall_s, told, strict=True)]
+    # Later runs may take as long as these times allow: tests that say more than the clock did don't count for more.
+    shares = [min(1.0, wall / seconds) if seconds else 1.0 for wall, seconds in zip(wall_s, told, strict=True)]
     return Baseline(
         outcomes,
         {test: median(report.tests[test].cpu_s for report in reports) for test in tests},
-        {test: median(report.tests[test].wall_s for report in reports) for test in tests},
+        {test: median(report.tests[test].wall_s * share for report, share in zip(reports, shares, strict=True)) for test in tests},
         flaky,
         dict(broken),
         notes=tuple(notes),
@@ -124,16 +127,21 @@ class Coverage:
         return frozenset().union(*(by_line.get(line, frozenset()) for line in lines))
 
 
-def coverage_of(report: Report, stable: Mapping[str, TestOutcome]) -> Coverage:
-    """Make the coverage from a watched run. stable: the tests and their outcomes in the baseline.
+def coverage_of(report: Report, stable: Mapping[str, TestOutcome], lines_in: Callable[[str], int]) -> Coverage:
+    """Make the coverage from a watched run.
+
+    stable: the tests and their outcomes in the baseline. lines_in: how many lines a file has; of others than these nothing is kept.
 
     The lines that a fixture of a wider scope ran count for all tests in that scope; where the fixture is fresh, so are these tests. A test
     with another outcome than in the baseline, or none, is fresh: unwatched it runs other lines.
     """
     touched: dict[str, dict[int, set[str]]] = {}
 
+    def known(lines: Mapping[str, Iterable[int]]) -> dict[str, list[int]]:
+        return {file: [line for line in numbers if 1 <= line <= lines_in(file)] for file, numbers in lines.items() if lines_in(file)}
+
     def add(tests: Sequence[str], lines: Mapping[str, Sequence[int]]) -> None:
-        for file, numbers in lines.items():
+        for file, numbers in known(lines).items():
             by_line = touched.setdefault(file, {})
             for number in numbers:
                 by_line.setdefault(number, set()).update(tests)
@@ -153,7 +161,7 @@ def coverage_of(report: Report, stable: Mapping[str, TestOutcome]) -> Coverage:
         for file, by_line in touched.items()
         if file not in report.modules
     }
-    imported = {file: frozenset(lines) for file, lines in report.imported.items() if file not in report.modules}
+    imported = {file: frozenset(lines) for file, lines in known(report.imported).items() if file not in report.modules}
     seen = report.tests
     unseen.update(test for test, outcome in stable.items() if test not in seen or seen[test].fresh or seen[test].outcome != outcome)
     return Coverage(tests, imported, frozenset(unseen), report.modules)

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
+from pathlib import PurePosixPath
 
 from .baseline import Baseline, Coverage, baseline_of, coverage_of, no_baseline
+from .copying import ProjectCopy
+from .jailed.assay_oracle.files import is_test_file
 from .report import Report
+from .sources import NotJudged, source_of
 from .suite import Suite, Times
 
 _USAGE_ERROR = 4
@@ -77,14 +82,32 @@ def run_coverage(suite: Suite, baseline: Baseline) -> Coverage:
             why += "; Python 3.12 and newer watch lines at little cost"
         trouble = f"the suite does not come to its end when its lines are watched: {why}"
         return Coverage({}, {}, frozenset(), trouble=trouble, infrastructure=ended.infrastructure)
-    return coverage_of(report, baseline.outcomes)
+    return coverage_of(report, baseline.outcomes, line_counts(suite.copied))
 
 
 def run_lines(suite: Suite, baseline: Baseline, test: str) -> Coverage:
     """Run one stable test and record which lines it runs in the project as it is now; none where it does not come to its end."""
     report, _, _ = _with_time_to_watch(suite, baseline, [test]).run(select=[test], watch=True)
     # Else only the lines of its fixtures are known.
-    return coverage_of(report, {test: baseline.outcomes[test]} if test in report.tests else {})
+    return coverage_of(report, {test: baseline.outcomes[test]} if test in report.tests else {}, line_counts(suite.copied))
+
+
+def line_counts(copied: ProjectCopy) -> Callable[[str], int]:
+    """How many lines a file has that can be judged: 0 for what is no Python file that was copied, or is a test.
+
+    Records of the jail name files. The project's code shares the process that writes them, and can name any.
+    """
+
+    @cache
+    def count(file: str) -> int:
+        if file not in copied.files or PurePosixPath(file).suffix != ".py" or is_test_file(file):
+            return 0
+        try:
+            return source_of(copied.folder, file).count("\n") + 1
+        except NotJudged:
+            return 0
+
+    return count
 
 
 def _with_time_to_watch(suite: Suite, baseline: Baseline, tests: Sequence[str]) -> Suite:

@@ -17,7 +17,7 @@ from .copying import ProjectCopy
 from .interpreter import Interpreter
 from .suite import PLUGIN
 
-SCHEMA = "assay/oracle/1"
+SCHEMA = "assay/oracle/2"
 
 
 def key_of(copied: ProjectCopy, interpreter: Interpreter, settings: str) -> str:

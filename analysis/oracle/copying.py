@@ -36,13 +36,14 @@ class ProjectCopy:
     """A copy of a project.
 
     folder: where the copy is. sha256: of all paths and contents. linked: large files of the project that the copy links to, to be mounted
-    read-only. left_out: what is not in the copy, by path, with the reason.
+    read-only. left_out: what is not in the copy, by path, with the reason. files: the regular files in it, by path.
     """
 
     folder: Path
     sha256: str
     linked: tuple[Path, ...]
     left_out: dict[str, str]
+    files: frozenset[str]
 
 
 def copy_project(project: Path, folder: Path, instead: Mapping[str, bytes] = _NOTHING) -> ProjectCopy:
@@ -62,7 +63,7 @@ def copy_project(project: Path, folder: Path, instead: Mapping[str, bytes] = _NO
     copying.copy(project)
     for parent, *_ in os.walk(folder):
         Path(parent).chmod(0o755)
-    return ProjectCopy(folder, copying.digest.hexdigest(), tuple(copying.linked), copying.left_out)
+    return ProjectCopy(folder, copying.digest.hexdigest(), tuple(copying.linked), copying.left_out, frozenset(copying.files))
 
 
 def files_of(project: Path) -> Iterator[Path]:
@@ -83,6 +84,7 @@ class _Copying:
         self.digest = hashlib.sha256()
         self.linked: list[Path] = []
         self.left_out: dict[str, str] = {}
+        self.files: set[str] = set()
         self._project, self._folder, self._instead = project, folder, instead
         self._total = 0
 
@@ -146,6 +148,7 @@ class _Copying:
         else:
             target.write_bytes(content)
         target.chmod(0o755 if status.st_mode & stat.S_IXUSR else 0o644)
+        self.files.add(path.relative_to(self._project).as_posix())
         self._add(path, b"file", target.read_bytes())
 
     def _add(self, path: Path, kind: bytes, content: bytes) -> None:

@@ -1,4 +1,7 @@
-"""The records of the plugin in the jail (jailed/assay_oracle/plugin.py), checked, since the project's code shares its process."""
+"""The records of the plugin in the jail (jailed/assay_oracle/plugin.py), checked, since the project's code shares its process.
+
+Names of files in them are no paths to be opened: `baseline.coverage_of` keeps those of files that were copied.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,13 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from .jailed.assay_oracle.channel import printable
+
 TestOutcome = Literal["passed", "skipped", "xfailed", "xpassed", "failed", "error", "missing"]
 # A line of records that is longer is none: the coverage of a large suite's imports has a few MiB.
 MAX_RECORD_BYTES = 1 << 24
+# Of what is said to people.
+_MAX_TEXT = 1000
 
 _Seconds = Annotated[float, msgspec.Meta(ge=0, le=1e6)]
 # As sets: a line that is told a million times is kept once.
@@ -19,10 +26,23 @@ class _Record(msgspec.Struct, tag_field="kind", tag=str.lower):
     """Of the kind that its class is named after."""
 
 
+def _check_names(*names: str) -> None:
+    """The plugin makes the ids of tests printable: others would write lines of their own where they are shown. Raises ValueError."""
+    if not all(map(str.isprintable, names)):
+        raise ValueError("an id that can't be printed")
+
+
+def _text(said: str) -> str:
+    return printable(said[:_MAX_TEXT])
+
+
 class Begun(_Record):
     """A test begins."""
 
     id: str
+
+    def __post_init__(self) -> None:
+        _check_names(self.id)
 
 
 class Test(_Record):
@@ -37,6 +57,10 @@ class Test(_Record):
     why: str = ""
     crashed: bool = False
 
+    def __post_init__(self) -> None:
+        _check_names(self.id)
+        self.why = _text(self.why)
+
 
 class Canary(_Record):
     """A test that must fail has ended."""
@@ -50,6 +74,10 @@ class Collected(_Record):
     ids: list[str]
     modules: list[str]
     errors: dict[str, str]
+
+    def __post_init__(self) -> None:
+        _check_names(*self.ids, *self.errors)
+        self.errors = {node: _text(why) for node, why in self.errors.items()}
 
 
 class Touched(_Record):
@@ -78,23 +106,27 @@ class Ended(_Record):
     cpu_s: _Seconds
 
 
-class Refused(_Record):
+class _Reasoned(_Record):
+    """It says why, to people."""
+
+    reason: str
+
+    def __post_init__(self) -> None:
+        self.reason = _text(self.reason)
+
+
+class Refused(_Reasoned):
     """The warm process can't make the change."""
 
-    reason: str
 
-
-class Broke(_Record):
+class Broke(_Reasoned):
     """The warm run failed."""
 
-    reason: str
 
-
-class Ready(_Record):
+class Ready(_Reasoned):
     """The warm process has collected the tests, or can't be forked."""
 
     warm: bool
-    reason: str
 
 
 class Answered(_Record):

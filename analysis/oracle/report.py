@@ -44,6 +44,7 @@ class FixtureLines:
 class Report:
     """What the records of one run say; jailed/assay_oracle/plugin.py describes them.
 
+    asked: the tests that were to be run, by default all that are collected. What is told of others is not kept.
     running: the test that had begun and not ended. modules: the files that test functions were collected from.
     """
 
@@ -60,10 +61,13 @@ class Report:
     cpu_s: float = 0.0
     refused: str | None = None
     broke: str | None = None
+    asked: frozenset[str] | None = None
 
     def take(self, record: Mapping[str, Any]) -> None:
         """Add a record."""
         kind = record["kind"]
+        if kind in ("begun", "test") and record["id"] not in (self.asked or ()):
+            return
         if kind == "begun":
             self.running = record["id"]
         elif kind == "test":
@@ -80,8 +84,9 @@ class Report:
         elif kind == "canary":
             self.canaries.append(record["outcome"])
             self.running = None
-        elif kind == "collected":
+        elif kind == "collected" and self.collected is None:
             self.collected, self.modules, self.errors = tuple(record["ids"]), frozenset(record["modules"]), record["errors"]
+            self.asked = frozenset(record["ids"]) if self.asked is None else self.asked
         elif kind == "touched":
             self.touched.append(FixtureLines(record["scope"], record["lines"], record["fresh"]))
         elif kind == "imported":
@@ -101,9 +106,12 @@ class Report:
         return {test: run.outcome for test, run in self.tests.items()}
 
 
-def read_report(output: bytes, nonce: bytes, *, watched: bool) -> Report:
-    """The report in a run's standard output. watched: whether the plugin was asked for lines; else none that it tells are kept."""
-    report = Report()
+def read_report(output: bytes, nonce: bytes, *, watched: bool, asked: Iterable[str] | None = None) -> Report:
+    """The report in a run's standard output.
+
+    watched: whether the plugin was asked for lines; else none that it tells are kept. asked: as in `Report`.
+    """
+    report = Report(asked=None if asked is None else frozenset(asked))
     for line in io.BytesIO(output):
         if (record := parse_record(line.rstrip(b"\n"), nonce)) is not None:
             if not watched:

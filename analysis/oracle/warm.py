@@ -103,7 +103,7 @@ class WarmSuite(AbstractContextManager["WarmSuite"]):
             ).encode()
             + b"\n"
         )
-        report = Report()
+        report = Report(asked=frozenset(tests))
         for record in self._records(wall_s + _GRACE_S):
             if record["kind"] == "answered":
                 if record["left"]:  # the next request would meet what this one has started

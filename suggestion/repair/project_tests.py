@@ -175,6 +175,10 @@ class ProjectTests(AbstractContextManager["ProjectTests"]):
 
         return suspects(self._oracle.coverage().tests, [test], without=self.failing())
 
+    def lines_of(self, file: str) -> tuple[str, ...]:
+        """The lines of a file of `suspects`, as the tests ran them. Raises NotJudged."""
+        return tuple(self._oracle.source(file).split("\n"))
+
     def is_of(self, file: Path | None) -> bool:
         """Whether no file of the project has changed since this was made, but the one that is judged."""
         now = _stamps(self.project)

@@ -39,6 +39,20 @@ def test_half():
 """
 
 
+# Lives in the process that reports which lines a test runs, and names a file of the user's.
+REPORTS_A_SECRET = """import gc
+
+import pytest
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call(item):
+    yield
+    for watch in (each for each in gc.get_objects() if type(each).__name__ == "LineWatch"):
+        watch._owners[-1].setdefault({file!r}, set()).update(range(1, 6))
+"""
+
+
 def test_a_test_is_named_by_its_end_and_what_fits_several_or_none_is_refused() -> None:
     failing = ["tests/test_a.py::test_one", "tests/test_b.py::TestIt::test_one", "tests/test_b.py::test_two"]
     assert named(failing, "test_two") == named(failing, "test_b.py::test_two") == failing[2]
@@ -67,6 +81,18 @@ def test_a_line_has_a_range_and_it_is_said_that_each_is_judged_by_itself() -> No
     assert "100 %" not in "".join(told([line(3, none)], lambda _: "code"))
     assert text_of(likely) == "◈ possible 18-83 % the bug is here"
     assert text_of(none) == none.text == "○ no evidence"
+
+
+@pytest.mark.slow
+def test_a_file_that_only_the_tests_have_named_is_not_printed(tmp_path: Path) -> None:
+    isolated()
+    (tmp_path / "secret.py").write_text("token = 'abcdef'\n")
+    files = {"one.py": CODE, "test_one.py": TEST, "pyproject.toml": "", "conftest.py": REPORTS_A_SECRET.format(file="../secret.py")}
+    ran = assay("why", "test_double", "--yes", "--python", sys.executable, cwd=write(tmp_path / "one", files))
+    assert ran.returncode == 0, ran.stderr
+    assert "one.py:2: return x * 3" in ran.stdout
+    assert "secret" not in ran.stdout + ran.stderr
+    assert "token" not in ran.stdout
 
 
 @pytest.mark.slow

@@ -72,14 +72,14 @@ def test_tests_that_must_fail_and_pass_or_are_not_run_show_that_a_run_was_tamper
 def test_records_without_the_nonce_are_not_read() -> None:
     forged = b'x{"kind":"test","id":"a","outcome":"passed","cpu_s":0,"wall_s":0}\n'
     assert read_report(forged, b"nonce", watched=True).tests == {}
-    assert read_report(forged.replace(b"x{", b"x{", 1), b"x", watched=True).tests["a"].outcome == "passed"
+    assert read_report(forged.replace(b"x{", b"x{", 1), b"x", watched=True, asked=["a"]).tests["a"].outcome == "passed"
     assert read_report(b"nonce{broken\nnonce[1]\n", b"nonce", watched=True).tests == {}
 
 
 def test_lines_that_were_not_asked_for_are_dropped_and_a_repeated_one_is_kept_once() -> None:
     told = b'x{"kind":"test","id":"a","outcome":"passed","cpu_s":0,"wall_s":0,"lines":{"a.py":[9,9,9,8]}}\n'
-    assert read_report(told, b"x", watched=False).tests["a"].lines == {}
-    assert sorted(read_report(told, b"x", watched=True).tests["a"].lines["a.py"]) == [8, 9]
+    assert read_report(told, b"x", watched=False, asked=["a"]).tests["a"].lines == {}
+    assert sorted(read_report(told, b"x", watched=True, asked=["a"]).tests["a"].lines["a.py"]) == [8, 9]
 
 
 def test_what_a_wide_fixture_touches_all_tests_in_its_scope_touch() -> None:
@@ -91,7 +91,7 @@ def test_what_a_wide_fixture_touches_all_tests_in_its_scope_touch() -> None:
         FixtureLines("", {"m.py": [4]}, False),
     ]
     report.imported = {"m.py": [9]}
-    found = coverage_of(report, report.outcomes)
+    found = coverage_of(report, report.outcomes, lambda _: 9)
     assert found.tests["m.py"] == {
         1: {"a.py::one"},
         2: {"a.py::one", "a.py::C::two"},
@@ -104,7 +104,10 @@ def test_what_a_wide_fixture_touches_all_tests_in_its_scope_touch() -> None:
 
 def test_a_test_that_ends_otherwise_when_watched_or_not_at_all_belongs_to_every_line() -> None:
     report = run({"same": "passed", "other": "failed", "fails": "failed"})
-    assert coverage_of(report, {"same": "passed", "other": "passed", "fails": "failed", "gone": "passed"}).fresh == {"other", "gone"}
+    assert coverage_of(report, {"same": "passed", "other": "passed", "fails": "failed", "gone": "passed"}, lambda _: 9).fresh == {
+        "other",
+        "gone",
+    }
 
 
 def test_what_is_kept_comes_back_as_it_was_and_what_is_damaged_not_at_all(tmp_path: Path) -> None:

@@ -12,6 +12,11 @@ from typing import Any
 _MIN_DESCRIPTOR = 200
 
 
+def printable(text: str) -> str:
+    """The text with Python's escapes for what can't be printed, such as line ends, terminal control, and marks that reverse a line."""
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+
+
 class Channel:
     """Moves standard input (requests, one line of JSON each) and standard output (records) to descriptors of its own.
 

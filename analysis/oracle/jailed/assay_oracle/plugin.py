@@ -12,6 +12,8 @@ Its first request (see channel.py):
     clear        folders to clear after each answer, besides the temporary one (serve.py)
     serve        run nothing: collect, then answer requests (serve.py)
 
+Ids are printable: `channel.printable` of pytest's.
+
 Records: `collected` (ids, files that have test functions, errors), `begun` and `test` for each test, `touched` for each fixture that
 several tests share, `stopped` at a difference, `ended`. A failed test says `why`, and whether it `crashed` (crash.py). A watched test or
 fixture is `fresh` where some of the lines that it runs may not have been seen: it started a process, imported a file of the project again,
@@ -31,7 +33,7 @@ from typing import Any
 import pytest
 
 from . import canary
-from .channel import Channel
+from .channel import Channel, printable
 from .crash import is_crash
 from .limit import allow, cpu_used
 from .line_watch import Lines, LineWatch
@@ -108,15 +110,15 @@ class OraclePlugin:
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Record why a file can't be collected."""
         if report.failed:
-            self._errors[report.nodeid] = _reason(report.longrepr)
+            self._errors[printable(report.nodeid)] = _reason(report.longrepr)
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> Iterator[None]:
         """Select and order the tests, after all other plugins."""
         yield
-        by_id = {item.nodeid: item for item in items}
+        by_id = {printable(item.nodeid): item for item in items}
         self._modules = sorted({item.nodeid.split("::")[0] for item in items if isinstance(item, pytest.Function)})
-        self._channel.send("collected", ids=list(by_id), modules=self._modules, errors=self._errors)
+        self._channel.send("collected", ids=list(by_id), modules=list(map(printable, self._modules)), errors=self._errors)
         wanted = set(by_id if self._select is None else self._select) - self._without
         by_id = {test: item for test, item in by_id.items() if test in wanted}
         ids = list(by_id) if self._seed is None else shuffled(list(by_id), self._seed)
@@ -150,7 +152,7 @@ class OraclePlugin:
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, None]:
         """Run one test and record it."""
-        test = self._running = item.nodeid
+        test = self._running = printable(item.nodeid)
         self._channel.send("begun", id=test)
         self._unseen, self._why, self._crashed = False, "", False
         lines: Lines = {}
@@ -185,16 +187,16 @@ class OraclePlugin:
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, None]:
         """See where the error of a phase came from. Unittest's own are put into the call while its report is made."""
         done = yield
-        if item.nodeid == self._running and call.excinfo is not None and done.excinfo is None and done.get_result().failed:
+        if printable(item.nodeid) == self._running and call.excinfo is not None and done.excinfo is None and done.get_result().failed:
             self._crashed = self._crashed or is_crash(call.excinfo.value, self._root, self._modules)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take the outcome of one phase of a test into account."""
         outcome = outcome_of(report)
-        before = self._outcomes.get(report.nodeid, "passed")
-        self._outcomes[report.nodeid] = max(before, outcome, key=_SEVERITY.index)
-        if outcome in ("failed", "error") and report.nodeid == self._running:
+        test = printable(report.nodeid)
+        self._outcomes[test] = max(self._outcomes.get(test, "passed"), outcome, key=_SEVERITY.index)
+        if outcome in ("failed", "error") and test == self._running:
             self._why = self._why or _reason(report.longrepr)
 
     @pytest.hookimpl(hookwrapper=True)
@@ -209,7 +211,7 @@ class OraclePlugin:
         yield
         self._watch.leave()
         fresh = self._unseen or self._watch.again
-        self._channel.send("touched", scope=request.node.nodeid, lines=_listed(lines), fresh=fresh)
+        self._channel.send("touched", scope=printable(request.node.nodeid), lines=_listed(lines), fresh=fresh)
         self._unseen = outer or fresh
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
@@ -224,7 +226,7 @@ class OraclePlugin:
 
 
 def _listed(lines: Lines) -> dict[str, list[int]]:
-    return {file: sorted(numbers) for file, numbers in lines.items()}
+    return {printable(file): sorted(numbers) for file, numbers in lines.items()}
 
 
 def pytest_addoption(pluginmanager: pytest.PytestPluginManager) -> None:

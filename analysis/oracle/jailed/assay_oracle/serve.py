@@ -23,7 +23,7 @@ from typing import Any
 
 import pytest
 
-from .channel import Channel
+from .channel import Channel, printable
 from .swap import CannotSwap, Live, swap
 
 RunTests = Callable[[Sequence[pytest.Item], dict[str, str], dict[str, float]], None]
@@ -37,7 +37,7 @@ _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 4, 36
 
 def serve(channel: Channel, session: pytest.Session, run_tests: RunTests) -> None:
     """Answer requests until the other side closes."""
-    items = {item.nodeid: item for item in session.items}
+    items = {printable(item.nodeid): item for item in session.items}
     live = Live.found(channel.first["root"])
     if threading.active_count() > 1:
         channel.send("ready", warm=False, reason="the project starts a thread at import: a forked process would not have it")
