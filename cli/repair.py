@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 # Lines around a change that its diff shows.
 _CONTEXT = 3
+# Tests that are named which fail as before.
+_MAX_FAILING = 3
 # With --verify all are found, and the tests choose among them; they are run so long where --max-ms does not say how long.
 _ALL, _VERIFY_MS = 1_000, 60_000.0
 
@@ -155,11 +157,8 @@ def verified_json(verified: Verified, most: int) -> dict[str, Any]:
     """The repairs that are shown, each with its verification, and how many are not."""
     told = verified.shown(most)
     repairs = [repair.as_json() | {"verification": said.as_json()} for repair, said in told]
-    parts = sum(said.passed is False for _, said in told)
-    return {
-        "repairs": repairs, "refused_by_tests": verified.refused - parts,
-        "judged": verified.known, "not_judged": verified.total - verified.known,
-    }  # fmt: skip
+    counts = {"judged": verified.known, "not_judged": verified.total - verified.known}
+    return {"repairs": repairs, "refused_by_tests": verified.refused, **counts}
 
 
 def _print(
@@ -206,9 +205,9 @@ def _repair_text(name: str, request: Request, repair: Repair, verification: Veri
     yield f"{title}: {repair.suggestion.confidence.text}; {'; '.join(said)}"
     if verification is not None:
         # Why nothing can be told is said once of all.
-        not_verified = f"not verified: {verification.why}" if verification.passed is False else "not verified"
-        yield verification.title if verification.passed else not_verified
+        yield verification.title if verification.passed else "not verified"
         yield from (f"mends {test}" for test in verification.mends)
+        yield from (f"fails as before: {test}" for test in verification.failing[:_MAX_FAILING])
     first, end = place.start.line, place.end.line + 1
     above, below = request.lines[max(0, first - _CONTEXT) : first], request.lines[end : end + _CONTEXT]
     old, new = request.lines[first:end], repair.suggestion.text.split(request.newline)

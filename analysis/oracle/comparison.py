@@ -34,6 +34,11 @@ class ComparedTest:
         return self.before is not None and self.after is not None
 
     @property
+    def failed(self) -> bool:
+        """Whether it fails with the first text."""
+        return self.before in _FAILED
+
+    @property
     def fails(self) -> bool:
         """Whether it fails with the other text."""
         return self.after in _FAILED
@@ -41,12 +46,12 @@ class ComparedTest:
     @property
     def is_mended(self) -> bool:
         """Whether it failed, and passes."""
-        return self.before in _FAILED and self.after == "passed"
+        return self.failed and self.after == "passed"
 
     @property
     def is_broken(self) -> bool:
         """Whether it did not fail, and does; or passed, and is skipped, which a program can bring about."""
-        return self.is_known and self.before not in _FAILED and (self.fails or (self.before == "passed" != self.after))
+        return self.is_known and not self.failed and (self.fails or (self.before == "passed" != self.after))
 
 
 @dataclass(frozen=True, slots=True)

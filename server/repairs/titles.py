@@ -9,8 +9,6 @@ from ...suggestion.repair.repairs import Repair
 from ...suggestion.repair.verified import Verification
 
 _TOKENS = re.compile(r"\w+|\s+|[^\w\s]+")
-# Of the tests that are mended.
-_MAX_NAMED = 2
 # Of either side.
 _MAX_CODE = 40
 
@@ -29,11 +27,11 @@ def title_of(repair: Repair, verification: Verification | None = None) -> str:
 
 
 def _tests(verification: Verification) -> str:
-    """That they pass, and which are mended, by the names of their functions."""
-    names = [strip_control_characters(test.rpartition("::")[2]) for test in verification.mends]
-    more = f" and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else ""
-    mends = [f"mends {', '.join(names[:_MAX_NAMED])}{more}"] if names else []
-    return ", ".join([*([verification.title] if verification.passed else []), *mends])
+    """That they pass, and which are mended."""
+    told = [verification.title] if verification.passed else []
+    # where other tests fail the title says which are mended
+    told += [verification.mended] if verification.mended and not (verification.passed and verification.failing) else []
+    return strip_control_characters(", ".join(told))
 
 
 def changed(old: str, new: str) -> str:

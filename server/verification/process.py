@@ -130,4 +130,5 @@ def _unknown(why: str) -> Verification:
 
 
 def _from_json(told: dict[str, Any]) -> Verification:
-    return Verification(told["passed"], told["tests"], told["seconds"], tuple(told["mends"]), tuple(told["breaks"]), told["why"])
+    mends, breaks, failing = (tuple(told[key]) for key in ("mends", "breaks", "failing"))
+    return Verification(told["passed"], told["tests"], told["seconds"], mends, breaks, told["why"], failing)

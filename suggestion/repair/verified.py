@@ -16,6 +16,8 @@ from .repairs import Repair
 if TYPE_CHECKING:
     from ...analysis.oracle.comparison import ComparedTest, Comparison
 
+# Of the tests that are mended.
+_MAX_NAMED = 2
 _NOT_RUN = {StopReason.TIME: "not run: the time was up", StopReason.CANCELLED: "not run: it was cancelled"}
 
 
@@ -23,8 +25,9 @@ _NOT_RUN = {StopReason.TIME: "not run: the time was up", StopReason.CANCELLED: "
 class Verification:
     """What the tests that touch some changed lines say of the change.
 
-    passed: they pass, or do not; None where that could not be told, and `why` says so. tests: how many ran. seconds: how long.
-    mends: tests that failed before and pass now. breaks: tests that passed before and fail now.
+    passed: whether none fails that passed before and, where some failed, one of them passes now; None where that could not be told, and
+    `why` says so. tests: how many ran. seconds: how long. mends: tests that failed before and pass now. breaks: tests that passed before
+    and fail now. failing: tests that failed before and still do, which may have another reason.
     """
 
     passed: bool | None
@@ -33,6 +36,7 @@ class Verification:
     mends: tuple[str, ...] = ()
     breaks: tuple[str, ...] = ()
     why: str = ""
+    failing: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """For clients and `--json`."""
@@ -43,6 +47,7 @@ class Verification:
             "mends": list(self.mends),
             "breaks": list(self.breaks),
             "why": self.why,
+            "failing": list(self.failing),
         }
 
     @property
@@ -51,7 +56,17 @@ class Verification:
         if not self.passed:
             return self.why
         tests = "1 test passes" if self.tests == 1 else f"{self.tests} tests pass"
+        others = len(self.failing)
+        if others:
+            tests = f"{self.mended}; {others} other{' fails' if others == 1 else 's fail'} as before"
         return f"✔ {tests} ({self.seconds:.1f} s)"
+
+    @property
+    def mended(self) -> str:
+        """Which tests it mends, by the names of their functions; empty where it mends none."""
+        names = [test.rpartition("::")[2] for test in self.mends]
+        more = f" and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else ""
+        return f"mends {', '.join(names[:_MAX_NAMED])}{more}" if names else ""
 
 
 # Is given the whole text of the file with the repair made.
@@ -97,8 +112,11 @@ class Verified:
 
 
 def is_more_wanted(said: Sequence[Verification], most: int, passing: int | None = None) -> bool:
-    """Whether a further repair is to be judged: not where so many pass (by default `most`), or of the first `most` nothing can be told."""
-    enough = sum(each.passed is True for each in said) >= (most if passing is None else passing)
+    """Whether a further repair is to be judged: not where so many pass (by default `most`), or of the first `most` nothing can be told.
+
+    Another one may mend the tests as well that still fail with one that passes.
+    """
+    enough = sum(each.passed is True and not each.failing for each in said) >= (most if passing is None else passing)
     return not enough and (len(said) < most or any(each.passed is not None for each in said))
 
 
@@ -123,12 +141,11 @@ def verified(
 def kept(found: Iterable[tuple[Repair, Verification]]) -> tuple[tuple[Repair, Verification], ...]:
     """What is shown of repairs and what the tests say of them: those that pass, then those of which it can't be told.
 
-    Where none passes, those that mend some of several failing tests and break none may be a part of what is to be done.
+    Of those that pass, the first are those with which the fewest tests fail as before.
     """
     found = list(found)
-    passing = [each for each in found if each[1].passed]
-    parts = [each for each in found if each[1].passed is False and each[1].mends and not each[1].breaks and not passing]
-    return (*passing, *parts, *(each for each in found if each[1].passed is None))
+    passing = sorted((each for each in found if each[1].passed), key=lambda each: len(each[1].failing))
+    return (*passing, *(each for each in found if each[1].passed is None))
 
 
 def with_lines(text: str, suggestion: Suggestion) -> str:
@@ -142,13 +159,15 @@ def with_lines(text: str, suggestion: Suggestion) -> str:
 def verification_of(found: Comparison) -> Verification:
     """What a comparison says of the text with the repair.
 
-    It passes where no test fails that touches the lines. A test that can't be told about leaves that open.
+    It passes where no test fails that touches the lines, but those that failed before if it mends one of them: those may fail for another
+    reason. A test that can't be told about leaves that open.
     """
     ran = [test for test in found.tests if test.after not in (None, "skipped")]
     mends = tuple(test.test for test in found.tests if test.is_mended)
     breaks = tuple(test.test for test in found.tests if test.is_broken)
+    failing = tuple(test.test for test in found.tests if test.failed and test.fails)
     passed, why = _judged(found, breaks)
-    return Verification(passed, len(ran), found.seconds, mends, breaks, why)
+    return Verification(passed, len(ran), found.seconds, mends, breaks, why, failing)
 
 
 def _judged(found: Comparison, breaks: tuple[str, ...]) -> tuple[bool | None, str]:
@@ -156,11 +175,13 @@ def _judged(found: Comparison, breaks: tuple[str, ...]) -> tuple[bool | None, st
     if found.unparsed or not found.tests:
         return (False if found.unparsed else None), found.why
     failing = [test for test in found.tests if test.fails]
+    is_mended = any(test.is_mended for test in found.tests)
     if breaks:
         return False, _named(next(test for test in found.tests if test.is_broken), "does not pass any more", len(breaks))
-    if unknown := next((test for test in found.tests if not test.is_known), None):
+    # what failed before can't be broken
+    if unknown := next((test for test in found.tests if not test.is_known and not (is_mended and test.failed)), None):
         return None, unknown.why or f"{unknown.test}: unknown"
-    if failing:
+    if failing and not is_mended:
         return False, _named(failing[0], "fails as before", len(failing))
     if not any(test.after == "passed" for test in found.tests):
         return None, "the tests that touch these lines are skipped"

@@ -191,7 +191,8 @@ def test_a_title_says_that_tests_pass_and_which_are_mended_and_nothing_of_what_i
     assert title_of(repair, Verification(True, 12, 0.41)) == f"{plain}  ✔ 12 tests pass (0.4 s)"
     mends = ("t.py::test_a", "t.py::T::test_b", "t.py::test_c[1]")
     assert title_of(repair, Verification(True, 3, 1.0, mends)) == f"{plain}  ✔ 3 tests pass (1.0 s), mends test_a, test_b and 1 more"
-    assert title_of(repair, Verification(False, 3, 1.0, mends[:1], why="another fails as before")) == f"{plain}  mends test_a"
+    others = Verification(True, 3, 1.0, mends[:1], failing=("u", "v"))
+    assert title_of(repair, others) == f"{plain}  ✔ mends test_a; 2 others fail as before (1.0 s)"
 
 
 def test_what_the_tests_refuse_is_counted() -> None:

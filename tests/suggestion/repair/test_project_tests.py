@@ -55,10 +55,42 @@ def test_a_file_that_does_not_parse_is_mended_by_what_the_tests_then_pass(projec
     with ProjectTests(project, python=python, instead=instead) as tests:
         judge = tests.judge(file, broken)
         assert (judge(right).passed, judge(right).mends) == (True, ("test_one.py::test_double", "test_one.py::test_zero"))
-        assert (judge(wrong).passed, judge(wrong).mends) == (False, ("test_one.py::test_zero",))
+        part = judge(wrong)
+        assert (part.passed, part.mends, part.failing) == (True, ("test_one.py::test_zero",), ("test_one.py::test_double",))
     assert file.read_text() == broken
     file.write_text(right)
     assert in_place_of(file, [wrong]) == {}
+
+
+# Four programs, each with its bug, and one file of tests. The second calls itself until the stack ends, which ends the watch of lines, too.
+FOUR = {
+    "gcd.py": "def gcd(a, b):\n    if b == 0:\n        return a\n    return gcd(a % b, b)\n",
+    "find.py": "def find(xs, x, low, high):\n    if low == high:\n        return -1\n    middle = (low + high) // 2\n"
+    "    return find(xs, x, low, middle) if x < xs[middle] else find(xs, x, middle, high)\n",
+    "quicksort.py": "def quicksort(xs):\n    if not xs:\n        return []\n    first = xs[0]\n"
+    "    return quicksort([x for x in xs if x < first]) + [first] + quicksort([x for x in xs if x > first])\n",
+    "count.py": "def count(xs):\n    return len(xs) + 1\n",
+    "test_all.py": "from count import count\nfrom find import find\nfrom gcd import gcd\nfrom quicksort import quicksort\n\n\n"
+    "def test_gcd():\n    assert gcd(35, 21) == 7\n\n\ndef test_gcd_of_zero():\n    assert gcd(35, 0) == 35\n\n\n"
+    "def test_find():\n    assert find([3, 4, 5], 9, 0, 3) == -1\n\n\n"
+    "def test_quicksort():\n    assert quicksort([2, 1, 2]) == [1, 2, 2]\n\n\ndef test_count():\n    assert count([]) == 0\n",
+}
+
+
+@pytest.mark.slow
+def test_a_repair_is_verified_beside_tests_that_fail_for_another_reason(tmp_path: Path, python: Path) -> None:
+    isolated()
+    project = write(tmp_path / "four", FOUR | {"pytest.ini": ""})
+    with ProjectTests(project, python=python) as tests:
+        assert tests.measure() == 5
+        assert len(tests.failing()) == 4
+        judge = tests.judge(project / "gcd.py", FOUR["gcd.py"])
+        right, worse = judge(FOUR["gcd.py"].replace("a % b, b", "b, a % b")), judge(FOUR["gcd.py"].replace("return a\n", "return 7\n"))
+        assert (right.passed, right.mends, right.breaks) == (True, ("test_all.py::test_gcd",), ())
+        assert "test_all.py::test_gcd" not in right.failing
+        assert right.title.startswith("✔ ")
+        assert (worse.passed, worse.breaks) == (False, ("test_all.py::test_gcd_of_zero",))
+        assert judge(FOUR["gcd.py"].replace("a % b, b", "b % a, b")).passed is False
 
 
 @pytest.mark.slow

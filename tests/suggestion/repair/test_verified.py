@@ -96,14 +96,19 @@ def test_what_there_is_no_time_for_is_shown_last_and_said_not_to_be_run() -> Non
         ([("passed", "skipped")], False, (), ("t0",)),
         ([("passed", "missing"), ("passed", None)], False, (), ("t0",)),
         ([("failed", "failed"), ("passed", "passed")], False, (), ()),
-        ([("failed", "failed"), ("error", "passed")], False, ("t1",), ()),
+        ([("failed", "failed"), ("error", "passed")], True, ("t1",), ()),
+        ([("failed", None), ("error", "passed"), ("passed", "passed")], True, ("t1",), ()),
+        ([("failed", None), ("passed", "passed")], None, (), ()),
+        ([("failed", "failed"), ("error", "passed"), ("passed", "failed")], False, ("t1",), ("t2",)),
+        ([("failed", "failed"), ("error", "passed"), ("passed", None)], None, ("t1",), ()),
+        ([("failed", "skipped"), ("failed", "failed")], False, (), ()),
         ([("missing", "skipped")], None, (), ()),
         ([("passed", None), ("passed", "passed")], None, (), ()),
         ([(None, "passed")], None, (), ()),
         ([], None, (), ()),
     ],
 )
-def test_a_repair_passes_where_every_test_passes_that_touches_it(
+def test_a_repair_passes_where_no_test_that_passed_fails_and_one_that_failed_passes(
     outcomes: list[tuple[TestOutcome | None, TestOutcome | None]], passed: bool | None, mends: tuple[str, ...], breaks: tuple[str, ...]
 ) -> None:
     found = of(*outcomes)
@@ -122,11 +127,25 @@ def test_the_title_counts_the_tests_that_ran() -> None:
     assert of(("passed", "failed")).title == "t0 does not pass any more"
 
 
-def test_where_none_passes_a_part_of_the_repair_is_kept() -> None:
+def test_the_title_says_what_is_mended_and_how_many_tests_fail_as_before() -> None:
+    found = of(("failed", "passed"), ("failed", "failed"), ("passed", "passed"), ("error", "missing"))
+    assert (found.title, found.failing) == ("✔ mends t0; 2 others fail as before (0.4 s)", ("t1", "t3"))
+    assert of(("failed", "passed"), ("failed", "failed")).title == "✔ mends t0; 1 other fails as before (0.4 s)"
+    assert of(*[("failed", "passed")] * 3, ("failed", "failed")).title == "✔ mends t0, t1 and 1 more; 1 other fails as before (0.4 s)"
+
+
+def test_the_search_goes_on_for_a_repair_that_mends_what_fails_as_before() -> None:
+    part, whole = of(("failed", "passed"), ("failed", "failed")), of(("failed", "passed"), ("failed", "passed"))
+    assert is_more_wanted([part], 1)
+    assert not is_more_wanted([part, whole], 1)
+
+
+def test_what_leaves_fewest_tests_failing_is_shown_first_and_what_breaks_one_is_not() -> None:
     part, breaks, unknown, right = repair("a"), repair("b"), repair("c"), repair("d")
-    found = [(part, said(False, ["t"])), (breaks, said(False, ["t"], ["u"])), (unknown, said(None)), (repair("e"), said(passed=False))]
+    mends_one = of(("failed", "passed"), ("failed", "failed"))
+    found = [(part, mends_one), (breaks, said(False, ["t"], ["u"])), (unknown, said(None)), (repair("e"), said(passed=False))]
     assert [each for each, _ in kept(found)] == [part, unknown]
-    assert [each for each, _ in kept([*found, (right, said(passed=True))])] == [right, unknown]
+    assert [each for each, _ in kept([*found, (right, said(passed=True))])] == [right, part, unknown]
 
 
 line = st.text(st.sampled_from("ab \u2028é"), max_size=4)
