@@ -11,7 +11,7 @@ from .bands import BAND_OF_WORD, BOUNDARIES, NO_EVIDENCE, Band, Boundaries, band
 from .calibrator import Calibrator, log_odds_range
 from .fitting.shrinkage import Level
 from .guards import Status
-from .measures.registry import enter_one
+from .measures.registry import MEASURES, enter_one
 
 NumberStatus = Status | Literal["outside", "refuted", "uncalibrated"]
 
@@ -20,9 +20,9 @@ NumberStatus = Status | Literal["outside", "refuted", "uncalibrated"]
 class Confidence:
     """P(event) for one generation, or the reason why there is none. The fields are those of the suggestion format (docs/formats.md).
 
-    status: the calibrator's; "outside" if a measure is missing or beyond what the calibrator was fitted on; "refuted" if a study
-    contradicts its numbers (`standing`); "uncalibrated" if there is none. probability, low, high: None unless the status is "informative".
-    low to high is the 95 % range in a project that was not seen.
+    status: the calibrator's; "outside" if a measure is missing, or is one that speaks neither for nor against the event and is beyond what
+    the calibrator was fitted on; "refuted" if a study contradicts its numbers (`standing`); "uncalibrated" if there is none.
+    probability, low, high: None unless the status is "informative". low to high is the 95 % range in a project that was not seen.
     band: the word of the band. calibrator: its id. reason: why there is no number, for people. Empty where there is one.
     """
 
@@ -62,21 +62,25 @@ def confidence(
     groups: its language, project and user, as far as they are known. boundaries: of the bands.
 
     The probability and its range are kept at least `Calibrator.bound` away from 0 and 1, because no amount of data makes a map certain.
+    A measure that speaks more for the event than any that the calibrator has seen counts as the largest of these. Where one speaks more
+    against it than any, the probability is the lowest there is, whatever the others say: a map of several measures need not fall there.
     """
     status, reason = calibrator.standing_in(groups.get("language") if groups else None)
     if status != "informative":
         return _without_number(status, calibrator.event, calibrator.id, reason)
-    entered = []
+    entered, is_worse = [], False
     for name, (low, high) in zip(calibrator.features, calibrator.ranges, strict=True):
-        value = measures.get(name, math.nan)
+        value, direction = measures.get(name, math.nan), MEASURES[name].direction
         if not low <= value <= high:
-            reason = (
-                f"{name} is {value:.6g}, the calibrator has seen {low:.6g} to {high:.6g}" if name in measures else f"{name} is not known"
-            )
-            return _without_number("outside", calibrator.event, calibrator.id, reason)
+            if math.isnan(value) or direction == 0:
+                return _without_number("outside", calibrator.event, calibrator.id, _why_outside(name, measures, low, high))
+            is_worse |= (value < low) == (direction > 0)
+            value = min(max(value, low), high)
         entered.append(enter_one(name, value))
     bound = calibrator.bound
     probability, low, high = (min(max(_sigmoid(z), bound), 1 - bound) for z in log_odds_range(calibrator, tuple(entered), groups))
+    if is_worse:
+        probability = low = bound
     return Confidence("informative", calibrator.event, probability, low, high, band_of(probability, boundaries).word, calibrator.id, "")
 
 
@@ -88,6 +92,12 @@ def uncalibrated(event: str, reason: str = "there is no calibrator for this mode
 def refuted(calibrator: Calibrator, reason: str) -> Confidence:
     """The confidence where studies contradict the calibrator's numbers."""
     return _without_number("refuted", calibrator.event, calibrator.id, reason)
+
+
+def _why_outside(name: str, measures: Mapping[str, float], low: float, high: float) -> str:
+    if name not in measures:
+        return f"{name} is not known"
+    return f"{name} is {measures[name]:.6g}, the calibrator has seen {low:.6g} to {high:.6g}"
 
 
 def _without_number(status: NumberStatus, event: str, calibrator: str | None, reason: str) -> Confidence:

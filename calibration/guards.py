@@ -79,12 +79,19 @@ def guards_of(
         _slope(features[0], fitted, x),
         Guard("spread", bool(high - low >= MIN_SPREAD), f"90 % of the probabilities are between {low:.3f} and {high:.3f}"),
         Guard("bounds", True, f"a probability is at least {bound:.3g} and at most {1 - bound:.6g}: 1 / (n + 2) from certainty"),
-        Guard(
-            "range",
-            True,
-            "; ".join(f"no number where {name} is not between {a:.6g} and {b:.6g}" for name, (a, b) in zip(features, ranges, strict=True)),
-        ),
+        Guard("range", True, "; ".join(_limit(name, a, b) for name, (a, b) in zip(features, ranges, strict=True))),
     )
+
+
+def _limit(name: str, low: float, high: float) -> str:
+    """What becomes of a measure beyond the range that a map was fitted on: `confidence`."""
+    match MEASURES[name].direction:
+        case 0:
+            return f"no number where {name} is not between {low:.6g} and {high:.6g}"
+        case 1:
+            return f"the lowest number where {name} is below {low:.6g}; above {high:.6g} it counts as that"
+        case -1:
+            return f"the lowest number where {name} is above {high:.6g}; below {low:.6g} it counts as that"
 
 
 def status_of(guards: Sequence[Guard], undecided: bool = False) -> tuple[Status, str]:

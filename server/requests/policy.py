@@ -32,8 +32,9 @@ def decide(
     """Whether to show a suggestion with this confidence.
 
     Shown are those whose probability is at least show_above (so that 1 shows none: no calibrator is ever that sure) and, with
-    show_uncalibrated, those that have none. Of the others a share `explore` is shown at random: where draw, a uniform number in [0, 1),
-    is below it (`draw_of`). explore is 0 where nothing is logged, for then nobody learns from it.
+    show_uncalibrated, those that have none because nothing is known; not those whose measures are beyond all that a calibrator has seen
+    ("outside"), for that is a reason to doubt them. Of the others a share `explore` is shown at random: where draw, a uniform number in
+    [0, 1), is below it (`draw_of`). explore is 0 where nothing is logged, for then nobody learns from it.
 
     invoked: the user asked for a suggestion. It is shown, whatever the dial says: the dial guards against what nobody asked for, the band
     tells how likely this one is to be right, and no answer at all would look like a failure. Its propensity is 1.
@@ -45,7 +46,9 @@ def decide(
     probability = confidence.probability
     if invoked:
         return Decision(True, 1.0, "it was asked for")
-    if probability is None:
+    if probability is None and confidence.status == "outside":
+        wanted, why = False, f"it has no probability: {confidence.reason}"
+    elif probability is None:
         wanted, why = show_uncalibrated, f"it has no probability, and such are {'shown' if show_uncalibrated else 'hidden'}"
     else:
         wanted = probability >= show_above

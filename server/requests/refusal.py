@@ -13,6 +13,8 @@ from ...suggestion.zones import zone_at
 # What may stand behind the cursor on its line: what an editor closed by itself and what ends a line. Copilot's rule, but for the order, so
 # that `"), {` counts as well; llama.vim asks wherever at most 8 characters stand there, Tabby everywhere.
 _ENDS_A_LINE = re.compile(r"[\s)>}\]\"'`:{;,]*")
+# What no model can go on from is white space and a byte order mark.
+_SOMETHING = re.compile(r"[^\s\ufeff]")
 
 
 class Refusal(StrEnum):
@@ -24,6 +26,7 @@ class Refusal(StrEnum):
     PAUSED = "paused"  # the user wants none for a while but when invoked
     COMMENT = "comment"  # the user wants none in comments
     STRING = "string"  # the user wants none in strings
+    BLANK = "blank"  # nothing stands in the document yet
     WORD = "word"  # a word goes on behind the cursor
     BEHIND = "behind"  # the line goes on behind the cursor
 
@@ -50,6 +53,7 @@ _SENTENCES = {
     Refusal.PAUSED: "Suggestions are paused; they come only when they are invoked (assay.pause).",
     Refusal.COMMENT: "Suggestions in comments come only when they are invoked (assay.inComments).",
     Refusal.STRING: "Suggestions in strings come only when they are invoked (assay.inStrings).",
+    Refusal.BLANK: "Nothing stands in this document yet; suggestions there come only when they are invoked.",
     Refusal.WORD: "The cursor stands before the rest of a word; suggestions there come only when they are invoked.",
     Refusal.BEHIND: "The line goes on behind the cursor; suggestions there come only when they are invoked.",
 }
@@ -88,6 +92,8 @@ def document_refusal(language: str, rules: Rules, *, secret: bool = False) -> Re
 
 def place_refusal(prefix: str, suffix: str, language: str, rules: Rules, *, cut: bool = False) -> Refusal | None:
     """Why no suggestion comes by itself between prefix and suffix; None where one may. Invoked ones come everywhere. cut: as `zone_at`."""
+    if not _SOMETHING.search(prefix) and not _SOMETHING.search(suffix):
+        return Refusal.BLANK
     if suffix[:1].isalnum() or suffix[:1] == "_":
         return Refusal.WORD
     if not _ENDS_A_LINE.fullmatch(rest_of_line(suffix)):

@@ -214,6 +214,17 @@ def test_a_probability_is_never_certain_and_lies_in_its_range(calibrator: Calibr
     assert bound <= found.low <= found.probability <= found.high <= 1 - bound
 
 
+def with_length(calibrator: Calibrator) -> Calibrator:
+    assert isinstance(calibrator.map, PlattMap)
+    covariance = ((0.1, 0.0, 0.0), (0.0, 0.1, 0.0), (0.0, 0.0, 0.1))
+    return replace(
+        calibrator,
+        features=("total_logprob", "length"),
+        ranges=(*calibrator.ranges, (1.0, 9.0)),
+        map=replace(calibrator.map, slopes=(1.0, 0.1), covariance=covariance),
+    )
+
+
 @pytest.mark.parametrize("status", ["uninformative", "insufficient"])
 def test_without_skill_there_is_no_number(calibrator: Calibrator, status: Any) -> None:
     found = confidence(replace(calibrator, status=status), {"total_logprob": -1.0})
@@ -223,18 +234,50 @@ def test_without_skill_there_is_no_number(calibrator: Calibrator, status: Any) -
 @pytest.mark.parametrize(
     ("measures", "reason"),
     [
-        ({"total_logprob": -1e6}, "total_logprob is -1e[+]06, the calibrator has seen -.* to -"),
-        ({"total_logprob": 0.0}, "total_logprob is 0, the calibrator has seen"),
-        ({"total_logprob": float("nan")}, "total_logprob is nan"),
-        ({}, "total_logprob is not known"),
+        ({"total_logprob": -1.0, "length": 1e6}, "length is 1e[+]06, the calibrator has seen 1 to 9"),
+        ({"total_logprob": -1.0, "length": 0.0}, "length is 0, the calibrator has seen 1 to 9"),
+        ({"total_logprob": -1e6, "length": 1e6}, "length is 1e[+]06, the calibrator has seen"),
+        ({"total_logprob": float("nan"), "length": 3.0}, "total_logprob is nan"),
+        ({"length": 3.0}, "total_logprob is not known"),
     ],
 )
-def test_outside_of_what_it_was_fitted_on_there_is_no_number_and_it_says_why(
+def test_where_a_measure_that_speaks_neither_for_nor_against_is_out_of_range_there_is_no_number_and_it_says_why(
     calibrator: Calibrator, measures: dict[str, float], reason: str
 ) -> None:
+    calibrator = with_length(calibrator)
     found = confidence(calibrator, measures)
     assert (found.status, found.probability, found.calibrator) == ("outside", None, calibrator.id)
     assert re.match(reason, found.reason)
+
+
+@pytest.mark.parametrize(("slope", "worst"), [(1.0, {"total_logprob": -1e6}), (-1.0, {"total_logprob": -1e6, "min_logprob": -0.5})])
+def test_what_is_less_sure_than_anything_that_it_has_seen_has_the_lowest_number(
+    calibrator: Calibrator, slope: float, worst: dict[str, float]
+) -> None:
+    # By a second measure that says the same the slope of the first may come out reversed.
+    assert isinstance(calibrator.map, PlattMap)
+    both = replace(
+        calibrator,
+        features=("total_logprob", "min_logprob"),
+        ranges=(*calibrator.ranges, (-20.0, -0.01)),
+        map=replace(calibrator.map, slopes=(slope, 2.0), covariance=((0.1, 0.0, 0.0), (0.0, 0.1, 0.0), (0.0, 0.0, 0.1))),
+    )
+    found = confidence(both, {"min_logprob": -0.5} | worst)
+    assert (found.status, found.probability, found.low, found.band) == ("informative", both.bound, both.bound, "unlikely")
+    assert found.high is not None
+    assert found.high >= both.bound
+
+
+def test_what_is_surer_than_anything_that_it_has_seen_has_the_number_of_the_surest(calibrator: Calibrator) -> None:
+    assert confidence(calibrator, {"total_logprob": 0.0}) == confidence(calibrator, {"total_logprob": calibrator.ranges[0][1]})
+
+
+@given(st.floats(-1e6, 0.0), st.floats(0.0, 1e3))
+def test_surer_never_means_less_likely_within_the_range_and_beyond_it(calibrator: Calibrator, measure: float, more: float) -> None:
+    less, surer = (confidence(calibrator, {"total_logprob": value}).probability for value in (measure, min(0.0, measure + more)))
+    assert less is not None
+    assert surer is not None
+    assert less <= surer
 
 
 def test_without_a_calibrator_there_is_no_number() -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 import uuid
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -33,6 +34,14 @@ def test_the_dial_shows_from_its_probability_on(probability: float, shown: bool)
 def test_what_has_no_probability_is_shown_where_the_user_wants_such(shown: bool) -> None:
     decision = decide(uncalibrated("exact_match"), show_above=0.0, show_uncalibrated=shown, explore=0.0, draw=0.5)
     assert (decision.shown, decision.propensity) == (shown, float(shown))
+
+
+@pytest.mark.parametrize("invoked", [False, True])
+def test_what_is_beyond_all_that_a_calibrator_has_seen_comes_only_when_it_is_invoked(invoked: bool) -> None:
+    beyond = replace(uncalibrated("exact_match"), status="outside", reason="length is 900, the calibrator has seen 1 to 122")
+    decision = decide(beyond, show_above=0.0, show_uncalibrated=True, explore=0.0, draw=0.5, invoked=invoked)
+    assert decision.shown is invoked
+    assert invoked or beyond.reason in decision.reason
 
 
 @given(CONFIDENCES, SHARES, st.floats(0, 1, exclude_max=True))

@@ -43,6 +43,15 @@ def test_an_automatic_request_is_for_the_end_of_a_line(place: str, why: Refusal 
     assert automatic(place) is why
 
 
+@pytest.mark.parametrize("language", ["python", "markdown", "plaintext"])
+@pytest.mark.parametrize("place", ["|", "  |", "|\n", "\n\n    |\n\n", "\t|\r\n", "\ufeff|"])
+def test_where_nothing_stands_yet_nothing_comes_by_itself(place: str, language: str) -> None:
+    assert automatic(place, language=language) is Refusal.BLANK
+    assert not Refusal.BLANK.holds_if_invoked
+    assert automatic(f"{place}\nx", language=language) is None
+    assert automatic(f"x\n{place}", language=language) is None
+
+
 def test_comments_and_strings_are_left_alone_only_where_the_user_wants_that() -> None:
     comment, string, code = "x = 1  # as |", "x = 'as |'", "x = f'{|}'"
     assert [automatic(place) for place in (comment, string, code)] == [None] * 3
