@@ -8,11 +8,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..calibration.control_characters import strip_control_characters
+from ..calibration.control_characters import unseen_in
 from ..inference.regular_file import read_regular_file
 from .exit_codes import DONE, UsageError
 from .options import EVENTS, KINDS, add_json_option, add_memory_option, add_model_option, command_parser, model_choice
-from .terminal import Paint, is_terminal, print_json, say, wants_colour
+from .terminal import is_terminal, print_json, say, show_text
 
 # More is no code. A text of any length, or from a pipe, may come over stdin.
 _MAX_BYTES = 1 << 28
@@ -132,7 +132,7 @@ def _show_prompt(arguments: argparse.Namespace, name: str, text: str, offset: in
     if arguments.json:
         print_json(document)
     else:
-        _print(context_text(document))
+        show_text(context_text(document))
 
 
 def _suggest(arguments: argparse.Namespace, name: str, text: str, offset: int) -> None:
@@ -193,14 +193,11 @@ def _print_suggestion(suggestion: Suggestion | None, registry: Registry) -> None
     if suggestion is None:
         say("No suggestion: the model adds nothing here.")
         return
-    _print(suggestion.text.replace("\r\n", "\n") if is_terminal(sys.stdout) else suggestion.text)
+    show_text(suggestion.text.replace("\r\n", "\n") if is_terminal(sys.stdout) else suggestion.text)
     confidence = suggestion.confidence
     used = next((entry for entry in registry.entries if entry.calibrator.id == confidence.calibrator), None)
     source = [] if used is None else [f"source: {source_of(used)} ({used.path.name})"]
     for said in (*source, f"{confidence.text}: {confidence.reason}" if confidence.reason else confidence.text):
-        print(Paint(wants_colour(sys.stderr))(strip_control_characters(said), "dim"), file=sys.stderr)
-
-
-def _print(text: str) -> None:
-    """Print text on stdout: without control characters on a terminal, as it is for a program."""
-    print(strip_control_characters(text) if is_terminal(sys.stdout) else text)
+        say(said, "dim")
+    if unseen := unseen_in(suggestion.text):
+        say(f"An editor would not suggest this by itself: it has a character that is not seen ({unseen}).")

@@ -9,11 +9,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..calibration.control_characters import strip_control_characters
+from ..calibration.control_characters import escaped
 from .exit_codes import DONE
 from .model import crowded_line, threads_of
 from .options import add_json_option, add_model_option, command_parser, model_choice
-from .terminal import Paint, Style, clip, print_json, say, wants_colour, width_of
+from .terminal import Paint, Style, clip, print_json, say, show, wants_colour, width_of
 
 if TYPE_CHECKING:
     import argparse
@@ -114,7 +114,7 @@ def run(arguments: argparse.Namespace) -> int:
     with choice.open() as model:
         opened_ms = (time.perf_counter() - began) * 1e3
         if not as_json:
-            print(_heading(model, choice, paint))
+            show(_heading(model, choice, paint))
         results: list[PlaceResult] = []
         memories, project = Memories(model), project_in(EXAMPLES)
         for place in places:
@@ -122,7 +122,7 @@ def run(arguments: argparse.Namespace) -> int:
             result = complete_place(model, registry, place, memory)
             results.append(result)
             if not as_json:
-                print("\n" + render(result, len(results), len(places), paint, width_of(sys.stdout)), flush=True)
+                show("", *render(result, len(results), len(places), paint, width_of(sys.stdout)).split("\n"))
         fingerprint, threads = model.fingerprint, threads_of(model)
     summary = summarise(results, opened_ms, threads)
     calibrators = calibrators_in_use(results, registry)
@@ -136,7 +136,7 @@ def run(arguments: argparse.Namespace) -> int:
         }
         print_json(document)
     else:
-        print("\n" + render_summary(summary, calibrators, paint))
+        show("", *render_summary(summary, calibrators, paint).split("\n"))
     return DONE
 
 
@@ -256,7 +256,7 @@ def _heading(model: Model, choice: ModelChoice, paint: Paint) -> str:
 def _context(place: Place, suggested: str, paint: Paint, width: int) -> list[str]:
     """The lines around the cursor with the suggestion in its place, numbered; each line is cut to the width."""
     before, after = place.prefix.split("\n"), place.suffix.split("\n")
-    ghost = strip_control_characters(suggested).split("\n")
+    ghost = escaped(suggested).split("\n")
     rows: list[tuple[str, str, str]] = [(line, "", "") for line in before[-1 - _LINES_BEFORE : -1]]
     rows += [("", line, "") for line in ghost]
     first = len(rows) - len(ghost)

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from .. import __version__
-from ..calibration.control_characters import strip_control_characters
+from ..calibration.control_characters import escaped_line
 from .exit_codes import DONE, FAILED
 from .options import add_json_option, add_model_option, command_parser, model_choice
-from .terminal import Paint, Style, print_json, wants_colour
+from .terminal import Paint, Style, print_json, show, wants_colour
 
 if TYPE_CHECKING:
     import argparse
@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"schema": SCHEMA, "version": __version__, "works": works, "checks": [asdict(check) for check in checks]})
     else:
-        print(render(checks, Paint(wants_colour(sys.stdout))))
+        show(*render(checks, Paint(wants_colour(sys.stdout))).split("\n"))
     return DONE if works else FAILED
 
 
@@ -88,7 +88,7 @@ def render(checks: list[Check], paint: Paint) -> str:
     lines = []
     for check in checks:
         mark, style = _MARKS[check.state]
-        lines.append(f"{paint(mark, style)} {check.name:<{widest}}  {check.detail}")
+        lines.append(f"{paint(mark, style)} {check.name:<{widest}}  {escaped_line(check.detail)}")
         if check.mend:
             lines.append(f"  {'':<{widest}}  {paint('→ ' + check.mend, 'bold')}")
     missing = [check.name for check in checks if check.state == "missing"]
@@ -224,7 +224,7 @@ def _calibrators(registry: Registry, fitting: Sequence[Entry], prompts: Set[str]
         found = f"none{' of these is used' if fitting else f' for this model{others}'}, so suggestions have no number"
         yield Check("calibrator", "note", found, next_step((), choice.arguments).command)
     for reason in registry.skipped:
-        yield Check("calibrator", "note", strip_control_characters(f"skipped: {reason}"))
+        yield Check("calibrator", "note", f"skipped: {reason}")
 
 
 def _event_log() -> Check:
@@ -233,12 +233,12 @@ def _event_log() -> Check:
     path = default_path()
     if not path.exists():
         found = f"none yet; the server will make {path}, unless assay.log.events is false"
-        return Check("event log", "note", strip_control_characters(found))
+        return Check("event log", "note", found)
     try:
         with EventLog(path) as log:
-            return Check("event log", "ok", strip_control_characters(f"{log.size / 2**20:.1f} MiB at {path} (see: assay logs summary)"))
+            return Check("event log", "ok", f"{log.size / 2**20:.1f} MiB at {path} (see: assay logs summary)")
     except EventLogError as error:
-        return Check("event log", "note", strip_control_characters(f"can't be used: {error}"), "set assay.log.path to another file")
+        return Check("event log", "note", f"can't be used: {error}", "set assay.log.path to another file")
 
 
 def _editors() -> Iterator[Check]:

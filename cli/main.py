@@ -7,8 +7,6 @@ returns the exit code. What is heavy is imported in `run`, so that `--help` answ
 from __future__ import annotations
 
 import argparse
-import io
-import sys
 from collections.abc import Sequence
 
 from .. import __version__
@@ -17,6 +15,7 @@ from .calibrate import drift, fit, report, show, trust, validate
 from .exit_codes import run_to_exit_code
 from .logs import evaluate, export, forget, path, prune, recalibrate, summary
 from .options import group
+from .terminal import escape_output
 
 COMMANDS = (
     demo.register,
@@ -60,9 +59,7 @@ COMMANDS = (
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code (`exit_codes`). Raises SystemExit for wrong usage and after --help."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
+    escape_output()
     arguments = build_parser().parse_args(argv)
     return run_to_exit_code(lambda: arguments.run(arguments))
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from .exit_codes import DONE
 from .options import add_json_option, add_model_option, command_parser, model_choice
-from .terminal import Paint, print_json, wants_colour
+from .terminal import Paint, print_json, show, wants_colour
 
 if TYPE_CHECKING:
     import argparse
@@ -102,16 +102,16 @@ def check(arguments: argparse.Namespace) -> int:
         print_json({**facts, "tried": others, "suggested": advice})
         return DONE
     _print(facts, as_json=False)
-    print(f"\n{'settings':40s} {'prompt/s':>10s} {'generated/s':>12s} {'completion':>11s}")
+    show("", f"{'settings':40s} {'prompt/s':>10s} {'generated/s':>12s} {'completion':>11s}")
     for name, row in [("as given", base), *((_flags(options), row) for options, row in tried)]:
-        print(f"{name:40s} {row.prompt:10,.0f} {row.generated:12,.0f} {row.completion_ms:8,.0f} ms")
+        show(f"{name:40s} {row.prompt:10,.0f} {row.generated:12,.0f} {row.completion_ms:8,.0f} ms")
     if threads is not None and threads.crowded:
-        print(crowded_line(threads))
+        show(crowded_line(threads))
     if better is None:
-        print(f"No other setting was more than {_WORTH_IT - 1:.0%} faster: keep the settings as they are.")
+        show(f"No other setting was more than {_WORTH_IT - 1:.0%} faster: keep the settings as they are.")
     else:
         saved = 1 - better[1].completion_ms / base.completion_ms
-        print(f"Suggested: {advice} (a completion takes {saved:.0%} less time)")
+        show(f"Suggested: {advice} (a completion takes {saved:.0%} less time)")
     return DONE
 
 
@@ -254,7 +254,7 @@ def _print(facts: dict[str, Any], as_json: bool) -> None:
     told = {name: value for name, value in facts.items() if value != ""}
     widest = max(map(len, told))
     for name, value in told.items():
-        print(f"{paint(name.replace('_', ' ').ljust(widest), 'dim')}  {_readable(value)}")
+        show(f"{paint(name.replace('_', ' ').ljust(widest), 'dim')}  {_readable(value)}")
 
 
 def _readable(value: Any) -> str:

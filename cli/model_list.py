@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from .exit_codes import DONE
 from .options import add_json_option, command_parser
-from .terminal import Paint, print_json, say, wants_colour
+from .terminal import Paint, print_json, say, show, wants_colour
 
 if TYPE_CHECKING:
     import argparse
@@ -56,16 +56,14 @@ def _print(found: ModelList) -> None:
     widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADINGS) - 1)]
     for number, row in enumerate(rows):
         line = "  ".join([*(cell.rjust(width) for cell, width in zip(row, widths, strict=False)), row[-1]])
-        print(paint(line, "dim") if number == 0 else line)
+        show(paint(line, "dim") if number == 0 else line)
     if unusable := [row.model for row in found.models if row.model.problem]:
-        print("\nCan't be used:")
-        for model in unusable:
-            print(f"  {' = '.join(model.names)}: {model.problem}")
+        show("", "Can't be used:", *(f"  {' = '.join(model.names)}: {model.problem}" for model in unusable))
     if found.reading_speed is not None:
-        print(f"\ntokens/s: about, by {found.reading_speed / 1e9:.0f} GB of weights a second. assay model check measures a model itself.")
-    print("\nUse one with --model NAME, or in the editor with the setting assay.model.")
+        show("", f"tokens/s: about, by {found.reading_speed / 1e9:.0f} GB of weights a second. assay model check measures a model itself.")
+    show("", "Use one with --model NAME, or in the editor with the setting assay.model.")
     if any(row.model.server_model for row in usable):
-        print("What stands behind --server-model is in the editor the setting assay.modelOptions.serverModel.")
+        show("What stands behind --server-model is in the editor the setting assay.modelOptions.serverModel.")
 
 
 def _cells(row: Listed) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from .exit_codes import DONE
 from .options import add_json_option, add_model_option, command_parser, model_choice, positive
-from .terminal import print_json, say
+from .terminal import print_json, say, show
 
 if TYPE_CHECKING:
     import argparse
@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"file": str(path), "model": found.weights.model, "version": found.weights.version, **found.weights.fitted_on})
         return DONE
-    print(table(found))
+    show(*table(found).split("\n"))
     say(f"Written to {path}.")
     if arguments.out is None:
         say("What is opened from now on uses it with this model. A calibrator that was fitted with other weights doesn't apply any more.")

@@ -9,12 +9,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..calibration.control_characters import strip_control_characters
 from .complete import check_secrets, offset_of, read_text, remember_for
 from .exit_codes import DONE, UsageError
 from .options import add_json_option, add_memory_option, add_model_option, command_parser, model_choice, positive
 from .repair_tests import add_verify_options, project_to_verify_in, told_of_tests, verify
-from .terminal import Paint, is_terminal, print_json, say, wants_colour
+from .terminal import Paint, print_json, say, show, show_text, wants_colour
 
 if TYPE_CHECKING:
     import argparse
@@ -171,8 +170,9 @@ def _print(
     paint = Paint(wants_colour(sys.stdout))
     told = [(repair, None) for repair in repairs.found] if verified is None else verified
     for text in (*(_surprise_text(name, each) for each in surprises), *_repair_texts(name, request, told)):
-        lines = (strip_control_characters(line) if is_terminal(sys.stdout) else line for line in text)
-        print("\n".join(_coloured(paint, line) for line in lines), end="\n\n")
+        for line in text:
+            show_text(_coloured(paint, line))
+        show("")
     for source, why in repairs.not_asked.items():
         # Nobody misses an instruct model who named none.
         if source != "instruct" or request.asker is not None:

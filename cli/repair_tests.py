@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..calibration.control_characters import escaped_line
 from .exit_codes import UsageError
 from .terminal import is_terminal, say
 
@@ -58,7 +59,7 @@ def ask_for_tests(project: Path) -> None:
         return
     if not trust.is_open:
         raise UsageError(f"{trust.why_not}, or say --yes")
-    question = f"May Assay run the tests of {project}, in the sandbox?"
+    question = f"May Assay run the tests of {escaped_line(str(project))}, in the sandbox?"
     if not is_terminal(sys.stdin):
         raise UsageError(f"{question} There is nobody to ask: say --yes")
     say(f"{question} The answer is remembered. [y/N]")

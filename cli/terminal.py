@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TextIO
+from typing import Any, Literal, TextIO, cast
 
-from ..calibration.control_characters import strip_control_characters
+from ..calibration.control_characters import EscapingStream, escaped_json, escaped_line, own, write_exactly
 
 Style = Literal["bold", "dim", "ghost", "green", "yellow", "red", "blue"]
 
@@ -42,17 +43,46 @@ def clip(text: str, width: int) -> str:
     return text if len(text) <= width else text[: max(width - 1, 0)] + "…"
 
 
-def say(text: str) -> None:
-    """Print text for people on stderr, without control characters."""
+def escape_output() -> None:
+    """From here on whatever this process prints is shown with its control characters escaped, but for the colours of `Paint`."""
+    sys.stdout, sys.stderr = _escaping(sys.stdout), _escaping(sys.stderr)
+
+
+def say(text: str, *styles: Style) -> None:
+    """Print text for people on stderr. Its second line and the rest are indented: a name in it can't write a message of its own."""
     if sys.stderr is not None:  # it was closed before the start, and print() would take stdout instead
-        print(strip_control_characters(text), file=sys.stderr, flush=True)
+        print(Paint(wants_colour(sys.stderr))(text.replace("\n", "\n  "), *styles), file=sys.stderr, flush=True)
+
+
+def show(*lines: str) -> None:
+    """Print lines for people on stdout. A newline in one is shown escaped."""
+    for line in lines:
+        print(line.replace("\n", escaped_line("\n")))
+    print(end="", flush=True)
+
+
+def show_text(text: str) -> None:
+    """Print a text on stdout: escaped for people, exactly as it is for a program."""
+    if sys.stdout is None or is_terminal(sys.stdout):
+        print(text)
+    else:
+        write_exactly(sys.stdout, f"{text}\n")
 
 
 def print_json(document: Mapping[str, Any]) -> None:
     """Print one JSON document on stdout, in characters that its encoding has."""
     encoding = getattr(sys.stdout, "encoding", "utf-8")  # stdout is None where it was closed before the start
     plain = encoding.lower().replace("-", "") != "utf8"
-    print(json.dumps(document, indent=2, ensure_ascii=plain, allow_nan=False))
+    print(escaped_json(json.dumps(document, indent=2, ensure_ascii=plain, allow_nan=False)))
+
+
+def _escaping(stream: TextIO | None) -> TextIO:
+    """The stream with an `EscapingStream` around it, which writes whatever its encoding lacks as it can."""
+    if stream is None or isinstance(stream, EscapingStream):
+        return cast(TextIO, stream)
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="replace")
+    return cast(TextIO, EscapingStream(stream))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,4 +96,4 @@ class Paint:
         if not self.colour or not styles:
             return text
         codes = ";".join(_CODES[style] for style in styles)
-        return "\n".join(f"\x1b[{codes}m{line}\x1b[0m" if line else line for line in text.split("\n"))
+        return "\n".join(f"{own(f'{codes}m')}{line}{own('0m')}" if line else line for line in text.split("\n"))

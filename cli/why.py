@@ -10,7 +10,7 @@ from .complete import remember_for
 from .exit_codes import DONE, UsageError
 from .options import add_json_option, add_memory_option, add_model_option, command_parser, model_choice, positive
 from .repair_tests import ask_for_tests
-from .terminal import print_json, say
+from .terminal import print_json, say, show
 
 if TYPE_CHECKING:
     import argparse
@@ -71,9 +71,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"test": test, "lines": [_as_json(each) for each in found]})
     else:
-        print(f"{test} fails. The bug may be here, the likeliest first:")
-        for line in told(found, lambda suspect: lines[suspect.file][suspect.line - 1].strip()):
-            print(line)
+        show(f"{test} fails. The bug may be here, the likeliest first:")
+        show(*told(found, lambda suspect: lines[suspect.file][suspect.line - 1].strip()))
     return DONE
 
 

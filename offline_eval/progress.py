@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Self, TextIO
 
-from ..calibration.control_characters import strip_control_characters
+from ..calibration.control_characters import escaped, write_exactly
 
 _BAR = 24
 _ON_TERMINAL_S, _ELSEWHERE_S = 0.2, 15.0
@@ -85,7 +85,7 @@ def _columns(terminal: TextIO) -> int:
 
 def to_stderr(text: str, *, after_bar: bool = False) -> None:
     """Write a line for people. after_bar: a bar may stand on the terminal's last line, which has no end yet."""
-    shown = strip_control_characters(text)  # a project names its files and tests
+    shown = escaped(text).replace("\n", "\n  ")  # a project names its files and tests: they make no line of their own
     print(f"{chr(10) if after_bar and sys.stderr.isatty() else ''}{shown}", file=sys.stderr, flush=True)
 
 
@@ -147,7 +147,7 @@ class Progress:
     def say(self, text: str) -> None:
         """A line for people."""
         with self._showing:
-            self._stream.write(f"{_ERASE if self._terminal else ''}{strip_control_characters(text)}\n")
+            write_exactly(self._stream, f"{_ERASE if self._terminal else ''}{escaped(text)}\n")
             self._stream.flush()
 
     def end(self) -> None:
@@ -177,5 +177,5 @@ class Progress:
         columns = _columns(self._stream) if self._terminal else 140
         spent_s = self._clock() - self._begun
         text = progress_text(self.done, self._wanted, spent_s, self._max_s, self._unit, before=self._before, columns=columns, ended=ended)
-        self._stream.write(f"{_ERASE}{text}" if self._terminal else f"{text}\n")
+        write_exactly(self._stream, f"{_ERASE}{text}" if self._terminal else f"{text}\n")
         self._stream.flush()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ..control_characters import strip_control_characters
+from ..control_characters import escaped
 from .blocks import Block, Bullets, Code, Heading, Paragraph, Table
 from .plots import Picture
 
@@ -32,7 +32,7 @@ def _block(block: Block) -> str:
         case Code(title, text):
             # a fence that the text has not
             fence = "`" * (1 + max(2, *map(len, re.findall("`+", text)), 0))
-            return f"{_escaped(title)}\n\n{fence}\n{strip_control_characters(text).strip(chr(10))}\n{fence}"
+            return f"{_escaped(title)}\n\n{fence}\n{escaped(text).strip(chr(10))}\n{fence}"
         case Picture(name, title, alt):
             return f"{_escaped(title)}\n\n![{_escaped(alt)}]({name}.svg)"
 
@@ -46,4 +46,4 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _escaped(text: str) -> str:
-    return _SPECIAL.sub(r"\\\g<0>", " ".join(strip_control_characters(text).split()))
+    return _SPECIAL.sub(r"\\\g<0>", " ".join(escaped(text).split()))

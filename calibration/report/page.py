@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Sequence
 
-from ..control_characters import strip_control_characters
+from ..control_characters import escaped
 from .blocks import Block, Bullets, Code, Heading, Paragraph, Table
 from .plots import DARK, GRID, INK, PAPER, Picture
 
@@ -94,4 +94,4 @@ def _inline(picture: Picture, number: int) -> str:
 
 def _escape(text: str) -> str:
     """The text as it may stand in HTML, control characters taken out."""
-    return html.escape(strip_control_characters(text))
+    return html.escape(escaped(text))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..exit_codes import DONE, UsageError
 from ..options import EVENTS, add_json_option, add_map_option, command_parser, names
-from ..terminal import say
+from ..terminal import say, show_text
 from .inputs import DEFAULT_FEATURES, fitted, samples_of
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     subjects = _subjects(arguments)
     written = report(subjects, arguments.out)
     if arguments.json:
-        print(written.document, end="")
+        show_text(written.document.rstrip("\n"))
     for subject in subjects:
         calibrator = subject if isinstance(subject, Calibrator) else subject.calibrator
         say(summary(calibrator))

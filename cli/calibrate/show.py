@@ -8,10 +8,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...calibration.control_characters import strip_control_characters
+from ...calibration.control_characters import escaped_line
 from ..exit_codes import DONE, UsageError
 from ..options import EVENTS, TASKS, add_json_option, add_memory_option, add_model_option, command_parser, model_choice
 from ..terminal import print_json
+from ..terminal import show as print_lines
 
 if TYPE_CHECKING:
     from ...calibration.registry import Choice, Entry, Registry
@@ -50,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(found.document)
     else:
-        print(strip_control_characters(found.text))
+        print_lines(*found.text.split("\n"))
     return DONE
 
 
@@ -106,7 +107,7 @@ def show(project: Path | None, question: Question | None = None) -> Listing:
     if question:
         document |= {"asked": asdict(question), "choices": [_choice_json(task, choice) for task, choice in choices.items()]}
     # a name or a reason makes no line of its own
-    return Listing("\n".join(line.replace("\n", "\ufffd") for line in lines), document)
+    return Listing("\n".join(map(escaped_line, lines)), document)
 
 
 def _languages(entry: Entry) -> Iterator[str]:

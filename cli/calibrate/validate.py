@@ -73,7 +73,7 @@ def _tell(found: Validation) -> None:
     for row in rows:
         say("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
     for ids, note in _notes(found.figures):
-        say(f"note: {', '.join(ids)}: {note}".replace("\n", "\ufffd"))
+        say(f"note: {', '.join(ids)}: {note}")
     say(f"{summary(found)}; counted are {', '.join(PRIMARY)}, and one in twenty intervals misses the truth")
     for sentence in refuted(found):
         say(f"refuted: {sentence}")

@@ -7,10 +7,9 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from ...calibration.control_characters import strip_control_characters
 from ..exit_codes import DONE
 from ..options import add_days_option, add_json_option, add_log_option, command_parser
-from ..terminal import print_json, say
+from ..terminal import print_json, say, show
 from .log import opened, say_skipped, since_ms
 
 if TYPE_CHECKING:
@@ -48,7 +47,8 @@ def run(arguments: argparse.Namespace) -> int:
         print_json({"path": str(path), "at_s": AT_S, "passed_over": dict(skipped), "evaluations": list(map(asdict, found))})
         return DONE
     for one in found:
-        print(strip_control_characters("\n  ".join(lines_of(one, AT_S))))
+        heading, *figures = lines_of(one, AT_S)
+        show(heading, *(f"  {line}" for line in figures))
     if not found:
         say("nothing to evaluate: no suggestion that was seen had a probability")
     say_skipped(skipped)

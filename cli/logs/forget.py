@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...calibration.control_characters import strip_control_characters
 from ..exit_codes import DONE, FAILED
 from ..options import add_log_option, command_parser, date
 from ..terminal import is_terminal, say
@@ -90,7 +89,7 @@ def _agreed(question: str) -> bool:
     if not is_terminal(sys.stdin):
         say(f"{question} There is nobody to ask; add --yes to agree.")
         return False
-    print(strip_control_characters(question), "[y/N]", end=" ", file=sys.stderr, flush=True)
+    say(f"{question} [y/N]")
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 

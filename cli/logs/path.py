@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..exit_codes import DONE
 from ..options import add_log_option, command_parser
-from ..terminal import say
+from ..terminal import say, show_text
 
 if TYPE_CHECKING:
     import argparse
@@ -26,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
     from ...calibration.log.event_log import default_path
 
     path = arguments.log or default_path()
-    print(path)
+    show_text(str(path))
     if not path.exists():
         say("There is no log yet. The server makes it when an editor asks for its first suggestion.")
     return DONE

@@ -9,10 +9,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...calibration.control_characters import strip_control_characters
 from ..exit_codes import DONE
 from ..options import add_days_option, add_json_option, add_log_option, command_parser
-from ..terminal import print_json
+from ..terminal import print_json, show
 from .log import count, mib, opened, say_skipped, since_ms
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"path": str(path), "bytes": size, "at_s": AT_S, "passed_over": dict(skipped), **asdict(found)})
     else:
-        print(strip_control_characters("\n".join(lines_of(found, path, size, AT_S))))
+        show(*lines_of(found, path, size, AT_S))
         say_skipped(skipped)
     return DONE
 

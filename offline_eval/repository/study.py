@@ -23,6 +23,7 @@ from ...analysis.oracle.suite import SuiteLimits
 from ...analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from ...analysis.sandbox.isolation.jail import Jail
 from ...analysis.sandbox.isolation.levels import Isolation
+from ...calibration.control_characters import escaped_line
 from ..errors import RunError, StudyError, UsageError
 from ..model import StudyModel, model_of
 from ..progress import counted, tell_if_stopped, to_stderr
@@ -88,7 +89,9 @@ def run_study(asked: Asked) -> None:
         _tell_plan(asked, found)
         return
     if asked.unprotected and not asked.yes:
-        _confirm(f"The tests of {project}, and code that a model wrote, will run with no isolation, with your rights. Go on?")
+        _confirm(
+            f"The tests of {escaped_line(str(project))}, and code that a model wrote, will run with no isolation, with your rights. Go on?"
+        )
     cache = _cache()
     model = model_of(asked.choice, TASKS, memory=asked.memory)
     if asked.make_environment:

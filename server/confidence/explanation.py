@@ -13,7 +13,7 @@ from typing import Any
 
 from ...calibration.bands import band_of
 from ...calibration.confidence import Confidence
-from ...calibration.control_characters import strip_control_characters
+from ...calibration.control_characters import escaped
 from ...calibration.measures.registry import LOWEST_COUNT
 from ...calibration.metrics.intervals import Interval
 from ...calibration.registry import Choice, Entry, Origin, source_of
@@ -177,7 +177,7 @@ def hover_markdown(explanation: Explanation) -> str:
 
 def code_span(text: str) -> str:
     """The text as code within a line of markdown, whatever it contains. Line ends and tabs become ↵ and ⇥."""
-    code = strip_control_characters(_LINE_END.sub("↵", text).replace("\t", "⇥"))
+    code = escaped(_LINE_END.sub("↵", text).replace("\t", "⇥"))
     ticks = "`" * (_longest(code) + 1)
     # Markdown removes one space at each end, except from a text of spaces only.
     pad = " " if code.strip(" ") and (code[0] in " `" or code[-1] in " `") else ""
@@ -187,7 +187,7 @@ def code_span(text: str) -> str:
 def fenced(code: str, language: str = "") -> str:
     """The code as a block of markdown, whatever it contains. language: the editor's name for it."""
     fence = "`" * max(3, _longest(code) + 1)
-    return f"{fence}{_NO_LANGUAGE.sub('', language)}\n{strip_control_characters(_LINE_END.sub(chr(10), code))}\n{fence}"
+    return f"{fence}{_NO_LANGUAGE.sub('', language)}\n{escaped(_LINE_END.sub(chr(10), code))}\n{fence}"
 
 
 def _calibrator_used(entry: Entry, confidence: Confidence) -> CalibratorUsed:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from lsprotocol import types
 
-from ...calibration.control_characters import strip_control_characters
+from ...calibration.control_characters import escaped
 from ...suggestion.positions import Encoding, Position, column_at, content, index_at, split_lines
 from ...suggestion.suggestion import Suggestion
 from ..confidence.explanation import fenced
@@ -110,7 +110,7 @@ def _width(text: str, encoding: Encoding) -> int:
 def _label(text: str) -> str:
     """The first line that is not blank, shortened; with an ellipsis if that is not all."""
     first, *more = [line for line in map(str.strip, map(content, split_lines(text))) if line] or [""]
-    label = strip_control_characters(_SPACES.sub(" ", first))
+    label = escaped(_SPACES.sub(" ", first))
     return label if len(label) <= _MAX_LABEL and not more else f"{label[: _MAX_LABEL - 2].rstrip()} …"
 
 

@@ -12,7 +12,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
-from ...calibration.control_characters import strip_control_characters
+from ...calibration.control_characters import escaped_line
 from ...calibration.declined_models import decline, is_declined
 from ...calibration.found_models import entries_of
 from ...inference.completion.settings import Settings
@@ -119,7 +119,7 @@ class ModelCalibration:
         if await asyncio.to_thread(is_declined, found.id):
             return
         # The name of a model comes from its file, and must not write the question.
-        words = strip_control_characters(" ".join(found.name.split()))
+        words = escaped_line(found.name)
         if self._is_neovim():
             self._show(types.MessageType.Info, f"no numbers for {words} yet: :Assay calibrate")
             await self._remember(found.id, None)

@@ -10,7 +10,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
-from ...calibration.control_characters import strip_control_characters
+from ...calibration.control_characters import escaped_line
 from ...calibration.project_folder import PROJECT_FOLDER
 from ...calibration.trust import remember
 from ..background_tasks import BackgroundTasks
@@ -49,7 +49,7 @@ class TrustQuestions:
     async def _ask(self, project: Path) -> None:
         await self._may_ask.wait()
         # The name of a folder must not write the question.
-        name = strip_control_characters(" ".join(str(project).split())).encode("utf-8", "replace").decode()
+        name = escaped_line(str(project))
         message = (
             f"Assay: the project {name} has calibrators of its own ({PROJECT_FOLDER.as_posix()}). They decide what probability you see "
             "for its files. Use them only if you trust whoever made them."

@@ -28,6 +28,7 @@ from pygls.exceptions import (
 )
 from pygls.protocol import JsonRPCNotification, JsonRPCRequestMessage, JsonRPCResponseMessage, LanguageServerProtocol, lsp_method
 
+from ...calibration.control_characters import escaped
 from ..documents.documents import Change, Document, Documents, OutOfSync, Splice
 from ..documents.notebooks import Notebooks
 from ..documents.workspace import leave_out_unusable
@@ -314,15 +315,26 @@ class Protocol(LanguageServerProtocol):
             self.lose(_uri(data), "a change could not be read")
 
     def _send_data(self, data: Any) -> None:
-        params = getattr(data, "params", None)
-        if isinstance(params, types.ShowMessageParams | types.ShowMessageRequestParams):
-            # VS Code makes links of "[text](address)", and the names in a message may come from a project.
-            params.message = params.message.replace("](", "] (")
+        _escape_words(getattr(data, "params", None))
+        if isinstance(error := getattr(data, "error", None), types.ResponseError):
+            error.message = escaped(error.message)
         super()._send_data(data)
 
     def _refuse(self, number: str | int | None, error: JsonRpcException) -> None:
         # a plain dictionary, because the converter leaves out an id of null
         self._send_data({"jsonrpc": self.VERSION, "id": number, "error": {"code": error.code, "message": error.message}})
+
+
+def _escape_words(params: Any) -> None:
+    """What the user is told may have names of a project in it, and the words of a model or a server."""
+    match params:
+        case types.ShowMessageParams() | types.ShowMessageRequestParams() | types.LogMessageParams():
+            # VS Code makes links of "[text](address)".
+            params.message = escaped(params.message).replace("](", "] (")
+        case types.ProgressParams(
+            value=types.WorkDoneProgressBegin() | types.WorkDoneProgressReport() | types.WorkDoneProgressEnd() as value
+        ):
+            value.message = None if value.message is None else escaped(value.message)
 
 
 def as_json(params: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ...calibration.control_characters import strip_control_characters
+from ...calibration.control_characters import escaped
 from ...suggestion.repair.repairs import Repair
 from ...suggestion.repair.verified import Verification
 
@@ -31,7 +31,7 @@ def _tests(verification: Verification) -> str:
     told = [verification.title] if verification.passed else []
     # where other tests fail the title says which are mended
     told += [verification.mended] if verification.mended and not (verification.passed and verification.failing) else []
-    return strip_control_characters(", ".join(told))
+    return escaped(", ".join(told))
 
 
 def changed(old: str, new: str) -> str:
@@ -58,7 +58,7 @@ def _has_code(tokens: list[str]) -> bool:
 
 def _shown(code: str) -> str:
     """One line of it, shortened."""
-    lines = [strip_control_characters(" ".join(line.split())) for line in re.split(r"\r\n|\r|\n", code) if line.strip()]
+    lines = [escaped(" ".join(line.split())) for line in re.split(r"\r\n|\r|\n", code) if line.strip()]
     first = lines[0] if lines else ""
     if len(first) > _MAX_CODE or len(lines) > 1:
         first = first[: _MAX_CODE - 2].rstrip() + " …"

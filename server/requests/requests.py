@@ -12,6 +12,7 @@ from datetime import datetime
 from functools import partial
 from itertools import islice
 
+from ...calibration.control_characters import unseen_in
 from ...calibration.measures.agreement import SINGLE_DRAW, distinct
 from ...calibration.registry import Purpose, choose, explain_choice
 from ...suggestion.kind import kind_at
@@ -212,6 +213,8 @@ class Requests:
             return ongoing.end(Ending.EMPTY, "nothing to suggest")
         if found[0].generation.parses is False and not request.invoked:
             return ongoing.end(Ending.EMPTY, "what the model wrote would leave the file broken")
+        if not request.invoked and unseen_in(found[0].suggestion.text):
+            return ongoing.end(Ending.EMPTY, "the text has a character that a reader does not see")
         if request.invoked:
             found.sort(key=_likelihood, reverse=True)
         return self._shown_or_hidden(request, result, found, ongoing)

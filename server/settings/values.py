@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...calibration.control_characters import strip_control_characters
+from ...calibration.control_characters import escaped
 
 # Characters of a value or a name that a message quotes: enough for the user to find it.
 MAX_QUOTED = 60
@@ -161,7 +161,7 @@ def _cut(words: str) -> str:
 
 
 def _printable(words: str) -> str:
-    return strip_control_characters(_SPACE.sub(" ", words)).encode("utf-8", "replace").decode()
+    return escaped(_SPACE.sub(" ", words))
 
 
 def _quoted(value: Any, as_list: str) -> str:

@@ -11,7 +11,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
-from ...calibration.control_characters import strip_control_characters
+from ...calibration.control_characters import escaped_line
 from ...calibration.trust import TESTS, remember, remembered
 from ..background_tasks import BackgroundTasks
 
@@ -79,7 +79,7 @@ class Consent:
 
     async def _ask(self, project: Path) -> str:
         # The name of a folder must not write the question.
-        name = strip_control_characters(" ".join(str(project).split())).encode("utf-8", "replace").decode()
+        name = escaped_line(str(project))
         message = f"Assay: may Assay run the tests of {name}, to verify repairs? They run in a sandbox, on a copy of the project."
         actions = [types.MessageActionItem(_NO), types.MessageActionItem(_YES)]
         try:

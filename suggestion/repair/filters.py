@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ...calibration.control_characters import unseen_in
 from ..cursor import Cursor
 from ..cut.repeated_lines import unless_it_repeats_lines
 from .candidate import Change, Lines, around
@@ -55,8 +56,13 @@ def repeats_no_neighbour(change: Change, seen: Seen) -> bool:
     return unless_it_repeats_lines("\n".join(change.new), Cursor(before, after)) is not None
 
 
+def hides_nothing(change: Change, seen: Seen) -> bool:
+    """Not with a character that is not seen, unless the file has such there."""
+    return not unseen_in("\n".join(change.new)) or bool(unseen_in("\n".join(seen.lines[change.first : change.end])))
+
+
 # The cheapest first.
-FILTERS: tuple[Filter, ...] = (changes_something, repeats_no_neighbour, breaks_nothing, changes_code)
+FILTERS: tuple[Filter, ...] = (changes_something, hides_nothing, repeats_no_neighbour, breaks_nothing, changes_code)
 
 
 def is_kept(change: Change, seen: Seen) -> bool:

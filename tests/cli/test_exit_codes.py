@@ -13,6 +13,7 @@ from assay.calibration.held_out import FoldsError
 from assay.calibration.log.event_log import EventLogError, EventLogUnavailable
 from assay.calibration.samples import SampleError
 from assay.cli.exit_codes import DONE, FAILED, INTERRUPTED, USAGE, UsageError, run_to_exit_code
+from assay.cli.terminal import escape_output
 from assay.inference.errors import ModelClosed, NoSuchModel
 from assay.offline_eval.errors import RunError, StudyError
 
@@ -41,7 +42,7 @@ def raising(error: BaseException) -> Callable[[], int]:
         (ModelClosed(Path("m.gguf")), FAILED, str(ModelClosed(Path("m.gguf")))),
         (PermissionError(errno.EACCES, "Permission denied", "out"), FAILED, "out: can't be read or written: Permission denied"),
         (OSError(errno.ENOSPC, "No space left on device", "out"), FAILED, "No space left on device: nothing more can be written to out"),
-        (SampleError("\x1b[2Jcleared"), USAGE, "\ufffd[2Jcleared"),
+        (SampleError("\x1b[2Jcleared"), USAGE, r"\x1b[2Jcleared"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else None,
 )
@@ -49,6 +50,7 @@ def test_an_error_that_a_user_can_act_on_is_one_line_and_a_code(
     error: Exception, code: int, message: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("assay.cli.exit_codes._discard_output", lambda: None)
+    escape_output()
     assert run_to_exit_code(raising(error)) == code
     assert capsys.readouterr() == ("", f"assay: {message}\n")
 

@@ -78,7 +78,7 @@ def test_an_error_is_not_told_behind_the_bar() -> None:
 def test_the_name_of_a_file_drives_no_terminal() -> None:
     stream = io.StringIO()
     Progress("places", 4, None, stream).say("\x1b]0;title\x07 a.py")
-    assert stream.getvalue() == "\ufffd]0;title\ufffd a.py\n"
+    assert stream.getvalue() == "\\x1b]0;title\\x07 a.py\n"
 
 
 def test_counts_and_times_are_worded_for_people() -> None:

@@ -22,4 +22,4 @@ def test_a_fence_in_the_code_does_not_end_it(fence: str) -> None:
     shown = as_markdown([Code("The answer", f"{fence}python\n# Heading\n{fence}\x1b[2J")])
     _, _, first, *inside, last = shown.rstrip("\n").split("\n")
     assert first == last == f"{fence}`"
-    assert inside == [f"{fence}python", "# Heading", f"{fence}\ufffd[2J"]
+    assert inside == [f"{fence}python", "# Heading", f"{fence}\\x1b[2J"]

@@ -115,5 +115,5 @@ def test_what_others_named_is_only_text_in_the_heads_of_a_table_too(tmp_path: Pa
     hostile = replace(TABLE, columns=("<img src=x>|\x1b[31m\n# large",))
     write_study_report(tmp_path, replace(CONTENT, sections=(Section("Tables", (hostile,)),)))
     head = next(line for line in (tmp_path / "report" / "report.md").read_text().splitlines() if "large" in line)
-    assert head == r"| measure | \<img src=x\>\|�\[31m # large | paper | n |"
+    assert head == r"| measure | \<img src=x\>\|\\x1b\[31m # large | paper | n |"
     assert "<img" not in (tmp_path / "report" / "report.html").read_text()

@@ -13,6 +13,7 @@ from synthetic_samples import MODEL, PROMPT, world
 
 from assay.calibration.bands import BOUNDARIES, Boundaries, band_of
 from assay.calibration.calibrator import Calibrator
+from assay.calibration.control_characters import escaped
 from assay.calibration.fitting.fit import fit
 from assay.calibration.metrics.intervals import Interval
 from assay.calibration.registry import Choice, Entry, Origin, Purpose, Registry, explain_choice, source_of
@@ -176,7 +177,7 @@ def test_a_code_span_shows_its_text_and_ends_where_it_should(text: str) -> None:
     assert not inner.startswith("`") or span[opening.end()] == " "
     assert "\n" not in span
     kept = re.sub("\r\n|\r|\n", "↵", text).replace("\t", "⇥")
-    assert re.sub("\ufffd", "", inner) == re.sub("[\x1b\u202e]", "", kept)
+    assert inner == escaped(kept)
 
 
 @given(SPITEFUL, SPITEFUL)
@@ -186,7 +187,7 @@ def test_a_fence_holds_its_code_whatever_it_is(code: str, language: str) -> None
     assert re.fullmatch("`{3,}", last)
     assert first == last + re.sub("[^ab_#]", "", language)
     assert not any(re.fullmatch(rf" {{0,3}}`{{{len(last)},}}[ \t]*", line) for line in inside)
-    assert "\n".join(inside).replace("\ufffd", "") == re.sub("[\x1b\u202e]", "", re.sub("\r\n|\r", "\n", code))
+    assert "\n".join(inside) == escaped(re.sub("\r\n|\r", "\n", code))
 
 
 def test_no_name_of_a_file_and_no_token_acts_in_the_hover(calibrator: Calibrator) -> None:

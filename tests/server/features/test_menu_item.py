@@ -132,7 +132,7 @@ def test_it_is_sorted_before_what_other_servers_offer(other: str) -> None:
         ("if a", ":\n    b\n", "a: …"),
         ("", "\n\n    b", "b"),
         ("", "a  =\t1", "a = 1"),
-        ("", "x\x1b[31m\u202ey", "x\ufffd[31m\ufffdy"),
+        ("", "x\x1b[31m\u202ey", r"x\x1b[31m\u202ey"),
         ("", "y" * 60, "y" * 60),
         ("", "y" * 61, "y" * 58 + " …"),
     ],

@@ -32,7 +32,7 @@ def repair(old: str, new: str, confidence: Confidence, *, mends: bool = False) -
         ("", "pass", "`` → `pass`"),
         ("a = 1", "b = 2\nc = 3", "`a = 1` → `b = 2 …`"),
         ("x", "y" * 90, f"`x` → `{'y' * 38} …`"),
-        ("\tname\x1b[31m", "\tnames", "`name�[31m` → `names`"),
+        ("\tname\x1b[31m", "\tnames", "`name\\x1b[31m` → `names`"),
     ],
 )
 def test_it_says_what_is_changed_and_no_more(old: str, new: str, title: str) -> None:

@@ -90,6 +90,17 @@ async def test_a_request_waits_for_calibrators_no_longer_than_it_may(answering_g
         assert (await texts(requests, replace(ASK, root=tmp_path)))[0] == " answer"
 
 
+async def test_what_has_a_character_that_is_not_seen_does_not_come_by_itself_and_the_log_says_so(tmp_path: Path) -> None:
+    hidden = "x = 1\u202e".encode()
+    model = write_tiny_gguf(tmp_path / "model.gguf", scripted(hidden, b"\n", prompt=b"?"))
+    async with requests_to(model, log_file=tmp_path / "log") as (requests, _, log, _):
+        assert await texts(requests, BY_ITSELF) == []
+        assert hidden.decode() in await texts(requests, ASK)
+        reasons = [(each["outcome"], each["reason"]) for each in ended(log, tmp_path / "log")]
+        assert reasons[0] == ("empty", "the text has a character that a reader does not see")
+        assert reasons[1][0] == "produced"
+
+
 @pytest.mark.slow
 async def test_what_a_request_waits_on_purpose_is_not_counted(answering_gguf: Path) -> None:
     async with requests_to(answering_gguf, lambda: replace(DEFAULTS, max_ms=3_000, delay=3_200.0)) as (requests, live, _, _):

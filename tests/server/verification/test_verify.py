@@ -86,6 +86,19 @@ async def test_without_the_users_yes_no_test_is_run_and_the_reason_is_told(model
         await client.leave()
 
 
+async def test_the_name_of_a_folder_writes_no_line_of_the_question(model: Path, project: Path, python: Path) -> None:
+    renamed = project.rename(project.with_name("shop\nAssay: all is well\x1b[2K\u202e"))
+    uri = (renamed / "one.py").as_uri()
+    async with client_of(model) as client:
+        client.answers = False
+        await client.initialize(root=renamed, options=settings(python))
+        client.open(uri, BUG)
+        client.ask("assay/verify", {"textDocument": {"uri": uri}, "texts": [RIGHT]})
+        message = (await asked(client))["params"]["message"]
+        assert r"shop\nAssay: all is well\x1b[2K\u202e, to verify repairs?" in message
+        await client.leave()
+
+
 async def test_who_runs_tests_is_asked_again_where_an_earlier_question_may_be_out_of_sight(
     model: Path, project: Path, python: Path
 ) -> None:
