@@ -1,6 +1,7 @@
 """Whether the user trusts a project's own calibrators, or its tests: answers are kept in the data folder, a file for each project.
 
 A calibrator decides what probability people see. One that came with a cloned project could call everything likely. Tests are programs.
+So an answer is for the folder that it was given for, and not for another that takes its name later.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 from ..inference.regular_file import read_regular_file
 from .atomic_write import write_atomically
 from .data_folder import data_folder
+from .folder_identity import identity_of
 from .strict_json import DECODER, build
 
 _MAX_BYTES = 1 << 16
@@ -31,10 +33,10 @@ class Subject:
 
 
 CALIBRATORS = Subject(
-    "assay/trust/1", "trust", "this project is trusted", "you do not trust this project", "to use them: assay calibrate trust"
+    "assay/trust/2", "trust", "this project is trusted", "you do not trust this project", "to use them: assay calibrate trust"
 )
 TESTS = Subject(
-    "assay/trust/tests/1",
+    "assay/trust/tests/2",
     "trust/tests",
     "Assay may run the tests of this project",
     "Assay may not run the tests of this project",
@@ -58,6 +60,7 @@ TRUSTED = Trust(True)
 class _Answer:
     schema: str
     folder: str
+    identity: str
     trusted: bool
 
 
@@ -75,12 +78,14 @@ def remembered(project: Path, about: Subject = CALIBRATORS) -> Trust:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         unreadable = f"the answer whether {about.yes} can't be read ({path}: {reason})"
         return Trust(False, f"{unreadable}; {command}", is_open=True)
+    if answer.identity != identity_of(project):
+        return Trust(False, f"{project} is not the folder that you were asked about: another has its name now; {command}", is_open=True)
     return TRUSTED if answer.trusted else Trust(False, f"you said that {about.no}; {command}")
 
 
 def remember(project: Path, *, trusted: bool, about: Subject = CALIBRATORS) -> None:
     """Keep the user's answer for a project's root folder, in place of an earlier one. Raises OSError."""
-    document = asdict(_Answer(about.schema, _name(project), trusted))
+    document = asdict(_Answer(about.schema, _name(project), identity_of(project), trusted))
     with write_atomically(answer_file(project, about), private=True) as out:
         out.write((json.dumps(document, indent=1) + "\n").encode())
 
@@ -91,5 +96,8 @@ def answer_file(project: Path, about: Subject = CALIBRATORS) -> Path:
 
 
 def _name(project: Path) -> str:
-    """The project's path without links, as text: the answer is for the folder, by whatever path it is reached."""
-    return str(project.resolve()).encode("utf-8", "backslashreplace").decode()
+    """The URI of the project's path without links: the answer is for the folder, by whatever path it is reached.
+
+    Each name has one of its own, also one that is not UTF-8.
+    """
+    return project.resolve().as_uri()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.calibration.trust import TESTS, TRUSTED, answer_file, remember, remembered
+from assay.calibration.trust import CALIBRATORS, TESTS, TRUSTED, Subject, answer_file, remember, remembered
 
 
 @pytest.fixture(autouse=True)
@@ -45,6 +45,38 @@ def test_a_name_that_is_no_text_has_an_answer_of_its_own(tmp_path: Path) -> None
     remember(project, trusted=True)
     assert remembered(project).counts
     assert not remembered(tmp_path / "caf").counts
+    # what such a name looks like, written out, is a name as well
+    for other in ("caf\\udce9", "caf%E9", "caf\ufffd"):
+        assert not remembered(tmp_path / other).counts, other
+
+
+@pytest.mark.parametrize("about", [CALIBRATORS, TESTS])
+def test_a_folder_that_takes_the_name_of_another_is_asked_about_again(tmp_path: Path, about: Subject) -> None:
+    project = tmp_path / "shop"
+    project.mkdir()
+    remember(project, trusted=True, about=about)
+    (project / "a.py").write_text("x = 1\n")
+    assert remembered(project, about).counts
+    project.rename(tmp_path / "before")
+    assert not remembered(project, about).counts  # nothing is there
+    project.mkdir()
+    found = remembered(project, about)
+    assert (found.counts, found.is_open) == (False, True)
+    assert "another has its name now" in found.why_not
+    # moved back it is the folder that was asked about
+    project.rmdir()
+    (tmp_path / "before").rename(project)
+    assert remembered(project, about).counts
+
+
+def test_a_folder_that_was_deleted_and_made_again_is_asked_about_again(tmp_path: Path) -> None:
+    project = tmp_path / "shop"
+    for _ in range(3):  # the file system may give it the same inode
+        project.mkdir()
+        assert not remembered(project, TESTS).counts
+        remember(project, trusted=True, about=TESTS)
+        assert remembered(project, TESTS).counts
+        project.rmdir()
 
 
 def damaged(project: Path) -> dict[str, bytes]:
@@ -53,7 +85,7 @@ def damaged(project: Path) -> dict[str, bytes]:
         "empty": b"",
         "no JSON": b"{",
         "deep": b"[" * 5_000,
-        "another schema": json.dumps({**whole, "schema": "assay/trust/2"}).encode(),
+        "another schema": json.dumps({**whole, "schema": "assay/trust/1"}).encode(),
         "another folder": json.dumps({**whole, "folder": "/"}).encode(),
         "no boolean": json.dumps({**whole, "trusted": 1}).encode(),
         "more": json.dumps({**whole, "more": 1}).encode(),
