@@ -17,7 +17,7 @@ SERVE = """import sys
 from assay.inference.opening import ModelChoice
 from assay.server.serve import serve
 sys.exit(serve(ModelChoice(sys.argv[1])))"""
-TIMEOUT_S = 30.0
+TIMEOUT_S = 120.0
 NO_MEMORY = {"memory": "off"}
 
 
