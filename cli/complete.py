@@ -36,7 +36,7 @@ def register(commands: Subparsers) -> None:
         "complete",
         "suggest code at a place in a file",
         "Lines and columns count from 1. The suggestion goes before the character at COL; the column after the last character is the end "
-        "of the line. The file must be UTF-8.",
+        "of the line. The file must be UTF-8, or Python that names its encoding.",
     )
     parser.add_argument("place", metavar="FILE:LINE:COL", help="where to suggest, such as src/app.py:12:5")
     parser.add_argument("--stdin", action="store_true", help="read the text from stdin; FILE is then only its name and need not exist")
@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the suggestion or the prompt at FILE:LINE:COL. Raises UsageError and ModelError."""
     name, line, column = parse_place(arguments.place)
     check_secrets(name)
-    text = read_text(name, from_stdin=arguments.stdin)
+    text = read_text(name, language=arguments.language, from_stdin=arguments.stdin)
     offset = offset_of(text, line, column, name)
     if arguments.show_prompt:
         _show_prompt(arguments, name, text, offset)
@@ -87,16 +87,31 @@ def check_secrets(name: str) -> None:
         raise UsageError(f"{name}: this file may hold secrets, so the model is not shown it")
 
 
-def read_text(name: str, *, from_stdin: bool = False) -> str:
-    """The text of a file, or of stdin instead. Raises UsageError for one that can't be read or is not UTF-8."""
+def read_text(name: str, *, language: str | None = None, from_stdin: bool = False) -> str:
+    """The text of a file, or of stdin instead, without a byte order mark. language: as given; None for that of the file's name.
+
+    Raises UsageError for one that can't be read, is not UTF-8, or is no Python in the encoding that it names.
+    """
+    from ..analysis.python.source_text import UnreadableSource, text_of
+    from ..suggestion.languages import language_of
+
     try:
         content = _stdin_bytes() if from_stdin else read_regular_file(Path(name), _MAX_BYTES)
-        return content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        raise UsageError(f"{name}: not UTF-8 (byte {content[error.start]:#04x} in line {line}). Convert the file to UTF-8.") from error
+        return text_of(content, python=(language or language_of(name)) == "python")
+    except UnreadableSource as error:
+        raise UsageError(f"{name}: {_not_utf8(content) or error}. Convert the file to UTF-8.") from error
     except OSError as error:
         raise UsageError(f"{name}: {error.strerror or error}") from error
+
+
+def _not_utf8(content: bytes) -> str:
+    """Where a text is no UTF-8, or nothing."""
+    try:
+        content.decode()
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        return f"not UTF-8 (byte {content[error.start]:#04x} in line {line})"
+    return ""
 
 
 def _stdin_bytes() -> bytes:

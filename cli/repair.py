@@ -43,7 +43,7 @@ def register(commands: Subparsers) -> None:
         "repair",
         "suggest other lines in the place of some lines of a file",
         "Lines count from 1. The repairs are printed as diffs, the best first, and nothing is written to the file. Tests are run with "
-        "--verify only. The file must be UTF-8.",
+        "--verify only. The file must be UTF-8, or Python that names its encoding.",
     )
     parser.add_argument("place", metavar="FILE:LINE[-LINE]", help="which lines, such as src/app.py:12 or src/app.py:12-15")
     parser.add_argument("--stdin", action="store_true", help="read the text from stdin; FILE is then only its name and need not exist")
@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.failure is not None and arguments.instruct is None:
         raise UsageError("--failure is told to an instruct model: name one with --instruct")
     check_secrets(name)
-    text = read_text(name, from_stdin=arguments.stdin)
+    text = read_text(name, language=arguments.language, from_stdin=arguments.stdin)
     for line in (first, last):
         offset_of(text, line, 1, name)
     project = project_to_verify_in(arguments, name)

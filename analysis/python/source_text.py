@@ -16,6 +16,10 @@ BOM = "\ufeff"
 LINE_END = re.compile(r"\r\n?|\n")
 
 
+# Their time grows with the square of the text's length, and no program is written in them.
+_SLOW = frozenset({"punycode", "idna"})
+
+
 class UnreadableSource(ValueError):
     """Text that Python does not parse; the message says line and reason."""
 
@@ -30,6 +34,8 @@ def decoded(data: bytes) -> tuple[str, str]:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         # "utf-8-sig" would drop the byte order mark
         encoding = "utf-8" if encoding == "utf-8-sig" else encoding
+        if encoding in _SLOW:
+            raise LookupError(f"{encoding} is not read")
         text = data.decode(encoding)
         same = text.encode(encoding) == data
     except (SyntaxError, UnicodeError, LookupError) as error:
@@ -37,6 +43,16 @@ def decoded(data: bytes) -> tuple[str, str]:
     if not same:
         raise UnreadableSource(f"its encoding, {codecs.lookup(encoding).name}, would not write its bytes back as they are")
     return text, encoding
+
+
+def text_of(data: bytes, *, python: bool) -> str:
+    """The text of a file without its byte order mark: of Python as `decoded`, of another language UTF-8. Raises UnreadableSource."""
+    if python:
+        return decoded(data)[0].removeprefix(BOM)
+    try:
+        return data.decode().removeprefix(BOM)
+    except UnicodeDecodeError as error:
+        raise UnreadableSource(str(error)) from None
 
 
 def line_starts(source: str) -> list[int]:

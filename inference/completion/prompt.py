@@ -133,4 +133,5 @@ def _budgets(model: Model, settings: Settings, kind: Kind) -> Settings:
 
 
 def _newlines(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    """Without the byte order mark, which an editor may leave at a document's start."""
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")

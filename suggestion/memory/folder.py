@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
+from ...analysis.python.source_text import UnreadableSource, text_of
 from ...inference.project_memory.project import ProjectTooLarge
 from ...inference.regular_file import read_regular_file
-from ..languages import is_code
+from ..languages import is_code, language_of
 from ..secrets import is_secret_path
 from .ignored import Rules, is_ignored, rules_above, with_rules_of
 
@@ -69,11 +70,17 @@ def code_in(path: Path) -> str | None:
         data = read_regular_file(path, MAX_BYTES, follow=False)
     except OSError:
         return None
-    return as_code(data.decode("utf-8", "replace")) if b"\0" not in data else None
+    if b"\0" in data:
+        return None
+    try:
+        return as_code(text_of(data, python=language_of(path.name) == "python"))
+    except UnreadableSource:
+        return as_code(data.decode("utf-8", "replace"))
 
 
 def as_code(text: str) -> str | None:
     """The text if people may have written it: a line of 5,000 characters is a tool's."""
+    text = text.removeprefix("\ufeff")
     return text if len(text) <= MAX_BYTES and max(map(len, text.splitlines()), default=0) <= _MAX_LINE else None
 
 

@@ -51,17 +51,17 @@ def _has_tests(project: Path) -> bool:
 def in_place_of(file: Path, texts: Iterable[str]) -> dict[Path, str]:
     """The first text that parses, for a file that does not as it is saved: no test that imports that says which lines it touches."""
     try:
-        saved = file.read_text(encoding="utf-8", errors="surrogateescape")
+        saved = file.read_bytes()  # which names its encoding
     except OSError:
         return {}
     return {} if _parses(saved) else next(({file: text} for text in texts if _parses(text)), {})
 
 
-def _parses(text: str) -> bool:
+def _parses(source: str | bytes) -> bool:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            ast.parse(text.removeprefix("\ufeff"))
+            ast.parse(source.removeprefix("\ufeff") if isinstance(source, str) else source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True

@@ -14,6 +14,11 @@ from assay.calibration.metrics.intervals import Interval
 from assay.calibration.trust import remember
 from assay.calibration.validation import table
 from assay.calibration.validation.figures import figure
+from assay.cli.complete import read_text
+from assay.cli.exit_codes import UsageError
+from assay.inference.completion.prompt import prompt_at, prompt_text
+from assay.inference.opening import open_model
+from assay.suggestion.memory.folder import code_in
 
 
 @pytest.mark.parametrize(
@@ -157,3 +162,28 @@ def test_a_calibrator_file_that_can_not_be_read_is_said_in_one_line(tiny_gguf: P
     assert [line for line in ran.stderr.splitlines() if "broken.json" in line] == [
         f"assay: calibrator skipped: {folder.resolve() / 'broken.json'}:1: not JSON: Expecting property name enclosed in double quotes"
     ]
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-8-sig", "koi8-r", "shift_jis"])
+def test_a_file_is_read_in_the_encoding_that_it_names_and_its_mark_is_no_text(tmp_path: Path, encoding: str) -> None:
+    word = {"koi8-r": "привет", "shift_jis": "日本"}.get(encoding, "Größe")
+    head = "" if encoding == "utf-8-sig" else f"# -*- coding: {encoding} -*-\n"
+    (tmp_path / "a.py").write_bytes(f"{head}x = '{word}'\r\n".encode(encoding))
+    assert read_text(str(tmp_path / "a.py")) == f"{head}x = '{word}'\r\n" == code_in(tmp_path / "a.py")
+
+
+def test_what_is_not_of_the_encoding_that_it_names_is_said(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_bytes(b"# coding: nosuch\nx = 1\n")
+    with pytest.raises(UsageError, match="unknown encoding: nosuch"):
+        read_text(str(tmp_path / "a.py"))
+    (tmp_path / "a.js").write_bytes(b"\xef\xbb\xbflet x\n// coding: latin-1 \xe9\n")
+    with pytest.raises(UsageError, match=r"a.js: not UTF-8 \(byte 0xe9 in line 2\)"):
+        read_text(str(tmp_path / "a.js"))
+    (tmp_path / "a.js").write_bytes(b"\xef\xbb\xbflet x\n")
+    assert read_text(str(tmp_path / "a.js")) == "let x\n"
+
+
+def test_a_mark_at_the_start_of_a_document_is_not_in_the_prompt(tiny_gguf: Path) -> None:
+    with open_model(str(tiny_gguf)) as model:
+        texts = [prompt_text(model, prompt_at(model, f"{mark}x = 1\ny", "\n")) for mark in ("", "\ufeff")]
+    assert texts[0] == texts[1] is not None
