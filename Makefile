@@ -6,6 +6,9 @@ PY := $(VENV)/bin/python
 RUN := $(VENV)/.assay-run
 DEV := $(VENV)/.assay-dev
 
+# The oldest Python that is promised, as Debian 12 has it.
+OLDEST ?= /usr/bin/python3.11
+
 # Without the image parts of llama.cpp, which Assay does not use, the build takes minutes less. For a GPU: see docs/models.md.
 CMAKE_ARGS ?= -DLLAVA_BUILD=OFF
 export CMAKE_ARGS
@@ -20,11 +23,12 @@ WORKERS ?= 3
 # An interrupted step leaves nothing behind that looks finished.
 .DELETE_ON_ERROR:
 
-.PHONY: help demo test test-slow test-vscode test-nvim llama-server vscode lint format doctor clean
+.PHONY: help demo test test-oldest test-slow test-vscode test-nvim llama-server vscode lint format doctor clean
 
 help:
 	@echo "make demo           set up, then complete example files and show how likely each suggestion is to be right"
 	@echo "make test           set up, then the fast tests"
+	@echo "make test-oldest    set up, then the fast tests with the oldest Python that is promised (Debian 12's)"
 	@echo "make test-slow      set up, then the slow tests"
 	@echo "make test-vscode    set up, then the tests in real VS Code (needs Node, Chromium and a network; installs VS Code once, from npm)"
 	@echo "make test-nvim      set up, unpack two versions of Neovim (Debian), then the tests of the plugin in them"
@@ -40,6 +44,10 @@ demo: $(RUN)
 
 test: $(DEV)
 	$(PY) -m pytest -m "not slow" -n $(WORKERS) --dist worksteal
+
+test-oldest: $(DEV)
+	.ci/oldest-python $(OLDEST) $(VENV)/oldest
+	$(VENV)/oldest/bin/python -m pytest -m "not slow" -n $(WORKERS) --dist worksteal
 
 test-slow: $(DEV)
 	$(PY) -m pytest -m "slow and not editor" --hypothesis-profile thorough -n 2 --dist loadfile

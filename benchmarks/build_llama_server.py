@@ -16,7 +16,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 from importlib.metadata import version
 from pathlib import Path
@@ -25,6 +24,8 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
 from llama_server import built_folder  # noqa: E402
+
+from assay.offline_eval.sets.projects import unpack_tar  # noqa: E402
 
 PROGRAMS = ("llama-server", "llama-bench")
 OPTIONS = (
@@ -53,8 +54,7 @@ def fetch(folder: Path) -> Path:
 
 
 def build(sdist: Path, work: Path, jobs: int) -> None:
-    with tarfile.open(sdist) as archive:
-        archive.extractall(work, filter="data")
+    unpack_tar(sdist, work)
     (source,) = work.glob("*/vendor/llama.cpp")
     generator = ["-G", "Ninja"] if shutil.which("ninja") else []
     given = shlex.split(os.environ.get("CMAKE_ARGS", ""))

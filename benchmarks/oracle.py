@@ -36,6 +36,7 @@ from assay.analysis.oracle.report import Verdict, Way
 from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.analysis.sandbox.isolation.jail import Jail
 from assay.analysis.sandbox.isolation.levels import Isolation
+from assay.offline_eval.sets.projects import unpack_tar
 
 HEAD = (
     "project | outcomes | left out | tests | suite, s | lines | at import | tests of a line | warm, s | process, s | whole, s "
@@ -159,8 +160,7 @@ def unpacked(project: Path, folder: Path) -> Path:
     """The project's folder. An archive is unpacked into `folder`."""
     if project.is_dir():
         return project
-    with tarfile.open(project) as archive:
-        archive.extractall(folder, filter="data")
+    unpack_tar(project, folder)
     return next(path for path in sorted(folder.iterdir()) if path.is_dir())
 
 

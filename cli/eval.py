@@ -48,7 +48,7 @@ def studies_of(group: str) -> Register:
 def report(arguments: argparse.Namespace) -> int:
     """Write a run's samples files and report again, or compare it with another run.
 
-    Raises RunError, SampleError, StudyError, PlotError and OSError.
+    Raises RunError, SampleError, StudyError and OSError.
     """
     if arguments.others:
         from ..offline_eval.pairing.compare import compare

@@ -60,12 +60,11 @@ def _known_errors() -> tuple[tuple[type[Exception], ...], tuple[type[Exception],
     from ..calibration.fitting.checks import FitError
     from ..calibration.held_out import FoldsError
     from ..calibration.log.event_log import EventLogError, EventLogUnavailable
-    from ..calibration.report.plots import PlotError
     from ..calibration.samples import SampleError
     from ..inference import errors
     from ..offline_eval.errors import RunError, StudyError
 
-    not_installed = (errors.RuntimeMissing, errors.ExtraMissing, errors.HttpxMissing, PlotError)
+    not_installed = (errors.RuntimeMissing, errors.ExtraMissing, errors.HttpxMissing)
     model_failed = (errors.OutOfMemory, errors.LoadFailed, errors.FolderLoadFailed, errors.DecodeFailed, errors.ForwardFailed)
     server_failed = (*errors.SERVER_FAILURES, errors.NoServerAnswers, errors.RequestRefused)
     closed = (errors.ModelClosed, errors.RemoteClosed)

@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ..calibration.report.plots import PlotError
 from ..calibration.report.study_report import StudyContent, write_study_report
 from .progress import to_stderr
 
@@ -14,16 +13,12 @@ from .progress import to_stderr
 def write_page(folder: Path, content_of: Callable[[], StudyContent], *, samples: Sequence[Path] = (), as_json: bool) -> None:
     """Write report/ into a folder, its summary on stderr; on stdout the files, those of samples first, or one JSON document.
 
-    content_of: makes the content. Where no plot can be drawn a line says so, and the files of samples alone are told.
+    content_of: makes the content.
     """
-    files: Sequence[Path] = ()
-    try:
-        content = content_of()
-        for sentence in content.summary:
-            to_stderr(sentence)
-        files = write_study_report(folder, content)
-    except PlotError as error:
-        to_stderr(f"no report was written: {error}")
+    content = content_of()
+    for sentence in content.summary:
+        to_stderr(sentence)
+    files = write_study_report(folder, content)
     if as_json:
         print(json.dumps({"run": str(folder), "samples": list(map(str, samples)), "report": list(map(str, files))}))
     else:

@@ -33,8 +33,8 @@ def _block(block: Block) -> str:
             # a fence that the text has not
             fence = "`" * (1 + max(2, *map(len, re.findall("`+", text)), 0))
             return f"{_escaped(title)}\n\n{fence}\n{escaped(text).strip(chr(10))}\n{fence}"
-        case Picture(name, title, alt):
-            return f"{_escaped(title)}\n\n![{_escaped(alt)}]({name}.svg)"
+        case Picture(name, title, alt, svg):
+            return f"{_escaped(title)}\n\n" + (f"![{_escaped(alt)}]({name}.svg)" if svg else _escaped(alt))
 
 
 def _escaped_row(cells: Sequence[str]) -> str:

@@ -87,6 +87,8 @@ def _table(table: Table) -> str:
 
 def _inline(picture: Picture, number: int) -> str:
     """The SVG inside a page: its ids made its own, its namespaces, which HTML knows, left out."""
+    if not picture.svg:
+        return f"<p>{_escape(picture.alt)}</p>"
     svg = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>p{number}-", picture.svg)
     svg = re.sub(r' xmlns(:xlink)?="[^"]*"', "", svg, count=2)
     return svg.replace("<svg", f'<svg role="img" aria-label="{_escape(picture.alt)}"', 1)

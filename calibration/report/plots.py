@@ -9,9 +9,10 @@ from __future__ import annotations
 import logging
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import chdir
 from dataclasses import dataclass
+from functools import cache
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,8 @@ DARK = {
     **{band.colour.lower(): band.colour_dark.lower() for band in (LIKELY, POSSIBLE, NO_EVIDENCE)},
 }
 """The dark colour of each light one."""
+
+_log = logging.getLogger(__name__)
 
 _REFERENCE = NO_EVIDENCE.colour
 _COLOURS = {"after": LIKELY.colour, "before": POSSIBLE.colour}
@@ -69,13 +72,12 @@ _STYLE: dict[Any, Any] = {
 }
 
 
-class PlotError(RuntimeError):
-    """No plot can be drawn. The message says what to install."""
-
-
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """name: of its file, without a suffix; title: what it shows, and of how many samples; alt: the same for who can't see it."""
+    """name: of its file, without a suffix; title: what it shows, and of how many samples; alt: the same for who can't see it.
+
+    svg: empty where matplotlib is not installed. A report then says `alt`.
+    """
 
     name: str
     title: str
@@ -83,8 +85,13 @@ class Picture:
     svg: str
 
 
+def files_of(pictures: Iterable[Picture]) -> dict[str, str]:
+    """The file of each picture that was drawn."""
+    return {f"{picture.name}.svg": picture.svg for picture in pictures if picture.svg}
+
+
 def pictures(subject: Measured | Calibrator) -> list[Picture]:
-    """The pictures of a report: reliability and ranking of a fit, the bins of a calibrator. Raises PlotError without matplotlib."""
+    """The pictures of a report: reliability and ranking of a fit, the bins of a calibrator."""
     if isinstance(subject, Calibrator):
         return [_of_bins(subject)]
     return [_reliability(subject), _ranking(subject)]
@@ -101,7 +108,7 @@ class Rate:
 
 
 def of_rates(name: str, title: str, event: str, rates: Sequence[Rate]) -> Picture:
-    """The observed rate of each with its 95 % Wilson interval, one below the other, beside what was said. Raises PlotError."""
+    """The observed rate of each with its 95 % Wilson interval, one below the other, beside what was said."""
     bounds = [wilson(rate.positives, rate.n) for rate in rates]
     height = 0.27 * len(rates)
 
@@ -295,7 +302,7 @@ def _short(n: int) -> str:
 
 
 def svg(draw: Callable[[Figure], None], inches: tuple[float, float]) -> str:
-    """The picture that `draw` makes on a figure of this width and height. Raises PlotError without matplotlib."""
+    """The picture that `draw` makes on a figure of this width and height; empty without matplotlib, and it is said what adds it."""
     # where it keeps its font cache is no news to a reader of reports
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     try:
@@ -304,7 +311,8 @@ def svg(draw: Callable[[Figure], None], inches: tuple[float, float]) -> str:
             from matplotlib import rc_context, rcdefaults, rcParams
             from matplotlib.figure import Figure
     except ImportError:
-        raise PlotError(f"plots need matplotlib: {sys.executable} -m pip install matplotlib") from None
+        _tell_what_to_install()
+        return ""
     out = BytesIO()
     with rc_context():
         rcdefaults()
@@ -315,6 +323,11 @@ def svg(draw: Callable[[Figure], None], inches: tuple[float, float]) -> str:
     written = out.getvalue().decode()
     small = small_svg(written[written.index("<svg") :])
     return re.sub(r"(<svg[^>]*>)", rf"\1\n <style>{_dark_style()}</style>", small, count=1)
+
+
+@cache
+def _tell_what_to_install() -> None:
+    _log.warning("no pictures are drawn without matplotlib: %s -m pip install matplotlib, and the same command adds them", sys.executable)
 
 
 def _dark_style() -> str:

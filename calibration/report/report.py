@@ -23,7 +23,7 @@ from .content import section
 from .markdown import as_markdown
 from .measured import Forecast, Measured, measured
 from .page import as_page
-from .plots import Picture, pictures
+from .plots import Picture, files_of, pictures
 
 SCHEMA = "assay/report/1"
 
@@ -43,7 +43,7 @@ def report(subjects: Sequence[Fit | Calibrator], out: Path) -> Report:
     the
         file holds. The same subjects give the same files.
 
-    Raises PlotError, before anything is written, if matplotlib is not installed.
+    Without matplotlib there are no pictures, and what they show is said in words.
     """
     title = "Calibration report"
     blocks: list[Block] = [Heading(1, title)]
@@ -57,7 +57,7 @@ def report(subjects: Sequence[Fit | Calibrator], out: Path) -> Report:
     document = _json({"schema": SCHEMA, "reports": documents})
     # Files that point to others are written after them: if the disk is full, nothing points to what is not there.
     contents = {
-        **{f"{picture.name}.svg": picture.svg for picture in drawn},
+        **files_of(drawn),
         "report.json": document,
         "report.html": as_page(title, blocks),
         "report.md": as_markdown(blocks),
@@ -106,7 +106,7 @@ def _document(subject: Measured | Calibrator, shown: Sequence[Picture]) -> dict[
         "by_language": found.by_language if found else None,
         "unknown_labels": found.unknown if found else None,
         "notes": found.notes if found else [],
-        "pictures": [f"{picture.name}.svg" for picture in shown],
+        "pictures": list(files_of(shown)),
     }
 
 

@@ -15,7 +15,7 @@ from .cells import Cell, CellTable, blocks_of, json_of
 from .markdown import as_markdown
 from .page import as_page
 from .paper_claims import PaperClaim
-from .plots import Picture
+from .plots import Picture, files_of
 
 SCHEMA, FIGURES_SCHEMA = "assay/study-report/1", "assay/figures/1"
 FOLDER = "report"
@@ -130,7 +130,7 @@ def write_study_report(folder: Path, content: StudyContent) -> tuple[Path, ...]:
     _check_ids(cells)
     blocks = list(blocks_of_study(content))
     contents = {
-        **{f"{picture.name}.svg": picture.svg for picture in content.pictures()},
+        **files_of(content.pictures()),
         "figures.json": _json({"schema": FIGURES_SCHEMA, "figures": [*map(json_of, cells), *map(_json_of_figure, content.figures)]}),
         "report.json": _json(_document(content)),
         "report.html": as_page(content.title, blocks),
@@ -228,7 +228,9 @@ def _document(content: StudyContent) -> dict[str, Any]:
             }
             for table in content.tables()
         ],
-        "pictures": [{"file": f"{picture.name}.svg", "title": picture.title, "alt": picture.alt} for picture in content.pictures()],
+        "pictures": [
+            {"file": f"{picture.name}.svg", "title": picture.title, "alt": picture.alt} for picture in content.pictures() if picture.svg
+        ],
         "left_out": list(content.left_out),
         "sources": [asdict(each) for each in content.sources],
         "command": content.command,

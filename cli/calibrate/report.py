@@ -41,7 +41,7 @@ def register(actions: Subparsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the report. Raises UsageError, SampleError, CalibratorError, PlotError and OSError."""
+    """Write the report. Raises UsageError, SampleError, CalibratorError and OSError."""
     from ...calibration.calibrator import Calibrator
     from ...calibration.report.report import report, summary
 

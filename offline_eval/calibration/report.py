@@ -13,7 +13,6 @@ from ...calibration.bands import EVENT_WORDS
 from ...calibration.fitting.folds import MIN_GROUPS
 from ...calibration.language_names import name_of_language
 from ...calibration.metrics.intervals import rate_interval
-from ...calibration.report.plots import PlotError
 from ...calibration.report.study_report import write_study_report
 from ...calibration.samples import Event, Sample
 from ..paper_tables.columns import setting_of
@@ -63,7 +62,7 @@ def write_report(run: Run, results: Results, lost: int, *, as_json: bool, facts:
 
 
 def _page(run: Run, results: Results, lost: int, hidden: int, blank: int, told: tuple[str, ...]) -> Sequence[Path]:
-    """The files of the page; none, and a line for people, where no plot can be drawn."""
+    """The files of the page."""
     question = run.question()
     asked = ("set", "memory", "tasks", "arms", "projects", "per_project", "limit", "alternatives", "seed")
     facts = (
@@ -76,11 +75,7 @@ def _page(run: Run, results: Results, lost: int, hidden: int, blank: int, told: 
     # not the whole path: a report is sent to others, and the same run elsewhere has the same report
     again = f"assay eval report {run.folder.resolve().name}"
     about = About(question["model_name"], again, facts, lost, hidden, blank, figures=validated)
-    try:
-        content = calibration_content(found, about, question["seed"])
-    except PlotError as error:
-        to_stderr(f"no report was written: {error}")
-        return ()
+    content = calibration_content(found, about, question["seed"])
     for sentence in content.summary:
         to_stderr(sentence)
     return write_study_report(run.folder, content)

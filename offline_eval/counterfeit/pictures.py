@@ -19,10 +19,7 @@ _COLOURS = (LIKELY.colour, POSSIBLE.colour, NO_EVIDENCE.colour)
 
 
 def bars(name: str, title: str, labels: Sequence[str], cells: Sequence[Cell], reference: float | None = None) -> Picture:
-    """Shares with their intervals, one below the other, and the paper's numbers as hollow marks. reference: a share to compare with.
-
-    Raises PlotError without matplotlib.
-    """
+    """Shares with their intervals, one below the other, and the paper's numbers as hollow marks. reference: a share to compare with."""
     shown = [(label, cell) for label, cell in zip(labels, cells, strict=True) if cell.value is not None]
     height = max(0.3, _BAR * len(shown))
 
@@ -44,7 +41,7 @@ def bars(name: str, title: str, labels: Sequence[str], cells: Sequence[Cell], re
 
 
 def stacked(name: str, title: str, table: CellTable) -> Picture:
-    """The shares of each row of a table, as parts of one bar. Raises PlotError."""
+    """The shares of each row of a table, as parts of one bar."""
     rows = [row for row in table.rows if all(cell.value is not None for cell in row.cells)]
     height = max(0.3, 1.2 * _BAR * len(rows))
 
@@ -69,7 +66,7 @@ def stacked(name: str, title: str, table: CellTable) -> Picture:
 
 
 def scatter(name: str, title: str, points: Sequence[tuple[float, float]], x: str, y: str) -> Picture:
-    """One point a problem, with the line on which both are equal. Raises PlotError."""
+    """One point a problem, with the line on which both are equal."""
 
     def draw(figure: Figure) -> None:
         axes = panel(figure, 0.6, 0.35, 3.4, 3.4)
@@ -83,7 +80,7 @@ def scatter(name: str, title: str, points: Sequence[tuple[float, float]], x: str
 
 
 def heatmap(name: str, title: str, rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[float | None]]) -> Picture:
-    """Shares by generator (row) and evaluator (column), which are named by letters that the table explains. Raises PlotError."""
+    """Shares by generator (row) and evaluator (column), which are named by letters that the table explains."""
     height, width = max(0.5, 0.45 * len(rows)), max(0.8, 0.8 * len(columns))
 
     def draw(figure: Figure) -> None:

@@ -32,7 +32,7 @@ def report_pair(run_a: Path, run_b: Path, out: Path, *, as_json: bool) -> None:
     """Compare two runs and write report/ into `out`; on stdout the files, or one JSON document with all figures.
 
     Raises RunError for what is no run, SampleError for damaged samples, PairingError for runs of other
-    items, PlotError without matplotlib.
+    items.
     """
     questions = [Run.opened(folder).question() for folder in (run_a, run_b)]
     same_items = _check_questions((run_a, run_b), questions)

@@ -36,7 +36,7 @@ _SAID = "said: mean of the bin"
 
 
 def pictures_of(tables: StudyTables, event_of: Mapping[str, Event]) -> list[Picture]:
-    """The pictures of the base arm. event_of: the event of each task. Raises PlotError without matplotlib."""
+    """The pictures of the base arm. event_of: the event of each task."""
     return [picture for task, event in event_of.items() for picture in _of_task(tables, task, event)] + _across(tables, event_of)
 
 

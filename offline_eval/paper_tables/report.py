@@ -57,7 +57,7 @@ class About:
 
 
 def calibration_content(samples: Mapping[Setting, Sequence[Sample]], about: About, seed: int = 0) -> StudyContent:
-    """The page of samples by task and arm. seed: of the folds. Raises StudyError for impossible values, PlotError without matplotlib."""
+    """The page of samples by task and arm. seed: of the folds. Raises StudyError for impossible values."""
     tables = study_tables(samples, seed)
     tasks = list(dict.fromkeys(setting.task for setting in tables.columns))
     events = {task: event_of(tables.cells, task) for task in tasks if Setting(task) in tables.columns}

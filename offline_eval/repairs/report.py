@@ -63,7 +63,7 @@ def content_of(
     lost: int,
     faults: Sequence[Fault],
 ) -> StudyContent:
-    """The page. Raises PlotError without matplotlib."""
+    """The page."""
     question = run.question()
     repaired, verified = repaired_table(bugs, by, next(iter(numbers.values())).order), verified_table(bugs, by, question["seed"])
     cells = {cell.id: cell for table in (repaired, verified) for cell in table.cells()}

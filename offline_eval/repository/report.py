@@ -28,7 +28,7 @@ from ...calibration.report.content import came_from, section, short_section
 from ...calibration.report.markdown import as_markdown
 from ...calibration.report.measured import measured
 from ...calibration.report.page import as_page
-from ...calibration.report.plots import Picture, Rate, of_rates, pictures
+from ...calibration.report.plots import Picture, Rate, files_of, of_rates, pictures
 from ...calibration.report.report import summary
 from ..progress import to_stderr
 from ..run import Run
@@ -63,7 +63,7 @@ class RateRow:
 def write_results(run: Run, results: Results, project: Path | None, *, as_json: bool) -> None:
     """Fit calibrators to a run's samples and write the report. project: where the calibrators are written; None writes none.
 
-    Raises RunError and PlotError.
+    Raises RunError.
     """
     question, records = run.question(), results.answers
     owns, notes = fitted(results.samples, Path(question["folder"]))
@@ -176,7 +176,7 @@ def write_report(
     owns: Sequence[ProjectFit],
     notes: Sequence[str],
 ) -> tuple[Path, ...]:
-    """Write the report into the folder `out` and give its files. Raises PlotError without matplotlib, before anything is written."""
+    """Write the report into the folder `out` and give its files."""
     found = summary_of(records)
     said = {
         (own.fit.calibrator.event, sample.id): float(p) for own in owns for sample, p in zip(own.fit.samples, own.fit.held_out, strict=True)
@@ -212,7 +212,7 @@ def write_report(
         "notes": list(notes),
     }
     contents = {
-        **{f"{picture.name}.svg": picture.svg for picture in drawn},
+        **files_of(drawn),
         "report.json": json.dumps(document, indent=1, allow_nan=False) + "\n",
         "report.html": as_page(title, blocks),
         "report.md": as_markdown(blocks),

@@ -10,7 +10,6 @@ import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -72,12 +71,10 @@ STUDY = Repository()
 def run_study(asked: Asked) -> None:
     """Complete a project's own code, judge it by its tests, and fit calibrators that its files are then shown.
 
-    Raises UsageError, RunError, NotCopied, StudyError, NoIsolation, NoEnvironment, UnusableInterpreter, PlotError, ModelError and OSError.
+    Raises UsageError, RunError, NotCopied, StudyError, NoIsolation, NoEnvironment, UnusableInterpreter, ModelError and OSError.
     """
     project = asked.project.resolve()
     check(asked, project)
-    if find_spec("matplotlib") is None:
-        raise StudyError("matplotlib is not installed: pip install 'assay[studies]'")
     isolation = Isolation.NONE if asked.unprotected else best_level()
     # not resolved: a link to the Python of an environment is what makes it that environment's
     interpreter = asked.python.absolute() if asked.python else interpreter_of(project)

@@ -167,10 +167,18 @@ def unpacked(project: Project, folder: Path, cache: Path) -> Path:
             with zipfile.ZipFile(archive) as z:
                 z.extractall(temporary)
         else:
-            with tarfile.open(archive) as t:
-                t.extractall(temporary, filter="data")
+            unpack_tar(archive, Path(temporary))
         next(iter(Path(temporary).iterdir())).rename(place)
     return place
+
+
+def unpack_tar(archive: Path, folder: Path) -> None:
+    """Unpack an archive that is known to be the one that is meant: Python has a filter for what an archive may do from 3.11.4 on only."""
+    with tarfile.open(archive) as t:
+        if hasattr(tarfile, "data_filter"):
+            t.extractall(folder, filter="data")
+        else:
+            t.extractall(folder)
 
 
 def named(names: Sequence[str], *, suite: bool = False) -> list[Project]:

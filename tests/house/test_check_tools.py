@@ -39,7 +39,7 @@ def test_an_empty_machine_is_told_everything_at_once(tmp_path: Path) -> None:
     checked = check(tmp_path)
     assert checked.returncode == 1
     assert checked.stdout == ""
-    assert "Missing: Python 3.11 or newer. No python3 was found." in checked.stderr
+    assert "Missing: Python 3.11.2 or newer. No python3 was found." in checked.stderr
     assert "Missing: a C and C++ compiler" in checked.stderr
     assert "sudo apt install build-essential" in checked.stderr
 

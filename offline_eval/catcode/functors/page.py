@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from ....calibration.report.blocks import Block, Paragraph
 from ....calibration.report.cells import Cell, CellTable, text_of
 from ....calibration.report.paper_claims import PaperClaim
-from ....calibration.report.plots import PlotError
 from ....calibration.report.study_report import Section, StudyContent, counted_claims, write_study_report
 from ...calibration.recorded.source import sources_of
 from ...progress import counted, to_stderr
@@ -59,19 +57,14 @@ def scored_of(run: Run, items: Sequence[Item]) -> list[Scored]:
 
 def write_page(run: Run, items: Sequence[Item], *, as_json: bool) -> None:
     """Write report/; on stdout its files, or one JSON document."""
-    written: Sequence[Path] = ()
-    try:
-        content = content_of(run, items)
-        for sentence in content.summary:
-            to_stderr(sentence)
-        written = write_study_report(run.folder, content)
-    except PlotError as error:
-        to_stderr(f"no report was written: {error}")
-    tell(run.folder, written, as_json=as_json)
+    content = content_of(run, items)
+    for sentence in content.summary:
+        to_stderr(sentence)
+    tell(run.folder, write_study_report(run.folder, content), as_json=as_json)
 
 
 def content_of(run: Run, items: Sequence[Item]) -> StudyContent:
-    """The page of a run. Raises PlotError without matplotlib."""
+    """The page of a run."""
     question = run.question(("set", "items"))
     kind: Kind = question["set"]
     found = scored_of(run, items)

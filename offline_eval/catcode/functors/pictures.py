@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def figure_5(title: str, rows: Sequence[tuple[str, Cell]]) -> Picture | None:
-    """The cells by their names, from top to bottom; None where nothing is known. Raises PlotError without matplotlib."""
+    """The cells by their names, from top to bottom; None where nothing is known."""
     known = [(name, cell) for name, cell in rows if cell.value is not None]
     if not known:
         return None

@@ -49,7 +49,7 @@ class About:
 
 
 def content_of(facts: Sequence[PlaceFacts], samples: Sequence[Sample], about: About) -> StudyContent:
-    """The page. Raises PlotError without matplotlib."""
+    """The page."""
     falls = falls_of(facts)
     told, rules, accuracy = identification_table(falls), rules_table(falls), accuracy_table(falls)
     outcomes, wrongly = outcomes_table(facts), contradicted(facts)

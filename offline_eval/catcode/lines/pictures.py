@@ -21,7 +21,7 @@ _ROW = 0.27
 
 
 def falls_picture(falls: Falls) -> Picture | None:
-    """The share of rewrites whose line falls no further, for each kind. None without a rewrite. Raises PlotError."""
+    """The share of rewrites whose line falls no further, for each kind. None without a rewrite."""
     kinds = (
         ("code around the line", falls.arm == "context", LIKELY.colour, "solid"),
         ("equivalent", falls.arm == "equivalent", LIKELY.colour, "dashed"),
@@ -48,7 +48,7 @@ def falls_picture(falls: Falls) -> Picture | None:
 
 
 def rules_picture(table: CellTable) -> Picture | None:
-    """Recall of each rule with its interval. None without a rule. Raises PlotError."""
+    """Recall of each rule with its interval. None without a rule."""
     shown = [(row.names, row.cells[0]) for row in table.rows if row.cells[0].value is not None]
     if not shown:
         return None

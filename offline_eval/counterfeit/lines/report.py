@@ -51,7 +51,7 @@ def write_report(run: Run, results: Results, lost: int, *, as_json: bool) -> Non
 
 
 def content_of(run: Run, results: Results, lost: int) -> StudyContent:
-    """The page. Raises StudyError, and PlotError without matplotlib."""
+    """The page. Raises StudyError."""
     question = run.question(("items", "prompt_sampled"))
     texts, gaps = texts_of(results.answers), gaps_of(results.answers)
     verdicts = all_verdicts(distinct(texts))

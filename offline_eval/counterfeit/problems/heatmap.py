@@ -50,7 +50,7 @@ class Asked:
 def compare(runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
     """Write report/ into `out`; on stdout its files, or one JSON document with all figures.
 
-    Raises StudyError for runs without a judged program, and PlotError without matplotlib.
+    Raises StudyError for runs without a judged program.
     """
     found = _told_apart([_loaded(run) for run in runs])
     if not any(run.cells for run in found):

@@ -61,7 +61,7 @@ class About:
 
 
 def content_of(facts: Sequence[PlaceFacts], samples: Sequence[Sample], about: About) -> StudyContent:
-    """The page. Raises PlotError without matplotlib."""
+    """The page."""
     main = rates(facts, "truth", "passes", copies=True)
     of_rates, domains, over = rates_table(facts, about.codes), domain_table(main), correlation_table(main)
     told = described_table(facts, about.codes)

@@ -17,7 +17,7 @@ _TICKS = (0, 0.25, 0.5, 0.75, 1)
 
 
 def scatter(found: Rates) -> Picture | None:
-    """RTC and lift of each project against pass@1, with 95 % intervals. None without a project. Raises PlotError."""
+    """RTC and lift of each project against pass@1, with 95 % intervals. None without a project."""
     if not found.names:
         return None
     passing = found.by_project(found.bare)

@@ -10,7 +10,6 @@ from typing import Any
 from ....calibration.report.blocks import Block, Paragraph
 from ....calibration.report.cells import CellTable, text_of
 from ....calibration.report.paper_claims import PaperClaim, Rule, claim_of
-from ....calibration.report.plots import PlotError
 from ....calibration.report.study_report import Section, StudyContent, counted_claims, write_study_report
 from ...errors import StudyError
 from ...progress import counted, to_stderr
@@ -71,15 +70,10 @@ def scored_of(run: Run, items: Sequence[Item]) -> list[Scored]:
 
 def write_page(run: Run, items: Sequence[Item], *, as_json: bool) -> None:
     """Write report/; on stdout its files, or one JSON document."""
-    files: Sequence[Path] = ()
-    try:
-        content = content_of(run, items)
-        for sentence in content.summary:
-            to_stderr(sentence)
-        files = write_study_report(run.folder, content)
-    except PlotError as error:
-        to_stderr(f"no report was written: {error}")
-    tell(run.folder, files, as_json=as_json)
+    content = content_of(run, items)
+    for sentence in content.summary:
+        to_stderr(sentence)
+    tell(run.folder, write_study_report(run.folder, content), as_json=as_json)
 
 
 def tell(folder: Path, files: Sequence[Path], *, as_json: bool) -> None:
@@ -92,7 +86,7 @@ def tell(folder: Path, files: Sequence[Path], *, as_json: bool) -> None:
 
 
 def content_of(run: Run, items: Sequence[Item]) -> StudyContent:
-    """The page of a run. Raises PlotError without matplotlib."""
+    """The page of a run."""
     question = run.question(("set", "form"))
     name = question["set"]
     sim, by, found = sim_of(name), group_word(name), scored_of(run, items)
@@ -204,7 +198,7 @@ def compare(runs: Sequence[Run], items: Sequence[Sequence[Item]], out: Path, *, 
 
 
 def models_content(found: Mapping[str, Sequence[Scored]], name: str, command: str) -> StudyContent:
-    """The page on several models. Raises PlotError without matplotlib."""
+    """The page on several models."""
     sim, by = sim_of(name), group_word(name)
     table, correlated = models_table(found, sim, by), models_correlations(found, sim)
     points = [point for items in found.values() if (point := rtc_and_pass(items, sim))]

@@ -17,14 +17,14 @@ _BENCHMARK = "HumanEval"
 
 
 def over_models(ours: Points) -> Picture:
-    """The paper's models on HumanEval, and ours. Raises PlotError without matplotlib."""
+    """The paper's models on HumanEval, and ours."""
     theirs = list(zip(paper().column(_BENCHMARK, "pass_at_1"), paper().column(_BENCHMARK, "rtc"), strict=True))
     title = f"RTC and pass@1 on HumanEval, {len(theirs)} models of the paper and {len(ours)} of ours"
     return _scatter("rtc-models", title, (("of the paper", theirs), ("ours", ours)), "pass@1")
 
 
 def over_groups(points: Points, what: str) -> Picture:
-    """The groups of a run: RTC against what is got without a description. what: they are, in the plural. Raises PlotError."""
+    """The groups of a run: RTC against what is got without a description. what: they are, in the plural."""
     return _scatter("rtc-groups", f"RTC by project (figures 2 and 5): {len(points)} {what}", (("a project", points),), "baseline = pass@1")
 
 

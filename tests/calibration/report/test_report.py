@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-import builtins
 import json
 import os
 import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from html.parser import HTMLParser
@@ -19,7 +18,6 @@ from msgspec import structs
 from synthetic_samples import sample, world
 
 from assay.calibration.bands import LIKELY, POSSIBLE
-from assay.calibration.calibrator import save
 from assay.calibration.fitting.fit import Fit, fit
 from assay.calibration.fitting.shrinkage import Child
 from assay.calibration.metrics.intervals import paired
@@ -29,7 +27,6 @@ from assay.calibration.report.measured import measured
 from assay.calibration.report.plots import DARK, pictures
 from assay.calibration.report.report import Report, report, summary
 from assay.calibration.samples import Sample
-from assay.cli.main import main
 
 DATE = datetime(2026, 1, 2, tzinfo=UTC)
 FILES = ["ranking-exact_match.svg", "reliability-exact_match.svg", "report.html", "report.json", "report.md"]
@@ -337,20 +334,3 @@ def test_the_maps_of_groups_that_have_their_own_are_in_the_report(fitted: Fit, t
     assert "Maps of each project: the 50 largest; 10 others are in report.json" in text
     assert "| q59 | 69 | 5 | log odds = 0.25 + 0.5 · total_logprob |" in text
     assert "| q9 |" not in text
-
-
-def test_without_matplotlib_the_report_says_what_to_install(
-    fitted: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    real: Callable[..., object] = builtins.__import__
-
-    def without(name: str, *rest: object, **named: object) -> object:
-        if name.startswith("matplotlib"):
-            raise ImportError(name)
-        return real(name, *rest, **named)
-
-    save(fitted.calibrator, tmp_path / "c.json")
-    monkeypatch.setattr(builtins, "__import__", without)
-    assert main(["calibrate", "report", str(tmp_path / "c.json"), "--out", str(tmp_path / "out")]) == 1
-    assert "-m pip install matplotlib" in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()
