@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..calibration.control_characters import escaped_line
+from ..calibration.plain_number import plain
 from .exit_codes import UsageError
 from .terminal import is_terminal, say
 
@@ -104,7 +105,7 @@ def told_of_tests(verified: Verified, most: int, max_ms: float) -> Iterator[str]
         told.append(f"of {unknown_count} it can't be told")
     yield f"the tests judged {verified.known} of {verified.total} repairs: {', '.join(told)}"
     if left and verified.why:
-        yield f"{left} {'was' if left == 1 else 'were'} not tried: {max_ms / 1e3:g} s were over (--max-ms)"
+        yield f"{left} {'was' if left == 1 else 'were'} not tried: {plain(max_ms / 1e3, 6)} s were over (--max-ms)"
     elif left and passing >= most:
         yield f"{left} {'was' if left == 1 else 'were'} not tried: enough pass (--most {most})"
     if not shown:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...calibration.plain_number import plain
 from ..exit_codes import DONE, FAILED, UsageError
 from ..options import add_json_option, command_parser
 from ..terminal import print_json, say
@@ -136,7 +137,7 @@ def _tell(watched: _Watched, calibrator: Calibrator, refit: str) -> None:
     wrong = f"off by more than {state.tolerance:.3g} in log odds (or 2 percentage points)"
     if found is None:
         say(f"no alarm: there is no proof that the probabilities are {wrong}")
-        say(f"the highest e-value is {_e(state.log_highest)}, an alarm needs {1 / state.alpha:g}")
+        say(f"the highest e-value is {_e(state.log_highest)}, an alarm needs {plain(1 / state.alpha, 6)}")
         return
     size = f"{found.size:.2f} ({found.low:.2f} to {found.high:.2f})"
     said, rate = _since(watched, found, calibrator.event)
@@ -144,7 +145,7 @@ def _tell(watched: _Watched, calibrator: Calibrator, refit: str) -> None:
     say(f"they are {DIRECTION_WORDS[found.direction].format(size=size)}")
     begin = f"since about sample {found.since:,}, {watched.used[found.since - 1].id}"
     say(f"{begin}: the probabilities promised {said:.1%} on average, it was {rate:.1%}")
-    say(f"e-value {_e(found.log_e_value)}; if the probabilities held, the chance of ever an alarm would be at most {state.alpha:g}")
+    say(f"e-value {_e(found.log_e_value)}; if the probabilities held, the chance of ever an alarm would be at most {plain(state.alpha, 6)}")
     say(f"what to do: fit a calibrator to the samples from there on{'' if found.since == 1 else ', without those before'}:\n  {refit}")
 
 
@@ -182,4 +183,4 @@ def _document(watched: _Watched, calibrator: Calibrator, path: Path, refit: str)
 
 
 def _e(log_e: float) -> str:
-    return f"{math.exp(log_e):.3g}" if log_e < 300 else f"1e{log_e / math.log(10):.0f}"
+    return plain(math.exp(log_e), 3) if log_e < 300 else f"1e{log_e / math.log(10):.0f}"

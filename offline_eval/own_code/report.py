@@ -13,6 +13,7 @@ from typing import Any
 from ...analysis.python.lines import MIN_FUNCTION_LINES
 from ...calibration.guards import MIN_PER_CLASS, MIN_SAMPLES
 from ...calibration.language_names import names_of_languages
+from ...calibration.plain_number import plain
 from ...calibration.project_folder import PROJECT_FOLDER
 from ...calibration.registry import Registry, load_registry
 from ...calibration.report.report import summary
@@ -181,11 +182,11 @@ def why_ended(ending: Ending | None, made: Sequence[Made], results: Results) -> 
             else f"there is no function of {MIN_FUNCTION_LINES} lines in this code"
         )
     elif ending.why == "time" and ending.minutes:
-        said = f"asking ended after {ending.minutes:g} minutes; the same command goes on from there"
+        said = f"asking ended after {plain(ending.minutes, 6)} minutes; the same command goes on from there"
         more = [_missing(results.samples.get(one.task, ()), len(results.answers)) for one in made if is_insufficient(one)]
         if ending.asked and more:
             minutes = math.ceil(max(more) / ending.asked * ending.minutes)
-            said += f": about {counted(minutes, 'minute')} more should tell, at {ending.asked / ending.minutes:.2g} places a minute"
+            said += f": about {counted(minutes, 'minute')} more should tell, at {plain(ending.asked / ending.minutes)} places a minute"
         yield said
 
 

@@ -13,6 +13,7 @@ from ...analysis.oracle.interpreter import existing, mounts_of
 from ...analysis.sandbox.isolation.levels import Isolation
 from ...analysis.sandbox.isolation.tree import entries_below
 from ...analysis.sandbox.isolation.view import interpreter_folders
+from ...calibration.plain_number import plain
 from ...calibration.project_folder import PROJECT_FOLDER, link_in
 from ...inference.completion.task import Task
 from ...inference.opening import ModelChoice
@@ -155,7 +156,7 @@ def plan_lines(plan: dict[str, Any]) -> Iterator[str]:
     yield f"             with the code taken out, and with what the model wrote ({', '.join(plan['tasks'])})"
     bounds = [
         counted(plan["places"], "place") if plan["places"] else "",
-        f"{plan['minutes']:g} minutes of asking" if plan["minutes"] else "",
+        f"{plain(plan['minutes'], 6)} minutes of asking" if plan["minutes"] else "",
     ]
     if plan["ray"]:
         workers = f"with {plan['workers'] or 'as many workers as there are CPUs but one'} on the Ray cluster at {plan['ray']}"

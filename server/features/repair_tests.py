@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from ...calibration.plain_number import plain
 from ...suggestion.repair.verified import Verification, Verified, is_more_wanted, with_lines
 from ..documents.documents import Document
 from ..language_server import AssayServer
@@ -39,7 +40,7 @@ async def with_tests(
         texts = (with_lines(before, repair.suggestion) for repair in left)
         said = await ls.verifications.judged_within(max_ms / 1e3, document.uri, before, texts, is_wanted, asks="later")
         if len(said) < len(left) and is_more_wanted([*known.values(), *said], most, passing):
-            why = f"{TIME_UP} {max_ms / 1e3:g} s (assay.repair.maxMs)"
+            why = f"{TIME_UP} {plain(max_ms / 1e3, 6)} s (assay.repair.maxMs)"
         judged += zip(left, said, strict=False)
         left = left[len(said) :]
     return _with(found, Verified(tuple(judged), tuple(left), why), most)

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from ...calibration.log.events import OtherSuggestion, RequestEnded, hash_of
+from ...calibration.plain_number import plain
 from ...inference.model import StopReason
 from ...suggestion.positions import Position, Range
 from ...suggestion.repair.confidence import TASK
@@ -125,7 +126,7 @@ class RepairRequests:
         except TimeoutError:
             why = "the model is still loading" if names is None else "the model found nothing"
             self._ended(asked, Ending.TIMED_OUT, began, names, f"{why} in time")
-            raise NoRepairs(f"{why} after {max_ms / 1e3:g} s (assay.repair.maxMs)") from None
+            raise NoRepairs(f"{why} after {plain(max_ms / 1e3, 6)} s (assay.repair.maxMs)") from None
         except (ModelUnavailable, ModelProcessDied, ModelRequestFailed) as error:
             self._ended(asked, Ending.FAILED, began, names, "there is no model to ask")
             raise NoRepairs(str(error)) from error
@@ -154,7 +155,7 @@ class RepairRequests:
             await self._loaded(max_ms)
             return await self._live().process.surprise(asked.request)
         except TimeoutError:
-            raise NoRepairs(f"the model is still loading after {max_ms / 1e3:g} s (assay.repair.maxMs)") from None
+            raise NoRepairs(f"the model is still loading after {plain(max_ms / 1e3, 6)} s (assay.repair.maxMs)") from None
         except (ModelUnavailable, ModelProcessDied, ModelRequestFailed) as error:
             raise NoRepairs(str(error)) from error
 

@@ -12,6 +12,7 @@ import hashlib
 from dataclasses import dataclass
 
 from ...calibration.confidence import Confidence
+from ...calibration.plain_number import plain
 
 # So many bits of a hash make a number that a float holds exactly.
 _BITS = 53
@@ -52,7 +53,7 @@ def decide(
         wanted, why = show_uncalibrated, f"it has no probability, and such are {'shown' if show_uncalibrated else 'hidden'}"
     else:
         wanted = probability >= show_above
-        why = f"its probability, {probability:.4g}, is {'at least' if wanted else 'below'} {show_above:.4g}"
+        why = f"its probability, {plain(probability, 4)}, is {'at least' if wanted else 'below'} {plain(show_above, 4)}"
     if wanted:
         return Decision(True, 1.0, why)
     if draw < explore:
