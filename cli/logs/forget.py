@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import os
+import posixpath
+import re
 import sys
+import unicodedata
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote_to_bytes
 
 from ..exit_codes import DONE, FAILED
 from ..options import add_log_option, command_parser, date
@@ -19,8 +24,13 @@ if TYPE_CHECKING:
     from ..options import Subparsers
 
 # The characters that editors do not quote in the path of a URI: VS Code and pathlib quote all but letters, Neovim leaves the delimiters of
-# RFC 3986 as they are, and some clients everything (None).
-_UNQUOTED = ("/", "/!$&'()*+,;=:@", None)
+# RFC 3986 as they are, browsers' libraries more, and some clients everything (None).
+_UNQUOTED = ("/", "/!$&'()*+,;=:@", "/!$&'()*+,;=:@[]|^", None)
+# One letter before a colon is a drive.
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(.*)", re.DOTALL)
+_FILE = re.compile(r"(?://(?:localhost)?(?=/))?((/[^?#]*).*)", re.IGNORECASE | re.DOTALL)
+_DRIVE = re.compile(r"/?([A-Za-z])(?::|%3[Aa])(?=[/\\])")
+_PLACE = re.compile(r"(?::[0-9]+){1,2}$")
 
 
 def register(actions: Subparsers) -> None:
@@ -63,26 +73,49 @@ def _delete(log: EventLog, arguments: argparse.Namespace) -> int:
     from ...calibration.log.events import hash_of
 
     if arguments.document is not None:
-        return log.forget_documents(map(hash_of, _uris(arguments.document)))
+        return log.forget_documents(map(hash_of, uris_of(arguments.document)))
     if arguments.before is not None:
         return log.forget_before(int(arguments.before.timestamp() * 1e3))
     return log.forget_texts() if arguments.text else log.forget_all()
 
 
-def _uris(document: str) -> set[str]:
-    """How editors may write a document's URI."""
-    from urllib.parse import quote
+def uris_of(document: str) -> set[str]:
+    """How editors may have written the URI of a document that is named by a path or a URI, in whatever spelling."""
+    given = _SCHEME.fullmatch(document.strip())
+    if given is None or _DRIVE.match(document):
+        return _of_paths({document, document.strip(), _PLACE.sub("", document)}) | {document}
+    scheme, rest = given[1].lower(), given[2]
+    if scheme == "file":
+        found = _FILE.match(rest)
+        return {document} | _of_paths({os.fsdecode(unquote_to_bytes(part)) for part in found.groups()} if found else ())
+    return {document, *_spelled(f"{scheme}:", unquote_to_bytes(rest)), *_of_paths({document})}
 
-    if "://" in document or document.startswith("untitled:"):
-        return {document}
+
+def _of_paths(paths: Iterable[str]) -> set[str]:
     found = set[str]()
-    for path in {Path(document).absolute(), Path(document).resolve()}:
-        text = path.as_posix()
-        for root in {text, text[:1].lower() + text[1:]} if path.drive else {text}:
-            whole = root if root.startswith("/") else f"/{root}"
-            raw = os.fsencode(whole)
-            found |= {f"file://{whole if unquoted is None else quote(raw, safe=unquoted)}" for unquoted in _UNQUOTED}
+    for path in paths:
+        if drive := _DRIVE.match(path):
+            rest = path[drive.end() :].replace("\\", "/")
+            whole = {f"/{letter}:{posixpath.normpath(rest)}" for letter in (drive[1].lower(), drive[1].upper())}
+        else:
+            # The folder that a shell is in may be reached by a link, which editors keep.
+            logical = Path(os.environ.get("PWD", ""), path)
+            seen = (path, os.path.realpath(path), *([logical] if logical.is_absolute() else ()))
+            whole = {_with_slash(Path(os.path.normpath(Path.cwd() / each)).as_posix()) for each in seen}
+        forms = {unicodedata.normalize(form, each) for each in whole for form in ("NFC", "NFD")} | whole
+        found |= {uri for each in forms for uri in _spelled("file://", os.fsencode(each))}
     return found
+
+
+def _with_slash(path: str) -> str:
+    return path if path.startswith("/") else f"/{path}"
+
+
+def _spelled(before: str, raw: bytes) -> set[str]:
+    """Quoted in each way, with large and small digits."""
+    quoted = {os.fsdecode(raw) if unquoted is None else quote(raw, safe=unquoted) for unquoted in _UNQUOTED}
+    small = {re.sub("%[0-9A-F]{2}", lambda found: found[0].lower(), each) for each in quoted}
+    return {f"{before}{each}" for each in quoted | small}
 
 
 def _agreed(question: str) -> bool:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import io
+import re
 import sqlite3
+import unicodedata
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from log_commands import run
@@ -14,6 +17,7 @@ from synthetic_events import BEGAN_MS, life, new
 
 from assay.calibration.log.event_log import EventLog
 from assay.calibration.log.events import ShowingSeen, TextLogged, hash_of
+from assay.cli.logs.forget import uris_of
 
 CODE = "SECRET = 1"
 
@@ -28,8 +32,6 @@ class Terminal(io.StringIO):
 def test_all_about_a_document_is_forgotten_by_its_path_however_an_editor_writes_it(
     tmp_path: Path, name: str, unquoted: str | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from urllib.parse import quote
-
     path, document = tmp_path / "log", tmp_path / name
     uri = f"file://{document if unquoted is None else quote(str(document), safe=unquoted)}"
     with EventLog(path, create=True) as log:
@@ -42,6 +44,49 @@ def test_all_about_a_document_is_forgotten_by_its_path_however_an_editor_writes_
         assert {row.showing for row in log.rows()} == {None, "other"}
         assert run("forget", "--log", path, "--document", "file:///project/a.py", "--yes") == 0
         assert list(log.rows()) == []
+
+
+EDITORS = ("file://{quoted}", "file://{raw}", "file://{small}")
+
+
+@pytest.mark.parametrize("by_link", [False, True])
+@pytest.mark.parametrize("editor", EDITORS)
+def test_a_document_is_forgotten_by_any_spelling_of_its_address(
+    tmp_path: Path, editor: str, by_link: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    (tmp_path / "real" / "größe [1].py").touch()
+    opened = tmp_path / ("link" if by_link else "real") / "größe [1].py"
+    quoted = quote(str(opened))
+    logged = editor.format(quoted=quoted, raw=opened, small=re.sub("%..", lambda found: found[0].lower(), quoted))
+    monkeypatch.chdir(opened.parent)
+    monkeypatch.setenv("PWD", str(opened.parent))  # as a shell has it
+    spellings = [
+        str(opened), f"{opened}/", f" {opened} ", f"{opened}:12:5", "größe [1].py", "./größe [1].py", "../real/../link/größe [1].py",
+        opened.as_uri(), f"file:{quoted}", f"file://localhost{quoted}", f"FILE://{quoted}#L3", f"file://{opened.parent}/./größe%20[1].py",
+        unicodedata.normalize("NFD", str(opened)),
+    ]  # fmt: skip
+    if not by_link:
+        spellings += [str(tmp_path / "link" / "größe [1].py")]
+    else:
+        spellings.remove("../real/../link/größe [1].py")
+    for spelling in spellings:
+        assert logged in uris_of(spelling), spelling
+    assert logged not in uris_of("größe.py") | uris_of(str(opened.parent)) | uris_of("file:///größe [1].py")
+
+
+@pytest.mark.parametrize(
+    "logged", ["file:///c%3A/a%20b.py", "file:///C:/a%20b.py", "file:///c:/a b.py", "file:///C%3A/a%20b.py", "file:///c%3a/a%20b.py"]
+)
+def test_a_drive_of_windows_is_forgotten_in_either_case_and_quoted_or_not(logged: str) -> None:
+    for spelling in ("C:\\a b.py", "c:/a b.py", "C:/x/../a b.py", "file:///C:/a%20b.py", "file:///c%3a/a%20b.py"):
+        assert logged in uris_of(spelling), spelling
+
+
+def test_what_is_no_file_is_forgotten_by_its_address() -> None:
+    assert "untitled:Untitled-1" in uris_of("untitled:Untitled-1")
+    assert "vscode-notebook-cell:/a%20b.ipynb" in uris_of("vscode-notebook-cell:/a b.ipynb")
 
 
 def test_what_is_forgotten_is_gone_from_the_file_and_only_after_yes(
