@@ -80,9 +80,9 @@ def verify(project: Path, python: Path | None, name: str, text: str, repairs: Se
         return Verified()
     instead = in_place_of(Path(name), (with_lines(text, repair.suggestion) for repair in repairs))
     try:
+        say(f"running the tests of {project} as they are; what they say is kept until a file changes")
         with ProjectTests(project, python=python, cache=default_cache(), instead=instead) as tests:
             judge = tests.judge(Path(name), text)
-            say(f"running the tests of {project} as they are; what they say is kept until a file changes")
             tests.measure()
             return verified(repairs, text, judge, most=most, max_ms=max_ms)
     except NoTests as error:

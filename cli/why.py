@@ -56,8 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.yes:
         ask_for_tests(project)
     try:
+        say(f"running the tests of {project} as they are; what they say is kept until a file changes")
         with ProjectTests(project, python=arguments.python, cache=default_cache()) as tests:
-            say(f"running the tests of {project} as they are; what they say is kept until a file changes")
             tests.measure()
             test = named(tests.failing(), arguments.test)
             suspects = tests.suspects(test)[:MAX_LINES]

@@ -35,7 +35,8 @@ _MAX_QUOTE = 80
 _NO_HOMES = ("/proc", "/sys", "/dev")
 _MAX_SETTINGS_BYTES = 1 << 16
 _OTHER = "make the environment anew, or name another Python (--python)"
-_PROBE_LIMITS = Limits(cpu_s=30, wall_s=120, memory_bytes=1 << 30, processes=16, output_bytes=1 << 22)
+# Python with pytest answers in a second or two; the rest is for a busy machine.
+_PROBE_LIMITS = Limits(cpu_s=30, wall_s=30, memory_bytes=1 << 30, processes=16, output_bytes=1 << 22)
 
 
 class UnusableInterpreter(Exception):
@@ -142,6 +143,8 @@ def probe(path: Path, jail: Jail) -> Interpreter:
     ran = jail.run([str(path), "-I", "-c", _ASK], cwd=Path("/"), mounts=mounts, limits=_PROBE_LIMITS)
     if ran.ending == "infrastructure":
         raise UnusableInterpreter(f"{path} can't be run in the sandbox: {ran.reason}")
+    if ran.ending == "timed_out":
+        raise UnusableInterpreter(f"{path} was asked which Python it is, and gave no answer within {_PROBE_LIMITS.wall_s:g} s: {_OTHER}")
     said = _answer(ran.stdout)
     if said is None:
         last = (ran.stderr.decode(errors="replace").strip().splitlines() or [ran.reason or f"{ran.ending} {ran.status}"])[-1]

@@ -6,12 +6,13 @@ import os
 import shutil
 import socket
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from shop_project import isolated
 
-from assay.analysis.oracle.interpreter import UnusableInterpreter, interpreter_of, mounts_of, probe
+from assay.analysis.oracle.interpreter import _PROBE_LIMITS, UnusableInterpreter, interpreter_of, mounts_of, probe
 from assay.analysis.sandbox.isolation.levels import Isolation
 from assay.analysis.sandbox.isolation.view import within
 
@@ -220,6 +221,16 @@ def test_what_is_no_python_is_refused(tmp_path: Path, program: str, reason: str)
 def lying(program: Path, script: str) -> None:
     program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(0o755)
+
+
+def test_a_program_that_never_answers_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    (tmp_path / ".venv").chmod(0o755)
+    (tmp_path / ".venv" / "pyvenv.cfg").write_text("home = /usr/bin\n")
+    lying(tmp_path / ".venv" / "bin" / "python", "exec sleep 600")
+    monkeypatch.setattr("assay.analysis.oracle.interpreter._PROBE_LIMITS", replace(_PROBE_LIMITS, wall_s=1))
+    with pytest.raises(UnusableInterpreter, match="was asked which Python it is, and gave no answer within 1 s"):
+        probe(tmp_path / ".venv" / "bin" / "python", isolated())
 
 
 @pytest.mark.parametrize(
