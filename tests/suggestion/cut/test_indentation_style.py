@@ -1,6 +1,15 @@
 from __future__ import annotations
 
+import random
+import re
+import sysconfig
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from assay.suggestion.cursor import Cursor
 from assay.suggestion.cut.indentation_style import in_the_documents_style
@@ -14,10 +23,10 @@ TWO = "class A:\n  def f(self):\n    return 1\n"
     [
         ("if x:\n        y()", TABS + "\t", "\n", "if x:\n\t\ty()"),
         ("if x:\n    y()\n  z()", TABS + "\t", "\n", "if x:\n\t\ty()\n\tz()"),
-        ("if x:\n     y()", TABS + "\t", "\n", "if x:\n     y()"),
+        ("if x:\n     y()", TABS + "\t", "\n", "if x:\n\t\ty()"),
         ("    y()", TABS + "def g():\n", "\n", "\ty()"),
         ("if x:\n\t\ty()", TWO + "  ", "\n", "if x:\n    y()"),
-        ("if x:\n        y()", TABS + "  z()\n\t", "\n", "if x:\n        y()"),
+        ("if x:\n        y()", TABS + "  z()\n\t", "\n", "if x:\n\t\ty()"),
         ("if x:\n        y()", "", "", "if x:\n        y()"),
         ("    y()", "def g():\n", "\n", "    y()"),
         (" = [\n        1]", TABS + "\tx", " # why\n", " = [\n\t\t1]"),
@@ -25,3 +34,103 @@ TWO = "class A:\n  def f(self):\n    return 1\n"
 )
 def test_lines_are_indented_as_the_document_is(text: str, prefix: str, suffix: str, left: str) -> None:
     assert in_the_documents_style(text, Cursor(prefix, suffix, "block")) == left
+
+
+STYLES = {"tabs": 8, "two": 2, "three": 3, "four": 4, "eight": 8, "mixed": 4}
+
+
+def indent(style: str, level: int, rest: int = 0) -> str:
+    """Of a level: by tabs, by spaces, or mixed, where eight columns are a tab."""
+    if style == "tabs":
+        return "\t" * level + " " * rest
+    columns = level * STYLES[style] + rest
+    return "\t" * (columns // 8) + " " * (columns % 8) if style == "mixed" else " " * columns
+
+
+def written(levels: list[tuple[int, str]], style: str) -> list[str]:
+    return [indent(style, level) + text for level, text in levels]
+
+
+def ways(levels: list[tuple[int, str]], header: int, style: str) -> list[list[str]]:
+    """How models write the lines of a block: as the document is, by four spaces, so from what they see of its header, a tab too many."""
+    seen = indent(style, header)
+    own, four = written(levels, style), written(levels, "four")
+    from_header = [seen + " " * (4 * (level - header)) + text for level, text in levels]
+    return [own, four, from_header, *([["\t" + line for line in own]] if style == "tabs" else [])]
+
+
+@st.composite
+def blocks(draw: st.DrawFn, depth: int = 0) -> list[tuple[int, str]]:
+    """Lines of Python, with their levels."""
+    lines: list[tuple[int, str]] = []
+    for _ in range(draw(st.integers(1, 3))):
+        if depth < 3 and draw(st.booleans()):
+            lines.append((depth, draw(st.sampled_from(["if a:", "for a in b:  # each", "def f(a, b):", "class A(B):"]))))
+            lines += [(level, text) for level, text in draw(blocks(depth + 1))]
+        else:
+            lines.append((depth, draw(st.sampled_from(["a = b", "f(a, b)", "# of a: b", "return a", 'a["b"] = 1']))))
+    return lines
+
+
+BEFORE = [(0, "class B:"), (1, "def g(self):"), (2, "if self:"), (3, "h()")]
+
+
+@given(blocks(), st.integers(0, 3), st.sampled_from(sorted(STYLES)), st.data())
+def test_a_block_is_written_as_the_document_is_however_a_model_indents_it(
+    block: list[tuple[int, str]], header: int, style: str, data: st.DataObject
+) -> None:
+    above = written([*BEFORE[:header], *BEFORE, *BEFORE[:header]], style)
+    prefix = "\n".join([*above, indent(style, header) + "while a:"])
+    inside = [(level + header + 1, text) for level, text in block]
+    suffix = "\n" + "\n".join(written(BEFORE, style))
+    truth, text = written(inside, style), data.draw(st.sampled_from(ways(inside, header, style)))
+    behind = Cursor(prefix, suffix, "block")
+    assert in_the_documents_style("\n" + "\n".join(text), behind) == "\n" + "\n".join(truth)
+    begun = indent(style, header + 1)
+    below = Cursor(f"{prefix}\n{begun}", suffix, "block")
+    lead = "\t" if text[0].startswith("\t" * (header + 2)) else ""
+    given_text = "\n".join([lead + text[0].lstrip(), *text[1:]])
+    found = in_the_documents_style(given_text, below)
+    assert begun + found == "\n".join(truth)
+    assert in_the_documents_style(found, below) == found
+
+
+def of_file(path: Path) -> list[tuple[int, str]] | None:
+    """The lines of a file that is indented by four spaces, each by its columns; None of another."""
+    lines = path.read_text(encoding="utf-8").split("\n")
+    return None if any("\t" in line for line in lines) else [(len(line) - len(line.lstrip(" ")), line.lstrip(" ")) for line in lines]
+
+
+def blocks_of(lines: list[tuple[int, str]]) -> Iterator[tuple[int, int]]:
+    """The headers of blocks in a file, and where these end: eight lines below them at most."""
+    for at, (columns, text) in enumerate(lines[:-1]):
+        if re.match(r"(?:if|for|while|with|def|class|else|try|except|struct|static)\b.*[:{]$", text) and lines[at + 1] > (columns + 4, ""):
+            if lines[at + 1][0] != columns + 4:
+                continue
+            end = next((i for i in range(at + 1, len(lines)) if lines[i][1] and lines[i][0] < columns + 4), len(lines))
+            end = min(end, at + 9)
+            while not lines[end - 1][1]:
+                end -= 1
+            yield at, end
+
+
+@pytest.mark.parametrize("style", sorted(STYLES))
+@pytest.mark.parametrize(("folder", "pattern"), [("stdlib", "*.py"), ("include", "**/*.h")])
+def test_blocks_of_real_files_come_back_as_they_are_there(style: str, folder: str, pattern: str) -> None:
+    drawn, right, n = random.Random(style), Counter[str](), Counter[str]()
+    files = sorted(Path(sysconfig.get_path(folder)).glob(pattern))
+    for path in drawn.sample(files, min(60, len(files))):
+        lines = of_file(path)
+        for at, end in drawn.sample(found, min(5, len(found))) if lines and (found := list(blocks_of(lines))) else ():
+            assert lines is not None
+            styled = [indent(style, *divmod(columns, 4)) + text if text else "" for columns, text in lines]
+            four = [" " * columns + text if text else "" for columns, text in lines]
+            cursor = Cursor("\n".join(styled[: at + 1]), "\n" + "\n".join(styled[end:]), "block")
+            truth = "\n" + "\n".join(styled[at + 1 : end])
+            for name, text in (("own", truth), ("four", "\n" + "\n".join(four[at + 1 : end]))):
+                n[name] += 1
+                right[name] += in_the_documents_style(text, cursor) == truth
+    # In a short file nothing tells how it is indented, and a text that is aligned with what stands above it is no level.
+    assert n["own"] > 30
+    assert right["own"] >= (0.98 if folder == "stdlib" else 0.8) * n["own"]
+    assert right["four"] >= (0.96 if folder == "stdlib" else 0.5) * n["four"]
