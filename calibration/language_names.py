@@ -6,14 +6,18 @@ _NAMES = {
     "c": "C",
     "cpp": "C++",
     "csharp": "C#",
+    "html": "HTML",
     "javascriptreact": "JavaScript with JSX",
     "javascript": "JavaScript",
+    "json": "JSON",
     "php": "PHP",
     "plaintext": "plain text",
     "shellscript": "shell scripts",
     "sql": "SQL",
+    "toml": "TOML",
     "typescript": "TypeScript",
     "typescriptreact": "TypeScript with JSX",
+    "yaml": "YAML",
 }
 
 

@@ -68,7 +68,9 @@ def register(commands: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the repairs of FILE:LINE[-LINE]. Raises UsageError and ModelError."""
     from ..suggestion.languages import language_of
+    from ..suggestion.positions import content, split_lines
     from ..suggestion.repair.asking import Asking
+    from ..suggestion.repair.parsing import why_none
     from ..suggestion.repair.propose import propose
     from ..suggestion.repair.request import Failure, request_for
 
@@ -79,7 +81,9 @@ def run(arguments: argparse.Namespace) -> int:
     text = read_text(name, language=arguments.language, from_stdin=arguments.stdin)
     for line in (first, last):
         offset_of(text, line, 1, name)
-    project = project_to_verify_in(arguments, name)
+    language = arguments.language or language_of(name)
+    can_be_repaired = not why_none(tuple(map(content, split_lines(text))), first - 1, last, language)
+    project = project_to_verify_in(arguments, name) if can_be_repaired else None
     choice = model_choice(arguments)
     with contextlib.ExitStack() as opened:
         model = opened.enter_context((choice if arguments.instruct is None else choice.itself).open())
@@ -89,7 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
             text,
             first - 1,
             last,
-            language=arguments.language or language_of(name),
+            language=language,
             asker=asker,
             failure=None if arguments.failure is None else Failure(message=arguments.failure),
         )
@@ -180,7 +184,7 @@ def _print(
     if repairs.stopped_by is not None:
         say("there may be more: the time was up (--max-ms)")
     if not repairs.found:
-        say("No repair: nothing else was found that fits here.")
+        say(f"No repair: {repairs.why_none or 'nothing else was found that fits here.'}")
 
 
 def _surprise_text(name: str, found: LineSurprise) -> Iterator[str]:

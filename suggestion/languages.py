@@ -35,6 +35,8 @@ _BY_SUFFIX = {
     ".ts": "typescript",
     ".tsx": "typescriptreact",
 }
+# What is no code.
+_TEXT = {".json": "json", ".markdown": "markdown", ".md": "markdown", ".toml": "toml", ".yaml": "yaml", ".yml": "yaml"}
 # Code in languages of which nothing else is known here.
 _OTHER_CODE = frozenset({".dart", ".ex", ".exs", ".hs", ".jl", ".m", ".ml", ".mm", ".pl", ".r", ".scala", ".svelte", ".vue", ".zig"})
 
@@ -47,4 +49,5 @@ def is_code(path: str | PurePath) -> bool:
 
 def language_of(path: str | PurePath) -> str:
     """The language by the file's suffix; "plaintext" for one that is not known."""
-    return _BY_SUFFIX.get(PurePath(path).suffix.lower(), "plaintext")
+    suffix = PurePath(path).suffix.lower()
+    return _BY_SUFFIX.get(suffix) or _TEXT.get(suffix, "plaintext")

@@ -18,6 +18,12 @@ _KNOWN: dict[tuple[str, bool], str] = {}
 # Strings in holes of strings. Nobody writes so many, and a text that does (`f"{f"{f"{…`) would cost time with each.
 _MAX_DEPTH = 32
 
+# What comments begin with. What each means in a language `zone_at` says.
+_COMMENTS = ("#", "//", "/*", "--", "<!--", "=begin")
+# A string of Python that a line begins with, as a docstring is; one between single quotes is the whole line, below a header.
+_LONG_STRING = re.compile(r"[rRuUbB]{0,2}(?:\"{3}|'{3})")
+_SHORT_STRING = re.compile(r"""[rRuUbB]{0,2}(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\s*(?:#.*)?""")
+
 # The head of a function or a class, which prose hardly looks like.
 _DEFINITION = re.compile(
     r"^[ \t]*(?:(?:pub|export|default|async|static|public|private|protected|internal|final|abstract|override|open|unsafe|local)[ \t]+)*"
@@ -69,6 +75,23 @@ def zone_at(prefix: str, language: str, *, cut: bool = False) -> Zone:
     zone, certain = _read(_lexer(language), prefix, at)
     _KNOWN[language, cut] = prefix[:certain]
     return zone
+
+
+def is_prose(prefix: str, line: str, language: str, *, cut: bool = False) -> bool:
+    """Whether a line behind `prefix` is a comment, a docstring, or inside of a comment or string that begins above.
+
+    language, cut: as of `zone_at`. A blank line in code is none. A comment or string that ends in a line makes all of it prose.
+    """
+    body = line.strip()
+    before = prefix + line[: len(line) - len(line.lstrip())]
+    if zone_at(before, language, cut=cut) != "code":
+        return True
+    if any(body.startswith(mark) and zone_at(before + body[: len(mark) + 1], language, cut=cut) == "comment" for mark in _COMMENTS):
+        return True
+    if language != "python":
+        return False
+    above = prefix.rstrip()
+    return bool(_LONG_STRING.match(body)) or ((not above or above.endswith(":")) and bool(_SHORT_STRING.fullmatch(body)))
 
 
 def _read(lexer: _Lexer, prefix: str, at: int) -> tuple[Zone, int]:

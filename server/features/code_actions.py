@@ -13,7 +13,7 @@ from ..language_server import AssayServer
 from ..protocol.pygls_protocol import as_json
 from ..repairs.edits import workspace_edit
 from ..repairs.lines import Lines, lines_at, lines_in
-from .repair_places import why_none
+from .repair_places import why_none, why_unchecked
 from .repair_work import CHOOSE, REPAIR, repair_for
 
 KINDS = (types.CodeActionKind.QuickFix, types.CodeActionKind.RefactorRewrite)
@@ -22,11 +22,12 @@ _MAX_PLACES = 3
 
 
 def code_action(ls: AssayServer, params: types.CodeActionParams) -> list[types.CodeAction | types.Command]:
-    """The repairs that can be asked for. Answered at once: no model is asked, and of the text only the lines in question are looked at."""
+    """The repairs that can be asked for. Answered at once: no model is asked, and of the text no more is looked at than a model sees."""
     document = ls.protocol.documents.get(params.text_document.uri)
     if document is None or why_none(ls, document):
         return []
-    actions = [action for kind, lines, told in _places(document, params) for action in _offered(ls, kind, lines, told)]
+    places = [place for place in _places(document, params) if not why_unchecked(ls, document, place[1])]
+    actions = [action for place in places for action in _offered(ls, *place)]
     return [action if ls.actions.literals else _command_of(action) for action in actions]
 
 

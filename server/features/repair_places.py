@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import partial
 
 from ...suggestion.positions import Position
+from ...suggestion.repair.parsing import PROSE, why_not_parsed
+from ...suggestion.zones import is_prose
 from ..documents.documents import Document
 from ..documents.workspace import below_root, path_of, root_of
 from ..language_server import AssayServer
@@ -38,6 +40,22 @@ def why_none(ls: AssayServer, document: Document | None) -> str:
     return "" if refusal is None else refusal.sentence
 
 
+def why_unchecked(ls: AssayServer, document: Document, lines: Lines) -> str:
+    """Why nothing is repaired in lines that a document has, in a sentence: nothing could check it. Empty where something may be.
+
+    Of the text the lines are looked at, and as much before them as a completion sees.
+    """
+    if why := why_not_parsed(document.language):
+        return why
+    prefix, _, cut = ls.protocol.notebooks.around(document, Position(lines.first, 0), ls.live.window)
+    for number in range(lines.first, lines.end):
+        line = document.line(number)
+        if line.strip() and not is_prose(prefix, line, document.language, cut=cut):
+            return ""
+        prefix += line
+    return PROSE
+
+
 async def found_for(
     ls: AssayServer, lines: Lines, tell: Callable[[str], None] = lambda _: None, *, verify: bool = True, passing: int | None = None
 ) -> Found:
@@ -51,6 +69,8 @@ async def found_for(
     for _ in range(_TRIES):
         asked, document = asked_for(ls, lines), ls.protocol.documents.get(lines.uri)
         assert document is not None
+        if why := why_unchecked(ls, document, asked.lines):
+            raise NoRepairs(why)
         found = await ls.repairs.find(asked, tell, partial(_verified, ls, document, tell, passing) if verify else None)
         if _is_of(ls, found, document):
             return found

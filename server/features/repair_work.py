@@ -75,6 +75,8 @@ def nothing(found: Found) -> str:
         return f"the tests refuse {'the one that was found' if found.refused == 1 else f'all {found.refused} that were found'}."
     if found.repairs.stopped_by is not None:
         return "nothing was found in time (assay.repair.maxMs)."
+    if found.repairs.why_none:
+        return found.repairs.why_none
     trouble = found.repairs.not_asked.get("instruct", "")
     return f"nothing else was found that fits there. {trouble}".strip()
 

@@ -20,10 +20,11 @@ _COMMENTS = ("#", "//", "--", "/*", "*")
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A file that is changed. parsing: None for a language that can't be parsed."""
+    """A file that is changed. prose: the lines that may change and have no code (`parsing.prose_in`)."""
 
     lines: Lines
-    parsing: Parsing | None
+    parsing: Parsing
+    prose: frozenset[int] = frozenset()
 
 
 Filter = Callable[[Change, Seen], bool]
@@ -36,18 +37,23 @@ def changes_something(change: Change, seen: Seen) -> bool:
 
 def changes_code(change: Change, seen: Seen) -> bool:
     """Not white space or comments alone."""
-    says_the_same = None if seen.parsing is None else seen.parsing.says_the_same(change)
+    says_the_same = seen.parsing.says_the_same(change)
     if says_the_same is not None:
         return not says_the_same
     old = seen.lines[change.first : change.end]
     # Where a file of Python does not parse, how far a line is indented may be what is wrong.
-    same = _with_indentation if seen.parsing is not None and seen.parsing.indents else _without_space
+    same = _with_indentation if seen.parsing.indents else _without_space
     return [same(line) for line in _code(old)] != [same(line) for line in _code(change.new)]
 
 
 def breaks_nothing(change: Change, seen: Seen) -> bool:
     """Not a mistake of syntax where there was none."""
-    return seen.parsing is None or not seen.parsing.breaks(change)
+    return not seen.parsing.breaks(change)
+
+
+def leaves_prose_alone(change: Change, seen: Seen) -> bool:
+    """Not what a comment, a docstring or a text of several lines says: nothing can check what it makes of that."""
+    return all(seen.lines[number] in change.new for number in range(change.first, change.end) if number in seen.prose)
 
 
 def repeats_no_neighbour(change: Change, seen: Seen) -> bool:
@@ -62,7 +68,14 @@ def hides_nothing(change: Change, seen: Seen) -> bool:
 
 
 # The cheapest first.
-FILTERS: tuple[Filter, ...] = (changes_something, hides_nothing, repeats_no_neighbour, breaks_nothing, changes_code)
+FILTERS: tuple[Filter, ...] = (
+    changes_something,
+    leaves_prose_alone,
+    hides_nothing,
+    repeats_no_neighbour,
+    breaks_nothing,
+    changes_code,
+)
 
 
 def is_kept(change: Change, seen: Seen) -> bool:

@@ -17,7 +17,7 @@ from ..suggestion import Suggestion
 from .candidate import Candidate, Change, Lines, edit_size
 from .filters import Seen, is_kept
 from .order import Order, in_turns
-from .parsing import Parsing
+from .parsing import Parsing, prose_in
 from .repairs import Repair
 from .request import Request
 from .score import Score, Scores
@@ -45,13 +45,18 @@ class Gathering:
     """The candidates of one request, as they come: by what repeats of a change have in common, None for what a filter drops."""
 
     request: Request
-    parsing: Parsing | None
+    parsing: Parsing
     _found: dict[Change, Found | None] = field(default_factory=dict)
     _scores: Scores = field(init=False)
     _answered: dict[str, None] = field(default_factory=dict)
     _draws: int = 0
+    _seen: Seen = field(init=False)
 
     def __post_init__(self) -> None:
+        request = self.request
+        # Lines that are put in change together with one beside them.
+        first, end = max(0, request.first - 1), min(len(request.lines), request.end + 1)
+        self._seen = Seen(request.lines, self.parsing, prose_in(request.lines, first, end, request.language))
         self._scores = Scores(self.request.asking, self.request.lines)
 
     def take(self, source: Source, check: StopCheck) -> None:
@@ -68,14 +73,13 @@ class Gathering:
                 return
 
     def _kept(self, change: Change) -> Found | None:
-        if not is_kept(change, Seen(self.request.lines, self.parsing)):
+        if not is_kept(change, self._seen):
             return None
-        mends = self.parsing is not None and self.parsing.mends(change)
-        return Found(change, self._scores.of(change), mends)
+        return Found(change, self._scores.of(change), self.parsing.mends(change))
 
     def _same(self, change: Change) -> Change:
         """What is alike for all that repeat a change: where white space before a line says nothing, they may differ in it."""
-        if self.request.language != "plaintext" and (self.parsing is None or self.parsing.indents):
+        if self.parsing.indents:
             return change
         return replace(change, new=tuple(map(str.strip, change.new)))
 

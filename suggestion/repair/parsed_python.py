@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .candidate import Change, Lines, indent_of
+
+# What begins a statement that is not indented.
+_BEGINS = re.compile(r"(?!(?:elif|else|except|finally)\b)[^\s)\]}#]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,19 +45,23 @@ class ParsedPython:
         return True
 
     def breaks(self, change: Change) -> bool:
-        """Whether the file parses, and not with the change."""
-        return self.parses and self.after(change) is None
+        """Whether the file parses, and not with the change; of one that does not, whether the statement at its margin does that changes."""
+        if self.parses:
+            return self.after(change) is None
+        first, end = _at_the_margin(self.lines, change)
+        changed = change.of(self.lines)
+        return _parsed(self.lines[first:end]) is not None and _parsed(changed[first : len(changed) - (len(self.lines) - end)]) is None
 
     def mends(self, change: Change) -> bool:
         """Whether the file parses with the change alone."""
         return not self.parses and self.after(change) is not None
 
     def says_the_same(self, change: Change) -> bool | None:
-        """Whether a change is of white space, comments and spelling alone; None of a file that does not parse."""
+        """Whether a change is of white space, comments, docstrings and spelling alone; None of a file that does not parse."""
         if self.before is None:
             return None
         after = self.after(change)
-        return after is not None and ast.dump(self.before) == ast.dump(after)
+        return after is not None and _dump(self.before) == _dump(after)
 
 
 def parsed_python(lines: Lines, first: int, end: int) -> ParsedPython:
@@ -70,6 +78,28 @@ def parsed_python(lines: Lines, first: int, end: int) -> ParsedPython:
         return ParsedPython(lines, first, end, 0, _parsed(lines[first:end]))
     first, end = min(first, touched[0][0]), max(end, touched[-1][1])
     return ParsedPython(lines, first, end, indent, _parsed(lines[first:end], indent))
+
+
+def _dump(tree: ast.Module) -> str:
+    """All that a tree says but its docstrings, and other strings that are statements."""
+    bodies = [body for node in ast.walk(tree) if isinstance(body := getattr(node, "body", None), list)]
+    whole = [body[:] for body in bodies]
+    for body in bodies:
+        body[:] = [statement for statement in body if not _is_string(statement)]
+    dumped = ast.dump(tree)
+    for body, statements in zip(bodies, whole, strict=True):
+        body[:] = statements
+    return dumped
+
+
+def _is_string(statement: ast.AST) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant) and isinstance(statement.value.value, str)
+
+
+def _at_the_margin(lines: Lines, change: Change) -> tuple[int, int]:
+    """The first line of the statement that a change is in, and the first line behind it; of statements that are not indented."""
+    first = next((number for number in range(change.first, 0, -1) if _BEGINS.match(lines[number])), 0)
+    return first, next((number for number in range(change.end, len(lines)) if _BEGINS.match(lines[number])), len(lines))
 
 
 def _definitions_around(module: ast.Module, first: int, end: int) -> Iterator[ast.stmt]:

@@ -39,19 +39,19 @@ class ParsedTree:
 
     def breaks(self, change: Change) -> bool:
         """Whether there are more mistakes, in all or in the lines that change."""
-        after = self._after(change)
+        after = _mistakes(self._after(change))
         return len(after) > len(self.before) or _near(after, _new(change)) > _near(self.before, _old(change))
 
     def mends(self, change: Change) -> bool:
         """Whether there are fewer, and none in the lines that change."""
-        after = () if self.parses else self._after(change)
+        after = () if self.parses else _mistakes(self._after(change))
         return len(after) < len(self.before) and not _near(after, _new(change))
 
-    def says_the_same(self, _change: Change, /) -> bool | None:
-        """The text tells."""
-        return None
+    def says_the_same(self, change: Change, /) -> bool | None:
+        """Whether a change is of white space and comments alone."""
+        return _code(self.tree, _old(change)) == _code(self._after(change), _new(change))
 
-    def _after(self, change: Change) -> Mistakes:
+    def _after(self, change: Change) -> Tree:
         start = _bytes(self.lines[: change.first])
         old, new = _encoded(self.lines[change.first : change.end]), _encoded(change.new)
         edited = self.tree.copy()
@@ -59,7 +59,7 @@ class ParsedTree:
             start, start + len(old), start + len(new),
             (change.first, 0), _end(change.first, old), _end(change.first, new),
         )  # fmt: skip
-        return _mistakes(self.parser.parse(_encoded(change.of(self.lines)), edited))
+        return self.parser.parse(_encoded(change.of(self.lines)), edited)
 
 
 def parsed_tree(lines: Lines, language: str) -> ParsedTree | None:
@@ -82,6 +82,19 @@ def _mistakes(tree: Tree) -> Mistakes:
         if node.is_error or not below:
             found.append((node.start_point[0], node.end_point[0]))
         left += below
+    return found
+
+
+def _code(tree: Tree, lines: range) -> list[bytes | None]:
+    """The tokens that touch these lines, without comments."""
+    found, left = list[bytes | None](), [tree.root_node]
+    while left:
+        node = left.pop()
+        if "comment" in node.type or not (node.start_point[0] < lines.stop and lines.start <= node.end_point[0]):
+            continue
+        if node.child_count == 0 and node.text and node.text.strip():
+            found.append(node.text)
+        left += reversed(node.children)
     return found
 
 

@@ -1,12 +1,19 @@
-"""Whether a file parses with a change in it: in Python, and in each language that a grammar is installed for."""
+"""Whether a file parses with a change in it: Python, JSON, TOML, and each language that a grammar is installed for."""
 
 from __future__ import annotations
 
 from typing import Protocol
 
+from ...analysis.lines.grammars import GRAMMARS
+from ...calibration.language_names import name_of_language
+from ..zones import is_prose
 from .candidate import Change, Lines
+from .parsed_data import READERS, parsed_data
 from .parsed_python import parsed_python
 from .parsed_tree import parsed_tree
+
+# Why nothing is made of lines without code.
+PROSE = "nothing can check what a repair makes of a comment, a docstring or a text of several lines."
 
 
 class Parsing(Protocol):
@@ -32,4 +39,31 @@ class Parsing(Protocol):
 
 def parsing_of(lines: Lines, first: int, end: int, language: str) -> Parsing | None:
     """What is needed to parse a file with lines[first:end] changed, or a line beside them; None for a language that can't be parsed."""
-    return parsed_python(lines, first, end) if language == "python" else parsed_tree(lines, language)
+    if language == "python":
+        return parsed_python(lines, first, end)
+    return parsed_data(lines, language) if language in READERS else parsed_tree(lines, language)
+
+
+def why_not_parsed(language: str) -> str:
+    """Why nothing in a language is repaired, in a sentence; empty where something may be."""
+    if language == "python" or language in READERS or (language in GRAMMARS and GRAMMARS[language].is_installed):
+        return ""
+    return f"nothing can check what a repair makes of {name_of_language(language)}: there is no parser for it here."
+
+
+def why_none(lines: Lines, first: int, end: int, language: str) -> str:
+    """Why nothing of lines[first:end] of a file is repaired, in a sentence; empty where something may be."""
+    if why := why_not_parsed(language):
+        return why
+    prose = prose_in(lines, first, end, language)
+    return PROSE if prose and all(number in prose for number in range(first, end) if lines[number].strip()) else ""
+
+
+def prose_in(lines: Lines, first: int, end: int, language: str) -> frozenset[int]:
+    """Those of lines[first:end] that are a comment, a docstring, or inside of a comment or string."""
+    prefix, found = "\n".join((*lines[:first], "")) if first else "", set[int]()
+    for number in range(first, end):
+        if is_prose(prefix, lines[number], language):
+            found.add(number)
+        prefix += f"{lines[number]}\n"
+    return frozenset(found)

@@ -13,7 +13,7 @@ from ..positions import Encoding
 from .asking import MAX_CHARACTERS
 from .gathering import Gathering
 from .order import Order, by_gain_and_size
-from .parsing import parsing_of
+from .parsing import parsing_of, why_none
 from .repairs import Repairs
 from .request import Request
 from .sources.registry import SOURCES, Source
@@ -38,7 +38,8 @@ def propose(
 
     most: how many. order: which comes first, of those that mend a file and of the others. event: what their confidence is about.
     encoding: what the columns of ranges count. max_ms: after so many milliseconds no further candidate is asked for, and what is there is
-    given; likewise where cancel says so. An instruct model that is being asked is waited for. Raises ModelError.
+    given; likewise where cancel says so. An instruct model that is being asked is waited for. No source is asked where nothing could
+    check what it gives (`Repairs.why_none`). Raises ModelError.
     """
     *_, last = proposals(request, most=most, sources=sources, order=order, event=event, encoding=encoding, max_ms=max_ms, cancel=cancel)
     return last
@@ -59,14 +60,17 @@ def proposals(
     check = make_stop_check(cancel, max_ms, time.perf_counter())
     request = replace(request, asking=replace(request.asking, is_over=lambda: check() is not None))
     request = _with_suspects(request)
-    parsing = parsing_of(request.lines, request.first, request.end, request.language)
+    why = why_none(request.lines, request.first, request.end, request.language)
+    parsing = None if why else parsing_of(request.lines, request.first, request.end, request.language)
+    if parsing is None:
+        yield Repairs((), request.suspects, {}, check(), request.end - request.first, why_none=why)
+        return
     gathering = Gathering(request, parsing)
     not_asked: dict[str, str] = {}
 
     def repairs(stopped_by: StopReason | None) -> Repairs:
         found = gathering.repairs(most, order, event, encoding)
-        parses = parsing is None or parsing.parses
-        return Repairs(found, request.suspects, dict(not_asked), stopped_by, request.end - request.first, parses)
+        return Repairs(found, request.suspects, dict(not_asked), stopped_by, request.end - request.first, parsing.parses)
 
     for source in sources:
         if check() is not None:

@@ -42,6 +42,7 @@ class Repairs:
         not_asked: why a source was not asked, by its name.
         stopped_by: why there may be more: TIME or CANCELLED; None where all were asked.
         lines: how many lines were to be repaired. parses: whether the file did, as far as is known.
+        why_none: why there can be none, in a sentence; empty where there may be.
     """
 
     found: tuple[Repair, ...]
@@ -50,11 +51,14 @@ class Repairs:
     stopped_by: StopReason | None
     lines: int = 1
     parses: bool = True
+    why_none: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """What `assay repair --json` prints of them; the suspects only where they are asked for."""
+        why = {"why_none": self.why_none} if self.why_none else {}
         return {
             "repairs": [repair.as_json() for repair in self.found],
             "not_asked": self.not_asked,
             "stopped_by": None if self.stopped_by is None else self.stopped_by.value,
+            **why,
         }

@@ -117,6 +117,38 @@ def test_where_nothing_else_fits_that_is_said(tiny_gguf: Path, tmp_path: Path) -
     assert "No repair: nothing else was found that fits here.\n" in ran.stderr
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("notes.md", "# Shopping\n\n- Milk\n- Eggs\n", "what a repair makes of Markdown: there is no parser for it here."),
+        ("deploy.yml", "- Milk\n- Eggs\n- Bread\n", "what a repair makes of YAML: there is no parser for it here."),
+        ("a.py", "x = 1\n\n# as it is\n", "what a repair makes of a comment, a docstring or a text of several lines."),
+    ],
+)
+def test_where_nothing_could_check_a_repair_there_is_none_and_it_is_said_why(
+    tiny_gguf: Path, tmp_path: Path, name: str, text: str, why: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    for options in ((), ("--verify",)):
+        ran = assay("repair", f"{name}:3", "--model", tiny_gguf, *options, cwd=tmp_path)
+        assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (0, "", 1)
+        assert ran.stderr == f"No repair: nothing can check {why}\n"
+    document = json.loads(assay("repair", f"{name}:3", "--model", tiny_gguf, "--json", cwd=tmp_path).stdout)
+    assert (document["repairs"], document["why_none"]) == ([], f"nothing can check {why}")
+
+
+def test_what_a_file_of_data_becomes_can_be_read(tmp_path: Path) -> None:
+    (tmp_path / "p.json").write_text('{\n  "name": "shop",\n  "version": "1.0.0"\n}\n')
+    ran = assay("repair", "p.json:2", "--most", "40", "--json", cwd=tmp_path)
+    repairs = json.loads(ran.stdout)["repairs"]
+    assert repairs, ran.stderr
+    for repair in repairs:
+        lines = (tmp_path / "p.json").read_text().split("\n")
+        place = repair["range"]
+        lines[place["start"]["line"] : place["end"]["line"] + 1] = repair["text"].split("\n")
+        json.loads("\n".join(lines))
+
+
 def test_a_time_limit_is_said(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(CLAMP)
     ran = assay("repair", "a.py:4", "--max-ms", "1", cwd=tmp_path)

@@ -114,6 +114,21 @@ async def test_where_nothing_is_to_be_repaired_nothing_is_offered() -> None:
             await client.request("assay/repairs", {"textDocument": {"uri": URI}, "range": HERE})
 
 
+async def test_where_nothing_could_check_a_repair_none_is_offered_and_who_asks_is_told_why() -> None:
+    told = {"message": "a spelling mistake", "source": "spelling", "severity": 3}
+    for name, language, text, why in (
+        ("notes.md", "markdown", "# A title\n\nSome wrods.\n", "Markdown: there is no parser for it here"),
+        ("a.py", "python", "# Some wrods.\nx = 1\n", "a comment, a docstring or a text of several lines"),
+    ):
+        async with repairing(text, uri=f"file:///project/{name}", language=language) as client:
+            uri, place = f"file:///project/{name}", span(0, 2, 0, 5)
+            assert await client.actions(uri, place, diagnostics=[{"range": place, **told}]) == []
+            assert await client.actions(uri, place) == []
+            with pytest.raises(RpcError, match=why):
+                await client.request("assay/repairs", {"textDocument": {"uri": uri}, "range": place})
+            assert (await client.ready())["work"] == {"prompt_tokens": 0, "decoded_tokens": 0}
+
+
 async def test_what_a_light_costs_does_not_depend_on_the_file_or_on_the_model() -> None:
     def seconds(process: int) -> float:
         fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()

@@ -185,10 +185,12 @@ def test_in_a_language_with_a_grammar_no_repair_breaks_the_file_and_what_mends_i
     assert not found.parses
 
 
-@pytest.mark.parametrize(("language", "count"), [("plaintext", 1), ("javascript", 1), ("yaml", 3)])
+@pytest.mark.parametrize(("language", "count"), [("javascript", 1), ("toml", 1), ("python", 3)])
 def test_where_indentation_says_nothing_what_differs_in_it_alone_is_one_repair(model: LlamaModel, language: str, count: int) -> None:
-    sources = [source("one", "  b", "    b", at=0), source("two", " b", at=0)]
-    found = propose(at(model, "  a\n", 0, 1, language), sources=sources).found
+    # In Python a file that does not parse, in which indentation may be what is wrong.
+    text = "  a = 1\n" if language != "python" else "  a = 1\n\nb = (\n"
+    sources = [source("one", "  b = 1", "    b = 1", at=0), source("two", " b = 1", at=0)]
+    found = propose(at(model, text, 0, 1, language), sources=sources).found
     assert len(found) == count
     assert found[0].sources == (("one", "two") if count == 1 else found[0].sources)
 
@@ -204,7 +206,7 @@ def test_no_text_is_too_odd_for_any_model(open_tiny: OpenTiny, text: str, writte
 def test_of_a_server_that_tells_less_there_is_less(speech: Speech) -> None:
     sources = [*(each for each in SOURCES if each.name == "line"), source("one", "y", at=1)]
     with serving(speech) as address, RemoteModel(address, context_length=64) as model:
-        found = propose(request_for(Asking(model), "a\nb\nc", 1, 2), sources=sources)
+        found = propose(request_for(Asking(model), "a\nb\nc", 1, 2, language="python"), sources=sources)
     measures = [repair.suggestion.measures for repair in found.found if repair.suggestion.text == "y"]
     assert [("logprob_gain" in each) for each in measures] == [speech.kind == "vllm"]
     json.dumps(found.as_json(), allow_nan=False)
@@ -218,9 +220,20 @@ def test_lines_that_are_not_there_are_refused(tiny: LlamaModel) -> None:
 
 def test_a_scripted_models_own_line_is_the_best(open_tiny: OpenTiny) -> None:
     model = open_tiny(scripted(b"a", b" <=", b" b", b"\n", prompt=b"\t"))
-    best = propose(at(model, "x\n\ta < b\nw\n", 1, 2, "plaintext"), most=1).found[0]
+    best = propose(at(model, "if x:\n\ta < b\nw\n", 1, 2), most=1).found[0]
     assert best.suggestion.text == "\ta <= b"
     assert set(best.sources) >= {"line", "token"}
+
+
+def test_where_nothing_could_check_a_repair_no_source_is_asked_and_it_is_said(tiny: LlamaModel) -> None:
+    def candidates(request: Request) -> Iterable[Candidate]:
+        raise AssertionError("a source was asked")
+
+    for text, language in (("- milk\n- bread\n", "markdown"), ("# milk\n# bread\n", "python")):
+        found = propose(at(tiny, text, 0, 2, language), sources=[Source("one", candidates)])
+        assert (found.found, found.not_asked) == ((), {})
+        assert found.why_none
+        assert found.as_json()["why_none"] == found.why_none
 
 
 def test_sources_have_names_of_their_own() -> None:
