@@ -4,6 +4,7 @@ import { calibrateModel } from './calibrateModel';
 import type { Connection } from './connection';
 import { modelItems, notesWords, wantedBy, type Checked, type ModelItem, type ModelList, type Wanted } from './modelItems';
 import { change } from './settings';
+import { escaped } from './unseen';
 
 const CALIBRATE = 'Calibrate Now';
 const OTHER = 'Choose Another…';
@@ -22,7 +23,7 @@ export async function chooseModel(connection: Connection, probe = false): Promis
     return;
   }
   if (entry.model === undefined) return;
-  if (entry.model.problem !== '') void vscode.window.showWarningMessage(`Assay: ${entry.label}: ${entry.model.problem}`);
+  if (entry.model.problem !== '') void vscode.window.showWarningMessage(escaped(`Assay: ${entry.label}: ${entry.model.problem}`));
   else await use(connection, wantedBy(entry.model));
 }
 
@@ -66,11 +67,11 @@ async function use(connection: Connection, { model, serverModel }: Wanted): Prom
   await change('modelOptions.serverModel', serverModel);
   await change('model', model);
   const checked = await vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Notification, title: `Assay: opening ${model ?? 'the embedded model'}…` },
+    { location: vscode.ProgressLocation.Notification, title: escaped(`Assay: opening ${model ?? 'the embedded model'}…`) },
     () => connection.ask<Checked>('assay/checkModel', { model: model ?? null }),
   );
   if (checked === undefined) return;
-  const words = `Assay: ${checked.ok ? `${checked.name} is open. ` : ''}${checked.said}`;
+  const words = escaped(`Assay: ${checked.ok ? `${checked.name} is open. ` : ''}${checked.said}`);
   if (!checked.ok) {
     if ((await vscode.window.showErrorMessage(words, OTHER)) === OTHER) await chooseModel(connection);
   } else if (checked.command === null) {

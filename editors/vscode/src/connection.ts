@@ -9,6 +9,7 @@ import { GIVEN_UP } from './restarts';
 import type { Screen } from './screen';
 import { findServer, type Found } from './server';
 import { serverPath } from './settings';
+import { escaped } from './unseen';
 
 export type Stage = 'starting' | 'running' | 'missing' | 'ended';
 
@@ -85,7 +86,7 @@ export class Connection implements vscode.Disposable {
       // An undefined behind the parameters would be one more of them.
       return await this.client.sendRequest<Answer>(method, params, ...(token === undefined ? [] : [token]));
     } catch (error) {
-      if (token?.isCancellationRequested !== true) void vscode.window.showErrorMessage(`Assay: ${refusal(error, method)}`);
+      if (token?.isCancellationRequested !== true) void vscode.window.showErrorMessage(escaped(`Assay: ${refusal(error, method)}`));
       return undefined;
     }
   }
@@ -199,7 +200,7 @@ export class Connection implements vscode.Disposable {
 
   private enter(stage: Stage, reason: string): void {
     this.at = stage;
-    this.reason = reason;
+    this.reason = escaped(reason);
     void vscode.commands.executeCommand('setContext', RUNNING, stage === 'running');
     this.changes.fire(undefined);
   }

@@ -1,5 +1,7 @@
 /** HTML from values: whatever stands between the tags is text. Pure. */
 
+import { escaped } from './unseen';
+
 /** A piece of HTML, as opposed to a text that is to be shown. */
 export class Markup {
   constructor(readonly html: string) {}
@@ -17,5 +19,5 @@ export const NOTHING = new Markup('');
 function written(part: Part): string {
   if (part instanceof Markup) return part.html;
   if (typeof part === 'object') return part.map((each) => each.html).join('');
-  return `${part}`.replace(/[&<>"'`]/g, (character) => `&#${character.charCodeAt(0)};`);
+  return escaped(`${part}`).replace(/[&<>"'`]/g, (character) => `&#${character.charCodeAt(0)};`);
 }

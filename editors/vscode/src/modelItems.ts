@@ -1,5 +1,7 @@
 /** What the list of models says of each, and which settings choose it. Pure. */
 
+import { escaped } from './unseen';
+
 /** A model of `assay/models`: docs/formats.md of the server. */
 export interface FoundModel {
   readonly name: string;
@@ -59,9 +61,9 @@ export function modelItems({ models, setting, fingerprint }: ModelList): ModelIt
     // The setting names a server; which of its models is in use only the fingerprint tells.
     const now = setting === null ? isLoaded : isSet(model, setting) && (model.server_model === '' || isLoaded);
     return {
-      label: model.server_model === '' ? model.name : `${model.server_model} (${model.name})`,
-      description: [now ? '(now)' : '', ...model.names.slice(1)].filter(Boolean).join(' '),
-      detail: model.problem === '' ? facts(model) : `Can’t be used: ${model.problem}`,
+      label: escaped(model.server_model === '' ? model.name : `${model.server_model} (${model.name})`),
+      description: escaped([now ? '(now)' : '', ...model.names.slice(1)].filter(Boolean).join(' ')),
+      detail: escaped(model.problem === '' ? facts(model) : `Can’t be used: ${model.problem}`),
       now,
       model,
     };
@@ -79,7 +81,7 @@ export function wantedBy(model: FoundModel): Wanted {
 export function notesWords(notes: readonly string[]): string {
   const [first] = notes;
   if (first === undefined) return '';
-  return notes.length === 1 ? first : `${first} (and ${notes.length - 1} more: assay model list)`;
+  return escaped(notes.length === 1 ? first : `${first} (and ${notes.length - 1} more: assay model list)`);
 }
 
 function isSet(model: FoundModel, setting: string): boolean {

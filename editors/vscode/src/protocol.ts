@@ -1,4 +1,5 @@
 /** What the server says beyond the protocol of language servers; docs/formats.md of the server describes it. */
+import { escaped } from './unseen';
 
 /** The notification whose fields are a status, or some of one. */
 export const STATUS_CHANGED = '$/assay/didChangeStatus';
@@ -216,8 +217,8 @@ export function suggestionOf(argument: unknown): Suggestion | undefined {
 /** The status with what the message changed; a field that an older server does not send stays as it was. */
 export function statusAfter(before: Status, message: unknown): Status {
   if (!isObject(message)) return before;
-  const text = (value: unknown, other: string) => (typeof value === 'string' ? value : other);
-  const nullable = (value: unknown, other: string | null) => (typeof value === 'string' || value === null ? value : other);
+  const text = (value: unknown, other: string) => (typeof value === 'string' ? escaped(value) : other);
+  const nullable = (value: unknown, other: string | null) => (typeof value === 'string' ? escaped(value) : value === null ? null : other);
   return {
     state: text(message.state, before.state),
     reason: text(message.reason, before.reason),
@@ -227,7 +228,7 @@ export function statusAfter(before: Status, message: unknown): Status {
     dial: dialOf(message.dial) ?? before.dial,
     paused: nullable(message.paused, before.paused),
     tests: nullable(isObject(message.tests) ? message.tests.title : message.tests, before.tests),
-    notes: Array.isArray(message.notes) ? message.notes.filter((note) => typeof note === 'string') : before.notes,
+    notes: Array.isArray(message.notes) ? message.notes.filter((note) => typeof note === 'string').map(escaped) : before.notes,
   };
 }
 

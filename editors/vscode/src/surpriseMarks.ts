@@ -1,5 +1,7 @@
 /** Which tokens are marked as surprising, and what is said of each. Pure. */
 
+import { escaped } from './unseen';
+
 export interface SurprisingToken {
   readonly start: number;
   readonly end: number;
@@ -41,5 +43,7 @@ export function surpriseMarks({ lines }: Surprises): Mark[] {
 function words({ text, surprise, alternative }: SurprisingToken): string {
   const here = text.trim() === '' ? 'the end of the line' : `\`${text.trim()}\``;
   const other = alternative.trim() === '' ? 'another token' : `\`${alternative.trim()}\``;
-  return `Assay: in the place of ${here} the model finds ${other} likelier, by ${surprise.toFixed(1)} nats. Right code surprises, too.`;
+  return escaped(
+    `Assay: in the place of ${here} the model finds ${other} likelier, by ${surprise.toFixed(1)} nats. Right code surprises, too.`,
+  );
 }
