@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,7 +33,7 @@ def register(commands: Subparsers) -> None:
         "The tests of the project are run in the sandbox, on a copy, to see which lines each runs. The lines that the failing test runs "
         "are listed by how few other tests run them and how much they surprise the model. You are asked once for each project.",
     )
-    parser.add_argument("test", metavar="TEST", help="a test that fails: its name, or FILE::TEST as pytest names it")
+    parser.add_argument("test", metavar="TEST", help="a test that fails: its name, or FILE::TEST; with or without its parameters")
     parser.add_argument("--project", metavar="FOLDER", type=Path, help="the project (default: the one that you are in)")
     parser.add_argument(
         "--python", metavar="FILE", type=Path, help="the Python that runs the tests (default: the project's .venv, else this)"
@@ -59,12 +60,13 @@ def run(arguments: argparse.Namespace) -> int:
         say(f"running the tests of {project} as they are; what they say is kept until a file changes")
         with ProjectTests(project, python=arguments.python, cache=default_cache()) as tests:
             tests.measure()
-            test = named(tests.failing(), arguments.test)
-            suspects = tests.suspects(test)[:MAX_LINES]
+            failing = named(tests.failing(), in_project(arguments.test, tests.project), tests.uncollected())
+            suspects = tests.suspects(failing)[:MAX_LINES]
             # of the copy: what the tests say is no path to be opened in the project
             lines = {file: tests.lines_of(file) for file in dict.fromkeys(each.file for each in suspects)}
     except NoTests as error:
         raise UsageError(str(error)) from None
+    test = failing[0] if len(failing) == 1 else failing[0].partition("[")[0]
     if not suspects:
         raise UsageError(f"{test} runs no line of the project that is known: it may fail before it comes to one")
     found = _located(arguments, project, suspects, lines)[: arguments.most]
@@ -76,13 +78,35 @@ def run(arguments: argparse.Namespace) -> int:
     return DONE
 
 
-def named(failing: Sequence[str], name: str) -> str:
-    """The one failing test that has a name, or ends with it. Raises UsageError where none or several do."""
-    found = [test for test in failing if test == name] or [test for test in failing if test.endswith((f"::{name}", f"/{name}"))]
-    if len(found) == 1:
-        return found[0]
+def in_project(name: str, project: Path) -> str:
+    """A test's name as pytest's ids have it: a path in it is one from here, or from the project's root, in whatever way it is written."""
+    path, separator, rest = name.partition("::")
+    if not separator and not path.endswith(".py"):
+        return name
+    for place in map(Path, (os.path.abspath(path), os.path.realpath(path), os.path.normpath(project / path))):  # noqa: PTH100
+        if place.is_file() and place.is_relative_to(project):
+            return place.relative_to(project).as_posix() + separator + rest
+    return name
+
+
+def named(failing: Sequence[str], name: str, uncollected: Mapping[str, str] | None = None) -> list[str]:
+    """The failing test that has a name, or ends with it; of one with parameters all whose own are not told.
+
+    uncollected: the files whose tests are not known, by path, with the error. Raises UsageError where none or several are named so.
+    """
+    ends = f"::{name}", f"/{name}", f".{name}"
+    found = [test for test in failing if test == name] or [test for test in failing if test.endswith(ends)]
+    found = found or [test for test in failing if (base := test.partition("[")[0]) == name or base.endswith(ends)]
+    functions = {test.partition("[")[0] for test in found}
+    if len(found) == 1 or len(functions) == 1:
+        return found
     if found:
         raise UsageError(f"{len(found)} failing tests end with {name}: {', '.join(found[:5])}; name one")
+    own = name.partition("::")[0]
+    unknown = uncollected or {}
+    if broken := {file: why for file, why in unknown.items() if file == own or file.endswith(f"/{own}")} or unknown:
+        told = "; ".join(f"{file}: {why}" for file, why in list(broken.items())[:5])
+        raise UsageError(f"no failing test is named {name} among those that can be collected. These files fail before their tests: {told}")
     those = f"; those that fail are {', '.join(failing[:10])}" if failing else "; no test fails"
     raise UsageError(f"no failing test is named {name}{those}")
 

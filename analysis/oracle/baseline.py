@@ -43,6 +43,15 @@ class Baseline:
     ignores_options: bool = False
     infrastructure: bool = False
 
+    @property
+    def uncollected(self) -> str:
+        """Which files can't be collected, with the error of the first, in a sentence for people; empty where all can."""
+        if not self.broken:
+            return ""
+        (file, why), *others = self.broken.items()
+        more = f" (nor {len(others)} more)" if others else ""
+        return f"{file or 'the tests'} can't be collected{more}: {why}"
+
 
 def no_baseline(
     trouble: str,

@@ -15,7 +15,6 @@ from .report import Report
 from .sources import NotJudged, source_of
 from .suite import Suite, Times
 
-_USAGE_ERROR = 4
 # Tests that end or hang the whole run are left out one by one. A suite with more of them can't be relied on.
 _MAX_FATAL_TESTS = 5
 # How many runs are repeated that the sandbox, or a kill from outside, has ended.
@@ -44,7 +43,7 @@ def run_baseline(suite: Suite, runs: int, *, some_pass: bool = True) -> Baseline
             continue
         if ended.infrastructure:
             return no_baseline(ended.why, infrastructure=True)
-        if report.collected is None and ran.status == _USAGE_ERROR and not suite.ignore_options:
+        if report.collected is None and ended.by_itself and not suite.ignore_options:
             suite = replace(suite, ignore_options=True)
             notes.append(f"run without the project's own pytest options: {ended.why}")
         elif ran.ending == "timed_out" and _took(report) > ran.wall_s / 2:
@@ -54,6 +53,8 @@ def run_baseline(suite: Suite, runs: int, *, some_pass: bool = True) -> Baseline
             reports, walls = [], []
         elif hangs_early:
             return no_baseline(f"collecting the tests does not come to its end: {ended.why}", notes=notes)
+        elif not report.ended and report.collected is None:
+            return no_baseline(f"pytest does not collect the tests: {ended.why or 'it stops early'}", notes=notes)
         elif not report.ended:
             return no_baseline(f"the suite does not come to its end: {ended.why or report.running or 'it stops early'}", notes=notes)
         elif set(report.canaries) - {"failed", "error"} or len(report.canaries) != 2:

@@ -124,7 +124,8 @@ class Comparisons:
     ) -> Comparison:
         """Runs tests with a text, and compares with their outcomes without it."""
         if not tests:
-            return Comparison(why="no test whose outcome is steady touches these lines")
+            uncollected = self.oracle.baseline().uncollected
+            return Comparison(why="no test whose outcome is steady touches these lines" + (f"; {uncollected}" if uncollected else ""))
         said = self.oracle.told_by(tests, self.file, after, ways=ways, most_ends=_MAX_ENDS)
         if not said.tests:
             return Comparison(why=said.reason, infrastructure=said.infrastructure)

@@ -120,7 +120,7 @@ class Refused(_Reasoned):
 
 
 class Broke(_Reasoned):
-    """The warm run failed."""
+    """A warm run failed, or pytest itself."""
 
 
 class Ready(_Reasoned):

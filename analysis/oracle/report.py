@@ -94,7 +94,7 @@ class Report:
         elif kind == "stopped":
             self.stopped = True
         elif kind == "ended":
-            self.ended, self.cpu_s = True, record["cpu_s"]
+            self.ended, self.cpu_s = self.broke is None, record["cpu_s"]
         elif kind == "refused":
             self.refused = record["reason"]
         elif kind == "broke":

@@ -8,7 +8,7 @@ import secrets
 import shutil
 import signal
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from ..sandbox.isolation.limits import Limits
 from ..sandbox.isolation.tree import entries_below
 from .copying import NotCopied, ProjectCopy
 from .interpreter import Interpreter
+from .jailed.assay_oracle.channel import printable
 from .report import ProcessEnd, Report, read_report
 
 PLUGIN = Path(__file__).parent / "jailed"
@@ -176,7 +177,9 @@ class Suite:
             limits=self.limits(cpu, wall),
             stdin=request,
         )
-        return read_report(ran.stdout, nonce, watched=watch, asked=select), ended(ran), ran
+        report, end = read_report(ran.stdout, nonce, watched=watch, asked=select), ended(ran)
+        why = end.why if report.broke is None or not end.by_itself else f"pytest ends: {report.broke}"
+        return report, replace(end, why=why.replace(f"{self.copied.folder}{os.sep}", "")), ran
 
     def compiles(self, text: str) -> bool:
         """Whether the project's Python can compile a text."""
@@ -270,6 +273,9 @@ def signal_words(number: int) -> str:
 
 def last_words(ran: CompletedRun) -> str:
     """Pytest's last message on why it did not run, or its exit status."""
-    said = [line.strip() for line in ran.stderr.decode(errors="replace").splitlines() if line.strip()]
-    errors = [line for line in said if "error: " in line.lower() and "usage: " not in line] or said[-1:]
-    return errors[0] if errors else f"pytest ended with status {ran.status}"
+    said = [printable(line.strip()) for line in ran.stderr.decode(errors="replace").splitlines() if line.strip()]
+    # a warning is told with the line that gave it
+    said = [line for line in said if "Warning: " not in line and not line.startswith("warnings.warn(")]
+    where = [line.rstrip(".") for line in said if line.startswith("ImportError while loading conftest")]
+    errors = [line.removeprefix("E ").strip() for line in said if "error: " in line.lower() and "usage: " not in line] or said[-1:]
+    return ": ".join([*where[:1], *(errors[-1:] if where else errors[:1])]) or f"pytest ended with status {ran.status}"

@@ -69,6 +69,10 @@ def measured(oracle: Oracle, left_out: Mapping[str, str]) -> Suite:
         to_stderr(f"note: {note}")
     if baseline.trouble:
         raise StudyError(_advice(baseline, oracle.suite.interpreter.path) + advice_on_links(left_out))
+    for file, why in list(baseline.broken.items())[:_MAX_NAMED]:
+        to_stderr(f"note: can't be collected, so its tests are not run: {file}: {why}")
+    if len(baseline.broken) > _MAX_NAMED:
+        to_stderr(f"note: and {len(baseline.broken) - _MAX_NAMED:,} more files of tests that can't be collected")
     coverage = oracle.coverage()
     if coverage.trouble:
         raise StudyError(coverage.trouble)

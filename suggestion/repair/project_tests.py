@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import platformdirs
 
+from ...inference.regular_file import read_regular_file
 from .verified import Judge, Verification, verification_of
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 # A run of the whole suite may take so long. There are three at first, one of them to see the lines that each test runs.
 MAX_SUITE_S = 60.0
 _RUNS = 2
+# Where pytest looks for its settings.
+_SETTINGS = ("pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
+_MAX_SETTINGS_BYTES = 1 << 20
 _ROOTS = ("pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini", ".git")
 
 
@@ -41,11 +45,24 @@ def default_cache() -> Path:
 
 
 def _has_tests(project: Path) -> bool:
-    """Whether a file is named as tests are, by pytest's customs. Environments and what tools make are not looked at."""
+    """Whether a file is named as tests are, by pytest's customs, or pytest's settings name others. What tools make is not looked at."""
     from ...analysis.oracle.copying import files_of
     from ...analysis.oracle.jailed.assay_oracle.files import is_test_file
 
-    return any(file.suffix == ".py" and is_test_file(str(file.relative_to(project))) for file in files_of(project))
+    settings = b"".join(_settings_in(project / name) for name in _SETTINGS)
+    return (
+        b"python_files" in settings
+        or b"doctest" in settings
+        or any(file.suffix == ".py" and is_test_file(str(file.relative_to(project))) for file in files_of(project))
+    )
+
+
+def _settings_in(file: Path) -> bytes:
+    """What stands in a file of settings; nothing where there is none."""
+    try:
+        return read_regular_file(file, _MAX_SETTINGS_BYTES)
+    except OSError:
+        return b""
 
 
 def in_place_of(file: Path, texts: Iterable[str]) -> dict[Path, str]:
@@ -169,11 +186,15 @@ class ProjectTests(AbstractContextManager["ProjectTests"]):
         """The tests that fail each time. After `measure`."""
         return [test for test, outcome in self._oracle.baseline().outcomes.items() if outcome in ("failed", "error")]
 
-    def suspects(self, test: str) -> list[Suspect]:
-        """The lines that a failing test runs, the most suspicious first. After `measure`; other failing tests count neither way."""
+    def uncollected(self) -> dict[str, str]:
+        """The files of tests that can't be collected, with the error and its place. After `measure`."""
+        return dict(self._oracle.baseline().broken)
+
+    def suspects(self, tests: Sequence[str]) -> list[Suspect]:
+        """The lines that failing tests run, the most suspicious first. After `measure`; other failing tests count neither way."""
         from ...analysis.oracle.spectrum import suspects
 
-        return suspects(self._oracle.coverage().tests, [test], without=self.failing())
+        return suspects(self._oracle.coverage().tests, tests, without=self.failing())
 
     def lines_of(self, file: str) -> tuple[str, ...]:
         """The lines of a file of `suspects`, as the tests ran them. Raises NotJudged."""

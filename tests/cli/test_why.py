@@ -13,7 +13,7 @@ from shop_project import isolated, write
 from assay.analysis.oracle.spectrum import Suspect
 from assay.calibration.confidence import Confidence, uncalibrated
 from assay.cli.exit_codes import UsageError
-from assay.cli.why import named, told
+from assay.cli.why import in_project, named, told
 from assay.suggestion.repair.localisation import Located, text_of
 
 CODE = """def double(x):
@@ -55,14 +55,46 @@ def pytest_runtest_call(item):
 
 def test_a_test_is_named_by_its_end_and_what_fits_several_or_none_is_refused() -> None:
     failing = ["tests/test_a.py::test_one", "tests/test_b.py::TestIt::test_one", "tests/test_b.py::test_two"]
-    assert named(failing, "test_two") == named(failing, "test_b.py::test_two") == failing[2]
-    assert named(failing, "tests/test_a.py::test_one") == failing[0]
+    assert named(failing, "test_two") == named(failing, "test_b.py::test_two") == failing[2:]
+    assert named(failing, "tests/test_a.py::test_one") == failing[:1]
     with pytest.raises(UsageError, match="2 failing tests end with test_one"):
         named(failing, "test_one")
     with pytest.raises(UsageError, match="those that fail are tests/test_a"):
         named(failing, "test_three")
     with pytest.raises(UsageError, match="no test fails"):
         named([], "test_one")
+
+
+def test_the_base_name_of_a_test_with_parameters_means_all_that_fail() -> None:
+    failing = ["test_a.py::test_one[1]", "test_a.py::test_one[b/test_two]", "test_a.py::test_two[x]", "a.py::a.one"]
+    assert named(failing, "test_one") == named(failing, "test_a.py::test_one") == failing[:2]
+    assert named(failing, "test_one[1]") == failing[:1]
+    assert named(failing, "test_two") == failing[2:3]
+    assert named(failing, "one") == failing[3:]
+
+
+def test_a_file_that_cannot_be_collected_is_named_with_its_error_as_what_fails() -> None:
+    broken = {"tests/test_c.py": "shop.py:1: ModuleNotFoundError: No module named 'x'", "test_d.py": "SyntaxError"}
+    for name in ("test_three", "test_c.py::test_three", "tests/test_c.py::test_three"):
+        with pytest.raises(UsageError, match=r"tests/test_c\.py: shop\.py:1: ModuleNotFoundError: No module named 'x'"):
+            named(["test_a.py::test_one"], name, broken)
+    with pytest.raises(UsageError) as told:
+        named([], "test_c.py::test_three", broken)
+    assert "test_d.py" not in str(told.value)
+
+
+def test_a_path_in_a_name_may_be_written_in_any_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = write(tmp_path / "one", {"tests/test_a.py": "", "src/a.py": ""}).resolve()
+    (tmp_path / "link").symlink_to(project)
+    names = ["tests/test_a.py::T::test_x[a/../b]", "./tests/test_a.py::T::test_x[a/../b]", "tests//./test_a.py::T::test_x[a/../b]"]
+    names += [f"{place}/tests/test_a.py::T::test_x[a/../b]" for place in (project, tmp_path / "link")]
+    monkeypatch.chdir(project)
+    assert {in_project(name, project) for name in names} == {names[0]}
+    assert in_project("./tests/test_a.py", project) == "tests/test_a.py"
+    monkeypatch.chdir(project / "src")
+    assert in_project("../tests/test_a.py::t", project) == in_project("tests/test_a.py::t", project) == "tests/test_a.py::t"
+    for name in ("test_x[a/../b]", "test_x", "other.py::t", "/etc/passwd::t", "../../x.py::t"):
+        assert in_project(name, project) == name
 
 
 def line(number: int, confidence: Confidence) -> Located:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from shop_project import SHOP, changed, isolated, name_of, write
 
+from assay.analysis.oracle.comparison import Comparisons
 from assay.analysis.oracle.oracle import NotJudged, Oracle
 from assay.analysis.oracle.suite import SuiteLimits
 
@@ -263,3 +264,59 @@ def test_a_collection_that_never_ends_is_given_up_at_its_limit_and_not_repeated(
     with Oracle(tmp_path, python, isolated(), allowed=SuiteLimits(suite_wall_s=4)) as made:
         assert "collecting the tests does not come to its end" in made.baseline().trouble
     assert time.monotonic() - begun < 12
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        "log_file = logs/pytest.log",
+        "addopts = --junitxml=reports/out.xml --basetemp=temporary --log-file=pytest.log",
+        "addopts = --written report.html",
+    ],
+)
+def test_what_pytest_and_its_plugins_write_goes_where_it_can_be_written(tmp_path: Path, python: Path, settings: str) -> None:
+    test = "import shop\n\n\ndef test_total(tmp_path):\n    assert shop.total([1, 2]) == 3\n"
+    plugin = (
+        "def pytest_addoption(parser):\n    parser.addoption('--written')\n\n\ndef pytest_configure(config):\n"
+        "    if config.option.written:\n        open(config.option.written, 'w').close()\n"
+    )
+    write(tmp_path, {"shop.py": SHOP, "test_shop.py": test, "conftest.py": plugin, "pytest.ini": f"[pytest]\n{settings}\n"})
+    with Oracle(tmp_path, python, isolated(), runs=2) as made:
+        baseline = made.baseline()
+        assert (baseline.trouble, baseline.notes, baseline.outcomes) == ("", (), {"test_shop.py::test_total": "passed"})
+
+
+@pytest.mark.parametrize(
+    ("conftest", "said"),
+    [
+        ("import numpyy\n", "ImportError while loading conftest 'conftest.py': ModuleNotFoundError: No module named 'numpyy'"),
+        ("def pytest_configure(config):\n    open('x.log', 'w')\n", "'x.log' (conftest.py:2)"),
+        ("def pytest_collection_modifyitems(items):\n    1 / 0\n", "ZeroDivisionError: division by zero (conftest.py:2)"),
+        ("import pytest\n\n\ndef pytest_sessionstart():\n    pytest.exit('no database')\n", "no database (conftest.py:5)"),
+    ],
+)
+def test_where_pytest_itself_ends_its_own_error_is_said_with_its_place(tmp_path: Path, python: Path, conftest: str, said: str) -> None:
+    warns = "import warnings\n\nwarnings.warn('the last words')\n\n\ndef test_it():\n    pass\n"
+    with Oracle(write(tmp_path, {"test_it.py": warns, "conftest.py": conftest}), python, isolated(), runs=2) as made:
+        assert said in made.baseline().trouble
+
+
+def test_files_that_cannot_be_collected_are_told_with_the_error_and_its_place(tmp_path: Path, python: Path) -> None:
+    files = {
+        "shop.py": SHOP,
+        "broken.py": "x = 1\nimport numpyy\n",
+        "test_import.py": "import broken\n",
+        "test_name.py": "from shop import gone\n",
+        "test_syntax.py": "x = 1\ndef test_it(:\n",
+        "test_it.py": "def test_it():\n    pass\n",
+    }
+    with Oracle(write(tmp_path, files), python, isolated(), runs=2) as made:
+        baseline = made.baseline()
+        assert baseline.broken == {
+            "test_import.py": "broken.py:2: ModuleNotFoundError: No module named 'numpyy'",
+            "test_name.py": "test_name.py:1: ImportError: cannot import name 'gone' from 'shop' (shop.py)",
+            "test_syntax.py": "test_syntax.py:2: SyntaxError: invalid syntax",
+        }
+        assert baseline.uncollected == f"test_import.py can't be collected (nor 2 more): {baseline.broken['test_import.py']}"
+        said = Comparisons(made, "shop.py", SHOP).with_text(SHOP.replace("unit = 5", "unit = 6"))
+        assert baseline.uncollected in said.why

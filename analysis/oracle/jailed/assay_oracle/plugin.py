@@ -22,9 +22,12 @@ or traced lines itself.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
+import re
 import sys
+import tempfile
 import time
 from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
@@ -47,13 +50,31 @@ _WATCHES = frozenset({"sys.settrace", "sys.setprofile", "sys.monitoring.register
 # Modules that may do so: the watch itself, and threading, which passes it on to threads.
 _OWN_WATCH = (LineWatch.__module__, "threading")
 _MAX_REASON = 400
+# Where pytest says that an error was raised: "shop.py:3: in <module>", or of code that does not parse 'File "shop.py", line 3'.
+_PLACE = re.compile(r'^(?:E\s+File "(?P<unparsed>.+)", line (?P<at>\d+)|(?P<file>\S.*?):(?P<line>\d+): in )', re.MULTILINE)
+# Options that name what pytest and its plugins write, by their names in the parsed command line.
+_OUTPUTS = frozenset(
+    {"basetemp", "xmlpath", "log_file", "report_log", "resultlog", "htmlpath", "json_report_file", "allure_report_dir", "csvpath"}
+    | {"benchmark_json", "benchmark_storage", "md_report_output", "tap_outdir", "testmon_datafile", "debug_file"}
+)
+# Others are told by what they name, where there is no such file.
+_OUTPUT_ENDINGS = (".xml", ".html", ".json", ".log", ".csv", ".md", ".svg", ".tap", ".txt", ".jsonl")
 
 
-def _reason(longrepr: object) -> str:
-    """The last line that pytest marks as the error in its text on a failure."""
+def _reason(longrepr: object, root: str) -> str:
+    """The last line that pytest marks as the error in its text on a failure, with paths in the project as seen from its root."""
     said = str(longrepr).strip().splitlines()
     errors = [line for line in said if line.startswith("E ")] or said[-1:] or ["no reason given"]
-    return errors[-1].removeprefix("E ").strip()[:_MAX_REASON]
+    return errors[-1].removeprefix("E ").strip().replace(f"{root}{os.sep}", "")[:_MAX_REASON]
+
+
+def _place(longrepr: object, root: str) -> str:
+    """The file and line, with a colon behind, of the error in pytest's text on it; empty where it is not in the project."""
+    for found in reversed(list(_PLACE.finditer(str(longrepr)))):
+        file = (found["unparsed"] or found["file"]).removeprefix(f"{root}{os.sep}")
+        if not Path(file).is_absolute():
+            return f"{file}:{found['at'] or found['line']}: "
+    return ""
 
 
 def outcome_of(report: pytest.TestReport) -> str:
@@ -110,7 +131,29 @@ class OraclePlugin:
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Record why a file can't be collected."""
         if report.failed:
-            self._errors[printable(report.nodeid)] = _reason(report.longrepr)
+            self._errors[printable(report.nodeid)] = _place(report.longrepr, self._root) + _reason(report.longrepr, self._root)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_configure(self, config: pytest.Config) -> None:
+        """Send to a folder that can be written what pytest and its plugins write, since the project's can't."""
+        folder = Path(tempfile.mkdtemp(prefix="pytest-outputs-"))
+        with contextlib.suppress(ValueError):  # its plugin may be switched off
+            config.option.log_file = getattr(config.option, "log_file", None) or config.getini("log_file") or None
+        for name, value in vars(config.option).items():
+            if isinstance(value, str | Path) and str(value) and (name in _OUTPUTS or _is_output(name, config.rootpath / value)):
+                place = folder / name / Path(value).name
+                place.parent.mkdir()
+                setattr(config.option, name, type(value)(place))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_internalerror(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """Record what ended pytest itself, such as an error in a plugin, or `pytest.exit`."""
+        inside = [each for each in excinfo.traceback if str(each.path).startswith(f"{self._root}{os.sep}")]
+        last = (inside or list(excinfo.traceback))[-1]
+        reason = f"{excinfo.exconly(tryshort=True).splitlines()[-1][:_MAX_REASON]} ({last.path}:{last.lineno + 1})"
+        self._channel.send("broke", reason=reason.replace(f"{self._root}{os.sep}", ""))
+
+    pytest_keyboard_interrupt = pytest_internalerror
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> Iterator[None]:
@@ -197,7 +240,7 @@ class OraclePlugin:
         test = printable(report.nodeid)
         self._outcomes[test] = max(self._outcomes.get(test, "passed"), outcome, key=_SEVERITY.index)
         if outcome in ("failed", "error") and test == self._running:
-            self._why = self._why or _reason(report.longrepr)
+            self._why = self._why or _reason(report.longrepr, self._root)
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_fixture_setup(self, request: Any) -> Iterator[None]:
@@ -223,6 +266,10 @@ class OraclePlugin:
         self._channel.send("ended", status=int(exitstatus), cpu_s=round(cpu_used(), 4))
         # the project's threads and exit handlers are not waited for: they may hang
         os._exit(0)
+
+
+def _is_output(option: str, path: Path) -> bool:
+    return path.suffix in _OUTPUT_ENDINGS and not path.exists() and option not in ("keyword", "markexpr")
 
 
 def _listed(lines: Lines) -> dict[str, list[int]]:
