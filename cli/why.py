@@ -36,7 +36,10 @@ def register(commands: Subparsers) -> None:
     parser.add_argument("test", metavar="TEST", help="a test that fails: its name, or FILE::TEST; with or without its parameters")
     parser.add_argument("--project", metavar="FOLDER", type=Path, help="the project (default: the one that you are in)")
     parser.add_argument(
-        "--python", metavar="FILE", type=Path, help="the Python that runs the tests (default: the project's .venv, else this)"
+        "--python",
+        metavar="FILE",
+        type=Path,
+        help="the Python that runs the tests (default: the activated environment's, else that of the project's .venv)",
     )
     parser.add_argument("--yes", action="store_true", help="do not ask whether the tests may be run")
     parser.add_argument("--most", metavar="N", type=positive, default=10, help="how many lines to print (default: 10)")

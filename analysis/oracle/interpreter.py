@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import os
 import re
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
@@ -35,6 +38,10 @@ _MAX_QUOTE = 80
 _NO_HOMES = ("/proc", "/sys", "/dev")
 _MAX_SETTINGS_BYTES = 1 << 16
 _OTHER = "make the environment anew, or name another Python (--python)"
+_NO_ENVIRONMENT = (
+    "no environment of the project is found that has pytest: activate it before, make one in its folder .venv, or name its Python "
+    "(--python FILE, in an editor assay.tests.python)"
+)
 # Python with pytest answers in a second or two; the rest is for a busy machine.
 _PROBE_LIMITS = Limits(cpu_s=30, wall_s=30, memory_bytes=1 << 30, processes=16, output_bytes=1 << 22)
 
@@ -59,11 +66,24 @@ class Interpreter:
     distributions: tuple[str, ...]
 
 
-def interpreter_of(project: Path) -> Path:
-    """The Python of the project's own virtual environment, or the one that runs.
+def interpreter_of(project: Path, environ: Mapping[str, str] = os.environ) -> Path:
+    """The Python of the activated environment, of the project's own, or of the one that poetry or uv made for it; else the one that runs.
 
-    Raises UnusableInterpreter where the environment is a link, or has its programs elsewhere: whoever wrote the project may have made it.
+    The environment that Assay runs in, and conda's base, which is active unasked, come last. Raises UnusableInterpreter where the project's
+    environment is a link, or has its programs elsewhere: whoever wrote the project may have made it.
     """
+    activated = [environ.get("VIRTUAL_ENV"), environ.get("CONDA_PREFIX") if environ.get("CONDA_DEFAULT_ENV") != "base" else None]
+    found = [_python_in(Path(place)) for place in activated if place and Path(place).resolve() != Path(sys.prefix).resolve()]
+    found += [_own_python(project), *map(_python_in, _made_elsewhere(project, environ))]
+    return next((path for path in found if path is not None), Path(sys.executable))
+
+
+def _python_in(place: Path) -> Path | None:
+    path = place.absolute() / "bin" / "python"
+    return path if os.access(path, os.X_OK) else None
+
+
+def _own_python(project: Path) -> Path | None:
     for name in (".venv", "venv", "env"):
         path = project / name / "bin" / "python"
         if (project / name / "pyvenv.cfg").is_file() and os.access(path, os.X_OK):
@@ -73,7 +93,21 @@ def interpreter_of(project: Path) -> Path:
                     f"{project / name} leads to {found.parent}: if this is your environment, name its Python (--python {path})"
                 )
             return path.absolute()
-    return Path(sys.executable)
+    return None
+
+
+def _made_elsewhere(project: Path, environ: Mapping[str, str]) -> list[Path]:
+    """Where poetry keeps the environments of a project, the latest Python first, and where uv does if it is told to."""
+    root = str(project.resolve())
+    cache = Path(environ.get("POETRY_CACHE_DIR") or Path(environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pypoetry")
+    kept = Path(environ.get("POETRY_VIRTUALENVS_PATH") or cache / "virtualenvs")
+    # as poetry.utils.env.EnvManager names them: NAME-HASH-pyVERSION
+    digest = base64.urlsafe_b64encode(hashlib.sha256(root.encode(errors="surrogateescape")).digest()).decode()[:8]
+    found = sorted(
+        kept.glob(f"*-{digest}-py3.*"), key=lambda place: int(place.name.rpartition(".")[2] or 0) if place.name[-1].isdigit() else 0
+    )
+    uv = environ.get("UV_PROJECT_ENVIRONMENT")
+    return [*reversed(found), *([project / uv] if uv else [])]
 
 
 def mounts_of(path: Path, isolation: Isolation) -> tuple[Mount, ...]:
@@ -153,6 +187,8 @@ def probe(path: Path, jail: Jail) -> Interpreter:
     python, version = said["python"], said["pytest"]
     if python[:2] < MIN_PYTHON:
         raise UnusableInterpreter(f"{path} is Python {python[0]}.{python[1]}; the tests of a project are followed from 3.10 on")
+    if version is None and path.absolute().parent.parent == Path(sys.prefix):
+        raise UnusableInterpreter(_NO_ENVIRONMENT)
     if version is None:
         raise UnusableInterpreter(f"{path} has no pytest: install it beside the project's dependencies ({path} -m pip install pytest)")
     if int(version.split(".")[0]) < MIN_PYTEST:

@@ -49,7 +49,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="what the model is asked for at each place (default: line,line_rest,line_middle and, where tests are run, block)",
     )
     parser.add_argument(
-        "--python", metavar="FILE", type=Path, help="the Python that runs the tests (default: the project's .venv, else this one)"
+        "--python",
+        metavar="FILE",
+        type=Path,
+        help="the Python that runs the tests (default: the activated environment's, else that of the project's .venv)",
     )
     parser.add_argument(
         "--make-environment", action="store_true",

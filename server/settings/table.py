@@ -364,7 +364,7 @@ SETTINGS: tuple[Setting, ...] = (
         file("the path of a Python"),
         None,
         "The Python that runs the tests of projects. It needs pytest, and what the project needs.",
-        "that of the project's `.venv`, else the one that runs Assay",
+        "that of the activated environment, else of the project's `.venv`, of poetry's or uv's, or the one that runs Assay",
         user_only=True,
     ),
     Setting("diagnostics", switch(), False, "Whether `assay/status` reports the latency of the server's event loop."),

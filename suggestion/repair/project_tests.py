@@ -108,7 +108,7 @@ def _told(compare: Callable[[], Comparison]) -> Verification:
 class ProjectTests(AbstractContextManager["ProjectTests"]):
     """The tests of a project, as they are when this is made.
 
-    python: what runs them; by default that of the project's own environment, or else this one. cache: a folder for what the tests say of
+    python: what runs them; by default that of the activated environment, or of the project's own. cache: a folder for what the tests say of
     the unchanged project. max_suite_s: seconds that a run of the whole suite may take. instead: as `in_place_of` has it. Raises NoTests.
     """
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import os
 import shutil
 import socket
 import sys
+import venv
 from dataclasses import replace
 from pathlib import Path
 
@@ -60,15 +63,54 @@ def folders_of(program: Path) -> tuple[Path, ...]:
 
 
 def test_the_projects_own_environment_goes_before_the_python_that_runs(tmp_path: Path) -> None:
-    assert interpreter_of(tmp_path) == Path(sys.executable)
+    assert interpreter_of(tmp_path, {}) == Path(sys.executable)
     (tmp_path / ".venv").mkdir()
     (tmp_path / ".venv" / "pyvenv.cfg").touch()
-    assert interpreter_of(tmp_path) == Path(sys.executable)
+    assert interpreter_of(tmp_path, {}) == Path(sys.executable)
     (tmp_path / ".venv" / "pyvenv.cfg").unlink()
     (tmp_path / ".venv").rmdir()
-    assert interpreter_of(tmp_path) == Path(sys.executable)
+    assert interpreter_of(tmp_path, {}) == Path(sys.executable)
     program = environment(tmp_path / ".venv", str(OWN.parent))
-    assert interpreter_of(tmp_path) == program
+    assert interpreter_of(tmp_path, {}) == program
+
+
+def test_environments_are_looked_for_where_they_are_activated_then_in_the_project_then_where_tools_keep_them(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    digest = base64.urlsafe_b64encode(hashlib.sha256(str(project.resolve()).encode()).digest()).decode()[:8]
+    own, gone = Path(sys.prefix), tmp_path / "gone"
+    environ = {"CONDA_DEFAULT_ENV": "science", "XDG_CACHE_HOME": str(tmp_path / "cache"), "UV_PROJECT_ENVIRONMENT": "made-by-uv"}
+    environ |= {"VIRTUAL_ENV": str(tmp_path / "active"), "CONDA_PREFIX": str(tmp_path / "conda")}
+    poetry = tmp_path / "cache" / "pypoetry" / "virtualenvs"
+    made = [
+        environment(place, str(OWN.parent))
+        for place in (
+            *(project / "made-by-uv", poetry / f"project-{digest}-py3.9", poetry / f"project-{digest}-py3.12"),
+            *(project / "venv", project / ".venv", tmp_path / "conda", tmp_path / "active"),
+        )
+    ]
+    environment(poetry / "project-AAAAAAAA-py3.13", str(OWN.parent))
+    while made:
+        expected = made.pop()
+        assert interpreter_of(project, environ) == expected
+        shutil.rmtree(expected.parent.parent)
+    assert interpreter_of(project, environ) == Path(sys.executable)
+    environment(project / ".venv", str(OWN.parent))
+    assert interpreter_of(project, {"VIRTUAL_ENV": str(own), "CONDA_PREFIX": str(gone)}) == project / ".venv" / "bin" / "python"
+    environment(tmp_path / "conda", str(OWN.parent))
+    base = {"CONDA_PREFIX": str(tmp_path / "conda"), "CONDA_DEFAULT_ENV": "base"}
+    assert interpreter_of(project, base) == project / ".venv" / "bin" / "python"
+
+
+def test_nobody_is_advised_to_install_anything_beside_assay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bare = tmp_path / "bare"
+    venv.create(bare, symlinks=True, with_pip=False)
+    with pytest.raises(UnusableInterpreter, match="-m pip install pytest"):
+        probe(bare / "bin" / "python", isolated())
+    monkeypatch.setattr(sys, "prefix", str(bare))
+    with pytest.raises(UnusableInterpreter, match="no environment of the project is found") as told:
+        probe(bare / "bin" / "python", isolated())
+    assert "install" not in str(told.value)
 
 
 def test_an_environment_shows_itself_and_programs_and_libraries_of_its_python(home: Path, tmp_path: Path) -> None:
@@ -162,7 +204,7 @@ def test_an_environment_that_is_the_project_is_refused(tmp_path: Path) -> None:
     environment(tmp_path / "project", str(OWN.parent))
     (tmp_path / "project" / ".venv").symlink_to(".")
     with pytest.raises(UnusableInterpreter, match="leads to"):
-        interpreter_of(tmp_path / "project")
+        interpreter_of(tmp_path / "project", {})
 
 
 def test_an_installation_in_the_home_folder_itself_is_refused(home: Path, tmp_path: Path) -> None:
@@ -198,7 +240,7 @@ def test_an_environment_that_is_a_link_out_of_the_project_is_used_only_where_the
     (tmp_path / "project").mkdir()
     (tmp_path / "project" / ".venv").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(UnusableInterpreter, match=r"leads to .*--python"):
-        interpreter_of(tmp_path / "project")
+        interpreter_of(tmp_path / "project", {})
     named = tmp_path / "project" / ".venv" / "bin" / "python"
     assert program.parent.parent in folders_of(named)
 
@@ -272,6 +314,6 @@ def test_what_runs_in_the_jail_reaches_no_socket_and_no_private_file_that_its_se
             project = tmp_path / named.parent.name.strip(".")
             environment(project / ".venv", str(named), Path("/bin/sh"))
             with pytest.raises(UnusableInterpreter, match="holds no Python"):
-                probe(interpreter_of(project), isolated())
+                probe(interpreter_of(project, {}), isolated())
         shown = folders_of(environment(tmp_path / "plain" / ".venv", str(OWN.parent)))
         assert not any(within(tmp_path / "run", folder) or within(home, folder) for folder in shown)
