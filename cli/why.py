@@ -71,7 +71,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(str(error)) from None
     test = failing[0] if len(failing) == 1 else failing[0].partition("[")[0]
     if not suspects:
-        raise UsageError(f"{test} runs no line of the project that is known: it may fail before it comes to one")
+        raise UsageError(
+            f"{test} runs no line of the project that is known: it may fail before it comes to one, or run them in another program"
+        )
     found = _located(arguments, project, suspects, lines)[: arguments.most]
     if arguments.json:
         print_json({"test": test, "lines": [_as_json(each) for each in found]})

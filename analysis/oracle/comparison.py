@@ -94,16 +94,19 @@ class Comparisons:
         if told := self._told(after):
             return told
         lines = changed_lines(before, after)
-        tests, left_out, ways = self._chosen(self._on_disk(disk, lines), self._affected(disk, before, after, lines))
-        return self._compared(tests, left_out, ways, self._before(tests, disk, before, ways), after)
+        asked = self._on_disk(disk, lines)
+        tests, left_out, ways = self._chosen(asked, self._affected(disk, before, after, lines))
+        touching = self.oracle.coverage().touching(self.file, asked)
+        return self._compared(tests, left_out, ways, self._before(tests, disk, before, ways), after, touching)
 
     def of_lines(self, lines: range) -> Comparison:
         """What the tests that touch some lines of `before` (from 1) say of it, beside the text on the disk. Raises NotJudged."""
         before, disk = as_source(self.before), self.oracle.source(self.file)
         if told := self._told(before):
             return told
-        tests, left_out = self._within_time(self.oracle.coverage().touching(self.file, self._on_disk(disk, lines)), ())
-        return self._compared(tests, left_out, self.ways, self.oracle.baseline().outcomes, before)
+        touching = self.oracle.coverage().touching(self.file, self._on_disk(disk, lines))
+        tests, left_out = self._within_time(touching | self.oracle.coverage().fresh, touching)
+        return self._compared(tests, left_out, self.ways, self.oracle.baseline().outcomes, before, touching)
 
     def _told(self, after: str) -> Comparison | None:
         """What is said where no test has to be run."""
@@ -120,9 +123,15 @@ class Comparisons:
         return with_statements(disk, lines_behind(disk, before, with_statements(before, lines)))
 
     def _compared(
-        self, tests: Sequence[str], left_out: int, ways: Sequence[Way], outcomes: Mapping[str, TestOutcome | None], after: str
+        self,
+        tests: Sequence[str],
+        left_out: int,
+        ways: Sequence[Way],
+        outcomes: Mapping[str, TestOutcome | None],
+        after: str,
+        touching: Collection[str],
     ) -> Comparison:
-        """Runs tests with a text, and compares with their outcomes without it."""
+        """Runs tests with a text, and compares with their outcomes without it. touching: those that are known to touch the lines."""
         if not tests:
             uncollected = self.oracle.baseline().uncollected
             return Comparison(why="no test whose outcome is steady touches these lines" + (f"; {uncollected}" if uncollected else ""))
@@ -134,6 +143,8 @@ class Comparisons:
             for test in said.tests
             for before in [outcomes[test.test]]
         )
+        if not touching and all(test.before == test.after == "passed" for test in compared):
+            return Comparison(why=f"no test is known to touch these lines; those that may, {len(compared)}, pass as before")
         return Comparison(compared, said.seconds, left_out=left_out, infrastructure=said.infrastructure)
 
     def _before(self, tests: Sequence[str], disk: str, before: str, ways: Sequence[Way]) -> dict[str, TestOutcome | None]:
@@ -158,9 +169,8 @@ class Comparisons:
         touching = coverage.touching(self.file, asked)
         inside = {*asked, *affected}
         if coverage.imported.get(self.file, frozenset()).isdisjoint(inside):
-            if not touching:
-                return [], 0, ()
-            tests, ways = coverage.touching(self.file, inside) | coverage.fresh, self.ways
+            tests, ways = coverage.touching(self.file, inside) if touching else frozenset(), self.ways
+            tests |= coverage.fresh
         else:
             tests, ways = frozenset(baseline.outcomes), WAYS[-1:]
         return *self._within_time(tests, touching), ways

@@ -12,6 +12,7 @@ from shop_project import SHOP, changed, isolated, name_of, write
 from assay.analysis.oracle.comparison import Comparisons
 from assay.analysis.oracle.oracle import NotJudged, Oracle
 from assay.analysis.oracle.suite import SuiteLimits
+from assay.suggestion.repair.project_tests import ProjectTests
 
 ORDER = """
 done = []
@@ -320,3 +321,66 @@ def test_files_that_cannot_be_collected_are_told_with_the_error_and_its_place(tm
         assert baseline.uncollected == f"test_import.py can't be collected (nor 2 more): {baseline.broken['test_import.py']}"
         said = Comparisons(made, "shop.py", SHOP).with_text(SHOP.replace("unit = 5", "unit = 6"))
         assert baseline.uncollected in said.why
+
+
+CLAMP = "def clamp(value, high):\n    if value > high:\n        return high\n    return value\n\n\ndef other(value):\n    return value\n"
+STARTS = """import subprocess
+import sys
+
+import pytest
+
+
+@pytest.mark.parametrize("environment", [None, {}])
+def test_program(environment):
+    said = subprocess.run([sys.executable, "program.py"], env=environment, capture_output=True, text=True)
+    assert said.stdout == "9\\n", said.stderr
+"""
+
+
+def test_tests_that_start_the_program_touch_the_lines_that_it_runs_and_otherwise_all(tmp_path: Path, python: Path) -> None:
+    wrong = CLAMP.replace("return high", "return value")
+    write(tmp_path, {"clamp.py": wrong, "program.py": "from clamp import clamp\n\nprint(clamp(12, 9))\n", "test_program.py": STARTS})
+    watched, unwatched = "test_program.py::test_program[None]", "test_program.py::test_program[environment1]"
+    with Oracle(tmp_path, python, isolated(), runs=2, some_pass=False) as made:
+        assert made.baseline().outcomes == {watched: "failed", unwatched: "failed"}
+        assert made.covered("clamp.py") == {2: {watched}, 3: {watched}}
+        assert made.covered("program.py").keys() == {1, 3}
+        comparisons = Comparisons(made, "clamp.py", wrong)
+        assert [test.is_mended for test in comparisons.with_text(CLAMP).tests] == [True, True]
+        assert [test.is_mended for test in comparisons.with_text(wrong.replace("> high", ">= high")).tests] == [False, False]
+        assert [test.test for test in comparisons.of_lines(range(8, 9)).tests] == [watched, unwatched]
+    write(tmp_path, {"clamp.py": CLAMP})
+    with Oracle(tmp_path, python, isolated(), runs=2) as made:
+        said = Comparisons(made, "clamp.py", CLAMP).with_text(CLAMP.replace("return value\n\n", "return value + 0\n\n"))
+        assert (said.tests, said.why) == ((), "no test is known to touch these lines; those that may, 2, pass as before")
+
+
+@pytest.mark.parametrize(
+    ("settings", "files", "test"),
+    [
+        (
+            "python_files = *_spec.py",
+            {"shop_spec.py": "import shop\n\n\ndef test_it():\n    assert shop.total([1]) == 1\n"},
+            "shop_spec.py::test_it",
+        ),
+        (
+            "python_classes = *Spec\npython_functions = it_*",
+            {"test_shop.py": "import shop\n\n\nclass ShopSpec:\n    def it_sums(self):\n        assert shop.total([1]) == 1\n"},
+            "test_shop.py::ShopSpec::it_sums",
+        ),
+        (
+            "addopts = --doctest-modules",
+            {"sums.py": 'import shop\n\n\ndef f():\n    """\n    >>> shop.total([1])\n    1\n    """\n'},
+            "sums.py::sums.f",
+        ),
+        ("addopts = --doctest-glob=*.txt", {"shop.txt": ">>> import shop\n>>> shop.total([1])\n1\n"}, "shop.txt::shop.txt"),
+    ],
+)
+def test_tests_may_be_named_and_written_as_the_projects_settings_say(
+    tmp_path: Path, python: Path, settings: str, files: dict[str, str], test: str
+) -> None:
+    write(tmp_path, {"shop.py": SHOP, "pytest.ini": f"[pytest]\n{settings}\n", **files})
+    with ProjectTests(tmp_path, python=python) as tests:
+        assert tests.measure() == 1
+        said = tests.judge(tmp_path / "shop.py", SHOP)(SHOP.replace("amount += price", "amount -= price"))
+        assert (said.passed, said.breaks) == (False, (test,))

@@ -37,6 +37,7 @@ import pytest
 
 from . import canary
 from .channel import Channel, printable
+from .child_watch import collect, watch_children
 from .crash import is_crash
 from .limit import allow, cpu_used
 from .line_watch import Lines, LineWatch
@@ -111,6 +112,7 @@ class OraclePlugin:
         self._expected: dict[str, str] = request["expected"]
         self._allowance: dict[str, float] = request["allowance"]
         self._watch = LineWatch(request["root"]) if request["watch"] else None
+        self._children = watch_children(request["root"]) if request["watch"] else None
         self._errors: dict[str, str] = {}
         self._canaries: list[pytest.Item] = []
         self._outcomes: dict[str, str] = {}
@@ -219,6 +221,8 @@ class OraclePlugin:
             return
         if self._watch:
             self._watch.leave()
+            if self._children is not None:
+                collect(self._children, lines)
             told |= {"lines": _listed(lines), "fresh": self._unseen or self._watch.again}
         self._channel.send("test", **told)
         if self._expected.get(test, outcome) != outcome:
