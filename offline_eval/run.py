@@ -224,7 +224,7 @@ class Run:
             raise RunError(f"{path} is not what the run began with: make the run again elsewhere")
         try:
             return [msgspec.json.decode(line, type=kind) for line in content.splitlines()]
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             raise RunError(f"{path}: not the items of this study: {error}") from None
 
     def add_timings(self, step: Step, item: str, timings: Mapping[str, float]) -> None:

@@ -161,7 +161,7 @@ def _inputs(found: _Found) -> Inputs:
             for number, line in enumerate(lines, 1):
                 try:
                     fact: Any = msgspec.json.decode(line, type=found.study.FACT)
-                except msgspec.DecodeError as error:
+                except (msgspec.DecodeError, RecursionError) as error:
                     raise UsageError(f"{path}:{number}: not the facts of a text: {error}; {again}") from None
                 facts[fact.id] = fact
     others = {suffix: samples_of(paths) if paths else [] for suffix, paths in found.others.items()}

@@ -23,7 +23,7 @@ def timings_of(folder: Path) -> Timings:
     found: dict[tuple[str, str], Mapping[str, Any]] = {}
     with suppress(FileNotFoundError):
         for line in (folder / TIMINGS).read_bytes().splitlines():
-            with suppress(ValueError, KeyError):
+            with suppress(ValueError, KeyError, TypeError, RecursionError):
                 record = json.loads(line)
                 found[record["step"], record["id"]] = record
     return found

@@ -51,7 +51,7 @@ def suite_of(run: Run) -> Suite:
         if any(type(value) not in (int, float) for value in found.values()):
             raise TypeError("not all numbers")
         return Suite(**found)
-    except (OSError, ValueError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise RunError(f"{path}: can't be read ({error}); the command that began the run writes it again") from None
 
 

@@ -129,7 +129,7 @@ def read_pairs(path: Path) -> list[CodePair]:
 def _check_header(path: Path, number: int, line: bytes) -> None:
     try:
         header = msgspec.json.decode(line, type=_Header)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise SetError(f"{path}:{number}: not the header of a file of {SCHEMA}: {error}") from None
     if header.schema != SCHEMA:
         raise SetError(f"{path}:{number}: the schema is {header.schema!r}, this version of Assay reads {SCHEMA!r}")

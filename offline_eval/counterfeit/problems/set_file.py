@@ -98,7 +98,7 @@ def _header(path: Path, number: int, line: bytes) -> _Header:
         raise SetError(f"{path}:{number}: the schema is {schema!r}, this version of Assay reads {SCHEMA!r}")
     try:
         return msgspec.json.decode(line, type=_Header)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise SetError(f"{path}:{number}: not the header of a file of {SCHEMA}: {error}") from None
 
 
