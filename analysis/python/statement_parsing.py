@@ -9,20 +9,28 @@ from .source_text import UnreadableSource
 from .statements import Module
 
 
-@lru_cache(maxsize=8)
 def parse_statements(source: str) -> Module:
     """The statements of a text, in any syntax from Python 3.0 on that the running Python or an installed libcst reads.
 
     Raises UnreadableSource with line and reason.
     """
+    found = _read(source)
+    if isinstance(found, str):
+        raise UnreadableSource(found)
+    return found
+
+
+@lru_cache(maxsize=8)
+def _read(source: str) -> Module | str:
+    """The statements, or why they can't be read: that, too, is asked again and again."""
     try:
         return statements_ast.read(source)
     except UnreadableSource as refusal:
         try:
             from . import statements_libcst
         except ImportError:
-            raise UnreadableSource(f"{refusal} (syntax newer than this Python's is read where libcst is installed)") from None
+            return f"{refusal} (syntax newer than this Python's is read where libcst is installed)"
         try:
             return statements_libcst.read(source)
         except UnreadableSource as other:
-            raise UnreadableSource(f"{refusal}; and by libcst: {str(other).splitlines()[0]}") from None
+            return f"{refusal}; and by libcst: {str(other).splitlines()[0]}"

@@ -13,7 +13,7 @@ import libcst as cst
 import libcst.matchers as m
 from libcst.metadata import CodePosition, CodeRange, MetadataWrapper, PositionProvider
 
-from .libcst_limits import check_nesting
+from .libcst_parsing import parse_module
 from .source_text import UnreadableSource, line_starts
 from .statements import KINDS, Docstring, Function, Module, Statement, begins_line, header_last_line
 
@@ -132,14 +132,11 @@ class _Reader:
 
 
 def _positions(text: str) -> tuple[cst.Module, Mapping[cst.CSTNode, CodeRange]]:
-    check_nesting(text)
     try:
-        wrapper = MetadataWrapper(cst.parse_module(text), unsafe_skip_copy=True)
+        wrapper = MetadataWrapper(parse_module(text), unsafe_skip_copy=True)
         if wrapper.module.code != text:
             raise UnreadableSource("libcst does not write this text back as it is")
         return wrapper.module, wrapper.resolve(PositionProvider)
-    except (cst.ParserSyntaxError, UnicodeError) as error:
-        raise UnreadableSource(f"not Python that can be parsed: {error}") from None
     except RecursionError:
         raise UnreadableSource("nested too deep for libcst") from None
 

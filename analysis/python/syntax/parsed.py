@@ -15,12 +15,12 @@ from typing import TypeVar, cast
 import libcst as cst
 from libcst.metadata import ByteSpanPositionProvider, MetadataWrapper
 
-from ..libcst_limits import check_nesting
-from ..lines import UnreadableSource
+from ..libcst_parsing import parse_module
+from ..source_text import BOM as BOM
+from ..source_text import UnreadableSource
 
 Node = TypeVar("Node", bound=cst.CSTNode)
 Function = cst.FunctionDef | cst.Lambda
-BOM = "\ufeff"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,21 +103,25 @@ class Parsed:
         return frozenset(unicodedata.normalize("NFKC", word) for word in re.findall(r"\w+", self.source))
 
 
-@lru_cache(maxsize=32)
 def parse(source: str) -> Parsed:
     """Parse a source. Raises UnreadableSource where it is no Python, nested too deep, or not written back unchanged by the parser."""
+    found = _parsed(source)
+    if isinstance(found, str):
+        raise UnreadableSource(found)
+    return found
+
+
+@lru_cache(maxsize=32)
+def _parsed(source: str) -> Parsed | str:
+    """A parsed source, or why it can't be read: that, too, is asked again and again."""
     text = source.removeprefix(BOM)
-    check_nesting(text)
     try:
-        tree = cst.parse_module(text)
+        tree = parse_module(text)
         if tree.code != text:
-            raise UnreadableSource("the parser does not give this text back as it is")
-        wrapper = MetadataWrapper(tree, unsafe_skip_copy=True)
-        places = wrapper.resolve(ByteSpanPositionProvider)
-    except cst.ParserSyntaxError as error:
-        raise UnreadableSource(f"not Python that can be parsed: line {error.raw_line}: {error.message}") from None
-    except (RecursionError, UnicodeEncodeError) as error:
-        raise UnreadableSource(f"not Python that can be parsed: {error}") from None
+            return "the parser does not give this text back as it is"
+        places = MetadataWrapper(tree, unsafe_skip_copy=True).resolve(ByteSpanPositionProvider)
+    except (UnreadableSource, RecursionError) as error:
+        return str(error)
     offset_of = _characters(text, len(source) - len(text))
     # positions are computed with a line end at the end of the file, even where the file has none
     last = len(text.encode())

@@ -7,7 +7,8 @@ from functools import lru_cache
 
 import libcst as cst
 
-from ...python.source_text import BOM
+from ...python.libcst_parsing import parse_module
+from ...python.source_text import BOM, UnreadableSource
 from ...python.syntax.layout import statement_start
 from ...python.syntax.parsed import Parsed, parse
 from ..rule import Change
@@ -67,7 +68,7 @@ def _part(parsed: Parsed, node: cst.CSTNode) -> _Part | None:
 
 def _readable(text: str) -> bool:
     try:
-        cst.parse_module(text)
-    except (cst.ParserSyntaxError, RecursionError):
+        parse_module(text)
+    except UnreadableSource:
         return False
     return True

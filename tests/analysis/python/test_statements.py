@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from python_sources import sources
 from standard_library import python_files
 
+from assay.analysis.python import statement_parsing
 from assay.analysis.python.source_text import BOM, UnreadableSource, decoded
 from assay.analysis.python.statement_parsing import parse_statements
 from assay.analysis.python.statements import Statement, all_statements, is_covered, is_fully_covered
@@ -110,7 +111,7 @@ def test_only_newer_syntax_is_read_with_libcst_and_without_it_the_refusal_says_s
         ast.parse(newest)
     except SyntaxError:
         assert parse_statements(newest).newer
-        parse_statements.cache_clear()
+        statement_parsing._read.cache_clear()
         monkeypatch.setitem(sys.modules, "assay.analysis.python.statements_libcst", None)
         monkeypatch.delattr("assay.analysis.python.statements_libcst", raising=False)
         with pytest.raises(UnreadableSource, match="where libcst is installed"):
