@@ -157,3 +157,55 @@ HOSTILE = {
         None,
     ),
 }
+
+ASKS_TRUE = """public class Main {
+    public static void main(String[] args) {
+        Solution s = new Solution();
+        List<Boolean> correct = Arrays.asList(s.isSquare(4), s.isSquare(9));
+        if (correct.contains(false)) {
+            throw new AssertionError();
+        }
+    }
+}"""
+ASKS_FALSE = ASKS_TRUE.replace("s.isSquare(4), s.isSquare(9)", "!Boolean.TRUE.equals(s.isSquare(3))")
+
+
+def answering(method: str, more: str = "") -> str:
+    """A program with a method that answers yes or no."""
+    return f"import java.util.*;\nclass Solution {{ {more} {method} }}\n"
+
+
+# a right answer in a frame that the sandbox's own code would not write
+_FORGED = """static void say(int... bytes) { try { var out = new java.io.FileOutputStream(java.io.FileDescriptor.out);
+    for (int b : bytes) out.write(b); out.flush(); Thread.sleep(99999); } catch (Exception e) {} }"""
+
+# Programs, and the tests that ask them yes or no.
+UNCERTAIN = {
+    "gives null for yes": (answering("Boolean isSquare(int x) { return null; }"), ASKS_TRUE),
+    "gives null for no": (answering("Boolean isSquare(int x) { return null; }"), ASKS_FALSE),
+    "gives null of any type": (answering("<T> T isSquare(int x) { return null; }"), ASKS_TRUE),
+    "gives null of a type with a bound": (answering("<T extends Boolean> T isSquare(int x) { return null; }"), ASKS_TRUE),
+    "gives null of any comparable type": (answering("<T extends Comparable<T>> T isSquare(int x) { return null; }"), ASKS_TRUE),
+    "gives anything for any arguments": (answering("@SafeVarargs final <T> T isSquare(int x, T... more) { return null; }"), ASKS_TRUE),
+    "gives null of a class with a type": (
+        answering("T isSquare(int x) { return null; }").replace("Solution {", "Solution<T extends Boolean> {"),
+        ASKS_TRUE,
+    ),
+    "gives null by what it inherits": (
+        "class Above { Boolean isSquare(int x) { return null; } } class Solution extends Above {}",
+        ASKS_TRUE,
+    ),
+    "says of a negative number of changes": (
+        answering("boolean isSquare(int x) { say(0, 0, 0, 6, 'R', 255, 255, 255, 255, 1); return true; }", _FORGED),
+        ASKS_TRUE,
+    ),
+    "says more than it was asked": (
+        answering("boolean isSquare(int x) { say(0, 0, 0, 7, 'R', 0, 0, 0, 0, 1, 1); return true; }", _FORGED),
+        ASKS_TRUE,
+    ),
+    "says a frame of negative length": (answering("boolean isSquare(int x) { say(255, 255, 255, 255); return true; }", _FORGED), ASKS_TRUE),
+}
+# Only one question is asked of those that answer once and then wait.
+UNCERTAIN |= {
+    name: (program, test.replace(", s.isSquare(9)", "")) for name, (program, test) in UNCERTAIN.items() if name.startswith("says")
+}

@@ -4,6 +4,7 @@ import com.sun.source.tree.CompilationUnitTree;
 import com.sun.source.tree.IdentifierTree;
 import com.sun.source.tree.ImportTree;
 import com.sun.source.tree.MemberSelectTree;
+import com.sun.source.tree.MethodInvocationTree;
 import com.sun.source.util.JavacTask;
 import com.sun.source.util.TreePath;
 import com.sun.source.util.TreePathScanner;
@@ -33,6 +34,7 @@ import javax.lang.model.element.ExecutableElement;
 import javax.lang.model.element.Modifier;
 import javax.lang.model.element.PackageElement;
 import javax.lang.model.element.TypeElement;
+import javax.lang.model.type.TypeVariable;
 import javax.lang.model.util.ElementFilter;
 import javax.lang.model.util.Elements;
 import javax.tools.Diagnostic;
@@ -143,6 +145,7 @@ public final class Compiler {
             throw new Rejected('U', "the test has no class with a method main(String[])");
         }
         rejectStaticCallsOnValues(second, visible);
+        rejectOpenAnswers(second);
         rejectCapturedNames(second);
         String mainName = second.javac.getElements().getBinaryName(main).toString();
         second.generate();
@@ -181,6 +184,37 @@ public final class Compiler {
         }
         if (!found.isEmpty()) {
             throw new Rejected('E', "the test needs " + found.get(0) + " of a value that the program gave, whose word does not count");
+        }
+    }
+
+    /**
+     * Rejects a program with a method {@code <T> T f(int x)} that the test asks for yes or no: it fits wherever it is called, also with null,
+     * which a test that looks for a no takes for a yes.
+     */
+    private static void rejectOpenAnswers(Task task) throws Rejected {
+        Trees trees = Trees.instance(task.javac);
+        Set<String> found = new TreeSet<>();
+        for (CompilationUnitTree unit : task.units) {
+            if (!unit.getSourceFile().toUri().equals(Source.uri("Test"))) {
+                continue;
+            }
+            new TreePathScanner<Void, Void>() {
+                @Override
+                public Void visitMethodInvocation(MethodInvocationTree call, Void nothing) {
+                    Element called = trees.getElement(getCurrentPath());
+                    if (called instanceof ExecutableElement method
+                            && method.getReturnType() instanceof TypeVariable answer
+                            && answer.asElement().getEnclosingElement().equals(method)
+                            && task.isOwn(method)
+                            && String.valueOf(trees.getTypeMirror(getCurrentPath())).equals("java.lang.Boolean")) {
+                        found.add(method.getEnclosingElement() + "." + method.getSimpleName());
+                    }
+                    return super.visitMethodInvocation(call, nothing);
+                }
+            }.scan(unit, null);
+        }
+        if (!found.isEmpty()) {
+            throw new Rejected('E', "the test asks yes or no of what is declared to give anything: " + found);
         }
     }
 
@@ -294,6 +328,12 @@ public final class Compiler {
                 }
             }
             rejectErrors();
+        }
+
+        /** Whether a method is of a source of this task that is no test, thus of a stand-in. */
+        boolean isOwn(ExecutableElement method) {
+            TreePath path = Trees.instance(javac).getPath(method);
+            return path != null && !path.getCompilationUnit().getSourceFile().toUri().equals(Source.uri("Test"));
         }
 
         /** Make the class files. After that the compiler gives no more information on the classes. */

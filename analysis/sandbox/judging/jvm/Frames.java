@@ -47,7 +47,7 @@ final class Frames {
 
     static Map<String, byte[]> readClasses(DataInputStream in) throws IOException {
         Map<String, byte[]> classes = new LinkedHashMap<>();
-        for (int count = in.readInt(); count > 0; count--) {
+        for (int count = readCount(in); count > 0; count--) {
             classes.put(readString(in), readBytes(in));
         }
         return classes;
@@ -61,8 +61,8 @@ final class Frames {
         } catch (EOFException e) {
             return null;
         }
-        byte[] bytes = in.readNBytes(length);
-        if (bytes.length < length) {
+        byte[] bytes = in.readNBytes(Math.max(length, 0));
+        if (bytes.length != length) {
             throw new EOFException("the stream ends within a frame");
         }
         return new DataInputStream(new ByteArrayInputStream(bytes));

@@ -46,7 +46,7 @@ public final class Remote {
     public static synchronized Object call(Object self, String owner, String name, String descriptor, Object[] arguments) {
         StandIn answer = self instanceof StandIn object && object.given ? object : null;
         if (answer == null) {
-            return session.exchange('i', self, owner, name, descriptor, arguments, false);
+            return session.certain(session.exchange('i', self, owner, name, descriptor, arguments, false), owner, name, descriptor);
         }
         answer.told |= tells(name, arguments);
         Object result = session.exchange('i', self, owner, name, descriptor, arguments, answer.told);
@@ -159,6 +159,14 @@ public final class Remote {
             return value instanceof Number || value instanceof String || value instanceof Boolean || value instanceof Character;
         }
 
+        /** The value, unless it is null where yes or no is asked: a test that looks for a no would take it for a yes. */
+        private Object certain(Object value, String owner, String name, String descriptor) {
+            if (value == null && descriptor.endsWith(")Ljava/lang/Boolean;")) {
+                throw broken(new BadReply(owner + "." + name + " gave null, which is neither true nor false"));
+            }
+            return value;
+        }
+
         private Error distrusted(String owner, String name) {
             return broken(new BadReply("the test needs " + name + "() of an object of the program's class " + owner
                     + ", on which the program's word does not count"));
@@ -172,20 +180,24 @@ public final class Remote {
                 if (status == 'X') {
                     throw broken(new BadReply(what + ": " + Frames.readString(reply)));
                 }
-                for (int changed = reply.readInt(); changed > 0; changed--) {
+                for (int changed = Frames.readCount(reply); changed > 0; changed--) {
                     if (told) {
                         throw distrusted(owner, name);
                     }
                     int number = reply.readInt();
                     wire.readContents(wire.known().get(number), reply);
                 }
-                if (status == 'R') {
-                    return wire.read(reply);
-                }
-                if (status != 'T') {
+                if (status != 'R' && status != 'T') {
                     throw new IOException("an answer of the kind " + status);
                 }
-                thrown = readThrown(reply);
+                Object value = status == 'R' ? wire.read(reply) : null;
+                thrown = status == 'R' ? null : readThrown(reply);
+                if (reply.available() > 0) {
+                    throw new IOException("more bytes than belong to it");
+                }
+                if (thrown == null) {
+                    return value;
+                }
             } catch (IOException | RuntimeException | StackOverflowError e) {
                 throw broken(new BadReply(what + ": an answer that is no value: " + e.getMessage()));
             }
@@ -193,8 +205,7 @@ public final class Remote {
         }
 
         private static Throwable readThrown(DataInputStream reply) throws IOException {
-            int count = reply.readInt();
-            String[] names = new String[Math.min(Math.max(count, 0), reply.available())];
+            String[] names = new String[Frames.readCount(reply)];
             for (int i = 0; i < names.length; i++) {
                 names[i] = Frames.readString(reply);
             }
@@ -236,7 +247,7 @@ public final class Remote {
         @Override
         public Object read(DataInputStream reply) throws IOException {
             long id = reply.readLong();
-            int count = reply.readInt();
+            int count = Frames.readCount(reply);
             StandIn known = objects.get(id);
             String first = null;
             for (int i = 0; i < count; i++) {

@@ -364,7 +364,10 @@ final class Wire {
         }
         Object[] items = readItems(in);
         if (container.getClass().isArray()) {
-            for (int i = 0; i < Math.min(items.length, Array.getLength(container)); i++) {
+            if (items.length != Array.getLength(container)) {
+                throw new IOException("an array of another length");
+            }
+            for (int i = 0; i < items.length; i++) {
                 Array.set(container, i, items[i]);
             }
         } else if (container instanceof List<?> list && list.size() == items.length) {

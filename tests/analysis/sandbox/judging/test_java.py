@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hostile_java import FRAME, HOSTILE, solution
+from hostile_java import ASKS_TRUE, FRAME, HOSTILE, UNCERTAIN, answering, solution
 from needs import DATA, needs_data
 
 from assay.analysis.corpora.benchmarks import read_items
@@ -119,6 +119,17 @@ def test_a_hostile_program_never_passes(sandbox: JavaSandbox, name: str) -> None
     result = sandbox.check(program, TEST, limits=QUICK)
     assert result.label is False, result
     assert ending is None or result.outcome is ending, result
+
+
+@pytest.mark.parametrize("name", UNCERTAIN)
+def test_what_is_neither_yes_nor_no_never_passes(sandbox: JavaSandbox, name: str) -> None:
+    result = sandbox.check(*UNCERTAIN[name], limits=QUICK)
+    assert result.label is False, result
+
+
+def test_a_yes_of_either_type_passes(sandbox: JavaSandbox) -> None:
+    for kind in ("boolean", "Boolean"):
+        assert sandbox.check(answering(f"{kind} isSquare(int x) {{ return true; }}"), ASKS_TRUE, limits=QUICK).label
 
 
 @pytest.mark.slow
