@@ -76,7 +76,9 @@ def confine(order: dict[str, Any]) -> None:
     # a user id of the jail's own can signal no process outside, and owns no file outside
     alone = uid is not None
     own_id = None if alone or landlock.abi() >= landlock.SCOPED_SIGNALS_ABI else os.getpid()
-    seccomp.install(seccomp.process_filter(fork=order["processes"] > 1, execute=True, attributes=alone, own_id=own_id))
+    several = order["processes"] > 1
+    # the kernel's own limit counts all tasks of the user, so where others of them end meanwhile it leaves room for more
+    seccomp.install(seccomp.process_filter(fork=several, threads=several, execute=True, attributes=alone, own_id=own_id))
 
 
 def find(name: str, path: str) -> str:

@@ -312,13 +312,15 @@ def _none_of(index: int, values: Sequence[int]) -> list[bytes]:
     return [_argument(index), *found, _refusal(errno.EPERM)]
 
 
-def _rules(fork: bool) -> list[tuple[str, Sequence[bytes]]]:
+def _rules(fork: bool, threads: bool = True) -> list[tuple[str, Sequence[bytes]]]:
     """Rules on a call's arguments.
 
     They refuse new namespaces, processes, shared anonymous memory, pairs of sockets that reach others, and some of ioctl and fcntl.
     """
     clone = [_argument(0), _instruction(_ANY_BIT, CLONE_NAMESPACES, 0, 1), _refusal(errno.EPERM)]
-    if not fork:
+    if not threads:
+        clone = [_refusal(errno.EAGAIN)]
+    elif not fork:
         clone += [_instruction(_ANY_BIT, CLONE_THREAD, 1, 0), _refusal(errno.EPERM)]
     shared = [
         _argument(3),
@@ -349,20 +351,21 @@ def jail_filter() -> bytes:
     return _filter([name for names in NEVER for name in names], [*_rules(fork=True), families])
 
 
-def process_filter(*, fork: bool, execute: bool, attributes: bool, own_id: int | None) -> bytes:
+def process_filter(*, fork: bool, execute: bool, attributes: bool, own_id: int | None, threads: bool = True) -> bytes:
     """The filter for a process that shares its namespaces with others. It also gets no socket, and can't escape its parent's supervision.
 
     Parameters:
         fork, execute: whether it may start processes, and run other programs.
         attributes: whether it may change modes, owners and times of files, which Landlock does not restrict.
         own_id: its process id where the filter has to keep it from signalling others; None where something else does.
+        threads: whether it may start threads; a process that may start processes may.
     """
     refused = [*(name for names in NEVER for name in names), "socket", *WATCHES]
     refused += [] if attributes else [name for names in ATTRIBUTES for name in names]
     refused += [] if fork else list(FORKS)
     # the loader of another program reads where links lead
     refused += [] if execute else [*RUNS, *READ_LINKS]
-    rules = _rules(fork)
+    rules = _rules(fork, threads or fork)
     stays = [
         _argument(0),
         _instruction(_EQUAL, PR_SET_PDEATHSIG, 1, 0),

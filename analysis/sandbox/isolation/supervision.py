@@ -18,6 +18,8 @@ from .running_jail import RunningJail
 StopReason = Literal["timed_out", "out_of_memory", "signalled"]
 POLL_S = 0.04
 CHUNK = 1 << 16
+# of a launcher, which forks to kill what is left
+_OWN_TASKS = 1
 
 
 class LimitWatch:
@@ -44,6 +46,9 @@ class LimitWatch:
             return "timed_out", f"it used more than {limits.cpu_s:g} s of CPU time"
         if self._memory(used) > limits.memory_bytes:
             return "out_of_memory", f"its processes together used more than {limits.memory_bytes >> 20} MiB"
+        # the kernel's limit counts what else the user runs, unless the jail has namespaces; zombies count there as well
+        if self._tmp is None and used.tasks > limits.processes + _OWN_TASKS:
+            return "signalled", f"it started more than {limits.processes} processes and threads"
         return self._files(now)
 
     def _memory(self, used: Usage) -> int:
