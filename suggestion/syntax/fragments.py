@@ -19,7 +19,7 @@ from ..cursor import Cursor
 # Characters around the cursor that are read at most: no more than any window has, so that editor and studies read the same.
 _BEFORE, _BEHIND = 16_384, 6_144
 # Parts that are tried before all that is in reach.
-_MAX_PARTS = 4
+_MAX_PARTS = 3
 
 _NEWLINE = re.compile(r"\r\n|\r")
 # Lines that begin no statement: they go on with the one above.

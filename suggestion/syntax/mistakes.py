@@ -55,6 +55,8 @@ STRICT: Sequence[Mistakes] = (_in_python,)
 def in_tree(language: str, text: str, *, around: tuple[str, str] = ("", "")) -> int:
     """The places that the grammar does not understand, or where something is missing. It goes on behind each."""
     above, below = around
+    if above and not text[:1].isspace():  # it is no part of anything
+        return in_tree(language, text)
     if language == "php" and "<?" not in text:
         above = f"<?php\n{above}"
     tree = parser_of(language).parse(f"{above}{text}{below}".encode(errors="surrogatepass"))
