@@ -50,7 +50,7 @@ def refuse_unfinished(path: Path) -> None:
     """Raises NotTheModel for a file that is being downloaded, by its name."""
     if unfinished(path.name):
         raise NotTheModel(
-            path, "a download that was not finished, by its name", "Let the program that began it go on, or download it again."
+            path, "a download that was not finished (so its name says)", "Let the program that began it go on, or download it again."
         )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
-from ..completion.fim_families import Family, end_tokens, family_named, family_of, front_tokens, in_front, lay_out
+from ..completion.fim_families import Family, end_tokens, front_tokens, in_front, lay_out
 from ..completion.sampling import Sampling
 from ..errors import Unavailable
 from ..model import (
@@ -78,7 +78,7 @@ class RemoteModel:
         self._connection = Connection(url, key, timeouts or Timeouts())
         try:
             self.served, self._tokenizer = probe(self._connection, model, context_length)
-            self._family = _family(self.served, self._tokenizer)
+            self._family = self.served.family_with(self._tokenizer)
             self._layout = _layout(self.where, self.served, self._family, layout)
         except BaseException:
             self._connection.close()
@@ -374,13 +374,6 @@ class RemoteModel:
 
     def _unavailable(self, what: str, advice: str) -> Unavailable:
         return Unavailable(what, self.where, advice)
-
-
-def _family(served: Served, tokenizer: ServerTokenizer | None) -> Family | None:
-    """The family of the vocabulary; where that can't be looked into, of the name. None where the server lays prompts out."""
-    if served.kind == "ollama" or served.suffix:
-        return served.family
-    return family_named(served.model) if tokenizer is None else family_of(tokenizer.control, served.model)
 
 
 def _ends(served: Served, tokenizer: ServerTokenizer | None, family: Family | None) -> frozenset[int]:

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from ..completion.fim_families import Family
+from ..completion.fim_families import Family, family_named, family_of
 from ..errors import AccessRefused, BadAnswer, NoSuchEndpoint, NotACompletionServer, RequestRefused
 from ..model import Fingerprint
 from .formats import Holding
-from .tokenizer import Kind
+from .tokenizer import Kind, ServerTokenizer
 
 Scoring = Literal["steps", "prompt_logprobs", "echo"]
 
@@ -59,6 +59,12 @@ class Served:
     extras: Mapping[str, Any] = field(default_factory=dict)
     metadata: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+
+    def family_with(self, tokenizer: ServerTokenizer | None) -> Family | None:
+        """The family of the vocabulary; where that can't be looked into, of the name. None where the server lays prompts out."""
+        if self.kind == "ollama" or self.suffix:
+            return self.family
+        return family_named(self.model) if tokenizer is None else family_of(tokenizer.control, self.model)
 
     @property
     def fingerprint(self) -> Fingerprint:

@@ -31,7 +31,7 @@ def test_a_folder_is_for_transformers(tmp_path: Path) -> None:
 
 
 def test_every_option_belongs_to_a_backend_whose_model_takes_it() -> None:
-    renamed = {("server", "n_ctx"): "context_length", ("server", "server_model"): "model"}
+    renamed = {("server", "n_ctx"): "context_length", ("server", "server_model"): "model", ("server", "key_files"): "key"}
     for backend, model in ((LLAMA_CPP, LlamaModel), (TRANSFORMERS, HFModel), (SERVER, RemoteModel)):
         parameters = inspect.signature(model).parameters
         for option in backend.options:
