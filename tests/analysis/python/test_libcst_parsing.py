@@ -161,7 +161,8 @@ PIECES = [
 
 def depth_of(tree: cst.Module) -> int:
     """How many brackets and fields of f-strings are in each other."""
-    deepest, pending = 0, [(tree, 0)]
+    deepest = 0
+    pending: list[tuple[cst.CSTNode, int]] = [(tree, 0)]
     while pending:
         node, depth = pending.pop()
         depth += len(getattr(node, "lpar", ()))
