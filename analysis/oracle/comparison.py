@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .affected_lines import affected_lines
 from .changes import changed_lines, lines_behind, with_statements
@@ -97,7 +97,7 @@ class Comparisons:
         asked = self._on_disk(disk, lines)
         tests, left_out, ways = self._chosen(asked, self._affected(disk, before, after, lines))
         touching = self.oracle.coverage().touching(self.file, asked)
-        return self._compared(tests, left_out, ways, self._before(tests, disk, before, ways), after, touching)
+        return self._not_forged(self._compared(tests, left_out, ways, self._before(tests, disk, before, ways), after, touching), after)
 
     def of_lines(self, lines: range) -> Comparison:
         """What the tests that touch some lines of `before` (from 1) say of it, beside the text on the disk. Raises NotJudged."""
@@ -146,6 +146,19 @@ class Comparisons:
         if not touching and all(test.before == test.after == "passed" for test in compared):
             return Comparison(why=f"no test is known to touch these lines; those that may, {len(compared)}, pass as before")
         return Comparison(compared, said.seconds, left_out=left_out, infrastructure=said.infrastructure)
+
+    def _not_forged(self, found: Comparison, after: str) -> Comparison:
+        """What was found, unless a test passes whatever it expects: then none of those that pass does."""
+        passing = [test.test for test in found.tests if test.after == "passed"]
+        if not passing or any(test.is_broken for test in found.tests):
+            return found
+        forged = self.oracle.passes_all_the_same(passing, self.file, after)
+        if forged is None:
+            return found
+        why = f"{forged} passes whatever value it expects: the run was tampered with"
+        return replace(
+            found, tests=tuple(replace(test, after="failed", why=why) if test.after == "passed" else test for test in found.tests)
+        )
 
     def _before(self, tests: Sequence[str], disk: str, before: str, ways: Sequence[Way]) -> dict[str, TestOutcome | None]:
         """The outcome of each test with the text that stands there."""

@@ -16,6 +16,7 @@ from typing import TypeVar
 from ..sandbox.isolation.jail import Jail
 from . import cache as kept
 from .affected_lines import affected_lines
+from .altered_tests import other_values
 from .baseline import Baseline, Coverage
 from .baseline_runs import run_baseline, run_coverage, run_lines, times_of
 from .changes import changed_lines, only_within, with_statements
@@ -212,6 +213,12 @@ class Oracle(AbstractContextManager["Oracle"]):
         asked = _Asked(file, self.source(file), text, list(tests), (), ways)
         found = self._by_first_way(ways, tests, lambda way: self._profile_by(way, asked, asked.tests, most_ends))
         return profile_of(found) if isinstance(found, Verdict) else found
+
+    def passes_all_the_same(self, tests: Sequence[str], file: str, text: str) -> str | None:
+        """One of some tests that pass with a text that also passes where it expects another value; None where none is found."""
+        with other_values(self.suite.copied.folder, tests) as asked, self._changed(file, text):
+            report = self._run("process", sorted(asked), None, to_the_end=True)[0] if asked else Report()
+        return next((test for test in asked if test in report.tests and report.tests[test].outcome == "passed"), None)
 
     def filtered_by_deletion(self, file: str, without: str, lines: range | None = None) -> bool | None:
         """Whether a region has to be left out of a study because deleting it changes no test's outcome.
