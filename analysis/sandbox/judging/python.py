@@ -105,7 +105,7 @@ class _Server:
             return receive_message(self._control)[0]
         except TimeoutError:
             raise self._broken(f"did not answer for {timeout_s:.0f} s") from None
-        except (WireClosed, OSError, ValueError) as error:
+        except (WireClosed, OSError, ValueError, RecursionError) as error:
             raise self._broken(f"ended {error}".rstrip()) from None
         finally:
             self._control.settimeout(None)
@@ -271,7 +271,16 @@ class PythonSandbox:
 
 def _program_is_gone(judged: dict[str, Any]) -> bool:
     """Whether the judge has lost the program."""
-    return judged["status"] == 0 and bool(judged["output"]) and json.loads(judged["output"])["kind"] in ("gone", "sandbox")
+    return _said(judged).get("kind") in ("gone", "sandbox")
+
+
+def _said(judged: dict[str, Any]) -> dict[str, Any]:
+    """The verdict of a judge that came to its end; nothing where it wrote none."""
+    try:
+        said = json.loads(judged["output"]) if judged["status"] == 0 else {}
+    except (ValueError, RecursionError):
+        return {}
+    return said if isinstance(said, dict) and isinstance(said.get("passed"), bool) else {}
 
 
 def _result_of(judged: dict[str, Any], ran: dict[str, Any], limits: Limits, short: _Short) -> Result:
@@ -283,8 +292,7 @@ def _result_of(judged: dict[str, Any], ran: dict[str, Any], limits: Limits, shor
         short: what ran out of memory, where the kernel killed processes for that meanwhile: the machine, or the jail (its limit).
     """
     ending, reason = _outcome(judged, ran, limits, short)
-    report = json.loads(judged["output"]).get("report", "") if judged["status"] == 0 and judged["output"] else ""
-    return Result(ending, reason, ran["output"], ran["cpu_s"], ran["wall_s"], report)
+    return Result(ending, reason, ran["output"], ran["cpu_s"], ran["wall_s"], _said(judged).get("report", ""))
 
 
 def _outcome(judged: dict[str, Any], ran: dict[str, Any], limits: Limits, short: _Short) -> tuple[ProgramOutcome, str]:
@@ -299,10 +307,10 @@ def _outcome(judged: dict[str, Any], ran: dict[str, Any], limits: Limits, short:
         return ProgramOutcome.CRASHED, f"its judge died of {signal.Signals(-judged['status']).name} from what it returned"
     if judged["status"] == -signal.SIGKILL and short == "machine":
         raise _SandboxFailed("the machine ran out of memory", blameless=True)
-    if judged["status"] != 0 or not judged["output"]:
+    verdict = _said(judged)
+    if not verdict:
         # what the program returned may have done that: a sound program on another judge will tell
         raise _SandboxFailed(f"the judge ended with status {judged['status']}: {judged['output']}".rstrip(": "))
-    verdict = json.loads(judged["output"])
     if verdict["passed"]:
         return ProgramOutcome.PASSED, ""
     match verdict["kind"]:
