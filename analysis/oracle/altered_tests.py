@@ -118,5 +118,5 @@ def _other(value: object) -> str:
     if isinstance(value, int | float):
         other = value + secrets.randbelow(9) + 2
         # to a large float little can be added
-        return repr(other if other != value else -value)
+        return repr(other if other != value else value / 2)
     return repr(f"{value}{secrets.token_hex(4)}")
