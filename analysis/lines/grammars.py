@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tree_sitter import Language, Parser
+    from tree_sitter import Language, Parser, Tree
+
+# The first and the last line of each place that a parser does not understand.
+Mistakes = Sequence[tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +138,19 @@ def _language(language: str) -> Language:
     grammar = _grammar(language)
     assert grammar is not None, f"{language} has no grammar"
     return Language(getattr(importlib.import_module(grammar.package), grammar.entry)())
+
+
+def mistakes_in(tree: Tree) -> Mistakes:
+    """What the parser does not understand, or misses. It goes on behind each."""
+    found, left = [], [tree.root_node] if tree.root_node.has_error else []
+    while left:
+        node = left.pop()
+        below = [child for child in node.children if child.has_error]
+        # What is missing may be in no node of its own.
+        if node.is_error or not below:
+            found.append((node.start_point[0], node.end_point[0]))
+        left += below
+    return found
 
 
 def _grammar(language: str) -> Grammar | None:

@@ -5,17 +5,14 @@ A grammar does not know all that a language has, such as the macros of C. What i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ...analysis.lines.grammars import GRAMMARS, Mistakes, mistakes_in, parser_of
 from .candidate import Change, Lines
 
 if TYPE_CHECKING:
     from tree_sitter import Parser, Tree
-
-# The first and the last line of what is not understood, or is missing.
-Mistakes = Sequence[tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +36,12 @@ class ParsedTree:
 
     def breaks(self, change: Change) -> bool:
         """Whether there are more mistakes, in all or in the lines that change."""
-        after = _mistakes(self._after(change))
+        after = mistakes_in(self._after(change))
         return len(after) > len(self.before) or _near(after, _new(change)) > _near(self.before, _old(change))
 
     def mends(self, change: Change) -> bool:
         """Whether there are fewer, and none in the lines that change."""
-        after = () if self.parses else _mistakes(self._after(change))
+        after = () if self.parses else mistakes_in(self._after(change))
         return len(after) < len(self.before) and not _near(after, _new(change))
 
     def says_the_same(self, change: Change, /) -> bool | None:
@@ -64,25 +61,11 @@ class ParsedTree:
 
 def parsed_tree(lines: Lines, language: str) -> ParsedTree | None:
     """A file as the grammar of its language has it; None where there is none."""
-    from ...analysis.lines.grammars import GRAMMARS, parser_of
-
     if language not in GRAMMARS or not GRAMMARS[language].is_installed:
         return None
     parser = parser_of(language)
     tree = parser.parse(_encoded(lines))
-    return ParsedTree(lines, parser, tree, _mistakes(tree))
-
-
-def _mistakes(tree: Tree) -> Mistakes:
-    found, left = [], [tree.root_node] if tree.root_node.has_error else []
-    while left:
-        node = left.pop()
-        below = [child for child in node.children if child.has_error]
-        # What is missing may be in no node of its own.
-        if node.is_error or not below:
-            found.append((node.start_point[0], node.end_point[0]))
-        left += below
-    return found
+    return ParsedTree(lines, parser, tree, mistakes_in(tree))
 
 
 def _code(tree: Tree, lines: range) -> list[bytes | None]:

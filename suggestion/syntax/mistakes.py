@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 
-from ...analysis.lines.grammars import has_grammar, parser_of
+from ...analysis.lines.grammars import has_grammar, mistakes_in, parser_of
 
 # The number of mistakes in a text.
 Mistakes = Callable[[str], int]
@@ -53,18 +53,10 @@ STRICT: Sequence[Mistakes] = (_in_python,)
 
 @lru_cache(_MAX_REMEMBERED)
 def in_tree(language: str, text: str, *, around: tuple[str, str] = ("", "")) -> int:
-    """The places that the grammar does not understand, or where something is missing. It goes on behind each."""
+    """The places that the grammar does not understand. around: what is put above and below the text."""
     above, below = around
     if above and not text[:1].isspace():  # it is no part of anything
         return in_tree(language, text)
     if language == "php" and "<?" not in text:
         above = f"<?php\n{above}"
-    tree = parser_of(language).parse(f"{above}{text}{below}".encode(errors="surrogatepass"))
-    found, left = 0, [tree.root_node] if tree.root_node.has_error else []
-    while left:
-        node = left.pop()
-        inside = [child for child in node.children if child.has_error]
-        # What is missing may be in no node of its own.
-        found += node.is_error or not inside
-        left += inside
-    return found
+    return len(mistakes_in(parser_of(language).parse(f"{above}{text}{below}".encode(errors="surrogatepass"))))
