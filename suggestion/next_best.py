@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from ..inference.errors import ContextTooLong, Unavailable
 from ..inference.model import Cancel, Generation, Model, Prompt, StopReason, Token
 from .cursor import Cursor
-from .cut.steps import cut_after_writing
+from .cut.steps import cut_after_writing, text_to_show
 from .stopping_rule import stop_at
 
 # Places of the text that are tried, the least sure first.
@@ -56,7 +56,7 @@ def next_best(model: Model, prompt: Prompt, cursor: Cursor, first: Generation, b
         if other.stopped_by in _OVER:
             break
         found = cut_after_writing(other, cursor)
-        if found.parses and found.text.strip():
+        if found.parses and text_to_show(found.text, cursor) is not None:
             return replace(found, timings=timings)
     return replace(first, timings=timings)
 

@@ -54,7 +54,8 @@ def _without_next_closer(text: str, cursor: Cursor) -> Iterator[str]:
     if closer := _CLOSER.match(behind):
         at = len(text)
         while (at := text.rfind(closer[0], 0, at)) >= 0:
-            yield text[:at]
+            if text[:at].strip():
+                yield text[:at]
 
 
 def _splits_a_word(left: str, right: str) -> bool:

@@ -21,6 +21,7 @@ _BEFORE, _BEHIND = 16_384, 6_144
 # Parts that are tried before all that is in reach.
 _MAX_PARTS = 3
 
+_BRACKET = re.compile(r"[()\[\]{}]")
 _NEWLINE = re.compile(r"\r\n|\r")
 # Lines that begin no statement: they go on with the one above.
 _CONTINUES = re.compile(
@@ -55,16 +56,16 @@ class Fragment:
         """The cursor's line as it is."""
         return self.start + self.rest
 
-    @property
-    def skeleton(self) -> str:
-        """The brackets of the cursor's line that have no partner in it."""
-        left: list[str] = []
-        for bracket in re.findall(r"[()\[\]{}]", code_only(self.line)):
-            if bracket in ")]}" and left and left[-1] in "([{":
-                left.pop()
-            else:
-                left.append(bracket)
-        return "".join(left)
+
+def unpaired(line: str) -> str:
+    """The brackets of a line that have no partner in it, in order."""
+    left: list[str] = []
+    for bracket in _BRACKET.findall(code_only(line)):
+        if bracket in ")]}" and left and left[-1] in "([{":
+            left.pop()
+        else:
+            left.append(bracket)
+    return "".join(left)
 
 
 def fragments(cursor: Cursor, text: str) -> Iterator[Fragment]:

@@ -61,6 +61,9 @@ def test_only_a_true_overlap_is_left_out(text: str, rest: str) -> None:
         ("rust", 'fn f() {\n    let a = r#"¦"#;\n}\n', 'b"#;', "b"),
         ("shellscript", 'echo "$(¦)"\n', 'ls)"', "ls"),
         ("java", 'class A {\n    String a = f("¦");\n}\n', 'b(");', "b("),
+        ("cpp", "class A {\n  Q_OBJECT\n  signals:\n  X(\n  Y(\n  Z(\n  void f() { h(¦); }\n", "bar()", "bar()"),
+        ("python", "<<<<<<< mine\na = 1\n=======\n>>>>>>> theirs\nh(¦)\n", "bar()", "bar()"),
+        ("python", 'a = [\n    ¦\n    "b",\n]\n', '"a", foo(x', '"a", foo(x'),
     ],
 )
 def test_what_closes_behind_the_cursor_is_not_written_again(language: str, file: str, text: str, left: str) -> None:

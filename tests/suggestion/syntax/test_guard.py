@@ -12,6 +12,7 @@ import assay
 from assay.analysis.lines.grammars import GRAMMARS
 from assay.inference.stopping.dedent import indentation
 from assay.suggestion.cursor import Cursor
+from assay.suggestion.syntax.ends import ends_of
 from assay.suggestion.syntax.guard import breaks
 
 MINE = [path for path in Path(assay.__file__).parent.joinpath("suggestion").rglob("*.py") if path.stat().st_size > 500]
@@ -73,17 +74,17 @@ def test_nothing_is_known_of_a_language_without_a_grammar(language: str) -> None
         ("def f():\n    b()\n    ¦\n", "else:", True),
         ('def f():\n    """Say ¦\n\n    More.\n    """\n', "it isn't (so", False),
         ('def f():\n    """Say ¦\n\n    More.\n    """\n', 'it."""', True),
-        ("f(\n    a,\n    ¦\n)\n", "b=[1,", True),
+        ("f(\n    a,\n    ¦\n)\n", "b=[1", True),
         ("f(\n    a,\n    ¦\n)\n", "b=[1],", False),
         ("def f(¦):\n    pass\n", "a, b=1", False),
         ("def f(¦):\n    pass\n", "a, b=", True),
-        ("a = [\n    1,\n¦\n", "    2,", False),  # of what is open before nothing is asked
+        ("a = [\n    1,\n¦\n", "    2,", None),  # of what is open before nothing is told
         ("x = f(\ny = 1\n\n\ndef g():\n    ¦\n", "return (1", True),  # what is broken elsewhere excuses nothing
         ("x = f(\ny = 1\n\n\ndef g():\n    ¦\n", "return 1", False),
-        ("%matplotlib inline\n¦\n", "import numpy", False),
+        ("%matplotlib inline\n¦\n", "import numpy", None),
     ],
 )
-def test_a_text_is_judged_by_what_it_adds(file: str, text: str, broken: bool) -> None:
+def test_a_text_is_judged_by_what_it_adds(file: str, text: str, broken: bool | None) -> None:
     assert breaks(text, cursor(file)) is broken
 
 
@@ -98,15 +99,28 @@ def test_a_text_is_judged_by_what_it_adds(file: str, text: str, broken: bool) ->
         ("lua", "¦\n", "for i = 1, 3 do"),
         ("shellscript", "f() {\n  ¦\n}\n", "if [ -e a ]; then"),
         ("rust", "fn f() {\n    ¦\n}\n", "if a {"),
+        ("python", "def f():\n    ¦\n    g()\n", "return h("),
+        ("python", "¦\nimport b\n", "from a import ("),
+        ("python", "def f():\n    ¦\n    return 1\n", '"""Do a thing.'),
+        ("csharp", "class A\n{\n    ¦\n}\n", "public void F(int a)"),
+        ("csharp", "class A\n{\n    ¦\n    public void F() { }\n}\n", "[Test]"),
+        ("java", "class A {\n    void f() {\n        ¦\n    }\n}\n", "try {"),
+        ("c", "¦\nint a;\n", "typedef struct {"),
+        ("kotlin", "fun f() {\n    ¦\n}\n", "xs.map { x ->"),
+        ("go", "package a\n\n¦\n\nfunc f() {}\n", "import ("),
+        ("javascript", "¦\nlet a = 1\n", "/**"),
+        ("javascript", "f()\n¦\ng()\n", "const a = `b"),
+        ("shellscript", "f() {\n  ¦\n}\n", "cat <<EOF"),
+        ("lua", "f()\n¦\n", "local ok = pcall(function()"),
     ],
 )
-def test_a_line_that_opens_a_block_is_whole_with_an_empty_body(language: str, file: str, text: str) -> None:
+def test_a_line_that_opens_something_is_whole_with_what_ends_it(language: str, file: str, text: str) -> None:
     assert breaks(text, cursor(file, language)) is False
 
 
 def test_a_dialect_that_the_grammar_does_not_know_hides_nothing() -> None:
     unknown = "".join(f"REFRESH THE THING number_{i} @@ WITH % NOTHING;\n" for i in range(5))
-    assert breaks("REFRESH THE THING @@ b;", Cursor(unknown, unknown, "line", "sql")) is False
+    assert breaks("REFRESH THE THING @@ b;", Cursor(unknown, unknown, "line", "sql")) is None
 
 
 @given(st.randoms(use_true_random=False))
@@ -129,7 +143,11 @@ def test_what_breaks_a_whole_file_is_told_by_the_part_around_it(drawn: random.Ra
     without = any(_is_whole(text[:start] + instead + "\n" + rest) for instead in ("", "pass"))
     changed = text[:start] + line + added + "\n" + rest
     if without:
-        assert breaks(line + added, Cursor(text[:start], "\n" + rest, "line", "python")) is not _is_whole(changed)
+        ends = any(
+            _is_whole(f"{text[:start]}{line}{added}\n{end}\n{rest}")
+            for end in ends_of(lines[number][: -len(line) - 1] + line + added, "python")
+        )
+        assert breaks(line + added, Cursor(text[:start], "\n" + rest, "line", "python")) is not (_is_whole(changed) or ends)
 
 
 def _is_whole(text: str) -> bool:
