@@ -143,8 +143,9 @@ class Comparisons:
             for test in said.tests
             for before in [outcomes[test.test]]
         )
-        if not touching and all(test.before == test.after == "passed" for test in compared):
-            return Comparison(why=f"no test is known to touch these lines; those that may, {len(compared)}, pass as before")
+        if not touching and not any(test.is_mended or test.is_broken for test in compared):
+            why = f"no test is known to touch these lines; of those that may, {len(compared)}, none is mended or broken"
+            return Comparison(why=why, infrastructure=said.infrastructure)
         return Comparison(compared, said.seconds, left_out=left_out, infrastructure=said.infrastructure)
 
     def _not_forged(self, found: Comparison, after: str) -> Comparison:
