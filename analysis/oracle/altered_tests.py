@@ -1,43 +1,49 @@
 """Tests that must fail: a project's own, with another value in the place of one that they expect.
 
 A right program fails them. One that makes pytest report a pass, gives what equals everything, or reads what is expected out of the test
-passes them, too. It can't tell them from the real ones: the value is drawn anew for each run, outside of its process.
+passes them, too. It can't know the value, which is drawn anew for each run, outside of its process.
 """
 
 from __future__ import annotations
 
 import ast
+import math
 import secrets
 import warnings
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 
-from .sources import NotJudged, encoded, source_of
+from .copying import ProjectCopy
+from .scratch_folder import ScratchFolder, replaced
+from .sources import encoded, source_of
 
+_Path = tuple[str, ...]
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _EQUALITIES = frozenset({"assertEqual", "assertListEqual", "assertTupleEqual", "assertDictEqual", "assertSetEqual", "assertMultiLineEqual"})
+# What they give equals more than one value.
+_LENIENT = frozenset({"approx", "ANY"})
+# Python reads and writes no longer number in decimal.
+_MAX_BITS = 10_000
 
 
 @contextmanager
-def other_values(folder: Path, tests: Sequence[str]) -> Iterator[frozenset[str]]:
+def other_values(copied: ProjectCopy, tests: Sequence[str]) -> Iterator[frozenset[str]]:
     """Put another value into tests of one file of a copy while the block runs; which tests these are. Raises OSError.
 
-    The file's own text is kept in memory: beside the copy the tests could read it.
+    The ids are the tests' own word, so only a file of the copy is opened. It is kept where the jail does not show it.
     """
     for file in dict.fromkeys(test.partition("::")[0] for test in tests):
-        path = folder / file
-        try:
-            text, changed = altered(source_of(folder, file), [test for test in tests if test.startswith(f"{file}::")])
-        except NotJudged:
+        if file not in copied.files:
             continue
-        if changed and not path.is_symlink() and path.resolve().is_relative_to(folder.resolve()):
-            kept = path.read_bytes()
-            path.write_bytes(encoded(text))
-            try:
+        try:
+            text, changed = altered(source_of(copied.folder, file), [test for test in tests if test.startswith(f"{file}::")])
+            data = encoded(text)
+        except (ValueError, SyntaxError):
+            continue
+        if changed:
+            with closing(ScratchFolder()) as aside, replaced(copied.folder / file, data, aside.path):
                 yield changed
-            finally:
-                path.write_bytes(kept)
             return
     yield frozenset()
 
@@ -47,10 +53,9 @@ def altered(source: str, tests: Collection[str]) -> tuple[str, frozenset[str]]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = ast.parse(source)
+            expected = _expected_in(ast.parse(source))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return source, frozenset()
-    expected = {name: node for name, function in _functions(tree, ()) if (node := _expected(function)) is not None}
     changed = frozenset(test for test in tests if _name(test) in expected)
     lines = [line.encode() for line in source.split("\n")]
     # from the end, so that no change moves another one's place
@@ -61,19 +66,47 @@ def altered(source: str, tests: Collection[str]) -> tuple[str, frozenset[str]]:
     return b"\n".join(lines).decode(), changed
 
 
-def _name(test: str) -> tuple[str, ...]:
+def _name(test: str) -> _Path:
     """A test's classes and function, without its parameters."""
     return tuple(test.partition("[")[0].split("::")[1:])
 
 
-def _functions(
-    node: ast.Module | ast.ClassDef, around: tuple[str, ...]
-) -> Iterator[tuple[tuple[str, ...], ast.FunctionDef | ast.AsyncFunctionDef]]:
-    for each in node.body:
-        if isinstance(each, _FUNCTIONS):
+def _expected_in(tree: ast.Module) -> Mapping[_Path, ast.Constant]:
+    """A value that each function compares something with, by the names of its classes and its own, where each is bound once."""
+    definitions = list(_definitions(tree, ()))
+    times = Counter(name for name, _ in definitions)
+    bound = set(_bound(tree))
+    found = dict[_Path, ast.Constant]()
+    for name, node in definitions:
+        is_sure = bound.isdisjoint(name) and all(times[name[:count]] == 1 for count in range(1, len(name) + 1))
+        if is_sure and isinstance(node, _FUNCTIONS) and (value := _expected(node)) is not None:
+            found[name] = value
+    return found
+
+
+def _definitions(node: ast.AST, around: _Path) -> Iterator[tuple[_Path, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]]:
+    """The functions and classes of a module, those inside functions left out."""
+    for each in ast.iter_child_nodes(node):
+        if isinstance(each, (*_FUNCTIONS, ast.ClassDef)):
             yield (*around, each.name), each
-        elif isinstance(each, ast.ClassDef):
-            yield from _functions(each, (*around, each.name))
+        if isinstance(each, ast.ClassDef):
+            yield from _definitions(each, (*around, each.name))
+        elif isinstance(each, ast.stmt | ast.ExceptHandler | ast.match_case) and not isinstance(each, _FUNCTIONS):
+            yield from _definitions(each, around)
+
+
+def _bound(tree: ast.Module) -> Iterator[str]:
+    """The names that are bound otherwise than by a definition, wherever."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.Attribute(attr=name, ctx=ast.Store() | ast.Del()):
+                yield name
+            case ast.alias(name=name, asname=other):
+                yield other or name.partition(".")[0]
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                yield name
+            case ast.MatchMapping(rest=str(name)):
+                yield name
 
 
 def _expected(function: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.Constant | None:
@@ -91,16 +124,21 @@ def _expected(function: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.Constant 
 
 
 def _constants(left: ast.expr, right: ast.expr) -> list[ast.Constant]:
-    """The values of the side that is written out, where the other is not."""
+    """The values of the side that is written out, where the other is not, and does not equal several."""
     written = [_is_written(left), _is_written(right)]
-    if written[0] == written[1]:
+    if written[0] == written[1] or _LENIENT.intersection(map(_named, ast.walk(right if written[0] else left))):
         return []
     inside = ast.walk(left if written[0] else right)
-    return [
-        node
-        for node in inside
-        if isinstance(node, ast.Constant) and node.lineno == node.end_lineno and isinstance(node.value, int | float | str)
-    ]
+    return [node for node in inside if isinstance(node, ast.Constant) and node.lineno == node.end_lineno and _has_another(node.value)]
+
+
+def _named(node: ast.AST) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def _has_another(value: object) -> bool:
+    """Whether `_other` can write another value."""
+    return isinstance(value, float | str) or (isinstance(value, int) and value.bit_length() < _MAX_BITS)
 
 
 def _is_written(node: ast.expr) -> bool:
@@ -112,11 +150,12 @@ def _is_written(node: ast.expr) -> bool:
 
 
 def _other(value: object) -> str:
-    """Another value of the same type, as it is written."""
+    """Another value of the same type, as it is written: one far away, which nothing that is lenient takes for the same."""
     if isinstance(value, bool):
         return str(not value)
     if isinstance(value, int | float):
-        other = value + secrets.randbelow(9) + 2
-        # to a large float little can be added
-        return repr(other if other != value else value / 2)
-    return repr(f"{value}{secrets.token_hex(4)}")
+        by = 1000 + secrets.randbelow(9000)
+        other = value * by + by
+        # of the largest floats, which have no larger literal
+        return repr(other if isinstance(other, int) or math.isfinite(other) else float(by))
+    return ascii(f"{secrets.token_hex(4)}{value}{secrets.token_hex(4)}")

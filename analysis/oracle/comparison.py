@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -59,7 +60,7 @@ class Comparison:
     """What the tests say that touch the lines in which two texts differ.
 
     tests: in the order of the suite; none where nothing was run. seconds: of the runs with the other text. why: why there are no tests, or
-    something is unknown. unparsed: the other text does not compile. left_out: how many more tests touch these lines. infrastructure:
+    something is unknown. unparsed: the other text does not compile. left_out: how many more tests may touch these lines. infrastructure:
     something is unknown because the machine failed.
     """
 
@@ -153,7 +154,12 @@ class Comparisons:
         passing = [test.test for test in found.tests if test.after == "passed"]
         if not passing or any(test.is_broken for test in found.tests):
             return found
-        forged = self.oracle.passes_all_the_same(passing, self.file, after)
+        begun = time.monotonic()
+        try:
+            forged = self.oracle.passes_all_the_same(passing, self.file, after)
+        except OSError as error:
+            return Comparison(why=f"the machine failed: {error}", infrastructure=True)
+        found = replace(found, seconds=found.seconds + time.monotonic() - begun)
         if forged is None:
             return found
         why = f"{forged} passes whatever value it expects: the run was tampered with"

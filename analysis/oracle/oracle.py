@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 import time
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from types import TracebackType
@@ -25,7 +24,7 @@ from .interpreter import probe
 from .jailed.assay_oracle.files import is_test_file
 from .profile import MAX_ENDS, Control, Profile, chosen_tests, profile_of, run_to_the_end, summed_up
 from .report import NOT_STEADY, ProcessEnd, Report, Verdict, Way, difference
-from .scratch_folder import ScratchFolder
+from .scratch_folder import ScratchFolder, replaced
 from .sources import NotJudged as NotJudged
 from .sources import encoded, source_of, unwritable
 from .suite import Suite, SuiteLimits, compile_sources, install_plugin
@@ -215,8 +214,11 @@ class Oracle(AbstractContextManager["Oracle"]):
         return profile_of(found) if isinstance(found, Verdict) else found
 
     def passes_all_the_same(self, tests: Sequence[str], file: str, text: str) -> str | None:
-        """One of some tests that pass with a text that also passes where it expects another value; None where none is found."""
-        with other_values(self.suite.copied.folder, tests) as asked, self._changed(file, text):
+        """One of some tests that pass with a text that also passes where it expects another value; None where none is found.
+
+        Raises OSError where a file can't be changed.
+        """
+        with other_values(self.suite.copied, tests) as asked, self._changed(file, text):
             report = self._run("process", sorted(asked), None, to_the_end=True)[0] if asked else Report()
         return next((test for test in asked if test in report.tests and report.tests[test].outcome == "passed"), None)
 
@@ -379,19 +381,6 @@ class Oracle(AbstractContextManager["Oracle"]):
             raise
         return self._warm
 
-    @contextmanager
-    def _changed(self, file: str, text: str) -> Iterator[None]:
-        """Put the text into the copy while the block runs, so that new processes and imports of the tests see it, too.
-
-        The present file is moved aside and back, so that a full disk never leaves half a file. Raises OSError.
-        """
-        path = (self.suite.copied.folder / file).resolve()
-        changed, aside = self._folder.path / "changed.py", self._folder.path / "aside.py"
-        changed.write_bytes(encoded(text))
-        shutil.copymode(path, changed)
-        path.rename(aside)
-        try:
-            changed.rename(path)
-            yield
-        finally:
-            aside.replace(path)
+    def _changed(self, file: str, text: str) -> AbstractContextManager[None]:
+        """Put the text into the copy while a block runs, so that new processes and imports of the tests see it, too. Raises OSError."""
+        return replaced((self.suite.copied.folder / file).resolve(), encoded(text), self._folder.path)

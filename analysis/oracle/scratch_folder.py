@@ -5,7 +5,10 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from ..sandbox.isolation.removal import remove
@@ -37,6 +40,23 @@ class ScratchFolder:
             remove(str(self.path))
             os.close(self._held)
             self._held = -1
+
+
+@contextmanager
+def replaced(path: Path, data: bytes, aside: Path) -> Iterator[None]:
+    """Put other content into a file while the block runs. aside: an empty folder of the same file system, where it is kept meanwhile.
+
+    The file is moved there and back, so that a full disk never leaves half of it. Raises OSError.
+    """
+    changed, kept = aside / "changed", aside / "kept"
+    changed.write_bytes(data)
+    shutil.copymode(path, changed)
+    path.rename(kept)
+    try:
+        changed.rename(path)
+        yield
+    finally:
+        kept.replace(path)
 
 
 def remove_stale(parent: Path) -> None:

@@ -185,7 +185,7 @@ def _judged(found: Comparison, breaks: tuple[str, ...]) -> tuple[bool | None, st
         return False, _named(failing[0], "fails as before", len(failing))
     if not any(test.after == "passed" for test in found.tests):
         return None, "the tests that touch these lines are skipped"
-    return True, f"{found.left_out} more touch these lines, and were not run" if found.left_out else ""
+    return True, f"{found.left_out} more may touch these lines, and were not run" if found.left_out else ""
 
 
 def _named(test: ComparedTest, what: str, count: int) -> str:

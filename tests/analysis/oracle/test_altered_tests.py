@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from shop_project import isolated, write
 
-from assay.analysis.oracle.altered_tests import altered
+from assay.analysis.oracle.altered_tests import altered, other_values
 from assay.analysis.oracle.comparison import Comparisons
+from assay.analysis.oracle.copying import copy_project
 from assay.analysis.oracle.oracle import Oracle
 
 SOURCE = "def total(values):\n    return len(values)\n\n\ndef names(values):\n    return ','.join(values)\n"
@@ -83,6 +86,40 @@ def test_the_copy_is_as_it_was(oracle: Oracle) -> None:
     assert (oracle.suite.copied.folder / "tests/test_sums.py").read_text(encoding="utf-8") == TESTS
 
 
+def test_a_repair_is_unknown_where_the_tests_can_not_be_altered(oracle: Oracle, monkeypatch: pytest.MonkeyPatch) -> None:
+    comparisons = Comparisons(oracle, "sums.py", SOURCE)
+    right = SOURCE.replace("    return len(values)\n", RIGHT)
+    assert comparisons.with_text(right).tests
+    monkeypatch.setattr(tempfile, "tempdir", "/nowhere")
+    found = comparisons.with_text(right)
+    assert (found.tests, found.infrastructure) == ((), True)
+    assert found.why.startswith("the machine failed: ")
+
+
+def test_only_files_of_the_copy_are_opened(tmp_path: Path) -> None:
+    outside = write(tmp_path, {"outside.py": "def test_it():\n    assert f() == 5\n"}) / "outside.py"
+    copied = copy_project(write(tmp_path / "project", {"one.py": ""}), tmp_path / "copy")
+    os.mkfifo(copied.folder / "waits.py")
+    ids = [f"{outside}::test_it", "../outside.py::test_it", "waits.py::test_it"]
+    with other_values(copied, ids) as changed:
+        assert not changed
+
+
+def test_the_file_that_is_altered_is_back_with_its_content_and_mode(tmp_path: Path) -> None:
+    text = "# coding: latin-1\ndef test_it():\n    assert f('\xe9') == '\\u20ac'\n".encode("latin-1")
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project/test_one.py").write_bytes(text)
+    copied = copy_project(tmp_path / "project", tmp_path / "copy")
+    file = copied.folder / "test_one.py"
+    before = file.stat()
+    with other_values(copied, ["test_one.py::test_it"]) as changed:
+        assert changed == {"test_one.py::test_it"}
+        assert file.read_bytes() != text
+        assert file.stat().st_mode == before.st_mode
+        assert [path.name for path in copied.folder.iterdir()] == ["test_one.py"], "the tests could read what is kept in the copy"
+    assert (file.read_bytes(), file.stat().st_ino) == (text, before.st_ino)
+
+
 def test_one_expected_value_of_each_test_is_another() -> None:
     tests = ["t.py::test_total", "t.py::test_names", "t.py::TestMore::test_none", "t.py::test_missing"]
     text, changed = altered(TESTS, tests)
@@ -113,6 +150,10 @@ def test_what_is_expected_is_another_value(value: object) -> None:
         "assert f() >= 5",
         "assert f() == approx(5)",
         "assert f() == 5 or g()",
+        "assert approx(f()) == 10_000_000",
+        "assert pytest.approx(f(), abs=50) == 100",
+        "assert [f(), mock.ANY] == [5, 6]",
+        f"assert f() == {10**4299:#x}",
         "assert f() == None",
         "assert f(",
     ],
@@ -120,3 +161,34 @@ def test_what_is_expected_is_another_value(value: object) -> None:
 def test_what_may_pass_with_another_value_is_not_altered(body: str) -> None:
     source = f"def test_it():\n    {body}\n"
     assert altered(source, ["t.py::test_it"]) == (source, frozenset())
+
+
+DEFINED = "def test_it():\n    assert f() == 5\n"
+AGAIN = [
+    f"if f:\n    {DEFINED.replace('    ', '        ')}",
+    f"try:\n    pass\nfinally:\n    {DEFINED.replace('    ', '        ')}",
+    "test_it = wrapped(test_it)\n",
+    "from other import test_it\n",
+    "del test_it\n",
+]
+
+
+@pytest.mark.parametrize("again", AGAIN)
+def test_a_test_whose_name_is_bound_twice_is_not_altered(again: str) -> None:
+    source = DEFINED + again
+    assert altered(source, ["t.py::test_it"]) == (source, frozenset())
+    inside = "class TestIt:\n" + "".join(f"    {line}\n" for line in source.splitlines())
+    assert altered(inside, ["t.py::TestIt::test_it"]) == (inside, frozenset())
+
+
+def test_tests_of_one_name_in_two_classes_are_two() -> None:
+    source = "".join(f"class {name}:\n" + "".join(f"    {line}\n" for line in DEFINED.splitlines()) for name in ("TestA", "TestB"))
+    assert altered(source, tests := ["t.py::TestA::test_it", "t.py::TestB::test_it"])[1] == {*tests}
+    assert not altered(source.replace("TestB", "TestA"), tests)[1]
+
+
+@pytest.mark.parametrize("value", ["10_000_000", "0", "2.5", "1e308"])
+def test_another_number_is_far_away(value: str) -> None:
+    text, _ = altered(f"def test_it():\n    assert f() == {value}\n", ["t.py::test_it"])
+    other = ast.literal_eval(text.partition("== ")[2])
+    assert max(other, float(value)) > 900 * max(1, min(other, float(value)))

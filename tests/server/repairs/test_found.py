@@ -14,7 +14,7 @@ FOUND = Found(
     Lines("file:///a.py", 1, 0, 1, ""),
     Repairs((ALL["passes"], ALL["part"]), (), {}, None),
     {
-        "passes": Verification(True, 1, 0.1, why="3 more touch these lines, and were not run"),
+        "passes": Verification(True, 1, 0.1, why="3 more may touch these lines, and were not run"),
         "unknown": Verification(None, 0, 0.1, why="no test touches them"),
         "refused": Verification(False, 1, 0.1, why="test_a fails as before"),
         "part": Verification(False, 2, 0.1, ("test_b",), why="test_a fails as before"),
