@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote_to_bytes
 
-from ..exit_codes import DONE, FAILED
+from ..exit_codes import DONE, FAILED, UsageError
 from ..options import add_log_option, command_parser, date
 from ..terminal import is_terminal, say
 from .log import count, opened
@@ -47,7 +47,7 @@ def register(actions: Subparsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Delete what was named. Raises EventLogError.
+    """Delete what was named. Raises EventLogError and UsageError.
 
     FAILED where the user does not agree, where nothing is about the document, and where remains may be left because another process
     reads the log.
@@ -80,15 +80,19 @@ def _delete(log: EventLog, arguments: argparse.Namespace) -> int:
 
 
 def uris_of(document: str) -> set[str]:
-    """How editors may have written the URI of a document that is named by a path or a URI, in whatever spelling."""
+    """How editors may have written the URI of a document that is named by a path or a URI, in whatever spelling. Raises UsageError."""
     given = _SCHEME.fullmatch(document.strip())
     if given is None or _DRIVE.match(document):
         return _of_paths({document, document.strip(), _PLACE.sub("", document)}) | {document}
     scheme, rest = given[1].lower(), given[2]
     if scheme == "file":
         found = _FILE.match(rest)
-        return {document} | _of_paths({os.fsdecode(unquote_to_bytes(part)) for part in found.groups()} if found else ())
-    return {document, *_spelled(f"{scheme}:", unquote_to_bytes(rest)), *_of_paths({document})}
+        paths = {os.fsdecode(unquote_to_bytes(os.fsencode(part))) for part in found.groups()} if found else set[str]()
+        if any("\0" in path for path in paths):
+            raise UsageError(f"--document {document}: no file has a null character (%00) in its path")
+        return {document} | _of_paths(paths)
+    # NAME:LINE looks like an address, too
+    return {document, *_spelled(f"{scheme}:", unquote_to_bytes(os.fsencode(rest))), *_of_paths({document, _PLACE.sub("", document)})}
 
 
 def _of_paths(paths: Iterable[str]) -> set[str]:

@@ -84,6 +84,24 @@ def test_a_drive_of_windows_is_forgotten_in_either_case_and_quoted_or_not(logged
         assert logged in uris_of(spelling), spelling
 
 
+@pytest.mark.parametrize("place", ["main.py:12", "main.py:12:3", "./main.py:12"])
+def test_a_place_in_a_file_of_the_folder_is_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert (tmp_path / "main.py").as_uri() in uris_of(place)
+
+
+@pytest.mark.parametrize("address", ["file:///a\udcff b.py", "untitled:a\udcff"])
+def test_an_address_need_not_be_utf_8(address: str) -> None:
+    assert address.replace("\udcff", "%FF").replace(" ", "%20") in uris_of(address)
+
+
+def test_an_address_of_no_file_is_a_mistake_of_usage(capsys: pytest.CaptureFixture[str], path: Path) -> None:
+    with EventLog(path, create=True):
+        pass
+    assert run("forget", "--log", path, "--document", "file:///a%00b", "--yes") == 2
+    assert "no file has a null character" in capsys.readouterr().err
+
+
 def test_what_is_no_file_is_forgotten_by_its_address() -> None:
     assert "untitled:Untitled-1" in uris_of("untitled:Untitled-1")
     assert "vscode-notebook-cell:/a%20b.ipynb" in uris_of("vscode-notebook-cell:/a b.ipynb")
