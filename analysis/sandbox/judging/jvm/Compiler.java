@@ -29,12 +29,17 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import javax.lang.model.element.Element;
 import javax.lang.model.element.ExecutableElement;
 import javax.lang.model.element.Modifier;
 import javax.lang.model.element.PackageElement;
 import javax.lang.model.element.TypeElement;
+import javax.lang.model.type.ArrayType;
+import javax.lang.model.type.DeclaredType;
+import javax.lang.model.type.TypeMirror;
 import javax.lang.model.type.TypeVariable;
+import javax.lang.model.type.WildcardType;
 import javax.lang.model.util.ElementFilter;
 import javax.lang.model.util.Elements;
 import javax.tools.Diagnostic;
@@ -189,7 +194,7 @@ public final class Compiler {
 
     /**
      * Rejects a program with a method {@code <T> T f(int x)} that the test asks for yes or no: it fits wherever it is called, also with null,
-     * which a test that looks for a no takes for a yes.
+     * which a test that looks for a no takes for a yes. Where a parameter has to do with T, what the test gives says what fits.
      */
     private static void rejectOpenAnswers(Task task) throws Rejected {
         Trees trees = Trees.instance(task.javac);
@@ -205,6 +210,7 @@ public final class Compiler {
                     if (called instanceof ExecutableElement method
                             && method.getReturnType() instanceof TypeVariable answer
                             && answer.asElement().getEnclosingElement().equals(method)
+                            && !isBound(answer, method)
                             && task.isOwn(method)
                             && String.valueOf(trees.getTypeMirror(getCurrentPath())).equals("java.lang.Boolean")) {
                         found.add(method.getEnclosingElement() + "." + method.getSimpleName());
@@ -216,6 +222,23 @@ public final class Compiler {
         if (!found.isEmpty()) {
             throw new Rejected('E', "the test asks yes or no of what is declared to give anything: " + found);
         }
+    }
+
+    /** Whether each call gives an argument that has to do with a type variable; for one of any number it may give none. */
+    private static boolean isBound(TypeVariable variable, ExecutableElement method) {
+        int given = method.getParameters().size() - (method.isVarArgs() ? 1 : 0);
+        return method.getParameters().stream().limit(given).anyMatch(parameter -> mentions(parameter.asType(), variable));
+    }
+
+    private static boolean mentions(TypeMirror type, TypeVariable variable) {
+        if (type instanceof ArrayType array) {
+            return mentions(array.getComponentType(), variable);
+        }
+        if (type instanceof WildcardType any) {
+            return Stream.of(any.getExtendsBound(), any.getSuperBound()).anyMatch(bound -> bound != null && mentions(bound, variable));
+        }
+        return (type instanceof TypeVariable same && same.asElement().equals(variable.asElement()))
+                || (type instanceof DeclaredType declared && declared.getTypeArguments().stream().anyMatch(inner -> mentions(inner, variable)));
     }
 
     /** Rejects a program with a nested class, a field or a type parameter that a stand-in takes for the package of what it calls. */

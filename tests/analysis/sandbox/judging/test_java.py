@@ -244,6 +244,23 @@ def test_exceptions_come_back_as_the_nearest_class_of_the_library(sandbox: JavaS
     assert checked(sandbox, members, statements).outcome is ProgramOutcome.PASSED
 
 
+@pytest.mark.parametrize(
+    ("declared", "call", "outcome"),
+    [
+        ("<T> T firstOr(List<T> xs, T d) { return xs.isEmpty() ? d : xs.get(0); }", "firstOr(List.of(false), true)", ProgramOutcome.PASSED),
+        ("<T> T last(T[] xs) { return xs[xs.length - 1]; }", "last(new Boolean[] {true, false})", ProgramOutcome.PASSED),
+        ("<T> T f(int x) { return null; }", "f(1)", ProgramOutcome.FAILED),
+        ("<T> T f(int x, T... unused) { return null; }", "f(1)", ProgramOutcome.FAILED),
+    ],
+)
+def test_only_what_is_declared_to_give_anything_is_not_asked_yes_or_no(
+    sandbox: JavaSandbox, declared: str, call: str, outcome: ProgramOutcome
+) -> None:
+    result = checked(sandbox, declared, f"boolean found = s.{call}; assert !found;")
+    assert result.outcome is outcome, result
+    assert (outcome is ProgramOutcome.PASSED) != ("declared to give anything" in result.reason), result
+
+
 def test_objects_of_the_programs_classes_stay_in_its_process(sandbox: JavaSandbox) -> None:
     outside = """class Pair<A, B extends Comparable<B>> {
         private A a; final B b; static final int SIZE = 2; Pair(A a, B b) { this.a = a; this.b = b; }
