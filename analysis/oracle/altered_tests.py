@@ -39,7 +39,7 @@ def other_values(copied: ProjectCopy, tests: Sequence[str]) -> Iterator[frozense
         try:
             text, changed = altered(source_of(copied.folder, file), [test for test in tests if test.startswith(f"{file}::")])
             data = encoded(text)
-        except (ValueError, SyntaxError):
+        except (ValueError, SyntaxError, LookupError):
             continue
         if changed:
             with closing(ScratchFolder()) as aside, replaced(copied.folder / file, data, aside.path):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import io
-import tokenize
 from pathlib import Path
+
+from ..python.source_text import UnreadableSource, decoded, encoding_of
 
 
 class NotJudged(ValueError):
@@ -14,9 +14,8 @@ class NotJudged(ValueError):
 def source_of(folder: Path, file: str) -> str:
     """The text of a project's file, as `as_source` has it. Raises NotJudged where it can't be read as Python source."""
     try:
-        data = (folder / file).read_bytes()
-        return as_source(data.decode(_encoding(data)))
-    except (OSError, SyntaxError, UnicodeDecodeError, LookupError) as error:
+        return as_source(decoded((folder / file).read_bytes())[0])
+    except (OSError, UnreadableSource) as error:
         raise NotJudged(f"{file}: can't be read as Python source: {error}") from None
 
 
@@ -26,18 +25,14 @@ def as_source(text: str) -> str:
 
 
 def encoded(text: str) -> bytes:
-    """Encode a text as it declares itself, as Python reads it. Raises SyntaxError and UnicodeEncodeError."""
-    return text.encode(_encoding(text.encode()))
+    """Encode a text as it declares itself, as Python reads it. Raises SyntaxError, UnicodeEncodeError and LookupError."""
+    return text.encode(encoding_of(text.encode()))
 
 
 def unwritable(text: str) -> str:
     """Why a text can't be encoded, or nothing."""
     try:
         encoded(text)
-    except (SyntaxError, UnicodeEncodeError) as error:
+    except (SyntaxError, UnicodeEncodeError, LookupError) as error:
         return str(error)
     return ""
-
-
-def _encoding(source: bytes) -> str:
-    return tokenize.detect_encoding(io.BytesIO(source).readline)[0]

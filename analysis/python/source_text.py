@@ -31,11 +31,8 @@ def decoded(data: bytes) -> tuple[str, str]:
     Raises: UnreadableSource for an unknown encoding, or bytes that are not of it.
     """
     try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         # "utf-8-sig" would drop the byte order mark
-        encoding = "utf-8" if encoding == "utf-8-sig" else encoding
-        if encoding in _SLOW:
-            raise LookupError(f"{encoding} is not read")
+        encoding = "utf-8" if (named := encoding_of(data)) == "utf-8-sig" else named
         text = data.decode(encoding)
         same = text.encode(encoding) == data
     except (SyntaxError, UnicodeError, LookupError) as error:
@@ -43,6 +40,14 @@ def decoded(data: bytes) -> tuple[str, str]:
     if not same:
         raise UnreadableSource(f"its encoding, {codecs.lookup(encoding).name}, would not write its bytes back as they are")
     return text, encoding
+
+
+def encoding_of(data: bytes) -> str:
+    """The encoding that a Python file declares. Raises SyntaxError for one that is unknown, and LookupError for one that is too slow."""
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    if codecs.lookup(encoding).name in _SLOW:
+        raise LookupError(f"{encoding} is not read")
+    return encoding
 
 
 def text_of(data: bytes, *, python: bool) -> str:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.analysis.python.lines import UnreadableSource, functions, middle, rest, sample_lines, whole
+from assay.analysis.python.source_text import decoded
 
 STDLIB = Path(sysconfig.get_path("stdlib"))
 SOURCE = '''
@@ -158,3 +159,9 @@ def test_lines_are_drawn_from_all_of_the_standard_library_without_an_exception()
         except (SyntaxError, UnicodeDecodeError):
             assert "test" in path.parts or "lib2to3" in path.parts
     assert read > 1000
+
+
+@pytest.mark.parametrize("name", ["punycode", "PUNYCODE", "Idna"])
+def test_a_codec_that_is_too_slow_is_refused_however_its_name_is_written(name: str) -> None:
+    with pytest.raises(UnreadableSource, match="is not read"):
+        decoded(f"# coding: {name}\n".encode())
