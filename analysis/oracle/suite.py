@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ..sandbox.isolation.jail import CompletedRun, Jail, Mount
+from ..sandbox.isolation.jail import ENDED_BY, CompletedRun, Jail, Mount
 from ..sandbox.isolation.levels import Isolation
 from ..sandbox.isolation.limits import Limits
 from ..sandbox.isolation.tree import entries_below
@@ -262,6 +262,8 @@ def ended(ran: CompletedRun) -> ProcessEnd:
     if ran.ending == "out_of_memory":
         return ProcessEnd(False, ran.reason or "took too much memory")
     if ran.ending == "signalled":
+        if not ran.reason.startswith(ENDED_BY):
+            return ProcessEnd(False, ran.reason)
         return ProcessEnd(False, signal_words(ran.status), doubtful=ran.status == signal.SIGKILL)
     return ProcessEnd(True, "" if ran.status == 0 else last_words(ran))
 

@@ -27,6 +27,9 @@ from .running_process import RunningProcess as RunningProcess
 from .supervision import LimitWatch, Streams, serve_until_end
 from .view import Mount as Mount
 
+# How the reason begins where a program was ended by a signal, not by the jail for a limit.
+ENDED_BY = "it was ended by"
+
 RunEnding = Literal["exited", "signalled", "timed_out", "out_of_memory", "infrastructure"]
 DEFAULT_LIMITS = Limits()
 _NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
@@ -215,4 +218,4 @@ def classify_end(end: JailEnd, cpu_s: float, stderr: bytes, limits: Limits, mach
     if number == signal.SIGKILL and machine_out_of_memory:
         return "infrastructure", "the machine ran out of memory"
     name = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
-    return "signalled", f"it was ended by {name}"
+    return "signalled", f"{ENDED_BY} {name}"
