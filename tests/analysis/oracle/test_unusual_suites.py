@@ -234,6 +234,13 @@ def test_a_sandbox_that_fails_while_the_baseline_is_made_is_asked_again(tmp_path
         assert made.verdict("shop.py", right).label is True
 
 
+def test_a_run_that_is_stopped_at_a_difference_comes_to_its_end(tmp_path: Path, python: Path) -> None:
+    write(tmp_path, {"test_a.py": "def test_a():\n    pass\n\n\ndef test_b():\n    pass\n"})
+    with Oracle(tmp_path, python, isolated(), runs=2) as made:
+        report, end, _ = made.suite.run(expected={"test_a.py::test_a": "failed"})
+    assert (list(report.tests), report.stopped, report.ended, end.by_itself) == (["test_a.py::test_a"], True, True, True)
+
+
 def test_options_that_this_python_does_not_have_are_left_out_and_told(tmp_path: Path, python: Path) -> None:
     write(tmp_path, {"test_a.py": "def test_a():\n    pass\n", "pytest.ini": "[pytest]\naddopts = --no-such-option\n"})
     with Oracle(tmp_path, python, isolated(), runs=2) as made:

@@ -56,7 +56,7 @@ _PLACE = re.compile(r'^(?:E\s+File "(?P<unparsed>.+)", line (?P<at>\d+)|(?P<file
 # Options that name what pytest and its plugins write, by their names in the parsed command line.
 _OUTPUTS = frozenset(
     {"basetemp", "xmlpath", "log_file", "report_log", "resultlog", "htmlpath", "json_report_file", "allure_report_dir", "csvpath"}
-    | {"benchmark_json", "benchmark_storage", "md_report_output", "tap_outdir", "testmon_datafile", "debug_file"}
+    | {"benchmark_json", "benchmark_storage", "md_report_output", "tap_outdir", "testmon_datafile"}
 )
 # Others are told by what they name, where there is no such file.
 _OUTPUT_ENDINGS = (".xml", ".html", ".json", ".log", ".csv", ".md", ".svg", ".tap", ".txt", ".jsonl")
@@ -150,6 +150,8 @@ class OraclePlugin:
     @pytest.hookimpl(tryfirst=True)
     def pytest_internalerror(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         """Record what ended pytest itself, such as an error in a plugin, or `pytest.exit`."""
+        if isinstance(excinfo.value, pytest.Session.Interrupted):
+            return  # it was told to stop at a test
         inside = [each for each in excinfo.traceback if str(each.path).startswith(f"{self._root}{os.sep}")]
         last = (inside or list(excinfo.traceback))[-1]
         reason = f"{excinfo.exconly(tryshort=True).splitlines()[-1][:_MAX_REASON]} ({last.path}:{last.lineno + 1})"
