@@ -280,7 +280,9 @@ def _said(judged: dict[str, Any]) -> dict[str, Any]:
         said = json.loads(judged["output"]) if judged["status"] == 0 else {}
     except (ValueError, RecursionError):
         return {}
-    return said if isinstance(said, dict) and isinstance(said.get("passed"), bool) else {}
+    if not isinstance(said, dict) or not isinstance(said.get("passed"), bool):
+        return {}
+    return said if said["passed"] or all(isinstance(said.get(key), str) for key in ("kind", "reason")) else {}
 
 
 def _result_of(judged: dict[str, Any], ran: dict[str, Any], limits: Limits, short: _Short) -> Result:
