@@ -14,6 +14,7 @@ from itertools import pairwise
 
 from ...inference.completion.task import start_of_line
 from ...inference.stopping.dedent import indentation
+from ...inference.stopping.statements import code_only
 from ..cursor import Cursor
 
 # So many characters on either side of the cursor are looked at for the document's indentation.
@@ -24,9 +25,10 @@ _TAB, _LEVEL = 8, 4
 _MAX_HEADER = 60
 
 _LINE_END = re.compile(r"(\r\n|\r|\n)")
-_COMMENT_AT_END = r"[ \t]*(?:(?:#|//).*|/\*.*\*/[ \t]*)?$"
-_OPENS_A_BLOCK = re.compile(r"[:{]" + _COMMENT_AT_END)
-_OPENS = re.compile(r"[:{(\[]" + _COMMENT_AT_END)
+# Where a block follows a colon. Elsewhere one ends a label, and a block has braces. Of a plain text it is not known.
+_WITH_COLONS = frozenset({"python", "plaintext", "yaml", "cython", "starlark", "nim", "gdscript"})
+_COMMENT_AT_END = re.compile(r"(?:^|[ \t]+)//.*$")
+_LABEL = re.compile(r"[ \t]*(?:case\b.*:|default[ \t]*:|(?:\w+[ \t]+)?\w+:[ \t]*$)")
 # A block goes on behind a docstring, and behind a comment, as deep as that.
 _COMMENT = re.compile(r"[ \t]*(?:#|//|--|/?\*)")
 _DOCSTRING = re.compile(r"[ \t]*[rRuU]?([\"']).*\1[ \t]*$|.*(?:\"{3}|'{3})[ \t]*$")
@@ -68,6 +70,7 @@ class _Base:
 def in_the_documents_style(text: str, cursor: Cursor) -> str:
     """The text with its lines indented as the document's around it are; unchanged where nothing tells how these are, or how deep it is."""
     first, *later = _LINE_END.split(text)
+    language = cursor.language
     own = start_of_line(cursor.prefix)
     is_changed = any(line.strip() for line in later) or (not own.strip() and first != first.lstrip(" \t"))
     style = _style_of(cursor) if is_changed else None
@@ -76,28 +79,65 @@ def in_the_documents_style(text: str, cursor: Cursor) -> str:
     if not style.tabs and style.level == _LEVEL:  # as most files are: only tabs are wrong
         return first + "".join(_indent(part).replace("\t", " " * _LEVEL) + part.lstrip(" \t") if part.strip() else part for part in later)
     if own.strip():
-        known = _below(cursor.prefix + first, style, is_header=cursor.kind != "line" and not first.strip())
-        return first + "".join(_indented(later, style, _base(later, known, known or 0, style)))
+        known = _below(cursor.prefix + first, style, language, is_header=cursor.kind != "line" and not first.strip())
+        return first + "".join(_indented(later, style, _base(later, known, known or 0, style, language)))
     body = first.lstrip(" \t")
     if not body:
         return text
     lead, depth = first[: len(first) - len(body)], indentation(own)
-    above = cursor.prefix.rstrip()
-    header = _header(above) if _OPENS_A_BLOCK.search(start_of_line(above)) else -1
+    header = _header_above(cursor, own + lead, body, style)
     columns = header + style.level if depth <= header else depth
     wanted = style.written(columns)
     missing = lead if header < 0 else wanted.removeprefix(own) if wanted.startswith(own) else ""
-    if not _COMMENT.match(body) and (_OPENS.search(body) or _HEADS_A_LINE.match(body)):
-        base = _base(later, columns + style.level, columns, style)
+    if not _COMMENT.match(body) and (_opens(body, language) or _HEADS_A_LINE.match(_code(body, language))):
+        base = None if _is_half(body, columns, style, language) else _base(later, columns + style.level, columns, style, language)
     else:
-        base = _beside(own, "" if lead == missing else lead, body, columns, later, style)
+        base = _beside(own, "" if lead == missing else lead, body, columns, later, style, language)
     return missing + body + "".join(_indented(later, style, base))
 
 
-def _below(text: str, style: _Style, *, is_header: bool) -> int | None:
+def _header_above(cursor: Cursor, indent: str, body: str, style: _Style) -> int:
+    """The columns of what opens the block that the first line of a text is in; -1 where none does, or the line may be right as it is.
+
+    indent: of the line as the model wrote it. Where blocks have braces, what is not deeper than its header may be right, as `}`, a label
+    or what a namespace has.
+    """
+    above = _code(cursor.prefix[-_NEAR:], cursor.language).rstrip()
+    if not _opens_a_block(start_of_line(above), cursor.language):
+        return -1
+    header, depth = _header(above), indentation(indent)
+    if above.endswith(":"):
+        return header
+    is_as_written = depth <= header and (indent == style.written(depth) or not indent)
+    return -1 if is_as_written or body[0] in ")]}#*" or _LABEL.match(body) else header
+
+
+def _code(text: str, language: str) -> str:
+    """The text without what strings and comments say."""
+    masked = code_only(text)
+    return masked if language in _WITH_COLONS and language != "plaintext" else _COMMENT_AT_END.sub("", masked)
+
+
+def _opens_a_block(line: str, language: str) -> bool:
+    """Whether lines below a line are one level deeper, and it is no label."""
+    code = _code(line, language).rstrip()
+    return code.endswith("{") or (code.endswith(":") and language in _WITH_COLONS)
+
+
+def _opens(line: str, language: str) -> bool:
+    """Whether the lines below a line are one level deeper, as a rule."""
+    return _code(line, language).rstrip().endswith((":", "{", "(", "["))
+
+
+def _is_half(line: str, columns: int, style: _Style, language: str) -> bool:
+    """Whether a line is a label that stands between two levels, as some do in C++: below it lines are at the next one."""
+    return columns % style.level > 0 and language not in _WITH_COLONS and _LABEL.match(line) is not None
+
+
+def _below(text: str, style: _Style, language: str, *, is_header: bool) -> int | None:
     """The columns that the line below a text has; None where it does not say. is_header: whether a block follows."""
     line = start_of_line(text)
-    if not is_header and not _OPENS.search(line):
+    if not (is_header or _opens(line, language)) or _is_half(line, indentation(line), style, language):
         return None
     return indentation(line) if _COMMENT.match(line) or _DOCSTRING.match(line) else _header(text) + style.level
 
@@ -121,32 +161,32 @@ def _indented(later: Sequence[str], style: _Style, base: _Base | None) -> Iterat
             yield style.written(base.columns_of(indentation(part), style.level)) + part.lstrip(" \t")
 
 
-def _base(later: Sequence[str], columns: int | None, least: int, style: _Style) -> _Base | None:
+def _base(later: Sequence[str], columns: int | None, least: int, style: _Style, language: str) -> _Base | None:
     """What lines are counted from of which the first is to have so many columns; None where they stay as they are."""
     bodies = [line for line in later[1::2] if line.strip()]
-    if columns is None or not bodies:
+    if columns is None or not bodies or (language not in _WITH_COLONS and _LABEL.match(bodies[0])):
         return None
     if _indent(bodies[0]) != style.written(columns):
-        return _Base(indentation(bodies[0]), columns, _step(bodies), least)
+        return _Base(indentation(bodies[0]), columns, _step(bodies, language), least)
     # Where levels are written by tabs and by spaces, a model writes either.
     return _Base(columns, columns, style.level, least) if style.tabs and style.level != _TAB else None
 
 
-def _beside(own: str, lead: str, body: str, columns: int, later: Sequence[str], style: _Style) -> _Base | None:
+def _beside(own: str, lead: str, body: str, columns: int, later: Sequence[str], style: _Style, language: str) -> _Base | None:
     """As `_base`, of the lines below one that opens nothing. columns: its own. own: before it; lead: what was written too much."""
     goes_on = len(_OPENING.findall(body)) > len(_CLOSING.findall(body)) or body.endswith(("\\", ",")) or body.startswith("/*")
     if not goes_on or body.startswith("#"):
-        return _base(later, columns, columns, style)
+        return _base(later, columns, columns, style, language)
     return _Base(indentation(own + lead), columns, style.level, columns) if lead else None
 
 
-def _step(bodies: Sequence[str]) -> int:
+def _step(bodies: Sequence[str], language: str) -> int:
     """The width of a level in the lines that a model wrote."""
     if _indent(bodies[0]).endswith("\t"):
         return _TAB
     widths = list(map(indentation, bodies))
     pairs = zip(bodies, widths, widths[1:], strict=False)
-    steps = [below - above for line, above, below in pairs if below > above and _OPENS_A_BLOCK.search(line)]
+    steps = [below - above for line, above, below in pairs if below > above and _opens_a_block(line, language)]
     steps += [widths[0] - width for width in widths if width < widths[0]]
     return min(steps, default=_LEVEL)
 
@@ -165,7 +205,7 @@ def _style_of(cursor: Cursor) -> _Style | None:
     for line, next_line in pairwise(lines):
         outer, inner = _indent(line), _indent(next_line)
         step = indentation(inner) - indentation(outer)
-        if step > 0 and _OPENS_A_BLOCK.search(line) and not _COMMENT.match(line):
+        if step > 0 and _opens_a_block(line, cursor.language) and not _COMMENT.match(line):
             mixes = "\t" in inner and (inner.endswith(" ") or outer[:1] == " ")
             is_mixed |= mixes
             if step <= _TAB and step != 1 and (mixes or ("\t" in inner) is tabs):

@@ -134,3 +134,63 @@ def test_blocks_of_real_files_come_back_as_they_are_there(style: str, folder: st
     assert n["own"] > 30
     assert right["own"] >= (0.98 if folder == "stdlib" else 0.8) * n["own"]
     assert right["four"] >= (0.96 if folder == "stdlib" else 0.5) * n["four"]
+
+
+GO = "func a() {\n\tif x {\n\t\tb()\n\t}\n}\n\nfunc c() {\n"
+JAVASCRIPT = "function a() {\n  if (x) {\n    b();\n  }\n}\n\nfunction c() {\n  d();\n"
+CPP = "class A {\n  int x;\n};\n\nvoid f() {\n  g();\n}\n\nclass B {\n private:\n"
+PYTHON = "def f():\n  if x:\n    y()\n\n"
+
+
+@pytest.mark.parametrize(
+    ("prefix", "language", "text"),
+    [
+        (GO + '\tu := "http://x/y"\n', "go", "\tfetch(u)"),
+        (GO + "\tswitch x {\n", "go", "\tcase 1:"),
+        (GO + "\tswitch x {\n\tcase 1:\n", "go", "\tcase 2:"),
+        (GO + "\tswitch x {\n", "go", "\t}"),
+        (JAVASCRIPT + "  // TODO:\n", "javascript", "  b();"),
+        (JAVASCRIPT + "  b(); // as of {\n", "javascript", "  b();"),
+        (JAVASCRIPT + "  fetch('http://x/y');\n", "javascript", "  b();"),
+        (JAVASCRIPT + "  switch (x) {\n    case 2:\n", "javascript", "    case 3:"),
+        (CPP, "cpp", "  int y;"),
+        ("namespace a {\n\n/*\n" + CPP.replace("private:", "{") + " * of b {\n", "cpp", " * of c"),
+        (PYTHON + "# note:\n", "python", "x = 1"),
+        (PYTHON + "# note:\n", "plaintext", "x = 1"),
+        (PYTHON + "def g():\n  # note:\n", "python", "  x = 1"),
+        (PYTHON + "def g():\n  '''Of x:'''\n", "python", "  x = 1"),
+    ],
+)
+def test_a_line_that_is_right_stays_as_the_model_wrote_it(prefix: str, language: str, text: str) -> None:
+    assert in_the_documents_style(text, Cursor(prefix, "\n", "line", language)) == text
+
+
+def test_lines_below_a_label_between_two_levels_stay() -> None:
+    text = "\n  int y;\n  int z;"
+    assert in_the_documents_style(text, Cursor(CPP.rstrip("\n"), "\n", "block", "cpp")) == text
+
+
+def test_a_tab_too_many_is_taken_away_in_a_language_with_braces() -> None:
+    assert in_the_documents_style("\t\tb()", Cursor(GO, "\n}\n", "line", "go")) == "\tb()"
+
+
+@pytest.mark.parametrize("style", ["tabs", "two", "eight"])
+@pytest.mark.parametrize(("folder", "pattern", "language"), [("stdlib", "*.py", "python"), ("include", "**/*.h", "c")])
+def test_each_line_of_a_real_file_stays_as_it_is(style: str, folder: str, pattern: str, language: str) -> None:
+    drawn, n, changed = random.Random(style), 0, list[str]()
+    files = sorted(Path(sysconfig.get_path(folder)).glob(pattern))
+    for path in drawn.sample(files, min(20, len(files))):
+        read = of_file(path) or []
+        lines = [indent(style, *divmod(columns, 4)) + text if text else "" for columns, text in read]
+        # Two spaces in a file of four are no level of another style.
+        indented = [at for at, (columns, text) in enumerate(read) if text and columns and columns % 4 == 0]
+        for at in drawn.sample(indented, min(10, len(indented))):
+            line = lines[at]
+            for begun in ("", line[: len(line) - len(line.lstrip())]):
+                cursor = Cursor("\n".join([*lines[:at], begun]), "\n" + "\n".join(lines[at + 1 :]), "line", language)
+                n += 1
+                if begun + in_the_documents_style(line.removeprefix(begun), cursor) != line:
+                    changed.append(f"{path.name}:{at + 1}")
+    # A header of C may indent its first line by two levels, as nothing but its author's taste tells.
+    assert n > 50
+    assert len(changed) <= n // 100, changed
