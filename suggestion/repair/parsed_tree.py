@@ -75,9 +75,12 @@ def _code(tree: Tree, lines: range) -> list[bytes | None]:
         node = left.pop()
         if "comment" in node.type or not (node.start_point[0] < lines.stop and lines.start <= node.end_point[0]):
             continue
-        if node.child_count == 0 and node.text and node.text.strip():
+        # What a string says is all of its text: some grammars have no token for the white space in it. Strings side by side say no more.
+        is_string = ("string" in node.type or "char" in node.type) and "concatenated" not in node.type
+        if node.text and node.text.strip() and (is_string or node.child_count == 0):
             found.append(node.text)
-        left += reversed(node.children)
+        else:
+            left += reversed(node.children)
     return found
 
 

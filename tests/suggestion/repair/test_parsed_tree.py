@@ -105,3 +105,24 @@ def test_no_grammar_is_loaded_for_python() -> None:
         "print([name for name in sys.modules if name.startswith('tree_sitter')])"
     )
     assert subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True, timeout=60).stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("language", "old", "new"),
+    [
+        ("javascript", "a.join(' ');", "a.join('');"),
+        ("javascript", "a.join(`${b} `);", "a.join(`${b}`);"),
+        ("java", 'class A { String b = f(" "); }', 'class A { String b = f(""); }'),
+        ("shellscript", 'echo "$a $b"', 'echo "$a$b"'),
+        ("c", 'char *a = " ";', 'char *a = "  ";'),
+    ],
+)
+def test_white_space_in_a_string_is_code(language: str, old: str, new: str) -> None:
+    assert tree_of(f"{old}\n", language).says_the_same(Change(0, 1, (new,))) is False
+
+
+@pytest.mark.parametrize(
+    ("language", "old", "new"), [("javascript", "a.join( ' ' );", "a.join(' ');"), ("c", 'char *a = "b" "c";', 'char *a = "b"  "c";')]
+)
+def test_white_space_around_a_string_is_none(language: str, old: str, new: str) -> None:
+    assert tree_of(f"{old}\n", language).says_the_same(Change(0, 1, (new,))) is True
