@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from fnmatch import translate
+from itertools import pairwise
 from pathlib import PurePath, PurePosixPath, PureWindowsPath
 
 # Patterns of file names in lower case, with the reason. It is better to hold back a file without secrets, which is only missing as context,
@@ -161,8 +162,7 @@ _SECRET_NAMES: tuple[tuple[str, str], ...] = (
     ("*-credentials.json", "a cloud's keys"),
     ("*_credentials.json", "a cloud's keys"),
     ("client_secret*", "OAuth's secrets"),
-    ("token.json", "OAuth's tokens"),
-    ("tokens.json", "OAuth's tokens"),
+    ("token.json", "OAuth's tokens, by the name that Google's examples give them"),
     ("*.token", "a token"),
     ("logins.json", "Firefox' passwords"),
     ("key[34].db", "Firefox' keys"),
@@ -181,8 +181,11 @@ _SECRET_NAMES: tuple[tuple[str, str], ...] = (
 # All files in these folders count as secrets, because programs keep their keys there.
 _SECRET_FOLDERS = frozenset(
     {".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".password-store"}
-    | {".chef", ".oci", "doctl", "gcloud", "rclone", ".mozilla", ".purple", ".irssi", ".cloudflared", ".snowsql", ".terraform.d"}
+    | {".chef", ".oci", ".mozilla", ".purple", ".irssi", ".cloudflared", ".snowsql", ".terraform.d"}
 )
+# The same below a folder of settings; elsewhere these are names of programs.
+_SETTINGS_FOLDERS = frozenset({".config", "application support", "roaming"})
+_SECRET_SETTINGS = frozenset({"doctl", "gcloud", "rclone"})
 # Templates are made to be shown.
 _SHOWN = ("*.example", "*.sample", "*.template", "*.dist", "example.*", "*.pub", "wp-config-sample.php")
 # What an editor or a person puts behind the name of a copy.
@@ -196,7 +199,8 @@ def is_secret_path(path: PurePath | str) -> bool:
     if isinstance(path, str):
         path = PureWindowsPath(path) if "\\" in path else PurePosixPath(path)
     *folders, name = [part.lower() for part in path.parts] or [""]
-    if not _SECRET_FOLDERS.isdisjoint(folders):
+    in_settings = any(above in _SETTINGS_FOLDERS and folder in _SECRET_SETTINGS for above, folder in pairwise(folders))
+    if in_settings or not _SECRET_FOLDERS.isdisjoint(folders):
         return True
     name = _COPY.sub("", name)
     return _SHOWN_NAME.match(name) is None and _SECRET_NAME.match(name) is not None

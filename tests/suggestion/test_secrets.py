@@ -42,6 +42,9 @@ from assay.suggestion.secrets import is_secret_path
         ".dev.vars.staging",
         "rclone.conf",
         ".config/rclone/anything",
+        "/home/u/.config/gcloud/configurations/config_default",
+        "Library/Application Support/doctl/config.yaml",
+        "token.json",
         "NuGet.Config",
         "auth.json",
         "config/database.yml",
@@ -84,6 +87,10 @@ def test_a_file_that_holds_secrets_is_known_by_its_name(path: str) -> None:
         "shadow.css",
         "src/keystore.py",
         "main.tf",
+        "rclone/backend/s3/s3.go",
+        "app/gcloud/client.py",
+        "doctl/commands/apps.go",
+        "design/tokens.json",
         "notes.bak",
     ],
 )
@@ -93,5 +100,6 @@ def test_other_files_are_not_held_back(path: str) -> None:
 
 def test_a_path_of_windows_is_read_as_one() -> None:
     assert is_secret_path("C:\\Users\\me\\.ssh\\config")
+    assert is_secret_path("C:\\Users\\me\\AppData\\Roaming\\gcloud\\access_tokens")
     assert is_secret_path(PureWindowsPath("C:\\app\\.env"))
     assert not is_secret_path("C:\\app\\main.py")
