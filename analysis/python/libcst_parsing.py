@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from .source_text import UnreadableSource
+from .source_text import BOM, UnreadableSource
 
 # What each level takes of a stack, measured with libcst 1.9: a bracket or a field of an f-string 8 KiB, a lambda in a lambda's default
 # 14 KiB, a link of a chain 1.5 KiB, a block 25 KiB (of which libcst itself allows 100). All of that together is below 20 MiB.
@@ -137,10 +137,16 @@ def check_nesting(text: str) -> None:
     # counts for each open bracket, the innermost last
     links, clauses = [0], [0]
     elifs = 0
-    before, is_pattern = "\n", False
+    # `case` is a name, too, and behind the colon of a case there may be code
+    before, has_match, is_pattern, is_second = "\n", False, False, False
     for token in _tokens(text):
         said = token.text
-        is_pattern = said == "case" if before == "\n" and len(links) == 1 else is_pattern
+        if len(links) == 1 and before in ("\n", BOM):
+            has_match |= said == "match"
+            is_pattern, is_second = has_match and said == "case", True
+        elif len(links) == 1:
+            is_pattern &= said not in (":", "=") and not (is_second and said == ".")
+            is_second = False
         if said in _OPENING:
             links[-1] += before in _CLOSING
             links.append(0)
@@ -167,24 +173,30 @@ def check_nesting(text: str) -> None:
 def parse_module(text: str) -> cst.Module:
     """The tree of a text. Raises UnreadableSource where it is nested too deep, or libcst does not parse it."""
     check_nesting(text)
-    found: list[cst.Module | Exception] = []
+    found: list[cst.Module | BaseException] = []
 
     def parse() -> None:
         try:
             found.append(cst.parse_module(text))
-        except Exception as error:
+        # a panic of the native parser is no Exception
+        except BaseException as error:
             found.append(error)
 
-    _with_stack(parse)
+    try:
+        _with_stack(parse)
+    except RuntimeError as error:
+        raise UnreadableSource(f"it can't be parsed: {error}") from None
     match found[0]:
         case cst.Module() as tree:
             return tree
-        case cst.ParserSyntaxError() as error:
-            raise UnreadableSource(f"not Python that can be parsed: line {error.raw_line}: {error.message}")
-        case RecursionError() | UnicodeError() as error:
-            raise UnreadableSource(f"not Python that can be parsed: {error}")
-        case error:
-            raise error
+        case cst.ParserSyntaxError() as wrong:
+            raise UnreadableSource(f"not Python that can be parsed: line {wrong.raw_line}: {wrong.message}")
+        case RecursionError() | UnicodeError() as why:
+            raise UnreadableSource(f"not Python that can be parsed: {why}")
+        case Exception() as other:
+            raise other
+        case panic:
+            raise UnreadableSource(f"libcst fails to parse it: {panic}")
 
 
 def _with_stack(call: Callable[[], None]) -> None:

@@ -78,6 +78,27 @@ def test_what_nests_without_end_in_other_ways_is_refused(text: str) -> None:
         check_nesting(text)
 
 
+NO_PATTERNS = [
+    'case = {"a": {"b": {"c": [{"d": [(1, 2)]}]}}}',
+    'case("x", f(g(h(i(j([1]))))))',
+    "match x:\n    case 1:\n        case = f(g(h(i(j([[1]])))))",
+    "match x:\n    case 1:\n        case.y(g(h(i(j([[1]])))))",
+    "match x:\n    case 1: return_(f(g(h(i([[[1]]])))))",
+]
+
+
+@pytest.mark.parametrize("text", NO_PATTERNS)
+def test_code_is_no_pattern_where_a_line_begins_with_the_name_case(text: str) -> None:
+    assert parse_module(text + "\n").code == text + "\n"
+
+
+@pytest.mark.parametrize("before", ["", "\ufeff", "re.match\n"])
+@pytest.mark.parametrize("name", ["", "case.a", "a.case.b", "-1 | "])
+def test_a_pattern_counts_wherever_it_stands(before: str, name: str) -> None:
+    with pytest.raises(UnreadableSource, match="nested too deep"):
+        check_nesting(f"{before}match x:\n    case {name}({'(' * 7}a{')' * 7}):\n        pass\n")
+
+
 def deepest(kind: str, low: int = 1, high: int = 20_000) -> int:
     """How deep a kind may nest."""
     while high - low > 1:
