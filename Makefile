@@ -47,7 +47,7 @@ test: $(DEV)
 
 test-oldest: $(DEV)
 	.ci/oldest-python $(OLDEST) $(VENV)/oldest
-	$(VENV)/oldest/bin/python -m pytest -m "not slow" -n $(WORKERS) --dist worksteal
+	@[ ! -e $(VENV)/oldest ] || $(VENV)/oldest/bin/python -m pytest -m "not slow" -n $(WORKERS) --dist worksteal
 
 test-slow: $(DEV)
 	$(PY) -m pytest -m "slow and not editor" --hypothesis-profile thorough -n 2 --dist loadfile
