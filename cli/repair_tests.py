@@ -34,7 +34,8 @@ def add_verify_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--python", metavar="FILE", type=Path,
-        help="with --verify: the Python that runs the tests (default: the activated environment's, else that of the project's .venv)",
+        help="with --verify: the Python that runs the tests (default: that of the activated environment, else of the project's .venv, "
+        "of poetry's or uv's, or the one that runs Assay)",
     )  # fmt: skip
     parser.add_argument("--yes", action="store_true", help="with --verify: do not ask whether the tests may be run")
 

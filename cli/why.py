@@ -39,7 +39,8 @@ def register(commands: Subparsers) -> None:
         "--python",
         metavar="FILE",
         type=Path,
-        help="the Python that runs the tests (default: the activated environment's, else that of the project's .venv)",
+        help="the Python that runs the tests (default: that of the activated environment, else of the project's .venv, of poetry's or "
+        "uv's, or the one that runs Assay)",
     )
     parser.add_argument("--yes", action="store_true", help="do not ask whether the tests may be run")
     parser.add_argument("--most", metavar="N", type=positive, default=10, help="how many lines to print (default: 10)")

@@ -69,8 +69,8 @@ class Interpreter:
 def interpreter_of(project: Path, environ: Mapping[str, str] = os.environ) -> Path:
     """The Python of the activated environment, of the project's own, or of the one that poetry or uv made for it; else the one that runs.
 
-    The environment that Assay runs in, and conda's base, which is active unasked, come last. Raises UnusableInterpreter where the project's
-    environment is a link, or has its programs elsewhere: whoever wrote the project may have made it.
+    The environment that Assay runs in comes last. Conda's base, which is active unasked, is passed over. Raises UnusableInterpreter where
+    the project's environment is a link, or has its programs elsewhere: whoever wrote the project may have made it.
     """
     activated = [environ.get("VIRTUAL_ENV"), environ.get("CONDA_PREFIX") if environ.get("CONDA_DEFAULT_ENV") != "base" else None]
     found = [_python_in(Path(place)) for place in activated if place and Path(place).resolve() != Path(sys.prefix).resolve()]

@@ -52,7 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--python",
         metavar="FILE",
         type=Path,
-        help="the Python that runs the tests (default: the activated environment's, else that of the project's .venv)",
+        help="the Python that runs the tests (default: that of the activated environment, else of the project's .venv, of poetry's or "
+        "uv's, or the one that runs Assay)",
     )
     parser.add_argument(
         "--make-environment", action="store_true",
