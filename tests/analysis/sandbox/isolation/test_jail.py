@@ -31,7 +31,7 @@ from assay.analysis.sandbox.isolation.jail import Jail, Mount
 from assay.analysis.sandbox.isolation.levels import Isolation
 from assay.analysis.sandbox.isolation.limits import MAX_FILES, Limits
 from assay.analysis.sandbox.isolation.running_jail import JailError
-from assay.analysis.sandbox.isolation.supervision import files_in
+from assay.analysis.sandbox.isolation.supervision import LimitWatch, files_in
 
 
 @every_level
@@ -199,6 +199,16 @@ time.sleep(60)
         # where the kernel's limit counts all that this user runs, the watch counts again, and ends the output
         refused = started.stdout.readline() == b"refused\n"
         assert refused or soon(lambda: started.stopped_for == "it started more than 12 processes and threads")
+
+
+@isolating
+def test_the_watch_counts_what_is_started_where_the_kernel_counts_others_too(level: Isolation) -> None:
+    code = "import os, time\nfor _ in range(6):\n    if os.fork() == 0: time.sleep(60)\nprint('begun', flush=True); time.sleep(60)"
+    with Jail(level).start([sys.executable, "-I", "-S", "-c", code], cwd=TMP, limits=Limits(processes=40, wall_s=60)) as started:
+        assert started.stdout.readline() == b"begun\n"
+        said = {most: LimitWatch(started._contained, Limits(processes=most), ()).exceeded() for most in (5, 7)}
+    more = ("signalled", "it started more than 5 processes and threads")
+    assert said == {5: more if level is Isolation.LANDLOCK else None, 7: None}
 
 
 @every_level
