@@ -13,15 +13,17 @@ _SIZE, _MASK_AT, _BORN_AT = 256, 0, 80
 
 
 def identity_of(folder: Path) -> str:
-    """Its device, its inode and when it was made, links followed; empty where there is none.
+    """Its inode and when it was made, links followed; empty where there is none.
 
-    Some file systems give the inode of a folder that was deleted to the next one that is made. The time is 0 where it is not known.
+    Some file systems give the inode of a folder that was deleted to the next one that is made. Where the time is not known, its device
+    stands in its place: many a file system gets another at each mount, so it says less.
     """
     try:
         found = folder.stat()
     except OSError:
         return ""
-    return f"{found.st_dev}:{found.st_ino}:{_born_ns(folder, found)}"
+    born = _born_ns(folder, found)
+    return f"{found.st_ino}:{born}" if born else f"{found.st_ino}:on:{found.st_dev}"
 
 
 def _born_ns(folder: Path, found: os.stat_result) -> int:
