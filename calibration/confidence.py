@@ -13,15 +13,16 @@ from .fitting.shrinkage import Level
 from .guards import Status
 from .measures.registry import MEASURES, enter_one
 
-NumberStatus = Status | Literal["outside", "refuted", "uncalibrated"]
+NumberStatus = Status | Literal["missing", "outside", "refuted", "uncalibrated"]
 
 
 @dataclass(frozen=True, slots=True)
 class Confidence:
     """P(event) for one generation, or the reason why there is none. The fields are those of the suggestion format (docs/formats.md).
 
-    status: the calibrator's; "outside" if a measure is missing, or is one that speaks neither for nor against the event and is beyond what
-    the calibrator was fitted on; "refuted" if a study contradicts its numbers (`standing`); "uncalibrated" if there is none.
+    status: the calibrator's; "missing" if a measure is not known, such as one that a server does not tell; "outside" if one that speaks
+    neither for nor against the event is beyond what the calibrator was fitted on; "refuted" if a study contradicts its numbers
+    (`standing`); "uncalibrated" if there is none.
     probability, low, high: None unless the status is "informative". low to high is the 95 % range in a project that was not seen.
     band: the word of the band. calibrator: its id. reason: why there is no number, for people. Empty where there is one.
     """
@@ -73,7 +74,8 @@ def confidence(
         value, direction = measures.get(name, math.nan), MEASURES[name].direction
         if not low <= value <= high:
             if math.isnan(value) or direction == 0:
-                return _without_number("outside", calibrator.event, calibrator.id, _why_outside(name, measures, low, high))
+                status = "missing" if math.isnan(value) else "outside"
+                return _without_number(status, calibrator.event, calibrator.id, _why_outside(name, measures, low, high))
             is_worse |= (value < low) == (direction > 0)
             value = min(max(value, low), high)
         entered.append(enter_one(name, value))

@@ -197,8 +197,8 @@ def _calibrator_used(entry: Entry, confidence: Confidence) -> CalibratorUsed:
         source=source_of(entry),
         origin=entry.origin,
         file=entry.path.name,
-        # "outside" is of this suggestion alone
-        status=calibrator.status if confidence.status == "outside" else confidence.status,
+        # "missing" and "outside" are of this suggestion alone
+        status=calibrator.status if confidence.status in ("missing", "outside") else confidence.status,
         features=calibrator.features,
         fitted_on=calibrator.fitted_on.n,
         n=evidence.n,

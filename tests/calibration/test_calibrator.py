@@ -232,21 +232,21 @@ def test_without_skill_there_is_no_number(calibrator: Calibrator, status: Any) -
 
 
 @pytest.mark.parametrize(
-    ("measures", "reason"),
+    ("measures", "status", "reason"),
     [
-        ({"total_logprob": -1.0, "length": 1e6}, "length is 1e[+]06, the calibrator has seen 1 to 9"),
-        ({"total_logprob": -1.0, "length": 0.0}, "length is 0, the calibrator has seen 1 to 9"),
-        ({"total_logprob": -1e6, "length": 1e6}, "length is 1e[+]06, the calibrator has seen"),
-        ({"total_logprob": float("nan"), "length": 3.0}, "total_logprob is nan"),
-        ({"length": 3.0}, "total_logprob is not known"),
+        ({"total_logprob": -1.0, "length": 1e6}, "outside", "length is 1e[+]06, the calibrator has seen 1 to 9"),
+        ({"total_logprob": -1.0, "length": 0.0}, "outside", "length is 0, the calibrator has seen 1 to 9"),
+        ({"total_logprob": -1e6, "length": 1e6}, "outside", "length is 1e[+]06, the calibrator has seen"),
+        ({"total_logprob": float("nan"), "length": 3.0}, "missing", "total_logprob is nan"),
+        ({"length": 3.0}, "missing", "total_logprob is not known"),
     ],
 )
-def test_where_a_measure_that_speaks_neither_for_nor_against_is_out_of_range_there_is_no_number_and_it_says_why(
-    calibrator: Calibrator, measures: dict[str, float], reason: str
+def test_where_a_measure_is_missing_or_speaks_neither_for_nor_against_and_is_out_of_range_there_is_no_number_and_it_says_why(
+    calibrator: Calibrator, measures: dict[str, float], status: str, reason: str
 ) -> None:
     calibrator = with_length(calibrator)
     found = confidence(calibrator, measures)
-    assert (found.status, found.probability, found.calibrator) == ("outside", None, calibrator.id)
+    assert (found.status, found.probability, found.calibrator) == (status, None, calibrator.id)
     assert re.match(reason, found.reason)
 
 

@@ -36,6 +36,12 @@ def test_what_has_no_probability_is_shown_where_the_user_wants_such(shown: bool)
     assert (decision.shown, decision.propensity) == (shown, float(shown))
 
 
+@pytest.mark.parametrize("shown", [True, False])
+def test_what_lacks_a_measure_is_shown_where_the_user_wants_what_has_no_probability(shown: bool) -> None:
+    unknown = replace(uncalibrated("exact_match"), status="missing", reason="entropy is not known")
+    assert decide(unknown, show_above=0.0, show_uncalibrated=shown, explore=0.0, draw=0.5).shown is shown
+
+
 @pytest.mark.parametrize("invoked", [False, True])
 def test_what_is_beyond_all_that_a_calibrator_has_seen_comes_only_when_it_is_invoked(invoked: bool) -> None:
     beyond = replace(uncalibrated("exact_match"), status="outside", reason="length is 900, the calibrator has seen 1 to 122")
