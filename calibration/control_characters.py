@@ -38,10 +38,13 @@ def escaped_json(document: str) -> str:
     return _UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], document)
 
 
-def unseen_in(text: str) -> str:
-    """The first character that is shown escaped, so; empty where there is none. Of the text's lines, however they end."""
-    found = _UNSEEN.search(re.sub("\r\n|\r", "\n", text))
-    return _as_escape(found) if found else ""
+def unseen_in(text: str, known: str = "") -> str:
+    """The first character that is shown escaped, so; empty where there is none. Of the text's lines, however they end.
+
+    known: a text whose own such characters do not count: a file in Arabic or Hebrew is full of marks of direction.
+    """
+    found = (match for match in _UNSEEN.finditer(re.sub("\r\n|\r", "\n", text)) if match[0] not in known)
+    return next(map(_as_escape, found), "")
 
 
 def own(parameters: str) -> str:

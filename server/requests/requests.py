@@ -213,7 +213,7 @@ class Requests:
             return ongoing.end(Ending.EMPTY, "nothing to suggest")
         if found[0].generation.parses is False and not request.invoked:
             return ongoing.end(Ending.EMPTY, "what the model wrote would leave the file broken")
-        if not request.invoked and unseen_in(found[0].suggestion.text):
+        if not request.invoked and unseen_in(found[0].suggestion.text, place.prefix + place.suffix):
             return ongoing.end(Ending.EMPTY, "the text has a character that a reader does not see")
         if request.invoked:
             found.sort(key=_likelihood, reverse=True)

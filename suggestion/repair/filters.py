@@ -63,8 +63,8 @@ def repeats_no_neighbour(change: Change, seen: Seen) -> bool:
 
 
 def hides_nothing(change: Change, seen: Seen) -> bool:
-    """Not with a character that is not seen, unless the file has such there."""
-    return not unseen_in("\n".join(change.new)) or bool(unseen_in("\n".join(seen.lines[change.first : change.end])))
+    """Not with a character that is not seen, unless the file has it there."""
+    return not unseen_in("\n".join(change.new), "\n".join(seen.lines[change.first : change.end]))
 
 
 # The cheapest first.

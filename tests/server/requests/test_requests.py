@@ -101,6 +101,14 @@ async def test_what_has_a_character_that_is_not_seen_does_not_come_by_itself_and
         assert reasons[1][0] == "produced"
 
 
+async def test_a_character_that_is_not_seen_comes_by_itself_where_the_file_has_it(tmp_path: Path) -> None:
+    hidden = "x = 1\u200f".encode()
+    model = write_tiny_gguf(tmp_path / "model.gguf", scripted(hidden, b"\n", prompt=b"?"))
+    async with requests_to(model) as (requests, _, _, _):
+        place = replace(BY_ITSELF.place, language="plaintext", suffix="\ny = 2\u200f\n")
+        assert await texts(requests, replace(BY_ITSELF, place=place)) == [hidden.decode()]
+
+
 @pytest.mark.slow
 async def test_what_a_request_waits_on_purpose_is_not_counted(answering_gguf: Path) -> None:
     async with requests_to(answering_gguf, lambda: replace(DEFAULTS, max_ms=3_000, delay=3_200.0)) as (requests, live, _, _):
