@@ -13,6 +13,8 @@ from typing import Any
 from .http import Connection
 from .served import ABSENT, Served, number
 
+# What an entry of these lists has, and hardly one of another server's at the same path.
+_OWN = frozenset({"quantization", "loaded_instances", "publisher", "arch"})
 # The newer list comes first: it says more.
 _LISTS = ("/api/v1/models", "/api/v0/models")
 
@@ -56,7 +58,7 @@ def _entry(connection: Connection, name: str) -> dict[str, Any] | None:
             continue
         models = (answer.get("models") or answer.get("data")) if isinstance(answer, dict) else None
         for entry in models if isinstance(models, list) else ():
-            if isinstance(entry, dict) and name in _names(entry):
+            if isinstance(entry, dict) and name in _names(entry) and not _OWN.isdisjoint(entry):
                 return entry
     return None
 

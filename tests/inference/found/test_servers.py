@@ -147,6 +147,15 @@ def test_lm_studio_completes_what_is_laid_out_here_in_the_context_that_it_loaded
         assert opened.way == "/v1/completions of LM Studio: text, laid out for qwen2.5-coder"
 
 
+def test_a_list_at_lm_studios_path_that_says_nothing_of_its_own_is_another_servers() -> None:
+    class Other(LMStudio):
+        own: ClassVar[dict[str, object]] = {"/api/v1/models": {"data": [{"id": NAME}]}}
+
+    with serving(Speech(kind="openai"), handler=Other) as address, open_model(address) as opened:
+        assert isinstance(opened, RemoteModel)
+        assert "LM Studio" not in opened.way
+
+
 def test_the_size_that_llama_server_tells_is_listed() -> None:
     class LlamaServer(Handler):
         def paths(self) -> dict[str, Any]:
