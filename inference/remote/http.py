@@ -209,6 +209,8 @@ class Connection:
                         if data == "[DONE]":
                             return
                         yield self._event(path, data)
+                for data in stream.end():
+                    yield self._event(path, data)
 
     def _event(self, path: str, data: str) -> Any:
         try:

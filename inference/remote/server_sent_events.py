@@ -49,6 +49,10 @@ class EventStream:
         if name == b"data":
             self._data.append(value.removeprefix(b" "))
 
+    def end(self) -> list[str]:
+        """What is left at the end of the stream: nothing, for an event without the blank line behind it is not whole."""
+        return []
+
 
 class LineStream:
     """The lines of a stream that has an event on each (https://github.com/ndjson/ndjson-spec), however it was cut into chunks."""
@@ -64,3 +68,7 @@ class LineStream:
         *lines, rest = bytes(self._rest).split(b"\n")
         self._rest = bytearray(rest)
         return [line.decode("utf-8", "replace") for line in lines if line.strip()]
+
+    def end(self) -> list[str]:
+        """What is left at the end of the stream: the last line need not have an end."""
+        return self.feed(b"\n")

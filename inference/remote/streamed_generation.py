@@ -16,6 +16,9 @@ from .beginning import Beginning
 from .formats import ServedToken
 from .requests import Requests
 
+# How often Ollama lets a token follow itself, but for white space (llm/llama_server.go, Completion, "token repeat limit").
+_OLLAMAS_MOST_REPEATS = 30
+
 
 class StreamedGeneration:
     """A request and the text that has arrived for it.
@@ -51,8 +54,7 @@ class StreamedGeneration:
         question that it needs.
         """
         if event is None:
-            if self._ended is None and self._requests.served.kind == "ollama":
-                # Ollama ends the stream so where the text repeats itself (llm/llama_server.go, Completion, "token repeat limit").
+            if self._ended is None and self._requests.served.kind == "ollama" and self._repeats():
                 self._ended = StopReason.REPETITION
             if self._ended is None:
                 raise AnswerCutOff(self._requests.where, self._requests.path(self.prompt), "the stream ended without its last event")
@@ -79,6 +81,11 @@ class StreamedGeneration:
         first = self._first_at or done
         timings = Timings((first - begun) * 1000, (done - first) * 1000, len(self.prompt.tokens) - self._given, self._reused)
         return self.continuation.generation(self._ended or otherwise or StopReason.TOKENS, timings)
+
+    def _repeats(self) -> bool:
+        """Whether Ollama ends a stream without its last event because the text is one token over and over."""
+        last = self.continuation.sampled[-_OLLAMAS_MOST_REPEATS:]
+        return len(last) == _OLLAMAS_MOST_REPEATS and len({token.text.strip() for token in last}) == 1
 
     def _add(self, heard: ServedToken) -> bool:
         if self._begun.reused is None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from assay.inference.errors import NoSuchServedModel, RequestRefused, Unavailable
+from assay.inference.errors import AnswerCutOff, NoSuchServedModel, RequestRefused, Unavailable
 from assay.inference.model import Capabilities, StopReason
 from assay.inference.opening import ModelChoice
 from assay.inference.remote.model import RemoteModel
@@ -89,9 +89,19 @@ def test_what_the_models_own_file_says_of_sampling_does_not_count() -> None:
 
 
 def test_a_text_that_ollama_breaks_off_because_it_repeats_itself_is_kept() -> None:
-    with serving(as_ollama(cut_after=2), handler=an_ollama()) as address, RemoteModel(address, model=QWEN) as model:
-        generation = model.generate(model.fim("x", "\n"), stop=NONE, max_tokens=8)
-        assert (generation.text, generation.stopped_by) == ("ab", StopReason.REPETITION)
+    def repeated(event: dict[str, Any]) -> dict[str, Any]:
+        return event | ({"response": " b"} if event.get("response") else {})
+
+    speech = as_ollama(cut_after=31, garble=repeated)
+    with serving(speech, handler=an_ollama()) as address, RemoteModel(address, model=QWEN) as model:
+        generation = model.generate(model.fim("x", "\n"), stop=NONE, max_tokens=40, temperature=2.0, seed=3)
+        assert (generation.text, generation.stopped_by) == (" b" * 31, StopReason.REPETITION)
+
+
+def test_a_text_that_a_stream_breaks_off_in_is_not_whole() -> None:
+    speech = as_ollama(cut_after=2)
+    with serving(speech, handler=an_ollama()) as address, RemoteModel(address, model=QWEN) as model, pytest.raises(AnswerCutOff):
+        model.generate(model.fim("x", "\n"), stop=NONE, max_tokens=8)
 
 
 def test_a_character_of_which_not_all_tokens_are_told_has_no_number() -> None:

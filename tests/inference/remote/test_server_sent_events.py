@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.inference.remote.server_sent_events import EventStream
+from assay.inference.remote.server_sent_events import EventStream, LineStream
 
 LINES = st.text(st.characters(exclude_characters="\r\n", exclude_categories=("Cs",)))
 EVENTS = st.lists(st.lists(LINES, min_size=1, max_size=3).map("\n".join), max_size=5)
@@ -52,3 +52,15 @@ def test_events_are_the_same_byte_by_byte(events: list[str], end: str) -> None:
 )
 def test_single_streams(data: bytes, events: list[str]) -> None:
     assert EventStream().feed(data) == events
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
+def test_the_last_line_of_a_stream_needs_no_end(end: str) -> None:
+    stream = LineStream()
+    lines = [*stream.feed(b'{"a":'), *stream.feed(b" 1}\n{}" + end.encode()), *stream.end()]
+    assert [line.strip() for line in lines] == ['{"a": 1}', "{}"]
+
+
+def test_an_event_without_a_blank_line_behind_it_is_none() -> None:
+    stream = EventStream()
+    assert [*stream.feed(b"data: a\n\ndata: b\n"), *stream.end()] == ["a"]
