@@ -74,8 +74,8 @@ def confidence(
         value, direction = measures.get(name, math.nan), MEASURES[name].direction
         if not low <= value <= high:
             if math.isnan(value) or direction == 0:
-                status = "missing" if math.isnan(value) else "outside"
-                return _without_number(status, calibrator.event, calibrator.id, _why_outside(name, measures, low, high))
+                unusable: NumberStatus = "missing" if math.isnan(value) else "outside"
+                return _without_number(unusable, calibrator.event, calibrator.id, _why_outside(name, measures, low, high))
             is_worse |= (value < low) == (direction > 0)
             value = min(max(value, low), high)
         entered.append(enter_one(name, value))
