@@ -95,5 +95,5 @@ def _inline(picture: Picture, number: int) -> str:
 
 
 def _escape(text: str) -> str:
-    """The text as it may stand in HTML, control characters taken out."""
+    """The text as it may stand in HTML, with control characters written out."""
     return html.escape(escaped(text))
