@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 from ..offline_eval.command import add_memory_option as add_memory_option
 from ..offline_eval.command import names as names
 from ..offline_eval.command import positive as positive
+from .exit_codes import UsageError
 
 if TYPE_CHECKING:
     from ..inference.opening import ModelChoice
@@ -95,8 +96,19 @@ def model_choice(arguments: argparse.Namespace) -> ModelChoice:
     if "flash_attention" in given:
         given["flash_attention"] = given["flash_attention"] == "on"
     if "key_files" in given:
-        given["key_files"] = dict(map(_address_and_file, given["key_files"]))
+        given["key_files"] = _key_files(given["key_files"])
     return ModelChoice(arguments.model, cast("ModelOptions", given))
+
+
+def _key_files(texts: Sequence[str]) -> dict[str, str]:
+    """The file of each address. Raises UsageError where one has two."""
+    files = dict[str, str]()
+    for address, file in map(_address_and_file, texts):
+        if address in files:
+            whose = address or "the first server"
+            raise UsageError(f"--key-file names two files for {whose}, {files[address]} and {file}: name one, or give another as URL=FILE")
+        files[address] = file
+    return files
 
 
 def _address_and_file(text: str) -> tuple[str, str]:

@@ -86,3 +86,10 @@ def test_model_info_says_how_a_server_is_asked_and_where_its_key_goes(tmp_path: 
             said = json.loads(ran.stdout)
             assert (said["way"], said["key"]) == ("/v1/completions of vLLM: token ids, laid out for qwen2.5-coder", key)
             assert "secret" not in ran.stdout + ran.stderr
+
+
+def test_two_keys_for_one_server_are_refused_in_one_line() -> None:
+    for address, whose in (("", "the first server"), ("http://127.0.0.1:9=", "http://127.0.0.1:9")):
+        ran = assay("model", "info", "--model", "http://127.0.0.1:9", "--key-file", f"{address}a", "--key-file", f"{address}b")
+        assert (ran.returncode, ran.stderr.count("\n")) == (2, 1), ran.stderr
+        assert f"--key-file names two files for {whose}, a and b" in ran.stderr
