@@ -22,6 +22,8 @@ from .suggestions_at import UNKNOWN_DOCUMENT, is_secret_document, surroundings_a
 
 # A text is parsed, and while it is, a completion waits.
 _MAX_CHARACTERS = 1_000_000
+# So many characters of prose are read, each line from the beginning of the string that it is in. Of more, the model's process tells.
+_MAX_PROSE = 10_000
 # Of so many the tests choose those that are shown.
 _MAX_CANDIDATES = 200
 # How often lines are asked about whose document changes meanwhile.
@@ -47,10 +49,12 @@ def why_unchecked(ls: AssayServer, document: Document, lines: Lines) -> str:
     """
     if why := why_not_parsed(document.language):
         return why
+    read = 0
     prefix, _, cut = ls.protocol.notebooks.around(document, Position(lines.first, 0), ls.live.window)
     for number in range(lines.first, lines.end):
         line = document.line(number)
-        if line.strip() and not is_prose(prefix, line, document.language, cut=cut):
+        read += len(line)
+        if line.strip() and (read > _MAX_PROSE or not is_prose(prefix, line, document.language, cut=cut)):
             return ""
         prefix += line
     return PROSE
