@@ -211,10 +211,8 @@ class Requests:
             raise Superseded
         if not found:
             return ongoing.end(Ending.EMPTY, "nothing to suggest")
-        if found[0].generation.parses is False and not request.invoked:
-            return ongoing.end(Ending.EMPTY, "what the model wrote would leave the file broken")
-        if not request.invoked and unseen_in(found[0].suggestion.text, place.prefix + place.suffix):
-            return ongoing.end(Ending.EMPTY, "the text has a character that a reader does not see")
+        if not request.invoked and (unfit := _unfit(found[0])):
+            return ongoing.end(Ending.EMPTY, unfit)
         if request.invoked:
             found.sort(key=_likelihood, reverse=True)
         return self._shown_or_hidden(request, result, found, ongoing)
@@ -326,6 +324,14 @@ class Requests:
 def _nowhere(uri: str, invoked: bool) -> GenerationRequest:
     start = Position(0, 0)
     return GenerationRequest(uri, Place("", "", Range(start, start)), invoked)
+
+
+def _unfit(given: Given) -> str:
+    """Why a text does not come by itself, however likely it is; empty where nothing speaks against it."""
+    place = given.request.place
+    if unseen_in(given.suggestion.text, place.prefix + place.suffix):
+        return "the text has a character that a reader does not see"
+    return "what the model wrote would leave the file broken" if given.generation.parses is False else ""
 
 
 def _own_error(error: Exception) -> str:
