@@ -85,7 +85,7 @@ def test_a_generation_without_a_label_is_unknown_and_not_counted_as_wrong(run: R
         (["--projects", "flask,no-such,other"], 2, "no such project in the list: no-such, other. It has: arrow, attrs"),
         (["--tasks", "line,word"], 2, "no such task: word (there are line, line_rest, line_middle)"),
         (["--model", "no-such.gguf"], 2, "no-such.gguf"),
-        (["--model", "notes.txt"], 2, "not a GGUF"),
+        (["--model", "notes.txt"], 2, "not a model"),
         (["--per-project", "0"], 2, "not a whole number of at least 1"),
         (["--seed", "first"], 2, "not a whole number of at least 0"),
         (["--seed", "-1"], 2, "not a whole number of at least 0"),

@@ -42,7 +42,7 @@ from assay.suggestion.secrets import is_secret_path
         ".dev.vars.staging",
         "rclone.conf",
         ".config/rclone/anything",
-        "/home/u/.config/gcloud/configurations/config_default",
+        "/srv/.config/gcloud/configurations/config_default",
         "Library/Application Support/doctl/config.yaml",
         "token.json",
         "NuGet.Config",

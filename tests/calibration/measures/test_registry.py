@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 import re
 from itertools import pairwise
 from pathlib import Path
@@ -43,7 +44,13 @@ def test_measures_are_sums_means_and_the_worst_token() -> None:
             "length": 5,
         }
     )
-    assert found.keys() == {measure.name for measure in MEASURES.values() if measure.kind in ("intrinsic", "baseline")}
+    assert found.keys() | {"parses"} == {measure.name for measure in MEASURES.values() if measure.kind in ("intrinsic", "baseline")}
+
+
+@pytest.mark.parametrize(("parses", "measured"), [(True, {"parses": 1.0}), (False, {"parses": 0.0}), (None, {})])
+def test_whether_a_text_parses_is_a_measure_where_somebody_looked(parses: bool | None, measured: dict[str, float]) -> None:
+    found = measures_of(replace(generation((-0.1, -2.5, 0.5)), parses=parses))
+    assert {name: value for name, value in found.items() if name == "parses"} == measured
 
 
 def test_the_lowest_are_three_whatever_else_there_is() -> None:
@@ -165,7 +172,7 @@ def test_what_is_a_log_probability_is_taken_for_its_probability(values: list[flo
 def test_a_measure_that_is_no_probability_has_none() -> None:
     none = {name for name in MEASURES if raw_probability(name, [0.5 if MEASURES[name].transform == "logit" else 0.0]) is None}
     of_repairs = {name for name, measure in MEASURES.items() if measure.kind in ("repair", "fault")}
-    assert none == {"token_count", "mean_entropy", "mean_margin", "round_trip_lift"} | of_repairs
+    assert none == {"token_count", "parses", "mean_entropy", "mean_margin", "round_trip_lift"} | of_repairs
 
 
 def test_length_is_scaled_to_the_shortest_and_the_longest_reference() -> None:

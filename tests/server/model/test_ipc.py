@@ -31,6 +31,7 @@ def test_whatever_a_text_holds_it_arrives_as_it_was(prefix: str, suffix: str, pa
         "prefix": prefix,
         "suffix": suffix,
         "kind": "line",
+        "language": "plaintext",
         "settings": request.settings,
         "surroundings": request.surroundings,
         "max_ms": None,
