@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 import re
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
