@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from ..cursor import Cursor
 from .ends import ends_of
 from .fragments import Fragment, fragments, unpaired
-from .mistakes import STRICT, in_tree, readings
+from .mistakes import STRICT, in_tree, is_wrong_before_its_end, readings
 
 # With more mistakes than this around, the grammar does not know the file's dialect, or its macros.
 _MAX_MISTAKES = 2
@@ -25,7 +25,7 @@ def breaks(text: str, cursor: Cursor) -> bool | None:
     """Whether a text at a cursor breaks code that is whole without it; None where nothing tells.
 
     That is so in a language without a parser, where the parser does not understand what is around, because it does not know the file's
-    dialect, and in code that is broken without the text, too, unless the text adds a mistake.
+    dialect, and where the code is broken already, on the cursor's line or around it, unless the text adds a mistake.
     """
     ways = readings(cursor.language)
     parts = list(fragments(cursor, text)) if ways else []
@@ -35,7 +35,9 @@ def breaks(text: str, cursor: Cursor) -> bool | None:
                 if any(mistakes(after) == 0 for after in _with(part, text, cursor.language)):
                     return False
                 if any(mistakes(before) == 0 for before in _without(part, cursor.language)):
-                    return True if alike is STRICT or _mistakes_around(parts[-1], cursor) <= _MAX_MISTAKES else None
+                    if alike is STRICT:
+                        return None if is_wrong_before_its_end(part.above + part.start) else True
+                    return True if _mistakes_around(parts[-1], cursor) <= _MAX_MISTAKES else None
     if not parts:
         return None
     before = _mistakes_around(parts[-1], cursor)

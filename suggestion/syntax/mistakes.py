@@ -14,6 +14,8 @@ Mistakes = Callable[[str], int]
 
 # Texts whose mistakes are known: what stands around a cursor is asked about again at each key.
 _MAX_REMEMBERED = 512
+# What Python says of a text that only is not whole yet.
+_AT_THE_END = ("never closed", "unterminated", "expected")
 _CLASS = ("class _ {\n", "}\n")
 # What a part of a file may need around it to stand alone: a method is nothing outside of a class.
 _AROUND = {
@@ -37,15 +39,27 @@ def readings(language: str) -> Sequence[Sequence[Mistakes]]:
 @lru_cache(_MAX_REMEMBERED)
 def _in_python(text: str) -> int:
     """1 where this Python does not read it. Its own parser knows of indentation what the grammar lets pass."""
+    return int(_refusal(text) is not None)
+
+
+def is_wrong_before_its_end(text: str) -> bool:
+    """Whether Python stops at a word of the last line, so that nothing behind it can be right."""
+    refusal, last = _refusal(text), text.rsplit("\n", 1)[-1]
+    if not isinstance(refusal, SyntaxError) or refusal.text is None or any(words in refusal.msg for words in _AT_THE_END):
+        return False
+    return refusal.text.rstrip("\n") == last and (refusal.offset or 0) <= len(last.rstrip())
+
+
+def _refusal(text: str) -> Exception | None:
     first = next((line for line in text.split("\n") if line.strip()), "")
     around = "if 1:\n" if first[:1].isspace() else ""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             ast.parse(around + text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return 1
-    return 0
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return error
+    return None
 
 
 STRICT: Sequence[Mistakes] = (_in_python,)

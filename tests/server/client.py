@@ -135,7 +135,7 @@ class Client:
         self.notify("initialized", {})
         return result
 
-    def open(self, uri: str, text: str, version: int = 1, language: str = "plaintext") -> None:
+    def open(self, uri: str, text: str, version: int = 1, language: str = "python") -> None:
         self.notify("textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": language, "version": version, "text": text}})
 
     def change(self, uri: str, version: int, *changes: dict[str, Any]) -> None:

@@ -36,7 +36,7 @@ from assay.suggestion.suggestion import Suggestion
 from ..logged import requests_of
 
 AT = Range(Position(0, 2), Position(0, 2))
-ASK = GenerationRequest("file:///a.py", Place("x?", "", AT, language="plaintext"), invoked=True, count=DEFAULTS.alternatives)
+ASK = GenerationRequest("file:///a.py", Place("x?", "", AT, language="python"), invoked=True, count=DEFAULTS.alternatives)
 BY_ITSELF = replace(ASK, invoked=False, count=1)
 
 

@@ -81,6 +81,10 @@ def test_nothing_is_known_of_a_language_without_a_grammar(language: str) -> None
         ("a = [\n    1,\n¦\n", "    2,", None),  # of what is open before nothing is told
         ("x = f(\ny = 1\n\n\ndef g():\n    ¦\n", "return (1", True),  # what is broken elsewhere excuses nothing
         ("x = f(\ny = 1\n\n\ndef g():\n    ¦\n", "return 1", False),
+        ("x?¦\n", "y (", None),
+        ("a = b c¦\n", "d)", None),
+        ("a = b if c¦\n", " + 1)", True),
+        ("a = (¦\n", "1))", True),
         ("%matplotlib inline\n¦\n", "import numpy", None),
     ],
 )
@@ -133,7 +137,7 @@ def test_what_stood_in_a_file_of_python_never_breaks_it(drawn: random.Random) ->
     assert breaks(text[start:end], Cursor(text[:start], text[end:], "line", "python")) is False
 
 
-@given(st.randoms(use_true_random=False), st.sampled_from([")", '"', "]", " else", "\\", "'''", "(", " = = 1", " x y"]))
+@given(st.randoms(use_true_random=False), st.sampled_from([")", '"', "]", " else", "'''", "(", " = = 1", " x y"]))
 def test_what_breaks_a_whole_file_is_told_by_the_part_around_it(drawn: random.Random, added: str) -> None:
     text = drawn.choice(MINE).read_text()
     lines = text.splitlines(keepends=True)
