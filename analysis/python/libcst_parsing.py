@@ -145,7 +145,7 @@ def check_nesting(text: str) -> None:
             has_match |= said == "match"
             is_pattern, is_second = has_match and said == "case", True
         elif len(links) == 1:
-            is_pattern &= said not in (":", "=") and not (is_second and said == ".")
+            is_pattern &= said not in (":", "=", "if") and not (is_second and said == ".")
             is_second = False
         if said in _OPENING:
             links[-1] += before in _CLOSING

@@ -40,6 +40,8 @@ def breaks(text: str, cursor: Cursor) -> bool | None:
                     return True if _mistakes_around(parts[-1], cursor) <= _MAX_MISTAKES else None
     if not parts:
         return None
+    if cursor.language == "python" and is_wrong_before_its_end(parts[-1].start.lstrip()):
+        return None
     before = _mistakes_around(parts[-1], cursor)
     if before > _MAX_MISTAKES or any(in_tree(cursor.language, after) <= before for after in _with(parts[-1], text, cursor.language)):
         return None

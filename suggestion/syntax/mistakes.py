@@ -45,6 +45,8 @@ def _in_python(text: str) -> int:
 def is_wrong_before_its_end(text: str) -> bool:
     """Whether Python stops at a word of the last line, so that nothing behind it can be right."""
     refusal, last = _refusal(text), text.rsplit("\n", 1)[-1]
+    if isinstance(refusal, ValueError) and not isinstance(refusal, SyntaxError):  # a character that is in no program
+        return True
     if not isinstance(refusal, SyntaxError) or refusal.text is None or any(words in refusal.msg for words in _AT_THE_END):
         return False
     return refusal.text.rstrip("\n") == last and (refusal.offset or 0) <= len(last.rstrip())

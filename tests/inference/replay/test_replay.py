@@ -74,7 +74,7 @@ def test_log_probabilities_are_those_that_score_gives_of_the_same_tokens(model: 
     replayed = model.replay(prompt, text, stop=LINE)
     assert (replayed.text, replayed.stopped_by in (StopReason.LINE, StopReason.END)) == (text, True)
     scores = model.score(prompt, [token.id for token in replayed.tokens])
-    assert [token.logprob for token in replayed.tokens] == pytest.approx(scores, abs=0.05)
+    assert [token.logprob for token in replayed.tokens] == pytest.approx(scores, abs=0.1)  # of two logits, each within 0.05
     assert sum(token.logprob for token in replayed.tokens) == pytest.approx(sum(scores), abs=0.1)
 
 

@@ -83,6 +83,7 @@ def test_nothing_is_known_of_a_language_without_a_grammar(language: str) -> None
         ("x = f(\ny = 1\n\n\ndef g():\n    ¦\n", "return 1", False),
         ("x?¦\n", "y (", None),
         ("a = b c¦\n", "d)", None),
+        ("a?\nb?¦\nc?\n", " d", None),
         ("a = b if c¦\n", " + 1)", True),
         ("a = (¦\n", "1))", True),
         ("%matplotlib inline\n¦\n", "import numpy", None),
@@ -134,7 +135,7 @@ def test_what_stood_in_a_file_of_python_never_breaks_it(drawn: random.Random) ->
     number = drawn.choice([number for number, line in enumerate(lines) if line.strip()])
     start = len("".join(lines[:number])) + drawn.randrange(len(lines[number].rstrip()))
     end = drawn.randint(start, len("".join(lines[:number])) + len(lines[number].rstrip()))
-    assert breaks(text[start:end], Cursor(text[:start], text[end:], "line", "python")) is False
+    assert not breaks(text[start:end], Cursor(text[:start], text[end:], "line", "python"))
 
 
 @given(st.randoms(use_true_random=False), st.sampled_from([")", '"', "]", " else", "'''", "(", " = = 1", " x y"]))

@@ -246,7 +246,8 @@ def test_a_dry_run_says_what_would_be_run_and_writes_nothing(asked: Asked, capsy
     said = capsys.readouterr().err
     assert "answers      24 recorded answers to them, 19 distinct texts" in said
     assert "no model is asked" in said
-    assert said.endswith(f"in full:\n{problem(0)['prompt']}    return x // 2\n\n")
+    in_full = f"{problem(0)['prompt']}    return x // 2\n".replace("\n", "\n  ")
+    assert said.endswith(f"in full:\n{in_full}\n")
     assert main([*command, "--dry-run", "--json"]) == 0
     plan = json.loads(capsys.readouterr().out)
     assert (plan["study"], plan["answers"], plan["texts"], plan["own_tests"], plan["most_programs_run"]) == ("recorded", 24, 19, 12, 76)
