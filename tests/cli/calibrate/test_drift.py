@@ -85,7 +85,7 @@ def test_samples_without_a_label_or_a_number_are_counted(files: Path, tmp_path: 
     write_samples(tmp_path / "s.jsonl", samples)
     assert main(["calibrate", "drift", str(files / "c.json"), str(tmp_path / "s.jsonl"), "--json"]) == 0
     document, text = said()
-    assert (document["n"], document["without_label"], document["without_number"]) == (1, 1, {"outside": 2})
+    assert (document["n"], document["without_label"], document["without_number"]) == (1, 1, {"missing": 2})
     assert "left out: 1 without a label, 2 that get no probability, the first is s2: total_logprob is not known" in text
 
 
