@@ -12,7 +12,7 @@ from ...inference.stopping.statements import open_brackets, unpaired_closing
 from ..cursor import Cursor
 from ..syntax.guard import breaks
 
-_CLOSER = re.compile(r"""\"{3}|'{3}|[)\]}"'`]""")
+_CLOSER = re.compile(r"""\"{3}|'{3}|[)\]}>"'`]""")
 
 
 def without_overlap_behind(generation: Generation, cursor: Cursor) -> Generation:

@@ -12,23 +12,27 @@ from collections.abc import Iterator
 from ..cursor import Cursor
 from .ends import ends_of
 from .fragments import Fragment, fragments, unpaired
-from .mistakes import STRICT, in_tree, is_wrong_before_its_end, readings
+from .mistakes import STRICT, in_tree, is_comment_at, is_wrong_before_its_end, readings
 
 # With more mistakes than this around, the grammar does not know the file's dialect, or its macros.
 _MAX_MISTAKES = 2
 
 _INDENT = re.compile(r"[ \t]*")
 _HEADER = re.compile(r":\s*(?:#.*)?\Z")
+_COMMENT_SIGN = re.compile(r"#|//|/\*|--")
 
 
 def breaks(text: str, cursor: Cursor) -> bool | None:
     """Whether a text at a cursor breaks code that is whole without it; None where nothing tells.
 
     That is so in a language without a parser, where the parser does not understand what is around, because it does not know the file's
-    dialect, and where the code is broken already, on the cursor's line or around it, unless the text adds a mistake.
+    dialect, and where the code is broken already, on the cursor's line or around it, unless the text adds a mistake. A text also breaks
+    the code that makes a comment of what stands behind the cursor: that was to close something.
     """
     ways = readings(cursor.language)
     parts = list(fragments(cursor, text)) if ways else []
+    if parts and _makes_a_comment(parts[0], text, cursor.language):
+        return True
     for alike in ways:
         for part in parts:
             for mistakes in alike:
@@ -46,6 +50,15 @@ def breaks(text: str, cursor: Cursor) -> bool | None:
     if before > _MAX_MISTAKES or any(in_tree(cursor.language, after) <= before for after in _with(parts[-1], text, cursor.language)):
         return None
     return True
+
+
+def _makes_a_comment(part: Fragment, text: str, language: str) -> bool:
+    """Whether the rest of the cursor's line is code, and a comment behind the text."""
+    blanks = len(part.rest) - len(part.rest.lstrip())
+    if blanks == len(part.rest) or not _COMMENT_SIGN.search(text):
+        return False
+    at = len(part.above + part.start) + blanks
+    return is_comment_at(language, part.having(text), at + len(text)) and not is_comment_at(language, part.having(""), at)
 
 
 def _mistakes_around(part: Fragment, cursor: Cursor) -> int:

@@ -73,6 +73,18 @@ def in_tree(language: str, text: str, *, around: tuple[str, str] = ("", "")) -> 
     above, below = around
     if above and not text[:1].isspace():  # it is no part of anything
         return in_tree(language, text)
-    if language == "php" and "<?" not in text:
-        above = f"<?php\n{above}"
+    above = _tag(language, text) + above
     return len(mistakes_in(parser_of(language).parse(f"{above}{text}{below}".encode(errors="surrogatepass"))))
+
+
+def is_comment_at(language: str, text: str, offset: int) -> bool:
+    """Whether a character of a text is in a comment."""
+    tag = _tag(language, text)
+    at = len((tag + text[:offset]).encode(errors="surrogatepass"))
+    node = parser_of(language).parse((tag + text).encode(errors="surrogatepass")).root_node.descendant_for_byte_range(at, at + 1)
+    return node is not None and "comment" in node.type
+
+
+def _tag(language: str, text: str) -> str:
+    """What a part of a file needs above it to be read as code."""
+    return "<?php\n" if language == "php" and "<?" not in text else ""
