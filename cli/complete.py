@@ -214,5 +214,7 @@ def _print_suggestion(suggestion: Suggestion | None, registry: Registry) -> None
     source = [] if used is None else [f"source: {source_of(used)} ({used.path.name})"]
     for said in (*source, f"{confidence.text}: {confidence.reason}" if confidence.reason else confidence.text):
         say(said, "dim")
+    if suggestion.measures.get("parses") == 0:
+        say("An editor would not suggest this by itself: it leaves the file broken.")
     if unseen := unseen_in(suggestion.text):
         say(f"An editor would not suggest this by itself: it has a character that is not seen ({unseen}).")

@@ -251,7 +251,8 @@ def _print(facts: dict[str, Any], as_json: bool) -> None:
         print_json(facts)
         return
     paint = Paint(wants_colour(sys.stdout))
-    told = {name: value for name, value in facts.items() if value != ""}
+    # A server may not tell how large its model is.
+    told = {name: value for name, value in facts.items() if value != "" and (name, value) != ("parameters", 0)}
     widest = max(map(len, told))
     for name, value in told.items():
         show(f"{paint(name.replace('_', ' ').ljust(widest), 'dim')}  {_readable(value)}")

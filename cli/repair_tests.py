@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     from ..suggestion.repair.verified import Verified
 
 
-# Files of tests that are named which can't be collected.
-_MAX_NAMED = 5
-
-
 def add_verify_options(parser: argparse.ArgumentParser) -> None:
     """Add --verify, and what goes with it."""
     parser.add_argument(
@@ -89,8 +85,8 @@ def verify(project: Path, python: Path | None, name: str, text: str, repairs: Se
         with ProjectTests(project, python=python, cache=default_cache(), instead=instead) as tests:
             judge = tests.judge(Path(name), text)
             tests.measure()
-            for file, reason in list(tests.uncollected().items())[:_MAX_NAMED]:
-                say(f"{file} can't be collected, so its tests are not run: {reason}")
+            for remark in tests.remarks():
+                say(remark)
             return verified(repairs, text, judge, most=most, max_ms=max_ms)
     except NoTests as error:
         return Verified(left=tuple(repairs), why=str(error))

@@ -64,6 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
         say(f"running the tests of {project} as they are; what they say is kept until a file changes")
         with ProjectTests(project, python=arguments.python, cache=default_cache()) as tests:
             tests.measure()
+            for remark in tests.remarks():
+                say(remark)
             failing = named(tests.failing(), in_project(arguments.test, tests.project), tests.uncollected())
             suspects = tests.suspects(failing)[:MAX_LINES]
             # of the copy: what the tests say is no path to be opened in the project

@@ -59,6 +59,9 @@ def _open_remote(where: Where, options: Mapping[str, Any]) -> Model:
 
 
 def _open_folder(where: Where, options: Mapping[str, Any]) -> Model:
+    from .hf.folder import read_folder
+
+    read_folder(Path(where))  # before the packages that it needs: they are no advice for a folder without a model
     from .hf.model import HFModel
 
     return HFModel(where, **options)

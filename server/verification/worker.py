@@ -87,8 +87,8 @@ class CurrentTests:
             else:  # it is the same until a file changes
                 self._trouble, self._looked = str(error), time.monotonic()
             raise
-        for broken, reason in self._tests.uncollected().items():
-            self._note(f"{broken} can't be collected, so its tests are not run: {reason}")
+        for remark in self._tests.remarks():
+            self._note(remark)
         self._looked = time.monotonic()
         return self._tests
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 # A run of the whole suite may take so long. There are three at first, one of them to see the lines that each test runs.
 MAX_SUITE_S = 60.0
 _RUNS = 2
+# So many files that can't be collected are named.
+_MAX_UNCOLLECTED = 5
 # Where pytest looks for its settings.
 _SETTINGS = ("pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
 _MAX_SETTINGS_BYTES = 1 << 20
@@ -189,6 +191,13 @@ class ProjectTests(AbstractContextManager["ProjectTests"]):
     def uncollected(self) -> dict[str, str]:
         """The files of tests that can't be collected, with the error and its place. After `measure`."""
         return dict(self._oracle.baseline().broken)
+
+    def remarks(self) -> list[str]:
+        """What a person should know of how the tests were run, a sentence each. After `measure`."""
+        found = list(self.uncollected().items())
+        told = [f"{file} can't be collected, so its tests are not run: {why}" for file, why in found[:_MAX_UNCOLLECTED]]
+        more = [f"{len(found) - len(told)} more files can't be collected"] if len(found) > len(told) else []
+        return [*self._oracle.baseline().notes, *told, *more]
 
     def suspects(self, tests: Sequence[str]) -> list[Suspect]:
         """The lines that failing tests run, the most suspicious first. After `measure`; other failing tests count neither way."""

@@ -10,15 +10,18 @@ from house.running import assay
 
 from assay.calibration import registry
 from assay.calibration.calibrator import load, save
+from assay.calibration.confidence import uncalibrated
 from assay.calibration.metrics.intervals import Interval
 from assay.calibration.trust import remember
 from assay.calibration.validation import table
 from assay.calibration.validation.figures import figure
-from assay.cli.complete import read_text
+from assay.cli.complete import _print_suggestion, read_text
 from assay.cli.exit_codes import UsageError
 from assay.inference.completion.prompt import prompt_at, prompt_text
 from assay.inference.opening import open_model
 from assay.suggestion.memory.folder import code_in
+from assay.suggestion.positions import Position, Range
+from assay.suggestion.suggestion import Suggestion
 
 
 @pytest.mark.parametrize(
@@ -104,6 +107,14 @@ def test_where_the_number_comes_from_is_said_before_it(tmp_path: Path) -> None:
     source, said = ran.stderr.splitlines()[-2:]
     assert source.startswith("source: shipped with Assay (exact_match-line")
     assert "exact match" in said or "no evidence" in said
+
+
+@pytest.mark.parametrize("parses", [0.0, 1.0])
+def test_a_text_that_leaves_the_file_broken_is_said_to(capsys: pytest.CaptureFixture[str], parses: float) -> None:
+    at = Position(0, 0)
+    made = Suggestion("1", "x = (", Range(at, at), "line", uncalibrated("exact_match", "none"), {"parses": parses}, {})
+    _print_suggestion(made, registry.Registry((), ()))
+    assert ("it leaves the file broken" in capsys.readouterr().err) == (parses == 0)
 
 
 def test_a_number_that_a_study_refutes_is_shown_only_to_who_asks_for_it(tmp_path: Path) -> None:

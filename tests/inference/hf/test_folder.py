@@ -253,15 +253,21 @@ def test_a_closed_model_says_so(folder: Path) -> None:
             ask()
 
 
-def test_without_torch_the_packages_are_named(folder: Path) -> None:
+def test_without_torch_the_packages_are_named_where_they_would_serve(tmp_path: Path, folder: Path) -> None:
     script = (
         "import sys; sys.modules['torch'] = None\n"
-        "from assay.inference.opening import open_model\nfrom assay.inference.errors import ExtraMissing\n"
-        "try: open_model(sys.argv[1])\nexcept ExtraMissing as error: print(error)\n"
+        "from assay.inference.opening import open_model\nfrom assay.inference.errors import ModelError\n"
+        "try: open_model(sys.argv[1])\nexcept ModelError as error: print(error)\n"
     )
-    done = subprocess.run([sys.executable, "-c", script, folder], capture_output=True, text=True, check=True, timeout=60)
-    assert "assay[hf]" in done.stdout
-    assert "-m pip install 'torch>=2.6'" in done.stdout
+    (tmp_path / "empty").mkdir()
+    done, empty = (
+        subprocess.run([sys.executable, "-c", script, path], capture_output=True, text=True, check=True, timeout=60).stdout
+        for path in (folder, tmp_path / "empty")
+    )
+    assert "assay[hf]" in done
+    assert "-m pip install 'torch>=2.6'" in done
+    assert "there is neither config.json nor a GGUF file" in empty
+    assert "pip install" not in empty
 
 
 def test_the_fingerprint_is_of_weights_tokenizer_and_dtype(tmp_path: Path, folder: Path) -> None:
