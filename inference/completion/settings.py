@@ -13,7 +13,7 @@ from .task import Kind
 
 # Part of every fingerprint. Raise a kind's number whenever the prompt changes, or how a text of this kind is cut. Hiding some texts is no
 # such change: the others keep their text and their measures.
-VERSIONS: dict[Kind, int] = {"line": 2, "block": 4, "function": 3}
+VERSIONS: dict[Kind, int] = {"line": 3, "block": 4, "function": 3}
 # BOS and the three fill-in-the-middle tokens.
 CONTROL_TOKENS = 4
 
