@@ -114,8 +114,8 @@ def read_report(output: bytes, nonce: bytes, *, watched: bool, asked: Iterable[s
     report = Report(asked=None if asked is None else frozenset(asked))
     for line in io.BytesIO(output):
         if (record := parse_record(line.rstrip(b"\n"), nonce)) is not None:
-            if not watched:
-                record.pop("lines", None)
+            if not watched and "lines" in record:
+                record["lines"] = {}
             report.take(record)
     return report
 
@@ -184,5 +184,6 @@ def differing_outcomes(runs: Iterable[Mapping[str, TestOutcome]]) -> dict[str, s
     """The tests whose outcomes differ between runs, with all their outcomes in the order of the runs."""
     runs = list(runs)
     tests = dict.fromkeys(test for run in runs for test in run)
-    told = {test: [run.get(test, "missing") for run in runs] for test in tests}
-    return {test: ", ".join(outcomes) for test, outcomes in told.items() if len(set(outcomes)) > 1}
+    # A test that a run says is missing differs from one that the run says nothing of.
+    told = {test: [run.get(test) for run in runs] for test in tests}
+    return {test: ", ".join(outcome or "missing" for outcome in outcomes) for test, outcomes in told.items() if len(set(outcomes)) > 1}

@@ -82,6 +82,36 @@ def test_lines_that_were_not_asked_for_are_dropped_and_a_repeated_one_is_kept_on
     assert sorted(read_report(told, b"x", watched=True, asked=["a"]).tests["a"].lines["a.py"]) == [8, 9]
 
 
+# One of each kind, as short as the plugin's may be.
+RECORDS = [
+    b'{"kind":"collected","ids":["a"],"modules":[],"errors":{}}',
+    b'{"kind":"begun","id":"a"}',
+    b'{"kind":"test","id":"a","outcome":"missing","cpu_s":0,"wall_s":0}',
+    b'{"kind":"canary","outcome":"failed"}',
+    b'{"kind":"touched","scope":"","lines":{"m.py":[1]},"fresh":false}',
+    b'{"kind":"imported","lines":{"m.py":[1]}}',
+    b'{"kind":"stopped","id":"a"}',
+    b'{"kind":"ended","cpu_s":0}',
+    b'{"kind":"refused","reason":"r"}',
+    b'{"kind":"broke","reason":"r"}',
+    b'{"kind":"ready","reason":"","warm":true}',
+    b'{"kind":"answered","ending":"","status":0,"left":false}',
+]
+
+
+@pytest.mark.parametrize("watched", [True, False])
+def test_no_record_stops_what_is_made_of_a_run_wherever_it_stands(watched: bool) -> None:
+    runs = [RECORDS, RECORDS[::-1], *([record, *RECORDS] for record in RECORDS), *([*RECORDS, record] for record in RECORDS)]
+    runs += [[record for record in RECORDS if record is not without] for without in RECORDS]
+    reports = [read_report(b"".join(b"x" + record + b"\n" for record in records), b"x", watched=watched) for records in runs]
+    for report in reports:
+        assert watched or not (report.imported or any(fixture.lines for fixture in report.touched))
+        for other in reports:
+            baseline_of([report, other], [1.0, 1.0], some_pass=False)
+        coverage_of(report, {"a": "passed"}, lambda _: 9)
+        difference(report, FINE, {"a": "passed"}, ["a"])
+
+
 def test_what_a_wide_fixture_touches_all_tests_in_its_scope_touch() -> None:
     report = run({"a.py::one": "passed", "a.py::C::two": "passed", "b.py::three": "passed"})
     report.tests["a.py::one"] = ObservedTest("passed", 0, 0, {"m.py": [1]}, fresh=True)
