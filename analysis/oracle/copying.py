@@ -19,7 +19,7 @@ _LEFT_OUT = frozenset(
 # What a run with coverage leaves in a project's root; it differs from run to run.
 _COVERAGE = (".coverage", "coverage.xml", "htmlcov")
 # A larger file is data, and is linked to instead of copied.
-_MAX_COPIED_BYTES = 1 << 24
+MAX_COPIED_BYTES = 1 << 24
 # Of all that is copied. Files may be larger than the disk space that they take.
 _MAX_TOTAL_BYTES = 4 << 30
 _NOTHING: Mapping[str, bytes] = MappingProxyType({})
@@ -134,7 +134,7 @@ class _Copying:
         self._add(path, b"link", str(aims.relative_to(self._project)).encode())
 
     def _file(self, path: Path, target: Path, status: os.stat_result) -> None:
-        if status.st_size > _MAX_COPIED_BYTES:
+        if status.st_size > MAX_COPIED_BYTES:
             path.open("rb").close()
             target.symlink_to(path)
             self.linked.append(path)

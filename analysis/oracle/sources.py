@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..python.source_text import UnreadableSource, decoded, encoding_of
+from .copying import MAX_COPIED_BYTES
 
 
 class NotJudged(ValueError):
@@ -12,9 +13,16 @@ class NotJudged(ValueError):
 
 
 def source_of(folder: Path, file: str) -> str:
-    """The text of a project's file, as `as_source` has it. Raises NotJudged where it can't be read as Python source."""
+    """The text of a project's file, as `as_source` has it. Raises NotJudged where it can't be read as Python source.
+
+    The file may have grown since the project was copied: its interpreter, which may be any program, can write to the copy once.
+    """
     try:
-        return as_source(decoded((folder / file).read_bytes())[0])
+        with (folder / file).open("rb") as opened:
+            data = opened.read(MAX_COPIED_BYTES + 1)
+        if len(data) > MAX_COPIED_BYTES:
+            raise NotJudged(f"{file}: larger than {MAX_COPIED_BYTES >> 20} MiB")
+        return as_source(decoded(data)[0])
     except (OSError, UnreadableSource) as error:
         raise NotJudged(f"{file}: can't be read as Python source: {error}") from None
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from assay.analysis.oracle import copying
+from assay.analysis.oracle.baseline_runs import line_counts
 from assay.analysis.oracle.copying import NotCopied, copy_project
 from assay.analysis.oracle.interpreter import probe
 from assay.analysis.oracle.scratch_folder import ScratchFolder
+from assay.analysis.oracle.sources import NotJudged, source_of
 from assay.analysis.oracle.suite import Suite, compile_sources, install_plugin
 from assay.analysis.sandbox.isolation.jail import Jail
 from assay.analysis.sandbox.isolation.levels import Isolation
@@ -58,6 +61,22 @@ def test_a_deep_tree_that_the_projects_own_interpreter_leaves_stops_nothing(proj
     assert not place.path.exists()
 
 
+def test_a_file_of_the_copy_that_the_projects_own_interpreter_makes_huge_is_not_read(project: Path, python: Path, tmp_path: Path) -> None:
+    with closing(ScratchFolder()) as place:
+        copied = copy_project(project, place.path / "project")
+        install_plugin(place.path)
+        fake = tmp_path / "python"
+        fake.write_text(f"#!/bin/sh\nhead -c 20M /dev/zero | tr '\\0' '\\n' > {copied.folder}/package/__init__.py\n")
+        fake.chmod(0o755)
+        jail = Jail(Isolation.NONE)
+        suite = Suite(copied, place.path, replace(probe(python, jail), path=fake), jail)
+        compile_sources(suite)
+        assert (copied.folder / "package" / "__init__.py").stat().st_size == 20 << 20
+        with pytest.raises(NotJudged, match=r"package/__init__.py: larger than 16 MiB"):
+            source_of(copied.folder, "package/__init__.py")
+        assert line_counts(copied)("package/__init__.py") == 0
+
+
 def test_folders_nested_too_deep_and_files_beyond_a_total_are_not_copied(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -85,7 +104,7 @@ def test_links_inside_are_kept_and_links_out_of_the_project_or_to_nowhere_are_no
 
 
 def test_large_files_are_linked_to(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(copying, "_MAX_COPIED_BYTES", 100)
+    monkeypatch.setattr(copying, "MAX_COPIED_BYTES", 100)
     (project / "data.bin").write_bytes(bytes(101))
     copied = copy_project(project, tmp_path / "copy")
     assert copied.linked == (project / "data.bin",)

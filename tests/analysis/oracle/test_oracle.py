@@ -29,7 +29,7 @@ def oracle(project: Path, python: Path, tmp_path_factory: pytest.TempPathFactory
 def test_a_file_that_is_too_large_to_be_copied_is_never_changed(
     project: Path, python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(copying, "_MAX_COPIED_BYTES", 2_000)
+    monkeypatch.setattr(copying, "MAX_COPIED_BYTES", 2_000)
     big = write(tmp_path / "project", {"big.py": "x = 1\n" * 1_000, "shop.py": SHOP, "tests/test_shop.py": TESTS}) / "big.py"
     before = big.stat()
     with Oracle(big.parent, python, isolated()) as oracle:
