@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from ..sandbox.isolation.tree import entries_below
+
 # Version control, environments, and what tools can make again.
 _LEFT_OUT = frozenset(
     {".git", ".hg", ".svn", ".tox", ".nox", ".eggs", ".assay", "node_modules", "__pycache__"}
@@ -61,18 +63,27 @@ def copy_project(project: Path, folder: Path, instead: Mapping[str, bytes] = _NO
     copying = _Copying(project, folder, instead)
     folder.mkdir(parents=True)
     copying.copy(project)
-    for parent, *_ in os.walk(folder):
-        Path(parent).chmod(0o755)
+    for each in (folder, *(Path(entry.path) for entry in entries_below(folder) if entry.is_dir(follow_symlinks=False))):
+        each.chmod(0o755)
     return ProjectCopy(folder, copying.digest.hexdigest(), tuple(copying.linked), copying.left_out, frozenset(copying.files))
 
 
 def files_of(project: Path) -> Iterator[Path]:
     """The files of a project whose copies tests see, links aside; what can't be read is left out."""
-    for folder, folders, files in os.walk(project):
-        folders[:] = sorted(name for name in folders if name not in _LEFT_OUT and not (Path(folder, name) / "pyvenv.cfg").exists())
-        for name in sorted(files):
-            if Path(folder) != project or not _is_of_coverage(name):
-                yield Path(folder, name)
+    for entry in entries_below(project, lambda folder: not _why_left_out(project, Path(folder.path))):
+        path = Path(entry.path)
+        if not entry.is_dir(follow_symlinks=False) and (path.parent != project or not _is_of_coverage(path.name)):
+            yield path
+
+
+def _why_left_out(project: Path, folder: Path) -> str:
+    """Why a folder of a project is not copied; empty where it is."""
+    if folder.name in _LEFT_OUT:
+        return "made by a tool"
+    if len(folder.relative_to(project).parts) > _MAX_DEPTH:
+        return f"more than {_MAX_DEPTH} folders in each other"
+    # unlike Path.exists, this takes a folder that can't be entered
+    return "a virtual environment" if os.path.exists(folder / "pyvenv.cfg") else ""  # noqa: PTH110
 
 
 def _is_of_coverage(name: str) -> bool:
@@ -115,12 +126,8 @@ class _Copying:
                 self._leave_out(path, f"can't be read: {error.strerror}")
 
     def _enter(self, path: Path, target: Path) -> None:
-        if path.name in _LEFT_OUT:
-            self._leave_out(path, "made by a tool")
-        elif (path / "pyvenv.cfg").exists():
-            self._leave_out(path, "a virtual environment")
-        elif len(path.relative_to(self._project).parts) > _MAX_DEPTH:
-            self._leave_out(path, f"more than {_MAX_DEPTH} folders in each other")
+        if why := _why_left_out(self._project, path):
+            self._leave_out(path, why)
         else:
             target.mkdir()
             self.copy(path)

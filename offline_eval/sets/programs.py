@@ -17,6 +17,7 @@ from ...analysis.corpora.benchmarks import Item, Language, UnreadableItems, numb
 from ...analysis.corpora.comments import without_comments
 from ...analysis.corpora.mxeval import Task, benchmark_of, read_completions, read_tasks
 from ...analysis.python.source_text import UnreadableSource
+from ...analysis.sandbox.isolation.tree import entries_below
 from .problem import SetError
 
 # Benchmarks by the first part of an item's name, and the name of their problems, which is one for all languages.
@@ -160,7 +161,7 @@ def _published(name: str, problem: str, language: Language, program: str, test: 
 def _of_folder(folder: Path) -> list[Program]:
     """The programs below a folder that have a test beside them."""
     programs = []
-    for path in sorted(folder.rglob("*")):
+    for path in sorted(Path(entry.path) for entry in entries_below(folder)):
         if path.suffix not in _TESTS or not path.is_file():
             continue
         language, names = _TESTS[path.suffix]

@@ -11,13 +11,14 @@ import pytest
 
 from assay.analysis.oracle import copying
 from assay.analysis.oracle.baseline_runs import line_counts
-from assay.analysis.oracle.copying import NotCopied, copy_project
+from assay.analysis.oracle.copying import NotCopied, copy_project, files_of
 from assay.analysis.oracle.interpreter import probe
 from assay.analysis.oracle.scratch_folder import ScratchFolder
 from assay.analysis.oracle.sources import NotJudged, source_of
 from assay.analysis.oracle.suite import Suite, compile_sources, install_plugin
 from assay.analysis.sandbox.isolation.jail import Jail
 from assay.analysis.sandbox.isolation.levels import Isolation
+from assay.analysis.sandbox.isolation.removal import remove
 
 
 @pytest.fixture
@@ -86,6 +87,22 @@ def test_folders_nested_too_deep_and_files_beyond_a_total_are_not_copied(
     monkeypatch.setattr(copying, "_MAX_TOTAL_BYTES", 10)
     with pytest.raises(NotCopied, match="would be copied"):
         copy_project(project, tmp_path / "other")
+
+
+def test_a_projects_own_deep_tree_is_looked_at_as_deep_as_it_is_copied(project: Path, tmp_path: Path) -> None:
+    folder = os.open(project, os.O_RDONLY)
+    for depth in range(1, 1501):
+        os.mkdir("d", dir_fd=folder)
+        inner = os.open("d", os.O_RDONLY, dir_fd=folder)
+        os.close(folder)
+        folder = inner
+        if depth in (100, 101):
+            os.close(os.open("x.py", os.O_CREAT | os.O_WRONLY, dir_fd=folder))
+    os.close(folder)
+    found = {path.relative_to(project).as_posix() for path in files_of(project)}
+    assert found == {"package/__init__.py", "run.sh", "/".join("d" * 100) + "/x.py"}
+    assert found == copy_project(project, tmp_path / "copy").files
+    remove(str(project))  # pytest's own removal calls itself for each folder
 
 
 def test_links_inside_are_kept_and_links_out_of_the_project_or_to_nowhere_are_not(project: Path, tmp_path: Path) -> None:
