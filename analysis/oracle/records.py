@@ -5,6 +5,8 @@ Names of files in them are no paths to be opened: `baseline.coverage_of` keeps t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -14,6 +16,9 @@ from .jailed.assay_oracle.channel import printable
 TestOutcome = Literal["passed", "skipped", "xfailed", "xpassed", "failed", "error", "missing"]
 # A line of records that is longer is none: the coverage of a large suite's imports has a few MiB.
 MAX_RECORD_BYTES = 1 << 24
+# Names and other texts, each in two quotes, in one line and in all lines of a run; and the lines themselves. A suite of 100,000 tests has
+# 200,000 records, and its first names all tests.
+_MAX_QUOTES, _MAX_ALL_QUOTES, _MAX_RECORDS = 1 << 19, 1 << 23, 1 << 18
 # Of what is said to people.
 _MAX_TEXT = 1000
 
@@ -142,9 +147,39 @@ _decoder = msgspec.json.Decoder(
 )
 
 
+class TooManyRecords(Exception):
+    """A run says far more than tests do; the message says what. Nothing is concluded from what it said."""
+
+
+@dataclass(slots=True)
+class RecordReader:
+    """Reads the records of one run, which begin with its nonce. What else is written costs no more than to look for that."""
+
+    nonce: bytes
+    _records: int = 0
+    _quotes: int = 0
+
+    def read(self, lines: bytes) -> Iterator[dict[str, Any]]:
+        """The records in whole lines of output. Raises TooManyRecords."""
+        end = 0
+        while (begin := lines.find(self.nonce, end)) >= 0:
+            end = lines.find(b"\n", begin)
+            end = len(lines) if end < 0 else end
+            if begin and lines[begin - 1 : begin] != b"\n":
+                continue
+            self._records += 1
+            self._quotes += lines.count(b'"', begin, end)
+            if self._records > _MAX_RECORDS:
+                raise TooManyRecords(f"it wrote more than {_MAX_RECORDS:,} records of its tests")
+            if self._quotes > _MAX_ALL_QUOTES:
+                raise TooManyRecords(f"it wrote more than {_MAX_ALL_QUOTES // 2:,} names into the records of its tests")
+            if (record := parse_record(lines[begin:end], self.nonce)) is not None:
+                yield record
+
+
 def parse_record(line: bytes, nonce: bytes) -> dict[str, Any] | None:
     """The record in a line of output; None for a line without one, or with one that the plugin does not write."""
-    if not line.startswith(nonce) or len(line) > MAX_RECORD_BYTES:
+    if not line.startswith(nonce) or len(line) > MAX_RECORD_BYTES or line.count(b'"') > _MAX_QUOTES:
         return None
     try:
         record: dict[str, Any] = msgspec.to_builtins(_decoder.decode(line[len(nonce) :]))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from .records import RecordReader, TooManyRecords
 from .records import TestOutcome as TestOutcome
-from .records import parse_record
 
 Way = Literal["none", "warm", "process", "whole"]
 NOT_STEADY = "but without the change, too, the tests do not have their outcomes again"
@@ -45,7 +44,8 @@ class Report:
     """What the records of one run say; jailed/assay_oracle/plugin.py describes them.
 
     asked: the tests that were to be run, by default all that are collected. What is told of others is not kept.
-    running: the test that had begun and not ended. modules: the files that test functions were collected from.
+    running: the test that had begun and not ended. modules: the files that test functions were collected from. flood: what there is too
+    much of, where not all records were read.
     """
 
     tests: dict[str, ObservedTest] = field(default_factory=dict)
@@ -61,6 +61,7 @@ class Report:
     cpu_s: float = 0.0
     refused: str | None = None
     broke: str | None = None
+    flood: str = ""
     asked: frozenset[str] | None = None
 
     def take(self, record: Mapping[str, Any]) -> None:
@@ -112,11 +113,13 @@ def read_report(output: bytes, nonce: bytes, *, watched: bool, asked: Iterable[s
     watched: whether the plugin was asked for lines; else none that it tells are kept. asked: as in `Report`.
     """
     report = Report(asked=None if asked is None else frozenset(asked))
-    for line in io.BytesIO(output):
-        if (record := parse_record(line.rstrip(b"\n"), nonce)) is not None:
+    try:
+        for record in RecordReader(nonce).read(output):
             if not watched and "lines" in record:
                 record["lines"] = {}
             report.take(record)
+    except TooManyRecords as error:
+        report.flood, report.ended = str(error), False
     return report
 
 

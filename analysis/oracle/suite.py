@@ -178,6 +178,10 @@ class Suite:
             stdin=request,
         )
         report, end = read_report(ran.stdout, nonce, watched=watch, asked=select), ended(ran)
+        if not report.ended and len(ran.stdout) >= _RECORDS_BYTES:
+            report.flood = report.flood or f"it wrote more than {_RECORDS_BYTES >> 20} MiB of records of its tests"
+        if report.flood:
+            end = ProcessEnd(False, report.flood)
         why = end.why if report.broke is None or not end.by_itself else f"pytest ends: {report.broke}"
         return report, replace(end, why=why.replace(f"{self.copied.folder}{os.sep}", "")), ran
 

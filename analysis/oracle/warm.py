@@ -16,7 +16,7 @@ from typing import Any
 
 from ..sandbox.isolation.jail import RunningProcess
 from ..sandbox.isolation.running_jail import JailError
-from .records import parse_record
+from .records import RecordReader, TooManyRecords
 from .report import ProcessEnd, Report
 from .suite import Suite, Times, signal_words
 
@@ -61,7 +61,6 @@ class WarmSuite(AbstractContextManager["WarmSuite"]):
         except JailError as error:
             raise NoWarmSuite(f"the sandbox failed: {error}", infrastructure=True) from None
         self._started: RunningProcess = self._held.enter_context(started)
-        self._left = b""
         self._selector = self._held.enter_context(selectors.DefaultSelector())
         self._selector.register(self._started.stdout, selectors.EVENT_READ)
         try:
@@ -144,21 +143,21 @@ class WarmSuite(AbstractContextManager["WarmSuite"]):
     def _records(self, wall_s: float) -> Iterator[dict[str, Any]]:
         """The records of the process, until it ends its output, wall_s seconds are over, or it tells far too much."""
         until, size = time.monotonic() + wall_s, 0
-        while (left := until - time.monotonic()) > 0:
-            line, newline, rest = self._left.partition(b"\n")
-            if newline:
-                self._left = rest
-                if (record := parse_record(line, self._nonce)) is not None:
-                    yield record
+        reader, begun = RecordReader(self._nonce), bytearray()
+        while (left := until - time.monotonic()) > 0 and size <= _MAX_ANSWER_BYTES:
+            if not self._selector.select(left):
                 continue
-            if self._selector.select(left):
-                read = os.read(self._started.stdout.fileno(), _READ_BYTES)
-                if not read:
+            if not (read := os.read(self._started.stdout.fileno(), _READ_BYTES)):
+                return
+            size += len(read)
+            lines, newline, rest = read.rpartition(b"\n")
+            if newline:
+                try:
+                    yield from reader.read(bytes(begun) + lines)
+                except TooManyRecords:
                     return
-                self._left += read
-                size += len(read)
-                if size > _MAX_ANSWER_BYTES:
-                    return
+                begun.clear()
+            begun += rest
 
 
 def _ended(ending: str, status: int) -> ProcessEnd:

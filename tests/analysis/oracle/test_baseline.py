@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 
-from assay.analysis.oracle import cache
+from assay.analysis.oracle import cache, records
 from assay.analysis.oracle.baseline import Baseline, Coverage, baseline_of, coverage_of
+from assay.analysis.oracle.records import parse_record
 from assay.analysis.oracle.report import FixtureLines, ObservedTest, ProcessEnd, Report, TestOutcome, difference, read_report
 
 FINE = ProcessEnd(True)
@@ -103,13 +105,28 @@ RECORDS = [
 def test_no_record_stops_what_is_made_of_a_run_wherever_it_stands(watched: bool) -> None:
     runs = [RECORDS, RECORDS[::-1], *([record, *RECORDS] for record in RECORDS), *([*RECORDS, record] for record in RECORDS)]
     runs += [[record for record in RECORDS if record is not without] for without in RECORDS]
-    reports = [read_report(b"".join(b"x" + record + b"\n" for record in records), b"x", watched=watched) for records in runs]
+    reports = [read_report(b"".join(b"x" + record + b"\n" for record in told), b"x", watched=watched) for told in runs]
     for report in reports:
         assert watched or not (report.imported or any(fixture.lines for fixture in report.touched))
         for other in reports:
             baseline_of([report, other], [1.0, 1.0], some_pass=False)
         coverage_of(report, {"a": "passed"}, lambda _: 9)
         difference(report, FINE, {"a": "passed"}, ["a"])
+
+
+def test_what_is_no_record_costs_little_to_pass_over_and_records_beyond_a_number_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    flood = b"\n" * (64 << 20)
+    begun = time.process_time()
+    assert read_report(b"x" + RECORDS[0] + flood + b"x" + RECORDS[1] + b"\nyx" + RECORDS[2], b"x", watched=True).running == "a"
+    assert time.process_time() - begun < 5
+    names = b'{"kind":"imported","lines":{%s}}' % b",".join(b'"%d":[]' % i for i in range(300_000))
+    assert parse_record(b"x" + names, b"x") is None
+    monkeypatch.setattr(records, "_MAX_RECORDS", 100)
+    report = read_report((b"x" + RECORDS[7] + b"\n") * 101, b"x", watched=True)
+    assert ("more than 100 records" in report.flood, report.ended) == (True, False)
+    monkeypatch.setattr(records, "_MAX_ALL_QUOTES", 400)
+    assert "more than 200 names" in read_report((b"x" + RECORDS[0] + b"\n") * 50, b"x", watched=True).flood
+    assert not read_report((b"x" + RECORDS[0] + b"\n") * 20, b"x", watched=True).flood
 
 
 def test_what_a_wide_fixture_touches_all_tests_in_its_scope_touch() -> None:
