@@ -82,7 +82,7 @@ def verify(project: Path, python: Path | None, name: str, text: str, repairs: Se
     instead = in_place_of(Path(name), (with_lines(text, repair.suggestion) for repair in repairs))
     try:
         say(f"running the tests of {project} as they are; what they say is kept until a file changes")
-        with ProjectTests(project, python=python, cache=default_cache(), instead=instead) as tests:
+        with ProjectTests(project, python=python, cache=default_cache(), instead=instead, tell=say) as tests:
             judge = tests.judge(Path(name), text)
             tests.measure()
             for remark in tests.remarks():

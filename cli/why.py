@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
         ask_for_tests(project)
     try:
         say(f"running the tests of {project} as they are; what they say is kept until a file changes")
-        with ProjectTests(project, python=arguments.python, cache=default_cache()) as tests:
+        with ProjectTests(project, python=arguments.python, cache=default_cache(), tell=say) as tests:
             tests.measure()
             for remark in tests.remarks():
                 say(remark)

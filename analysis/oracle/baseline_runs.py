@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import PurePosixPath
@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from .baseline import Baseline, Coverage, baseline_of, coverage_of, no_baseline
 from .copying import ProjectCopy
 from .jailed.assay_oracle.files import is_test_file
-from .report import Report
+from .report import ProcessEnd, Report
 from .sources import NotJudged, source_of
 from .suite import Suite, Times
 
@@ -19,51 +19,93 @@ from .suite import Suite, Times
 _MAX_FATAL_TESTS = 5
 # How many runs are repeated that the sandbox, or a kill from outside, has ended.
 _MAX_FAILED_RUNS = 2
+# All runs of a baseline together may take as long as so many more of them: tests that hang take the time of one each.
+_SPARE_RUNS = 2
+# Behind a test that waits for ever there are often more of its kind: each next run may take half as long, but not less than this.
+_MIN_HALVED_S = 15.0
 _SEED = 7
 _MIN_WATCHED_S, _WATCHED_FACTOR = 120.0, 60.0
 
 
-def run_baseline(suite: Suite, runs: int, *, some_pass: bool = True) -> Baseline:
+def run_baseline(suite: Suite, runs: int, *, some_pass: bool = True, tell: Callable[[str], None] = lambda _: None) -> Baseline:
     """Run the whole suite several times, every third time in a random order, and compare the outcomes.
 
-    A test in which the process dies or hangs is left out, and the runs start over. some_pass: as in `baseline_of`.
+    A test in which the process dies or hangs is left out of the next runs, and of those that it came through. some_pass: as in
+    `baseline_of`. tell: is told of each such test.
     """
     notes: list[str] = []
     fatal: dict[str, str] = {}
     reports: list[Report] = []
     walls: list[float] = []
-    failures = 0
+    failures, whole_s = 0, suite.allowed.suite_wall_s
+    limit_s, until = whole_s, time.monotonic() + (runs + _SPARE_RUNS) * whole_s
     while len(reports) < runs:
         begun = time.monotonic()
+        if begun >= until:
+            return no_baseline(
+                f"{len(reports)} of {runs} runs of the suite came to their end in time{_named(fatal)}", flaky=fatal, notes=notes
+            )
         seed = _SEED if len(reports) % 3 == 2 else None
-        report, ended, ran = suite.run(seed=seed, without=list(fatal))
+        bounded = replace(suite, allowed=replace(suite.allowed, suite_wall_s=min(limit_s, until - begun)))
+        report, ended, ran = bounded.run(seed=seed, without=list(fatal))
         hangs_early = ran.ending == "timed_out" and report.collected is None
         if failures < _MAX_FAILED_RUNS and (ended.infrastructure or (ended.doubtful and report.running is None and not hangs_early)):
             failures += 1
             continue
         if ended.infrastructure:
             return no_baseline(ended.why, infrastructure=True)
-        if report.collected is None and ended.by_itself and not suite.ignore_options:
+        takes_long = _took(report) > ran.wall_s / 2
+        if ran.ending == "timed_out" and limit_s < whole_s and (takes_long or not ended.doubtful or report.running is None):
+            limit_s = whole_s  # it does something: half of the time was too little
+        elif report.collected is None and ended.by_itself and not suite.ignore_options:
             suite = replace(suite, ignore_options=True)
             notes.append(f"run without the project's own pytest options: {ended.why}")
-        elif ran.ending == "timed_out" and _took(report) > ran.wall_s / 2:
+        elif ran.ending == "timed_out" and takes_long:
             return no_baseline(f"the suite takes too long: {ended.why}", notes=notes)
         elif report.running is not None and len(fatal) < _MAX_FATAL_TESTS:
             fatal[report.running] = f"it ends the process with status {ran.status}" if ended.by_itself else ended.why
-            reports, walls = [], []
-        elif hangs_early:
-            return no_baseline(f"collecting the tests does not come to its end: {ended.why}", notes=notes)
-        elif not report.ended and report.collected is None:
-            return no_baseline(f"pytest does not collect the tests: {ended.why or 'it stops early'}", notes=notes)
-        elif not report.ended:
-            return no_baseline(f"the suite does not come to its end: {ended.why or report.running or 'it stops early'}", notes=notes)
-        elif set(report.canaries) - {"failed", "error"} or len(report.canaries) != 2:
-            return no_baseline("tests that must fail do not: results of this suite can't be relied on", notes=notes)
+            tell(f"{report.running} is left out, and the tests are run without it: {fatal[report.running]}")
+            walls = [wall - _seconds_in(each, report.running) for wall, each in zip(walls, reports, strict=True)]
+            reports = [_without(each, report.running) for each in reports]
+            limit_s = max(limit_s / 2, min(_MIN_HALVED_S, limit_s)) if ended.doubtful else limit_s
+        elif why := _no_result(report, ended, hangs_early):
+            return no_baseline(why + _named(fatal), flaky=fatal, notes=notes)
         else:
             reports.append(report)
             walls.append(time.monotonic() - begun)
     baseline = baseline_of(reports, walls, notes, some_pass=some_pass)
+    if baseline.trouble:
+        baseline = replace(baseline, trouble=baseline.trouble + _named(fatal))
     return replace(baseline, flaky=baseline.flaky | fatal, ignores_options=suite.ignore_options)
+
+
+def _no_result(report: Report, ended: ProcessEnd, hangs_early: bool) -> str:
+    """Why nothing can be concluded from a run; empty where it came to its end."""
+    if hangs_early:
+        return f"collecting the tests does not come to its end: {ended.why}"
+    if not report.ended and report.collected is None:
+        return f"pytest does not collect the tests: {ended.why or 'it stops early'}"
+    if not report.ended:
+        return f"the suite does not come to its end: {ended.why or report.running or 'it stops early'}"
+    if set(report.canaries) - {"failed", "error"} or len(report.canaries) != 2:
+        return "tests that must fail do not: results of this suite can't be relied on"
+    return ""
+
+
+def _named(fatal: Mapping[str, str]) -> str:
+    """What is said behind a trouble of the tests that were left out."""
+    return "; left out were " + ", ".join(f"{test} ({why})" for test, why in fatal.items()) if fatal else ""
+
+
+def _without(report: Report, test: str) -> Report:
+    """A whole run as if a test that came through it had not been there."""
+    own = report.tests.get(test)
+    tests = {each: run for each, run in report.tests.items() if each != test}
+    return replace(report, tests=tests, cpu_s=max(0.0, report.cpu_s - (own.cpu_s if own else 0.0)))
+
+
+def _seconds_in(report: Report, test: str) -> float:
+    return report.tests[test].wall_s if test in report.tests else 0.0
 
 
 def _took(report: Report) -> float:

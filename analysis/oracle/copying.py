@@ -25,6 +25,10 @@ MAX_COPIED_BYTES = 1 << 24
 # Of all that is copied. Files may be larger than the disk space that they take.
 _MAX_TOTAL_BYTES = 4 << 30
 _NOTHING: Mapping[str, bytes] = MappingProxyType({})
+# Paths that are named.
+MAX_NAMED = 5
+# Reasons for what every project has and no test misses.
+_USUAL = frozenset({"made by a tool", "a virtual environment"})
 # Folders in folders.
 _MAX_DEPTH = 100
 
@@ -66,6 +70,15 @@ def copy_project(project: Path, folder: Path, instead: Mapping[str, bytes] = _NO
     for each in (folder, *(Path(entry.path) for entry in entries_below(folder) if entry.is_dir(follow_symlinks=False))):
         each.chmod(0o755)
     return ProjectCopy(folder, copying.digest.hexdigest(), tuple(copying.linked), copying.left_out, frozenset(copying.files))
+
+
+def left_out_notes(left_out: Mapping[str, str]) -> Iterator[str]:
+    """Lines about files that the copy lacks and tests may miss; left_out: by path, with the reason."""
+    missed = [(path, reason) for path, reason in left_out.items() if reason not in _USUAL]
+    for path, reason in missed[:MAX_NAMED]:
+        yield f"not in the copy that the tests see: {path} ({reason})"
+    if len(missed) > MAX_NAMED:
+        yield f"nor are {len(missed) - MAX_NAMED:,} more"
 
 
 def files_of(project: Path) -> Iterator[Path]:

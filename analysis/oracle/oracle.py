@@ -66,6 +66,7 @@ class Oracle(AbstractContextManager["Oracle"]):
         allowed: limits of a test run.
         some_pass: where no test passes, nothing is concluded.
         instead: texts that files have in place of their own, by path inside the project; they can be encoded.
+        tell: is told, in a line for people, of each test that is left out since it ends or hangs a run.
 
     Raises: NotCopied, UnusableInterpreter.
     """
@@ -81,6 +82,7 @@ class Oracle(AbstractContextManager["Oracle"]):
         allowed: SuiteLimits | None = None,
         some_pass: bool = True,
         instead: Mapping[str, str] | None = None,
+        tell: Callable[[str], None] = lambda _: None,
     ) -> None:
         if runs < 2:
             raise ValueError(f"{runs} runs can't show which tests are flaky: at least 2 are needed")
@@ -98,6 +100,7 @@ class Oracle(AbstractContextManager["Oracle"]):
         self.cache = cache
         self._runs = runs
         self._some_pass = some_pass
+        self._tell = tell
         self._key = kept.key_of(copied, python, f"{runs} runs{'' if some_pass else ', or none passes'}")
         self._baseline: Baseline | None = None
         self._coverage: Coverage | None = None
@@ -130,11 +133,14 @@ class Oracle(AbstractContextManager["Oracle"]):
         """What the tests say of the unchanged project. Runs the whole suite several times, unless the cache has the result."""
         if self._baseline is None or self._baseline.infrastructure:
             stored = kept.load(self.cache, self._key, "baseline") if self.cache else None
-            self._baseline = kept.baseline_from_json(stored) if stored else run_baseline(self.suite, self._runs, some_pass=self._some_pass)
+            self._baseline = kept.baseline_from_json(stored) if stored else self._run_baseline()
             if self.cache and not stored and not self._baseline.trouble:
                 kept.store(self.cache, self._key, "baseline", kept.baseline_as_json(self._baseline))
             self.suite = replace(self.suite, ignore_options=self._baseline.ignores_options)
         return self._baseline
+
+    def _run_baseline(self) -> Baseline:
+        return run_baseline(self.suite, self._runs, some_pass=self._some_pass, tell=self._tell)
 
     def coverage(self) -> Coverage:
         """Which tests run which lines. Runs the whole suite once more, unless the cache has the result."""

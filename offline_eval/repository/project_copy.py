@@ -7,13 +7,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from ...analysis.oracle.copying import NotCopied, copy_project
+from ...analysis.oracle.copying import MAX_NAMED, NotCopied, copy_project
 from ...analysis.oracle.scratch_folder import ScratchFolder
 
-# Paths that are named.
-MAX_NAMED = 5
-# Reasons of `copy_project` for what every project has and no test misses.
-_USUAL = frozenset({"made by a tool", "a virtual environment"})
 _LINK_OUT = "a link out of the project"
 
 
@@ -55,15 +51,6 @@ def _same(one: Path, other: Path) -> bool:
     if one.is_symlink() or other.is_symlink():
         return one.is_symlink() and other.is_symlink() and one.readlink() == other.readlink()
     return one.is_file() and other.is_file() and filecmp.cmp(one, other, shallow=False)
-
-
-def left_out_notes(left_out: Mapping[str, str]) -> Iterator[str]:
-    """Lines about files that the copy lacks and tests may miss; left_out: by path, with the reason."""
-    missed = [(path, reason) for path, reason in left_out.items() if reason not in _USUAL]
-    for path, reason in missed[:MAX_NAMED]:
-        yield f"not in the copy that the tests see: {path} ({reason})"
-    if len(missed) > MAX_NAMED:
-        yield f"nor are {len(missed) - MAX_NAMED:,} more"
 
 
 def advice_on_links(left_out: Mapping[str, str]) -> str:

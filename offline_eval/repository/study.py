@@ -103,7 +103,10 @@ def _run(asked: Asked, model: StudyModel, project: Path, interpreter: Path, isol
     allowed = SuiteLimits()
     if asked.minutes:
         allowed = replace(allowed, suite_wall_s=min(allowed.suite_wall_s, asked.minutes * 60))
-    with source as (folder, left_out), Oracle(folder, interpreter, Jail(isolation), cache=cache / "oracle", allowed=allowed) as oracle:
+    with (
+        source as (folder, left_out),
+        Oracle(folder, interpreter, Jail(isolation), cache=cache / "oracle", allowed=allowed, tell=to_stderr) as oracle,
+    ):
         with tell_if_stopped(lambda: "stopped; nothing is lost: the tests' baseline is made again by the same command"):
             suite = measured(oracle, left_out | oracle.suite.copied.left_out)
         regions = regions_of(oracle, asked.seed)

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from ...analysis.oracle.baseline import NO_TESTS, UNSTEADY, Baseline
+from ...analysis.oracle.copying import left_out_notes
 from ...analysis.oracle.oracle import Oracle
 from ...analysis.oracle.suite import MIN_WALL_S, WALL_FACTOR
 from ...calibration.atomic_write import write_atomically
 from ..errors import RunError, StudyError
 from ..progress import counted, duration, to_stderr
 from ..run import Run
-from .project_copy import advice_on_links, left_out_notes
+from .project_copy import advice_on_links
 
 # Tests that are named.
 _MAX_NAMED = 5

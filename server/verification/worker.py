@@ -78,7 +78,7 @@ class CurrentTests:
         self.close()
         self._note(f"running the tests of {self._project.name} as they are")
         instead = {} if file is None else in_place_of(file, [text])
-        self._tests = ProjectTests(self._project, python=self._python, cache=default_cache(), instead=instead)
+        self._tests = ProjectTests(self._project, python=self._python, cache=default_cache(), instead=instead, tell=self._note)
         try:
             self._tests.measure()
         except NoTests as error:

@@ -111,7 +111,8 @@ class ProjectTests(AbstractContextManager["ProjectTests"]):
     """The tests of a project, as they are when this is made.
 
     python: what runs them; by default that of the activated environment, or of the project's own. cache: a folder for what the tests say of
-    the unchanged project. max_suite_s: seconds that a run of the whole suite may take. instead: as `in_place_of` has it. Raises NoTests.
+    the unchanged project. max_suite_s: seconds that a run of the whole suite may take. instead: as `in_place_of` has it. tell: is told, in
+    lines for people, what is left out. Raises NoTests.
     """
 
     def __init__(
@@ -122,6 +123,7 @@ class ProjectTests(AbstractContextManager["ProjectTests"]):
         cache: Path | None = None,
         max_suite_s: float = MAX_SUITE_S,
         instead: Mapping[Path, str] | None = None,
+        tell: Callable[[str], None] = lambda _: None,
     ) -> None:
         if sys.platform != "linux":
             raise NoTests(f"no tests are run on this system ({sys.platform}): the sandbox for them needs Linux")
@@ -134,7 +136,7 @@ class ProjectTests(AbstractContextManager["ProjectTests"]):
             raise NoTests(f"{project} has no Python tests: no file named test_*.py or *_test.py, and no folder of tests")
         # Before the copy is made: what changes meanwhile is seen later.
         self._stamps = _stamps(self.project)
-        from ...analysis.oracle.copying import NotCopied
+        from ...analysis.oracle.copying import NotCopied, left_out_notes
         from ...analysis.oracle.interpreter import UnusableInterpreter, interpreter_of
         from ...analysis.oracle.oracle import Oracle
         from ...analysis.oracle.suite import SuiteLimits
@@ -151,6 +153,7 @@ class ProjectTests(AbstractContextManager["ProjectTests"]):
                 allowed=SuiteLimits(suite_cpu_s=max_suite_s, suite_wall_s=max_suite_s),
                 some_pass=False,
                 instead={self._inside(file): text for file, text in (instead or {}).items()},
+                tell=tell,
             )
         except NoIsolation as error:
             raise NoTests(f"no tests are run without a sandbox: {str(error).partition(chr(10))[0]} (assay doctor says more)") from None
@@ -158,6 +161,8 @@ class ProjectTests(AbstractContextManager["ProjectTests"]):
             raise NoTests(str(error)) from None
         except OSError as error:
             raise NoTests(f"{error.filename or project}: {error.strerror}") from None
+        for note in left_out_notes(self._oracle.suite.copied.left_out):
+            tell(note)
 
     def measure(self) -> int:
         """Run the suite as it is, unless the cache knows it; how many tests have a steady outcome. Raises NoTests."""

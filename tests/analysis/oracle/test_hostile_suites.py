@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -136,3 +137,40 @@ def test_what_is_told_of_a_test_that_was_not_asked_for_is_not_kept() -> None:
     assert set(read_report(output, b"n", watched=False).tests) == {"a", "b"}
     assert set(read_report(output, b"n", watched=False, asked=["a"]).tests) == {"a"}
     assert read_report(output, b"n", watched=False).running is None
+
+
+# Writes far more into the records than tests do, in the middle of the test of that name.
+FLOOD = """import gc
+import os
+
+
+def pytest_runtest_setup(item):
+    for channel in [each for each in gc.get_objects() if type(each).__name__ == "Channel" and item.name == {test!r}]:
+        for _ in range({times}):
+            os.write(channel._records, {what} * 10_000)
+"""
+BEGUN = """(channel._nonce + b'{"kind":"begun","id":"test_one.py::test_one"}' + bytes([10]))"""
+
+
+@pytest.mark.slow
+def test_a_test_that_floods_the_records_is_left_out_with_the_reason(tmp_path: Path, python: Path) -> None:
+    project = write(tmp_path / "one", {"one.py": CODE, "test_one.py": TEST})
+    write(project, {"conftest.py": FLOOD.format(test="test_one", times=30, what=BEGUN), "test_two.py": TEST.replace("_one()", "_two()")})
+    told: list[str] = []
+    with Oracle(project, python, isolated(), runs=2, tell=told.append) as made:
+        baseline = made.baseline()
+    why = "it wrote more than 262,144 records of its tests"
+    assert (list(baseline.outcomes), baseline.flaky) == (["test_two.py::test_two"], {"test_one.py::test_one": why})
+    assert told == [f"test_one.py::test_one is left out, and the tests are run without it: {why}"]
+
+
+@pytest.mark.slow
+def test_a_flood_of_empty_lines_neither_holds_a_warm_run_nor_changes_what_it_says(tmp_path: Path, python: Path) -> None:
+    project = write(tmp_path / "one", {"one.py": CODE, "test_one.py": TEST})
+    write(project, {"conftest.py": FLOOD.format(test="test_one", times=400, what="bytes([10])")})
+    with Oracle(project, python, isolated(), runs=2) as made:
+        assert not made.baseline().trouble
+        begun = time.process_time()
+        verdict = made.verdict("one.py", CODE.replace("1", "2"), ways=("warm",))
+        assert (verdict.label, verdict.way) == (False, "warm")
+        assert time.process_time() - begun < 10

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from shop_project import SHOP, changed, isolated, name_of, write
 
+from assay.analysis.oracle import baseline_runs
 from assay.analysis.oracle.comparison import Comparisons
 from assay.analysis.oracle.oracle import NotJudged, Oracle
 from assay.analysis.oracle.suite import SuiteLimits
@@ -272,6 +273,46 @@ def test_a_collection_that_never_ends_is_given_up_at_its_limit_and_not_repeated(
     with Oracle(tmp_path, python, isolated(), allowed=SuiteLimits(suite_wall_s=4)) as made:
         assert "collecting the tests does not come to its end" in made.baseline().trouble
     assert time.monotonic() - begun < 12
+
+
+SLEEPERS = "import time\n\n\ndef test_ok():\n    pass\n" + "".join(f"\n\ndef test_{n}():\n    time.sleep(600)\n" for n in range(3))
+
+
+@pytest.mark.slow
+def test_tests_that_hang_are_told_and_left_out_each_in_less_time_than_the_first(
+    tmp_path: Path, python: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(baseline_runs, "_MIN_HALVED_S", 6.0)
+    told: list[str] = []
+    begun = time.monotonic()
+    allowed = SuiteLimits(suite_wall_s=12)
+    with Oracle(write(tmp_path, {"test_a.py": SLEEPERS}), python, isolated(), runs=2, allowed=allowed, tell=told.append) as made:
+        baseline = made.baseline()
+    assert time.monotonic() - begun < (2 + 2) * 12
+    assert (list(baseline.outcomes), baseline.trouble) == (["test_a.py::test_ok"], "")
+    assert [line.partition(" is left out")[0] for line in told] == [f"test_a.py::test_{n}" for n in range(3)]
+    assert [line.rpartition("after ")[2] for line in told] == [f"{seconds} s on the clock" for seconds in (12, 6, 6)]
+
+
+def test_a_whole_run_is_kept_where_a_later_one_ends_in_a_test(tmp_path: Path, python: Path) -> None:
+    # the order at random, of the third run, makes it end
+    test = "import os\n\nran = []\n\n\n" + "\n\n\n".join(
+        f"def test_{n}():\n    ran.append({n})\n    if ran != sorted(ran):\n        os._exit(3)" for n in range(4)
+    )
+    with Oracle(write(tmp_path, {"test_a.py": test + "\n\n\ndef test_z():\n    pass\n"}), python, isolated(), runs=3) as made:
+        baseline = made.baseline()
+    assert baseline.runs == 3
+    assert "test_a.py::test_z" in baseline.outcomes
+    assert set(baseline.flaky.values()) == {"it ends the process with status 3"}
+
+
+def test_all_runs_of_a_baseline_together_come_to_an_end(tmp_path: Path, python: Path) -> None:
+    busy = "".join(f"def test_{n}():\n    while True:\n        pass\n\n\n" for n in range(5))
+    begun = time.monotonic()
+    allowed = SuiteLimits(suite_wall_s=3)
+    with Oracle(write(tmp_path, {"test_a.py": busy}), python, isolated(), runs=2, allowed=allowed) as made:
+        assert "test_a.py::test_0 (it was not done after 3 s on the clock)" in made.baseline().trouble
+    assert time.monotonic() - begun < 30
 
 
 @pytest.mark.parametrize(
