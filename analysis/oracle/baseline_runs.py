@@ -83,6 +83,8 @@ def _no_result(report: Report, ended: ProcessEnd, hangs_early: bool) -> str:
     """Why nothing can be concluded from a run; empty where it came to its end."""
     if hangs_early:
         return f"collecting the tests does not come to its end: {ended.why}"
+    if report.flood:
+        return f"the suite can't be judged: {report.flood}"
     if not report.ended and report.collected is None:
         return f"pytest does not collect the tests: {ended.why or 'it stops early'}"
     if not report.ended:
