@@ -12,7 +12,9 @@ import secrets
 import warnings
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from glob import escape
 
 from .copying import ProjectCopy
 from .scratch_folder import ScratchFolder, replaced
@@ -27,25 +29,51 @@ _LENIENT = frozenset({"approx", "ANY"})
 _MAX_BITS = 10_000
 
 
-@contextmanager
-def other_values(copied: ProjectCopy, tests: Sequence[str]) -> Iterator[frozenset[str]]:
-    """Put another value into tests of one file of a copy while the block runs; which tests these are. Raises OSError.
+@dataclass(frozen=True, slots=True)
+class AlteredTests:
+    """Test files of a copy by their paths in it, as they are and with other values. tests: those that expect another value."""
 
-    The ids are the tests' own word, so only a file of the copy is opened. It is kept where the jail does not show it.
+    tests: frozenset[str]
+    present: Mapping[str, bytes]
+    altered: Mapping[str, bytes]
+
+
+def with_other_values(copied: ProjectCopy, tests: Sequence[str]) -> AlteredTests:
+    """Each of the tests with another value that it expects, where there is one.
+
+    The ids are the tests' own word, so only files of the copy are opened.
     """
-    for file in dict.fromkeys(test.partition("::")[0] for test in tests):
-        if file not in copied.files:
-            continue
+    changed = frozenset[str]()
+    present, other = dict[str, bytes](), dict[str, bytes]()
+    for file in copied.files.intersection(test.partition("::")[0] for test in tests):
         try:
-            text, changed = altered(source_of(copied.folder, file), [test for test in tests if test.startswith(f"{file}::")])
-            data = encoded(text)
+            source = source_of(copied.folder, file)
+            text, names = altered(source, [test for test in tests if test.startswith(f"{file}::")])
+            both = encoded(source), encoded(text)
         except (ValueError, SyntaxError, LookupError):
             continue
-        if changed:
-            with closing(ScratchFolder()) as aside, replaced(copied.folder / file, data, aside.path):
-                yield changed
-            return
-    yield frozenset()
+        if names:
+            changed |= names
+            present[file], other[file] = both
+    return AlteredTests(changed, present, other)
+
+
+@contextmanager
+def in_place(copied: ProjectCopy, files: Mapping[str, bytes]) -> Iterator[None]:
+    """Put test files into a copy while the block runs, as new files without byte code: nothing but the content differs between two runs.
+
+    Those of the copy are kept where the jail does not show them. Raises OSError.
+    """
+    with ExitStack() as held:
+        aside = held.enter_context(closing(ScratchFolder())).path
+        for number, file in enumerate(sorted(files)):
+            path = copied.folder / file
+            # for good: pytest makes its own
+            for code in (path.parent / "__pycache__").glob(f"{escape(path.stem)}.*.pyc"):
+                code.unlink()
+            (kept := aside / str(number)).mkdir()
+            held.enter_context(replaced(path, files[file], kept))
+        yield
 
 
 def altered(source: str, tests: Collection[str]) -> tuple[str, frozenset[str]]:

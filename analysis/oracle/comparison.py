@@ -98,7 +98,8 @@ class Comparisons:
         asked = self._on_disk(disk, lines)
         tests, left_out, ways = self._chosen(asked, self._affected(disk, before, after, lines))
         touching = self.oracle.coverage().touching(self.file, asked)
-        return self._not_forged(self._compared(tests, left_out, ways, self._before(tests, disk, before, ways), after, touching), after)
+        found = self._compared(tests, left_out, ways, self._before(tests, disk, before, ways), after, touching)
+        return self._not_forged(found, after, ways)
 
     def of_lines(self, lines: range) -> Comparison:
         """What the tests that touch some lines of `before` (from 1) say of it, beside the text on the disk. Raises NotJudged."""
@@ -149,23 +150,19 @@ class Comparisons:
             return Comparison(why=why, infrastructure=said.infrastructure)
         return Comparison(compared, said.seconds, left_out=left_out, infrastructure=said.infrastructure)
 
-    def _not_forged(self, found: Comparison, after: str) -> Comparison:
-        """What was found, unless a test passes whatever it expects: then none of those that pass does."""
+    def _not_forged(self, found: Comparison, after: str, ways: Sequence[Way]) -> Comparison:
+        """What was found, less the passes that a second look does not bear out."""
         passing = [test.test for test in found.tests if test.after == "passed"]
         if not passing or any(test.is_broken for test in found.tests):
             return found
         begun = time.monotonic()
         try:
-            forged = self.oracle.passes_all_the_same(passing, self.file, after)
+            doubts = self.oracle.doubts(passing, self.file, after, ways)
         except OSError as error:
             return Comparison(why=f"the machine failed: {error}", infrastructure=True)
-        found = replace(found, seconds=found.seconds + time.monotonic() - begun)
-        if forged is None:
-            return found
-        why = f"{forged} passes whatever value it expects: the run was tampered with"
-        return replace(
-            found, tests=tuple(replace(test, after="failed", why=why) if test.after == "passed" else test for test in found.tests)
-        )
+        tests = [(test, *doubts.get(test.test, (test.after, test.why))) for test in found.tests]
+        told = tuple(replace(test, after=outcome, why=why) for test, outcome, why in tests)
+        return replace(found, tests=told, seconds=found.seconds + time.monotonic() - begun)
 
     def _before(self, tests: Sequence[str], disk: str, before: str, ways: Sequence[Way]) -> dict[str, TestOutcome | None]:
         """The outcome of each test with the text that stands there."""

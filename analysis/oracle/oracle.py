@@ -15,7 +15,7 @@ from typing import TypeVar
 from ..sandbox.isolation.jail import Jail
 from . import cache as kept
 from .affected_lines import affected_lines
-from .altered_tests import other_values
+from .altered_tests import in_place, with_other_values
 from .baseline import Baseline, Coverage
 from .baseline_runs import run_baseline, run_coverage, run_lines, times_of
 from .changes import changed_lines, only_within, with_statements
@@ -23,7 +23,7 @@ from .copying import copy_project
 from .interpreter import probe
 from .jailed.assay_oracle.files import is_test_file
 from .profile import MAX_ENDS, Control, Profile, chosen_tests, profile_of, run_to_the_end, summed_up
-from .report import NOT_STEADY, ProcessEnd, Report, Verdict, Way, difference
+from .report import NOT_AGAIN, NOT_STEADY, ProcessEnd, Report, TestOutcome, Verdict, Way, difference, tampering_in
 from .scratch_folder import ScratchFolder, replaced
 from .sources import NotJudged as NotJudged
 from .sources import encoded, source_of, unwritable
@@ -219,14 +219,27 @@ class Oracle(AbstractContextManager["Oracle"]):
         found = self._by_first_way(ways, tests, lambda way: self._profile_by(way, asked, asked.tests, most_ends))
         return profile_of(found) if isinstance(found, Verdict) else found
 
-    def passes_all_the_same(self, tests: Sequence[str], file: str, text: str) -> str | None:
-        """One of some tests that pass with a text that also passes where it expects another value; None where none is found.
+    def doubts(self, tests: Sequence[str], file: str, text: str, ways: Sequence[Way]) -> Mapping[str, tuple[TestOutcome | None, str]]:
+        """Of some tests that pass with a text, those that may not: the outcome that each has instead, None where it is unknown, and why.
 
-        Raises OSError where a file can't be changed.
+        Those that compare with a written value are run twice in fresh processes, as they are and with another value. Only the value tells
+        the two runs apart. Each has to pass the first and not the second. Raises OSError where a file can't be changed, and NotJudged.
         """
-        with other_values(self.suite.copied, tests) as asked, self._changed(file, text):
-            report = self._run("process", sorted(asked), None, to_the_end=True)[0] if asked else Report()
-        return next((test for test in asked if test in report.tests and report.tests[test].outcome == "passed"), None)
+        found = with_other_values(self.suite.copied, tests)
+        if not (asked := [test for test in tests if test in found.tests]):
+            return {}
+        with in_place(self.suite.copied, found.present):
+            said = self.told_by(asked, file, text, ways=[way for way in ways if way != "warm"])
+        if not said.tests:
+            return dict.fromkeys(asked, (None, said.reason))
+        with in_place(self.suite.copied, found.altered), self._changed(file, text):
+            report, ended = self._run(said.way, asked, None, to_the_end=True)
+        passed = next((test for test in asked if report.outcomes.get(test) == "passed"), None)
+        if forged := tampering_in(report) or (passed and f"{passed} passes whatever value it expects: the run was tampered with"):
+            return dict.fromkeys(tests, ("failed", forged))
+        missing = f"not run with another value: {ended.why or 'the run ended early'}"
+        again = {test.test: (test.outcome, test.why or NOT_AGAIN) for test in said.tests if test.outcome != "passed"}
+        return {test: (None, missing) for test in asked if test not in report.tests} | again
 
     def filtered_by_deletion(self, file: str, without: str, lines: range | None = None) -> bool | None:
         """Whether a region has to be left out of a study because deleting it changes no test's outcome.

@@ -11,6 +11,7 @@ from .records import TestOutcome as TestOutcome
 
 Way = Literal["none", "warm", "process", "whole"]
 NOT_STEADY = "but without the change, too, the tests do not have their outcomes again"
+NOT_AGAIN = "it does not pass again in a fresh process"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from shop_project import isolated, write
 
-from assay.analysis.oracle.altered_tests import altered, other_values
+from assay.analysis.oracle.altered_tests import AlteredTests, altered, in_place, with_other_values
 from assay.analysis.oracle.comparison import Comparisons
 from assay.analysis.oracle.copying import copy_project
 from assay.analysis.oracle.oracle import Oracle
@@ -60,11 +60,20 @@ FORGED = {
     return int(found[1])
 """.replace("\\\\", "\\"),
 }
+# Equals everything where there is something to add up.
+ANY_OF_SOME = "    return type('Any', (int,), {'__eq__': lambda self, other: True, '__hash__': int.__hash__})(9) if values else 0\n"
+# What would tell that no test expects another value, as far as a process and its files show it.
+UNALTERED = {
+    "in a fork": "os.getppid() > 1",
+    "by the byte code": "util.source_hash(open(test, 'rb').read()) in open(util.cache_from_source(test), 'rb').read()",
+    "by the time of its change": "os.stat(test).st_mtime < os.stat(__file__).st_mtime - 0.5",
+    "by its line ends": "b'\\r\\n' in open(test, 'rb').read()",
+}
 
 
 @pytest.fixture(scope="module")
 def oracle(python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Oracle]:
-    project = write(tmp_path_factory.mktemp("sums"), {"sums.py": SOURCE, "tests/test_sums.py": TESTS})
+    project = write(tmp_path_factory.mktemp("sums"), {"sums.py": SOURCE, "tests/test_sums.py": TESTS.replace("\n", "\r\n")})
     with Oracle(project, python, isolated(), some_pass=False) as made:
         yield made
 
@@ -82,8 +91,22 @@ def test_a_forged_pass_is_none(oracle: Oracle, way: str) -> None:
     assert any("passes whatever value it expects" in test.why for test in found.tests), found
 
 
+@pytest.mark.parametrize("sign", UNALTERED)
+def test_a_program_can_not_see_that_a_value_is_another(oracle: Oracle, sign: str) -> None:
+    looks = f"""    import os
+    from importlib import util
+    test = os.path.dirname(__file__) + '/tests/test_sums.py'
+    if not ({UNALTERED[sign]}):
+        return 0
+"""
+    forged = looks + FORGED["by the reports of pytest"]
+    found = Comparisons(oracle, "sums.py", SOURCE).with_text(SOURCE.replace("    return len(values)\n", forged))
+    assert found.tests
+    assert not any(test.is_mended for test in found.tests), found
+
+
 def test_the_copy_is_as_it_was(oracle: Oracle) -> None:
-    assert (oracle.suite.copied.folder / "tests/test_sums.py").read_text(encoding="utf-8") == TESTS
+    assert (oracle.suite.copied.folder / "tests/test_sums.py").read_bytes() == TESTS.replace("\n", "\r\n").encode()
 
 
 def test_a_repair_is_unknown_where_the_tests_can_not_be_altered(oracle: Oracle, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,13 +119,23 @@ def test_a_repair_is_unknown_where_the_tests_can_not_be_altered(oracle: Oracle, 
     assert found.why.startswith("the machine failed: ")
 
 
+def test_every_file_with_a_test_that_passes_is_altered(python: Path, tmp_path: Path) -> None:
+    test = "from sums import total\n\n\ndef test_total():\n    assert total({}) == {}\n"
+    files = {"sums.py": SOURCE, "test_one.py": test.format([], 0), "test_two.py": test.format([1, 2], 3)}
+    with Oracle(write(tmp_path, files), python, isolated()) as oracle:
+        comparisons = Comparisons(oracle, "sums.py", SOURCE)
+        right, wrong = (comparisons.with_text(SOURCE.replace("    return len(values)\n", new)) for new in (RIGHT, ANY_OF_SOME))
+    assert [test.test for test in right.tests if test.is_mended] == ["test_two.py::test_total"]
+    assert wrong.tests
+    assert not any(test.is_mended for test in wrong.tests), wrong
+
+
 def test_only_files_of_the_copy_are_opened(tmp_path: Path) -> None:
     outside = write(tmp_path, {"outside.py": "def test_it():\n    assert f() == 5\n"}) / "outside.py"
     copied = copy_project(write(tmp_path / "project", {"one.py": ""}), tmp_path / "copy")
     os.mkfifo(copied.folder / "waits.py")
     ids = [f"{outside}::test_it", "../outside.py::test_it", "waits.py::test_it"]
-    with other_values(copied, ids) as changed:
-        assert not changed
+    assert with_other_values(copied, ids) == AlteredTests(frozenset(), {}, {})
 
 
 def test_the_file_that_is_altered_is_back_with_its_content_and_mode(tmp_path: Path) -> None:
@@ -112,8 +145,10 @@ def test_the_file_that_is_altered_is_back_with_its_content_and_mode(tmp_path: Pa
     copied = copy_project(tmp_path / "project", tmp_path / "copy")
     file = copied.folder / "test_one.py"
     before = file.stat()
-    with other_values(copied, ["test_one.py::test_it"]) as changed:
-        assert changed == {"test_one.py::test_it"}
+    found = with_other_values(copied, ["test_one.py::test_it"])
+    assert found.tests == {"test_one.py::test_it"}
+    assert found.present == {"test_one.py": text}
+    with in_place(copied, found.altered):
         assert file.read_bytes() != text
         assert file.stat().st_mode == before.st_mode
         assert [path.name for path in copied.folder.iterdir()] == ["test_one.py"], "the tests could read what is kept in the copy"
