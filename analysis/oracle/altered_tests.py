@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from glob import escape
+from string import ascii_lowercase, digits
 
 from .copying import ProjectCopy
 from .scratch_folder import ScratchFolder, replaced
@@ -178,12 +179,28 @@ def _is_written(node: ast.expr) -> bool:
 
 
 def _other(value: object) -> str:
-    """Another value of the same type, as it is written: one far away, which nothing that is lenient takes for the same."""
+    """Another value of the same type and form, as it is written: an odd one would show that it is not the right one."""
     if isinstance(value, bool):
         return str(not value)
     if isinstance(value, int | float):
-        by = 1000 + secrets.randbelow(9000)
-        other = value * by + by
+        text = _other_number(repr(value))
         # of the largest floats, which have no larger literal
-        return repr(other if isinstance(other, int) or math.isfinite(other) else float(by))
-    return ascii(f"{secrets.token_hex(4)}{value}{secrets.token_hex(4)}")
+        return text if isinstance(value, int) or math.isfinite(float(text)) else repr(value / 8)
+    text = "".join(map(_other_character, str(value)))
+    return ascii(text if text != value else text + "".join(secrets.choice(ascii_lowercase) for _ in range(6)))
+
+
+def _other_number(text: str) -> str:
+    """A number of as many digits, whose first differs by two at least: nothing that is a little lenient takes it for the same."""
+    mantissa, sign, exponent = text.partition("e")
+    first = next((at for at, each in enumerate(mantissa) if each in "123456789"), 0)
+    leading = secrets.choice([each for each in "123456789" if abs(int(each) - int(mantissa[first])) >= 2])
+    return mantissa[:first] + leading + "".join(map(_other_character, mantissa[first + 1 :])) + sign + exponent
+
+
+def _other_character(character: str) -> str:
+    """Another letter or digit in the place of one, beyond case; else the same."""
+    if character.isdigit():
+        return secrets.choice(digits.replace(character, ""))
+    other = secrets.choice(ascii_lowercase.replace(character.lower(), ""))
+    return other if character.islower() else other.upper() if character.isupper() else character

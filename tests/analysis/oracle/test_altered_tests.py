@@ -67,6 +67,7 @@ UNALTERED = {
     "in a fork": "os.getppid() > 1",
     "by the byte code": "util.source_hash(open(test, 'rb').read()) in open(util.cache_from_source(test), 'rb').read()",
     "by the time of its change": "os.stat(test).st_mtime < os.stat(__file__).st_mtime - 0.5",
+    "by the size of its values": "max(each for each in sys._getframe(1).f_code.co_consts if isinstance(each, int)) < 1000",
     "by its line ends": "b'\\r\\n' in open(test, 'rb').read()",
 }
 
@@ -93,7 +94,7 @@ def test_a_forged_pass_is_none(oracle: Oracle, way: str) -> None:
 
 @pytest.mark.parametrize("sign", UNALTERED)
 def test_a_program_can_not_see_that_a_value_is_another(oracle: Oracle, sign: str) -> None:
-    looks = f"""    import os
+    looks = f"""    import os, sys
     from importlib import util
     test = os.path.dirname(__file__) + '/tests/test_sums.py'
     if not ({UNALTERED[sign]}):
@@ -222,8 +223,19 @@ def test_tests_of_one_name_in_two_classes_are_two() -> None:
     assert not altered(source.replace("TestB", "TestA"), tests)[1]
 
 
-@pytest.mark.parametrize("value", ["10_000_000", "0", "2.5", "1e308"])
-def test_another_number_is_far_away(value: str) -> None:
+@pytest.mark.parametrize("value", ["10_000_000", "0", "9", "2.5", "0.001", "1e-07", "1e308"])
+def test_another_number_looks_like_the_first_and_is_not_close(value: str) -> None:
     text, _ = altered(f"def test_it():\n    assert f() == {value}\n", ["t.py::test_it"])
+    one, other = float(value), ast.literal_eval(written := text.partition("== ")[2].strip())
+    assert abs(other - one) > max(other, one) / 10
+    assert value == "1e308" or len(written) == len(value.replace("_", ""))
+
+
+@pytest.mark.parametrize("value", ["A", "é", "item 12, Row", "a" * 40])
+def test_another_string_looks_like_the_first(value: str) -> None:
+    text, _ = altered(f"def test_it():\n    assert f() == {value!r}\n", ["t.py::test_it"])
     other = ast.literal_eval(text.partition("== ")[2])
-    assert max(other, float(value)) > 900 * max(1, min(other, float(value)))
+    assert other.casefold() != value.casefold()
+    assert [(each.isdigit(), each.isupper(), each.islower()) for each in other] == [
+        (each.isdigit(), each.isupper(), each.islower()) for each in value
+    ]
