@@ -36,20 +36,23 @@ def breaks(text: str, cursor: Cursor) -> bool | None:
     for alike in ways:
         for part in parts:
             for mistakes in alike:
-                if any(mistakes(after) == 0 for after in _with(part, text, cursor.language)):
+                if mistakes(part.having(text)) == 0:
                     return False
-                if any(mistakes(before) == 0 for before in _without(part, cursor.language)):
-                    if alike is STRICT:
-                        return None if is_wrong_before_its_end(part.above + part.start) else True
-                    return True if _mistakes_around(parts[-1], cursor) <= _MAX_MISTAKES else None
+                if all(mistakes(before) for before in _without(part, cursor.language)):
+                    continue  # it tells nothing: the most common of the slow cases, so that no end is tried
+                if any(mistakes(after) == 0 for after in _ended(part, text, cursor.language)):
+                    return False
+                if alike is STRICT:
+                    return None if is_wrong_before_its_end(part.above + part.start) else True
+                return True if _mistakes_around(parts[-1], cursor) <= _MAX_MISTAKES else None
     if not parts:
         return None
     if cursor.language == "python" and is_wrong_before_its_end(parts[-1].start.lstrip()):
         return None
     before = _mistakes_around(parts[-1], cursor)
-    if before > _MAX_MISTAKES or any(in_tree(cursor.language, after) <= before for after in _with(parts[-1], text, cursor.language)):
+    if before > _MAX_MISTAKES or in_tree(cursor.language, parts[-1].having(text)) <= before:
         return None
-    return True
+    return None if any(in_tree(cursor.language, after) <= before for after in _ended(parts[-1], text, cursor.language)) else True
 
 
 def _makes_a_comment(part: Fragment, text: str, language: str) -> bool:
@@ -72,12 +75,12 @@ def _without(fragment: Fragment, language: str) -> Iterator[str]:
     yield fragment.with_line(indent + (skeleton or "if 1") + ":" if is_header else indent + skeleton if skeleton else "")
     if language == "python":
         yield fragment.with_line(f"{indent}pass")
-    yield fragment.having("")
+    if fragment.line.strip():
+        yield fragment.having("")
 
 
-def _with(fragment: Fragment, text: str, language: str) -> Iterator[str]:
-    """The code with a text; then with what would end it below, if the text ends in the middle of a statement or opens a block."""
-    yield fragment.having(text)
+def _ended(fragment: Fragment, text: str, language: str) -> Iterator[str]:
+    """The code with a text and what would end it below, if the text ends in the middle of a statement or opens a block."""
     line = (fragment.start + text + fragment.rest).rsplit("\n", 1)[-1].rstrip()
     for end in ends_of(line, language):
         yield fragment.having(text)[: -1 - len(fragment.below)] + f"\n{end}\n{fragment.below}"
