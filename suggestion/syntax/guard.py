@@ -39,7 +39,7 @@ def breaks(text: str, cursor: Cursor) -> bool | None:
                 if mistakes(part.having(text)) == 0:
                     return False
                 if all(mistakes(before) for before in _without(part, cursor.language)):
-                    continue  # it tells nothing: the most common of the slow cases, so that no end is tried
+                    continue  # this part tells nothing, and trying each end in it would take most of the time
                 if any(mistakes(after) == 0 for after in _ended(part, text, cursor.language)):
                     return False
                 if alike is STRICT:
