@@ -17,9 +17,9 @@ def fingerprint(sampling: Sampling, *, heals: bool = True) -> str:
     return Settings().fingerprint("spm", 964, sampling=sampling, heals=heals)
 
 
-def test_greedy_decoding_has_the_fingerprint_of_the_shipped_calibrators() -> None:
-    assert fingerprint(GREEDY) == fingerprint(Sampling(0, 0.5, 7)) == Settings().fingerprint("spm", 964) == "1ce275fb5044b1e2"
-    assert fingerprint(GREEDY, heals=False) == Settings().fingerprint("spm", 964, heals=False) == "0a9f8b1674b33b84"
+def test_greedy_decoding_has_one_fingerprint_whatever_its_top_p_and_seed() -> None:
+    assert fingerprint(GREEDY) == fingerprint(Sampling(0, 0.5, 7)) == Settings().fingerprint("spm", 964)
+    assert fingerprint(GREEDY, heals=False) == Settings().fingerprint("spm", 964, heals=False) != fingerprint(GREEDY)
 
 
 @given(TEMPERATURES, TOP_PS, st.integers(0, 99), st.booleans())
