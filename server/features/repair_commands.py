@@ -37,7 +37,7 @@ async def repairs(ls: AssayServer, params: Any) -> dict[str, Any]:
         async with cancellable_progress(ls, "repair", "looking for repairs", _token(params)) as tell:
             found = await found_for(ls, lines, tell)
     except NoRepairs as error:
-        raise _failed(REPAIRS, str(error)) from error
+        raise _failed(str(error)) from error
     except Superseded:
         raise JsonRpcException(f"{REPAIRS}: a later request took its place", types.LSPErrorCodes.ServerCancelled.value) from None
     return repairs_json(ls, found)
@@ -60,7 +60,7 @@ async def surprise(ls: AssayServer, params: Any) -> dict[str, Any]:
         async with cancellable_progress(ls, "surprise", "looking for surprising tokens", _token(params)):
             told = await ls.repairs.surprises(asked)
     except NoRepairs as error:
-        raise _failed(SURPRISE, str(error)) from error
+        raise _failed(str(error)) from error
     found = [_in_document(line, asked.above, asked.request.encoding) for line in told["lines"]]
     return {"version": asked.lines.version, "lines": found, "stopped_by": told["stopped_by"]}
 
@@ -133,13 +133,14 @@ def _lines_of(ls: AssayServer, params: Any, method: str, max_characters: float =
         raise JsonRpcInvalidParams(f"{method}: {error}") from error
     document = ls.protocol.documents.get(uri)
     if (why := why_none(ls, document)) or document is None:
-        raise _failed(method, why)
+        raise _failed(why)
     if named.get("version") not in (None, document.version):
-        raise _failed(method, CHANGED)
+        raise _failed(CHANGED)
     place = Range(Position(span.start.line, span.start.character), Position(span.end.line, span.end.character))
     lines = lines_at(document, place, max_characters=max_characters)
     if lines is None:
-        raise _failed(method, f"there is nothing to look at there: no such lines, blank ones, more than {MAX_LINES}, or a very long one")
+        longest = f" or longer than {max_characters} characters" if max_characters < math.inf else ""
+        raise _failed(f"choose 1 to {MAX_LINES} lines that aren't blank{longest}")
     return lines
 
 
@@ -157,5 +158,5 @@ def _token(params: Any) -> str | int | None:
     return token if isinstance(token, str | int) else None
 
 
-def _failed(method: str, reason: str) -> JsonRpcException:
-    return JsonRpcException(f"{method}: {reason}", types.LSPErrorCodes.RequestFailed.value)
+def _failed(reason: str) -> JsonRpcException:
+    return JsonRpcException(reason, types.LSPErrorCodes.RequestFailed.value)

@@ -79,5 +79,5 @@ def _shown(said: Verification) -> tuple[types.MessageType, str]:
     if said.passed:
         return types.MessageType.Info, said.title
     if said.passed is None:
-        return types.MessageType.Info, f"it can't be told whether tests pass: {said.why}"
+        return types.MessageType.Info, f"can't say whether tests pass: {said.why}"
     return types.MessageType.Warning, f"✘ {said.why}"

@@ -127,9 +127,9 @@ class Verifications:
         """The process of the folder that a document is in, and its file; or why there is none, in a sentence."""
         file, root = path_of(uri), root_of(uri, self._roots())
         if file is None:
-            return "it is not saved in a file: no test can know it"
+            return "it is not saved in a file, so no test can import it"
         if root is None:
-            return "it is in none of the folders that are open: it is not known which tests belong to it"
+            return "the file is in none of the open folders, so its tests are unknown"
         if file.suffix != ".py":
             return "only the tests of Python files are run"
         if why_not := await self.consent.why_not(root, asks):

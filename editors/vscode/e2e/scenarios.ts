@@ -259,7 +259,7 @@ async function verifiedByTests(editor: Editor): Promise<void> {
   await editor.command("Assay: Don't Run This Project's Tests");
   await editor.told(/are not run any more/);
   await editor.command('Assay: Run the Tests That Touch This');
-  await editor.told(/it can't be told whether tests pass/);
+  await editor.told(/can't say whether tests pass/);
 }
 
 async function surpriseMarked(editor: Editor): Promise<void> {

@@ -308,6 +308,14 @@ async def test_surprising_tokens_are_told_when_they_are_asked_for() -> None:
         assert not any("diagnostic" in each["method"].lower() for each in client.notifications)
 
 
+async def test_a_user_who_chose_blank_lines_is_told_what_to_choose() -> None:
+    async with repairing() as client:
+        client.open("file:///work/blank.py", "\n\n")
+        asked = {"textDocument": {"uri": "file:///work/blank.py"}, "range": span(0, 0, 1, 0)}
+        with pytest.raises(RpcError, match=r": choose 1 to 200 lines that aren't blank or longer than \d+ characters$"):
+            await client.request("assay/repairs", asked)
+
+
 async def test_what_is_no_repair_of_ours_is_refused() -> None:
     async with repairing() as client:
         for data in (None, {}, {"uri": URI}, {"uri": 1, "version": 1, "range": HERE, "lines": ""}, [1]):

@@ -124,7 +124,7 @@ async def test_what_belongs_to_no_project_or_is_turned_off_has_a_reason(model: P
         await client.initialize(root=project, options=settings(python))
         for uri, why in (
             ("untitled:one.py", "not saved in a file"),
-            ((tmp_path / "other.py").as_uri(), "none of the folders that are open"),
+            ((tmp_path / "other.py").as_uri(), "none of the open folders"),
             ((project / "notes.md").as_uri(), "only the tests of Python files"),
         ):
             client.open(uri, BUG)
