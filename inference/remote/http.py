@@ -159,10 +159,11 @@ class Connection:
 
     async def _finish(self) -> None:
         """Let cancelled requests close their connections before the loop ends."""
-        running = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in running:
+        for task in asyncio.all_tasks() - {asyncio.current_task()}:
             task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
+        # A generator that is left closes in a task of its own, and so does the one within it.
+        while running := asyncio.all_tasks() - {asyncio.current_task()}:
+            await asyncio.gather(*running, return_exceptions=True)
         await self._client.aclose()
 
     def _start(self, coroutine: Coroutine[Any, Any, T]) -> Future[T]:
