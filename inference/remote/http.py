@@ -161,9 +161,12 @@ class Connection:
         """Let cancelled requests close their connections before the loop ends."""
         for task in asyncio.all_tasks() - {asyncio.current_task()}:
             task.cancel()
-        # A generator that is left closes in a task of its own, and so does the one within it.
-        while running := asyncio.all_tasks() - {asyncio.current_task()}:
-            await asyncio.gather(*running, return_exceptions=True)
+        # A generator that is left closes in a task of its own, then so does the one within it: that begins some rounds of the loop later.
+        quiet_rounds = 0
+        while quiet_rounds < 4:
+            running = asyncio.all_tasks() - {asyncio.current_task()}
+            quiet_rounds = 0 if running else quiet_rounds + 1
+            await asyncio.gather(*running, asyncio.sleep(0), return_exceptions=True)
         await self._client.aclose()
 
     def _start(self, coroutine: Coroutine[Any, Any, T]) -> Future[T]:

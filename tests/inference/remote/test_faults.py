@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import gc
 import itertools
@@ -68,6 +69,22 @@ def test_nonsense_from_an_open_model_is_an_error_of_ours_or_does_no_harm() -> No
                 assert all(math.isnan(logprob) or logprob <= 0 for logprob in ask())
         speech.garble = None
         assert model.generate(prompt, stop=LINE, max_tokens=9).text == "abc"
+
+
+def test_a_stream_that_is_left_is_closed_before_the_connection_is(caplog: pytest.LogCaptureFixture) -> None:
+    async def left(connection: Connection) -> Any:
+        body = {"prompt": "x", "max_tokens": 9, "stream": True}
+        async for event in connection.events("/v1/completions", body):
+            return event
+        return None
+
+    with serving(Speech()) as address, caplog.at_level(logging.ERROR, "asyncio"):
+        for _ in range(5):
+            connection = Connection(address, None, QUICK)
+            assert asyncio.run_coroutine_threadsafe(left(connection), connection._loop).result()
+            connection.close()
+            gc.collect()
+    assert not caplog.records
 
 
 LLAMA_EVENT = {
