@@ -26,12 +26,12 @@ def breaks(text: str, cursor: Cursor) -> bool | None:
     """Whether a text at a cursor breaks code that is whole without it; None where nothing tells.
 
     That is so in a language without a parser, where the parser does not understand what is around, because it does not know the file's
-    dialect, and where the code is broken already, on the cursor's line or around it, unless the text adds a mistake. A text also breaks
-    the code that makes a comment of what stands behind the cursor: that was to close something.
+    dialect, and where the code is broken already, on the cursor's line or around it, unless the text adds a mistake. A text that turns the
+    rest of the line into a comment breaks the code, too.
     """
     ways = readings(cursor.language)
     parts = list(fragments(cursor, text)) if ways else []
-    if parts and _makes_a_comment(parts[0], text, cursor.language):
+    if parts and all(_makes_a_comment(part, text, cursor.language) for part in parts):
         return True
     for alike in ways:
         for part in parts:
