@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
+from .copying import MAX_NAMED
 from .report import Report, TestOutcome, differing_outcomes
 
 NO_TESTS = "there are no tests"
@@ -43,6 +44,18 @@ class Baseline:
     ignores_options: bool = False
     infrastructure: bool = False
 
+    def remarks(self) -> Iterator[str]:
+        """What a person should know of how the tests were run, a sentence each."""
+        yield from self.notes
+        for file, why in list(self.broken.items())[:MAX_NAMED]:
+            yield f"{file} can't be collected, so its tests are not run: {why}"
+        if len(self.broken) > MAX_NAMED:
+            yield f"{len(self.broken) - MAX_NAMED:,} more files can't be collected"
+        for test, why in list(self.flaky.items())[:MAX_NAMED]:
+            yield without_steady_outcome(test, why)
+        if len(self.flaky) > MAX_NAMED:
+            yield f"{len(self.flaky) - MAX_NAMED:,} more tests are left out"
+
     @property
     def uncollected(self) -> str:
         """Which files can't be collected, with the error of the first, in a sentence for people; empty where all can."""
@@ -51,6 +64,11 @@ class Baseline:
         (file, why), *others = self.broken.items()
         more = f" (nor {len(others)} more)" if others else ""
         return f"{file or 'the tests'} can't be collected{more}: {why}"
+
+
+def without_steady_outcome(test: str, why: str) -> str:
+    """The remark on a test that is left out; why: its outcomes, or how it ends a run."""
+    return f"{test} is left out, without a steady outcome ({why})"
 
 
 def no_baseline(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import PurePosixPath
 
-from .baseline import Baseline, Coverage, baseline_of, coverage_of, no_baseline
+from .baseline import Baseline, Coverage, baseline_of, coverage_of, no_baseline, without_steady_outcome
 from .copying import ProjectCopy
 from .jailed.assay_oracle.files import is_test_file
 from .report import ProcessEnd, Report
@@ -19,7 +19,7 @@ from .suite import Suite, Times
 _MAX_FATAL_TESTS = 5
 # How many runs are repeated that the sandbox, or a kill from outside, has ended.
 _MAX_FAILED_RUNS = 2
-# All runs of a baseline together may take as long as so many more of them: tests that hang take the time of one each.
+# All runs of a baseline together may take as long as `runs` of them plus this many: each test that hangs takes the time of one.
 _SPARE_RUNS = 2
 # Behind a test that waits for ever there are often more of its kind: each next run may take half as long, but not less than this.
 _MIN_HALVED_S = 15.0
@@ -62,10 +62,10 @@ def run_baseline(suite: Suite, runs: int, *, some_pass: bool = True, tell: Calla
             notes.append(f"run without the project's own pytest options: {ended.why}")
         elif ran.ending == "timed_out" and takes_long:
             return no_baseline(f"the suite takes too long: {ended.why}", notes=notes)
-        elif report.running is not None and len(fatal) < _MAX_FATAL_TESTS:
+        elif report.running is not None and report.running not in fatal and len(fatal) < _MAX_FATAL_TESTS:
             fatal[report.running] = f"it ends the process with status {ran.status}" if ended.by_itself else ended.why
-            tell(f"{report.running} is left out, and the tests are run without it: {fatal[report.running]}")
-            walls = [wall - _seconds_in(each, report.running) for wall, each in zip(walls, reports, strict=True)]
+            tell(without_steady_outcome(report.running, fatal[report.running]))
+            walls = [max(0.0, wall - _seconds_in(each, report.running)) for wall, each in zip(walls, reports, strict=True)]
             reports = [_without(each, report.running) for each in reports]
             limit_s = max(limit_s / 2, min(_MIN_HALVED_S, limit_s)) if ended.doubtful else limit_s
         elif why := _no_result(report, ended, hangs_early):

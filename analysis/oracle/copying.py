@@ -82,10 +82,10 @@ def left_out_notes(left_out: Mapping[str, str]) -> Iterator[str]:
 
 
 def files_of(project: Path) -> Iterator[Path]:
-    """The files of a project whose copies tests see, links aside; what can't be read is left out."""
+    """The files of a project whose copies tests see, and links to files; what can't be read is left out."""
     for entry in entries_below(project, lambda folder: not _why_left_out(project, Path(folder.path))):
         path = Path(entry.path)
-        if not entry.is_dir(follow_symlinks=False) and (path.parent != project or not _is_of_coverage(path.name)):
+        if entry.is_file() and (path.parent != project or not _is_of_coverage(path.name)):
             yield path
 
 
@@ -94,7 +94,7 @@ def _why_left_out(project: Path, folder: Path) -> str:
     if folder.name in _LEFT_OUT:
         return "made by a tool"
     if len(folder.relative_to(project).parts) > _MAX_DEPTH:
-        return f"more than {_MAX_DEPTH} folders in each other"
+        return f"nested more than {_MAX_DEPTH} folders deep"
     # unlike Path.exists, this takes a folder that can't be entered
     return "a virtual environment" if os.path.exists(folder / "pyvenv.cfg") else ""  # noqa: PTH110
 

@@ -44,7 +44,8 @@ class FixtureLines:
 class Report:
     """What the records of one run say; jailed/assay_oracle/plugin.py describes them.
 
-    asked: the tests that were to be run, by default all that are collected. What is told of others is not kept.
+    asked: the tests that were to be run, by default all that are collected; without: those of them that were not. What is told of others
+    is not kept.
     running: the test that had begun and not ended. modules: the files that test functions were collected from. flood: what there is too
     much of, where not all records were read.
     """
@@ -64,6 +65,7 @@ class Report:
     broke: str | None = None
     flood: str = ""
     asked: frozenset[str] | None = None
+    without: frozenset[str] = frozenset()
 
     def take(self, record: Mapping[str, Any]) -> None:
         """Add a record."""
@@ -88,7 +90,7 @@ class Report:
             self.running = None
         elif kind == "collected" and self.collected is None:
             self.collected, self.modules, self.errors = tuple(record["ids"]), frozenset(record["modules"]), record["errors"]
-            self.asked = frozenset(record["ids"]) if self.asked is None else self.asked
+            self.asked = frozenset(record["ids"]) - self.without if self.asked is None else self.asked
         elif kind == "touched":
             self.touched.append(FixtureLines(record["scope"], record["lines"], record["fresh"]))
         elif kind == "imported":
@@ -108,12 +110,12 @@ class Report:
         return {test: run.outcome for test, run in self.tests.items()}
 
 
-def read_report(output: bytes, nonce: bytes, *, watched: bool, asked: Iterable[str] | None = None) -> Report:
+def read_report(output: bytes, nonce: bytes, *, watched: bool, asked: Iterable[str] | None = None, without: Iterable[str] = ()) -> Report:
     """The report in a run's standard output.
 
-    watched: whether the plugin was asked for lines; else none that it tells are kept. asked: as in `Report`.
+    watched: whether the plugin was asked for lines; else none that it tells are kept. asked, without: as in `Report`.
     """
-    report = Report(asked=None if asked is None else frozenset(asked))
+    report = Report(asked=None if asked is None else frozenset(asked), without=frozenset(without))
     try:
         for record in RecordReader(nonce).read(output):
             if not watched and "lines" in record:

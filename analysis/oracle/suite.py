@@ -177,7 +177,7 @@ class Suite:
             limits=self.limits(cpu, wall),
             stdin=request,
         )
-        report, end = read_report(ran.stdout, nonce, watched=watch, asked=select), ended(ran)
+        report, end = read_report(ran.stdout, nonce, watched=watch, asked=select, without=without), ended(ran)
         if not report.ended and len(ran.stdout) >= _RECORDS_BYTES:
             report.flood = report.flood or f"it wrote more than {_RECORDS_BYTES >> 20} MiB of records of its tests"
         if report.flood:

@@ -66,19 +66,13 @@ def measured(oracle: Oracle, left_out: Mapping[str, str]) -> Suite:
     if not oracle.is_measured:
         to_stderr("running the tests as they are, to know which are steady and what they touch (kept for the next time)")
     baseline = oracle.baseline()
-    for note in baseline.notes:
-        to_stderr(f"note: {note}")
     if baseline.trouble:
         raise StudyError(_advice(baseline, oracle.suite.interpreter.path) + advice_on_links(left_out))
-    for file, why in list(baseline.broken.items())[:_MAX_NAMED]:
-        to_stderr(f"note: can't be collected, so its tests are not run: {file}: {why}")
-    if len(baseline.broken) > _MAX_NAMED:
-        to_stderr(f"note: and {len(baseline.broken) - _MAX_NAMED:,} more files of tests that can't be collected")
+    for remark in baseline.remarks():
+        to_stderr(f"note: {remark}")
     coverage = oracle.coverage()
     if coverage.trouble:
         raise StudyError(coverage.trouble)
-    for test, outcomes in list(baseline.flaky.items())[:_MAX_NAMED]:
-        to_stderr(f"note: left out, without a steady outcome: {test} ({outcomes})")
     failing = [(test, outcome) for test, outcome in baseline.outcomes.items() if outcome in ("failed", "error")]
     for test, outcome in failing[:_MAX_NAMED]:
         to_stderr(f"note: {outcome} as the project is: {test}")

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 MAX_SUITE_S = 60.0
 _RUNS = 2
 # So many files that can't be collected are named.
-_MAX_UNCOLLECTED = 5
 # Where pytest looks for its settings.
 _SETTINGS = ("pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
 _MAX_SETTINGS_BYTES = 1 << 20
@@ -143,6 +142,12 @@ class ProjectTests(AbstractContextManager["ProjectTests"]):
         from ...analysis.sandbox.isolation.best_level import NoIsolation, best_level
         from ...analysis.sandbox.isolation.jail import Jail
 
+        self._said: set[str] = set()
+
+        def say(remark: str) -> None:
+            self._said.add(remark)
+            tell(remark)
+
         try:
             self._oracle = Oracle(
                 self.project,
@@ -153,7 +158,7 @@ class ProjectTests(AbstractContextManager["ProjectTests"]):
                 allowed=SuiteLimits(suite_cpu_s=max_suite_s, suite_wall_s=max_suite_s),
                 some_pass=False,
                 instead={self._inside(file): text for file, text in (instead or {}).items()},
-                tell=tell,
+                tell=say,
             )
         except NoIsolation as error:
             raise NoTests(f"no tests are run without a sandbox: {str(error).partition(chr(10))[0]} (assay doctor says more)") from None
@@ -162,7 +167,7 @@ class ProjectTests(AbstractContextManager["ProjectTests"]):
         except OSError as error:
             raise NoTests(f"{error.filename or project}: {error.strerror}") from None
         for note in left_out_notes(self._oracle.suite.copied.left_out):
-            tell(note)
+            say(note)
 
     def measure(self) -> int:
         """Run the suite as it is, unless the cache knows it; how many tests have a steady outcome. Raises NoTests."""
@@ -198,11 +203,8 @@ class ProjectTests(AbstractContextManager["ProjectTests"]):
         return dict(self._oracle.baseline().broken)
 
     def remarks(self) -> list[str]:
-        """What a person should know of how the tests were run, a sentence each. After `measure`."""
-        found = list(self.uncollected().items())
-        told = [f"{file} can't be collected, so its tests are not run: {why}" for file, why in found[:_MAX_UNCOLLECTED]]
-        more = [f"{len(found) - len(told)} more files can't be collected"] if len(found) > len(told) else []
-        return [*self._oracle.baseline().notes, *told, *more]
+        """What a person should know of how the tests were run, a sentence each, less what `tell` was told. After `measure`."""
+        return [remark for remark in self._oracle.baseline().remarks() if remark not in self._said]
 
     def suspects(self, tests: Sequence[str]) -> list[Suspect]:
         """The lines that failing tests run, the most suspicious first. After `measure`; other failing tests count neither way."""

@@ -83,7 +83,7 @@ def test_folders_nested_too_deep_and_files_beyond_a_total_are_not_copied(
 ) -> None:
     (project / "/".join("d" * 120)).mkdir(parents=True)
     copied = copy_project(project, tmp_path / "copy")
-    assert copied.left_out == {"/".join("d" * 101): "more than 100 folders in each other"}
+    assert copied.left_out == {"/".join("d" * 101): "nested more than 100 folders deep"}
     monkeypatch.setattr(copying, "_MAX_TOTAL_BYTES", 10)
     with pytest.raises(NotCopied, match="would be copied"):
         copy_project(project, tmp_path / "other")

@@ -291,7 +291,21 @@ def test_tests_that_hang_are_told_and_left_out_each_in_less_time_than_the_first(
     assert time.monotonic() - begun < (2 + 2) * 12
     assert (list(baseline.outcomes), baseline.trouble) == (["test_a.py::test_ok"], "")
     assert [line.partition(" is left out")[0] for line in told] == [f"test_a.py::test_{n}" for n in range(3)]
-    assert [line.rpartition("after ")[2] for line in told] == [f"{seconds} s on the clock" for seconds in (12, 6, 6)]
+    assert [line.rpartition("after ")[2] for line in told] == [f"{seconds} s on the clock)" for seconds in (12, 6, 6)]
+
+
+# Says of each test that it took eleven days.
+FORGED_TIMES = """import gc
+import json
+import os
+
+
+def pytest_sessionfinish(session):
+    channel = next(each for each in gc.get_objects() if type(each).__name__ == "Channel")
+    for item in session.items:
+        fields = {"kind": "test", "id": item.nodeid, "outcome": "passed", "cpu_s": 0, "wall_s": 1e6}
+        os.write(channel._records, channel._nonce + json.dumps(fields).encode() + bytes([10]))
+"""
 
 
 def test_a_whole_run_is_kept_where_a_later_one_ends_in_a_test(tmp_path: Path, python: Path) -> None:
@@ -299,9 +313,10 @@ def test_a_whole_run_is_kept_where_a_later_one_ends_in_a_test(tmp_path: Path, py
     test = "import os\n\nran = []\n\n\n" + "\n\n\n".join(
         f"def test_{n}():\n    ran.append({n})\n    if ran != sorted(ran):\n        os._exit(3)" for n in range(4)
     )
-    with Oracle(write(tmp_path, {"test_a.py": test + "\n\n\ndef test_z():\n    pass\n"}), python, isolated(), runs=3) as made:
-        baseline = made.baseline()
-    assert baseline.runs == 3
+    files = {"test_a.py": test + "\n\n\ndef test_z():\n    pass\n", "conftest.py": FORGED_TIMES}
+    with Oracle(write(tmp_path, files), python, isolated(), runs=3) as made:
+        baseline, trouble = made.baseline(), made.coverage().trouble
+    assert (baseline.runs, trouble) == (3, "")
     assert "test_a.py::test_z" in baseline.outcomes
     assert set(baseline.flaky.values()) == {"it ends the process with status 3"}
 

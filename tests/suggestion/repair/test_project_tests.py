@@ -95,6 +95,7 @@ def test_a_repair_is_verified_beside_tests_that_fail_for_another_reason(tmp_path
 
 @pytest.mark.slow
 def test_how_the_tests_were_run_and_which_were_not_is_said(project: Path, python: Path) -> None:
+    isolated()
     (project / "pytest.ini").write_text("[pytest]\naddopts = --no-such-option\n")
     (project / "test_b.py").write_text("import nothing_of_this_name\n")
     with ProjectTests(project, python=python) as tests:
@@ -106,6 +107,7 @@ def test_how_the_tests_were_run_and_which_were_not_is_said(project: Path, python
     assert "nothing_of_this_name" in collected
 
 
+@pytest.mark.slow
 def test_a_suite_that_needs_minutes_is_cut_off_with_a_sentence(project: Path, python: Path) -> None:
     isolated()
     slow = "import time\n\nimport pytest\n\n\n@pytest.mark.parametrize('n', range(500))\ndef test_slow(n):\n    time.sleep(0.5)\n"
