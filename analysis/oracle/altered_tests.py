@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import math
+import os
 import secrets
 import warnings
 from collections import Counter
@@ -19,7 +20,7 @@ from string import ascii_lowercase, digits
 
 from .copying import ProjectCopy
 from .scratch_folder import ScratchFolder, replaced
-from .sources import encoded, source_of
+from .sources import NotJudged, encoded, source_of, unwritable
 
 _Path = tuple[str, ...]
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -49,13 +50,12 @@ def with_other_values(copied: ProjectCopy, tests: Sequence[str]) -> AlteredTests
     for file in copied.files.intersection(test.partition("::")[0] for test in tests):
         try:
             source = source_of(copied.folder, file)
-            text, names = altered(source, [test for test in tests if test.startswith(f"{file}::")])
-            both = encoded(source), encoded(text)
-        except (ValueError, SyntaxError, LookupError):
+        except NotJudged:
             continue
-        if names:
+        text, names = altered(source, [test for test in tests if test.startswith(f"{file}::")])
+        if names and not unwritable(text):
             changed |= names
-            present[file], other[file] = both
+            present[file], other[file] = encoded(source), encoded(text)
     return AlteredTests(changed, present, other)
 
 
@@ -65,13 +65,17 @@ def in_place(copied: ProjectCopy, files: Mapping[str, bytes]) -> Iterator[None]:
 
     Those of the copy are kept where the jail does not show them. Raises OSError.
     """
+    if not files:
+        yield
+        return
     with ExitStack() as held:
         aside = held.enter_context(closing(ScratchFolder())).path
         for number, file in enumerate(sorted(files)):
             path = copied.folder / file
-            # for good: pytest makes its own
-            for code in (path.parent / "__pycache__").glob(f"{escape(path.stem)}.*.pyc"):
-                code.unlink()
+            if (cache := path.parent / "__pycache__").is_dir():
+                for code in cache.glob(f"{escape(path.stem)}.*.pyc"):
+                    code.unlink()  # for good: pytest makes its own
+                os.utime(cache)
             (kept := aside / str(number)).mkdir()
             held.enter_context(replaced(path, files[file], kept))
         yield
@@ -167,7 +171,9 @@ def _named(node: ast.AST) -> str:
 
 def _has_another(value: object) -> bool:
     """Whether `_other` can write another value."""
-    return isinstance(value, float | str) or (isinstance(value, int) and value.bit_length() < _MAX_BITS)
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, str) or (isinstance(value, int) and value.bit_length() < _MAX_BITS)
 
 
 def _is_written(node: ast.expr) -> bool:
@@ -199,7 +205,7 @@ def _other_number(text: str) -> str:
 
 
 def _other_character(character: str) -> str:
-    """Another letter or digit in the place of one, beyond case; else the same."""
+    """A different letter or digit of the same kind; anything else stays."""
     if character.isdigit():
         return secrets.choice(digits.replace(character, ""))
     other = secrets.choice(ascii_lowercase.replace(character.lower(), ""))

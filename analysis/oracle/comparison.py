@@ -60,8 +60,7 @@ class Comparison:
     """What the tests say that touch the lines in which two texts differ.
 
     tests: in the order of the suite; none where nothing was run. seconds: of the runs with the other text. why: why there are no tests, or
-    something is unknown. unparsed: the other text does not compile. left_out: how many more tests may touch these lines. infrastructure:
-    something is unknown because the machine failed.
+    something is unknown. unparsed: the other text does not compile. left_out: how many more tests may touch these lines.
     """
 
     tests: tuple[ComparedTest, ...] = ()
@@ -69,7 +68,6 @@ class Comparison:
     why: str = ""
     unparsed: bool = False
     left_out: int = 0
-    infrastructure: bool = False
 
 
 @dataclass(slots=True)
@@ -116,7 +114,7 @@ class Comparisons:
             return Comparison(why=f"it does not parse: {trouble}", unparsed=True)
         for known in (self.oracle.baseline, self.oracle.coverage):
             if (found := known()).trouble:
-                return Comparison(why=found.trouble, infrastructure=found.infrastructure)
+                return Comparison(why=found.trouble)
         return None
 
     def _on_disk(self, disk: str, lines: range) -> range:
@@ -139,7 +137,7 @@ class Comparisons:
             return Comparison(why="no test whose outcome is steady touches these lines" + (f"; {uncollected}" if uncollected else ""))
         said = self.oracle.told_by(tests, self.file, after, ways=ways, most_ends=_MAX_ENDS)
         if not said.tests:
-            return Comparison(why=said.reason, infrastructure=said.infrastructure)
+            return Comparison(why=said.reason)
         compared = tuple(
             ComparedTest(test.test, before, test.outcome, test.why if before else self._why)
             for test in said.tests
@@ -147,8 +145,8 @@ class Comparisons:
         )
         if not touching and not any(test.is_mended or test.is_broken for test in compared):
             why = f"no test is known to touch these lines; of those that may, {len(compared)}, none is mended or broken"
-            return Comparison(why=why, infrastructure=said.infrastructure)
-        return Comparison(compared, said.seconds, left_out=left_out, infrastructure=said.infrastructure)
+            return Comparison(why=why)
+        return Comparison(compared, said.seconds, left_out=left_out)
 
     def _not_forged(self, found: Comparison, after: str, ways: Sequence[Way]) -> Comparison:
         """What was found, less the passes that a second look does not bear out."""
@@ -156,10 +154,7 @@ class Comparisons:
         if not passing or any(test.is_broken for test in found.tests):
             return found
         begun = time.monotonic()
-        try:
-            doubts = self.oracle.doubts(passing, self.file, after, ways)
-        except OSError as error:
-            return Comparison(why=f"the machine failed: {error}", infrastructure=True)
+        doubts = self.oracle.doubts(passing, self.file, after, ways)
         tests = [(test, *doubts.get(test.test, (test.after, test.why))) for test in found.tests]
         told = tuple(replace(test, after=outcome, why=why) for test, outcome, why in tests)
         return replace(found, tests=told, seconds=found.seconds + time.monotonic() - begun)

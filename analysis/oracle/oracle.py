@@ -7,7 +7,7 @@ import time
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import TypeVar
@@ -41,7 +41,7 @@ class _Asked:
     """A changed text and the tests to run.
 
     tests: in the order of the suite. tiers: first those that touch the very lines, then those that may; the others come last. ways: the
-    ways to run them, in order.
+    ways to run them, in order. test_files: contents that files of tests have instead of their own.
     """
 
     file: str
@@ -50,6 +50,7 @@ class _Asked:
     tests: list[str]
     tiers: tuple[Collection[str], ...]
     ways: Sequence[Way]
+    test_files: Mapping[str, bytes] = field(default_factory=dict)
 
 
 class Oracle(AbstractContextManager["Oracle"]):
@@ -215,25 +216,30 @@ class Oracle(AbstractContextManager["Oracle"]):
         tests: in the order of the suite. most_ends: after so many ends of their process no more are run. Raises NotJudged.
         """
         file = self._named(file)
-        asked = _Asked(file, self.source(file), text, list(tests), (), ways)
-        found = self._by_first_way(ways, tests, lambda way: self._profile_by(way, asked, asked.tests, most_ends))
+        return self._told(_Asked(file, self.source(file), text, list(tests), (), ways), most_ends)
+
+    def _told(self, asked: _Asked, most_ends: int = MAX_ENDS) -> Profile:
+        found = self._by_first_way(asked.ways, asked.tests, lambda way: self._profile_by(way, asked, asked.tests, most_ends))
         return profile_of(found) if isinstance(found, Verdict) else found
 
     def doubts(self, tests: Sequence[str], file: str, text: str, ways: Sequence[Way]) -> Mapping[str, tuple[TestOutcome | None, str]]:
         """Of some tests that pass with a text, those that may not: the outcome that each has instead, None where it is unknown, and why.
 
         Those that compare with a written value are run twice in fresh processes, as they are and with another value. Only the value tells
-        the two runs apart. Each has to pass the first and not the second. Raises OSError where a file can't be changed, and NotJudged.
+        the two runs apart. Each has to pass the first and not the second. Raises NotJudged.
         """
-        found = with_other_values(self.suite.copied, tests)
+        found, file = with_other_values(self.suite.copied, tests), self._named(file)
         if not (asked := [test for test in tests if test in found.tests]):
             return {}
-        with in_place(self.suite.copied, found.present):
-            said = self.told_by(asked, file, text, ways=[way for way in ways if way != "warm"])
+        fresh = [way for way in ways if way != "warm"]
+        present = _Asked(file, self.source(file), text, asked, (), fresh, found.present)
+        said = self._told(present)
         if not said.tests:
             return dict.fromkeys(asked, (None, said.reason))
-        with in_place(self.suite.copied, found.altered), self._changed(file, text):
-            report, ended = self._run(said.way, asked, None, to_the_end=True)
+        try:
+            report, ended = self._run_changed(said.way, replace(present, test_files=found.altered), asked, to_the_end=True)
+        except OSError as error:
+            return dict.fromkeys(asked, (None, f"the machine failed: {error}"))
         passed = next((test for test in asked if report.outcomes.get(test) == "passed"), None)
         if forged := tampering_in(report) or (passed and f"{passed} passes whatever value it expects: the run was tampered with"):
             return dict.fromkeys(tests, ("failed", forged))
@@ -373,7 +379,8 @@ class Oracle(AbstractContextManager["Oracle"]):
         if way == "warm":
             self._warmed()  # started while the present text is on disk, since it imports that
         change = None if asked.text == asked.old else (str(self.suite.copied.folder / asked.file), asked.old, asked.text)
-        with self._changed(asked.file, asked.text):
+        # Both just before the run, so that the times of the files are the same in any two runs.
+        with in_place(self.suite.copied, asked.test_files), self._changed(asked.file, asked.text):
             return self._run(way, tests, change, to_the_end=to_the_end)
 
     def _run(
