@@ -126,18 +126,18 @@ async def test_of_alternatives_that_show_one_text_the_first_is_shown(tmp_path: P
 
 @pytest.mark.slow
 async def test_one_suggestion_comes_by_itself_also_when_more_are_prepared_and_typing_on_another_is_answered_by_it(
-    tiny_gguf: Path, tmp_path: Path
+    answering_gguf: Path, tmp_path: Path
 ) -> None:
     log = tmp_path / "log.sqlite3"
-    async with client_of(tiny_gguf) as client:
+    async with client_of(answering_gguf) as client:
         await client.initialize(options={"log": {"path": str(log)}})
-        client.open(URI, "def f(x):\n    return x")
-        items = await client.complete(URI, 1, 12, invoked=True)
+        client.open(URI, "x?")
+        items = await client.complete(URI, 0, 2, invoked=True)
         assert len(items) > 1
-        assert len(await client.complete(URI, 1, 12)) == 1
+        assert len(await client.complete(URI, 0, 2)) == 1
         other = items[-1]["insertText"]
-        client.insert(URI, 2, 1, 12, other[0])
-        if len(other) > 1 and (rest := await client.complete(URI, 1, 13)):
+        client.insert(URI, 2, 0, 2, other[0])
+        if len(other) > 1 and (rest := await client.complete(URI, 0, 3)):
             assert len(rest) == 1
         await client.leave()
     assert [line["source"] for line in requests_of(log)][1] == "memory"
