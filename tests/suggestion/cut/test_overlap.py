@@ -70,8 +70,6 @@ def test_only_a_true_overlap_is_left_out(text: str, rest: str) -> None:
         ("rust", 'fn f() {\n    let c = load("¦");\n}\n', 'x"); // as above', "x"),
         ("javascript", 'load("¦")\n', "https://a.b", "https://a.b"),
         ("shellscript", 'c="$(date ¦)"\n', '+%Y)" # as above', "+%Y"),
-        ("python", 'def f():\n    """One.\n\n    see ¦ (closed)\n    """\n', "#12", "#12"),
-        ("shellscript", "f() {\n    cat <<END\n    see ¦ (closed)\nEND\n}\n", "a # b", "a # b"),
         ("typescript", "const x: Map<string, ¦> = new Map();\n", "string>;", "string"),
         ("python", 'a = [\n    ¦\n    "b",\n]\n', '"a", foo(x', '"a", foo(x'),
     ],

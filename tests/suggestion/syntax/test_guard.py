@@ -123,6 +123,19 @@ def test_a_line_that_opens_something_is_whole_with_what_ends_it(language: str, f
     assert breaks(text, cursor(file, language)) is False
 
 
+@pytest.mark.parametrize(
+    ("language", "file", "text"),
+    [
+        ("python", 'def f():\n    """One.\n\n    Details:\n        see ¦ (closed)\n    """\n', "#12"),
+        ("python", 'def f(a):\n    """One.\n\n    Args:\n        a: a colour such as ¦ or a name\n    """\n', "#fff"),
+        ("python", 'X = """\na:\n    b: ¦ two\n"""\n', "1 # one"),
+        ("shellscript", "f() {\n    cat <<END\n    Details:\n        see ¦ (closed)\nEND\n}\n", "a # b"),
+    ],
+)
+def test_what_looks_like_a_comment_in_a_string_breaks_nothing(language: str, file: str, text: str) -> None:
+    assert breaks(text, cursor(file, language)) is False
+
+
 def test_a_dialect_that_the_grammar_does_not_know_hides_nothing() -> None:
     unknown = "".join(f"REFRESH THE THING number_{i} @@ WITH % NOTHING;\n" for i in range(5))
     assert breaks("REFRESH THE THING @@ b;", Cursor(unknown, unknown, "line", "sql")) is None
