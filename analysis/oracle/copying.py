@@ -85,7 +85,8 @@ def files_of(project: Path) -> Iterator[Path]:
     """The files of a project whose copies tests see, and links to files; what can't be read is left out."""
     for entry in entries_below(project, lambda folder: not _why_left_out(project, Path(folder.path))):
         path = Path(entry.path)
-        if entry.is_file() and (path.parent != project or not _is_of_coverage(path.name)):
+        # unlike Path.is_file, this takes a link that leads in a circle, or where nothing can be read
+        if os.path.isfile(path) and (path.parent != project or not _is_of_coverage(path.name)):  # noqa: PTH113
             yield path
 
 

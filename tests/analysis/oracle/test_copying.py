@@ -99,6 +99,8 @@ def test_a_projects_own_deep_tree_is_looked_at_as_deep_as_it_is_copied(project: 
         if depth in (100, 101):
             os.close(os.open("x.py", os.O_CREAT | os.O_WRONLY, dir_fd=folder))
     os.close(folder)
+    (project / "circle").symlink_to("circle")
+    (project / "gone").symlink_to("nowhere")
     found = {path.relative_to(project).as_posix() for path in files_of(project)}
     assert found == {"package/__init__.py", "run.sh", "/".join("d" * 100) + "/x.py"}
     assert found == copy_project(project, tmp_path / "copy").files
