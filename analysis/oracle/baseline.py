@@ -44,9 +44,8 @@ class Baseline:
     ignores_options: bool = False
     infrastructure: bool = False
 
-    def remarks(self) -> Iterator[str]:
-        """What a person should know of how the tests were run, a sentence each."""
-        yield from self.notes
+    def not_run(self) -> Iterator[str]:
+        """The files and tests that are not run, each with the reason, in sentences for people."""
         for file, why in list(self.broken.items())[:MAX_NAMED]:
             yield f"{file} can't be collected, so its tests are not run: {why}"
         if len(self.broken) > MAX_NAMED:
@@ -67,8 +66,8 @@ class Baseline:
 
 
 def without_steady_outcome(test: str, why: str) -> str:
-    """The remark on a test that is left out; why: its outcomes, or how it ends a run."""
-    return f"{test} is left out, without a steady outcome ({why})"
+    """Says that a test is left out; why: its outcomes, or how it ends a run."""
+    return f"{test} is left out, since it has no steady outcome ({why})"
 
 
 def no_baseline(

@@ -62,7 +62,7 @@ def run_baseline(suite: Suite, runs: int, *, some_pass: bool = True, tell: Calla
             notes.append(f"run without the project's own pytest options: {ended.why}")
         elif ran.ending == "timed_out" and takes_long:
             return no_baseline(f"the suite takes too long: {ended.why}", notes=notes)
-        elif report.running is not None and report.running not in fatal and len(fatal) < _MAX_FATAL_TESTS:
+        elif report.running is not None and len(fatal) < _MAX_FATAL_TESTS:
             fatal[report.running] = f"it ends the process with status {ran.status}" if ended.by_itself else ended.why
             tell(without_steady_outcome(report.running, fatal[report.running]))
             walls = [max(0.0, wall - _seconds_in(each, report.running)) for wall, each in zip(walls, reports, strict=True)]

@@ -161,7 +161,7 @@ class Connection:
         """Let cancelled requests close their connections before the loop ends."""
         for task in asyncio.all_tasks() - {asyncio.current_task()}:
             task.cancel()
-        # A generator that is left closes in a task of its own, then so does the one within it: that begins some rounds of the loop later.
+        # An abandoned generator closes in a task of its own, and only then does the one inside it, some rounds of the loop later.
         quiet_rounds = 0
         while quiet_rounds < 4:
             running = asyncio.all_tasks() - {asyncio.current_task()}

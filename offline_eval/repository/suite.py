@@ -66,10 +66,12 @@ def measured(oracle: Oracle, left_out: Mapping[str, str]) -> Suite:
     if not oracle.is_measured:
         to_stderr("running the tests as they are, to know which are steady and what they touch (kept for the next time)")
     baseline = oracle.baseline()
+    for note in baseline.notes:
+        to_stderr(f"note: {note}")
     if baseline.trouble:
         raise StudyError(_advice(baseline, oracle.suite.interpreter.path) + advice_on_links(left_out))
-    for remark in baseline.remarks():
-        to_stderr(f"note: {remark}")
+    for note in baseline.not_run():
+        to_stderr(f"note: {note}")
     coverage = oracle.coverage()
     if coverage.trouble:
         raise StudyError(coverage.trouble)

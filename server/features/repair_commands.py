@@ -139,8 +139,8 @@ def _lines_of(ls: AssayServer, params: Any, method: str, max_characters: float =
     place = Range(Position(span.start.line, span.start.character), Position(span.end.line, span.end.character))
     lines = lines_at(document, place, max_characters=max_characters)
     if lines is None:
-        longest = f" or longer than {max_characters} characters" if max_characters < math.inf else ""
-        raise _failed(f"choose 1 to {MAX_LINES} lines that aren't blank{longest}")
+        longest = f", none longer than {max_characters:,} characters" if max_characters < math.inf else ""
+        raise _failed(f"choose 1 to {MAX_LINES} lines that have text{longest}")
     return lines
 
 

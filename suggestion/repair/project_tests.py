@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 # A run of the whole suite may take so long. There are three at first, one of them to see the lines that each test runs.
 MAX_SUITE_S = 60.0
 _RUNS = 2
-# So many files that can't be collected are named.
 # Where pytest looks for its settings.
 _SETTINGS = ("pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
 _MAX_SETTINGS_BYTES = 1 << 20
@@ -204,7 +203,8 @@ class ProjectTests(AbstractContextManager["ProjectTests"]):
 
     def remarks(self) -> list[str]:
         """What a person should know of how the tests were run, a sentence each, less what `tell` was told. After `measure`."""
-        return [remark for remark in self._oracle.baseline().remarks() if remark not in self._said]
+        baseline = self._oracle.baseline()
+        return [remark for remark in (*baseline.notes, *baseline.not_run()) if remark not in self._said]
 
     def suspects(self, tests: Sequence[str]) -> list[Suspect]:
         """The lines that failing tests run, the most suspicious first. After `measure`; other failing tests count neither way."""

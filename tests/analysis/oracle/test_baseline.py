@@ -129,12 +129,12 @@ def test_what_is_no_record_costs_little_to_pass_over_and_records_beyond_a_number
     assert not read_report((b"x" + RECORDS[0] + b"\n") * 20, b"x", watched=True).flood
 
 
-def test_the_remarks_name_what_is_not_run_and_why_up_to_a_number() -> None:
+def test_what_is_not_run_is_named_with_the_reason_up_to_a_number() -> None:
     broken, flaky = ({f"{kind}{n}": "why" for n in range(7)} for kind in ("file", "test"))
-    remarks = list(no_baseline("", notes=["a note"], broken=broken, flaky=flaky).remarks())
-    assert remarks[:2] == ["a note", "file0 can't be collected, so its tests are not run: why"]
-    assert remarks[6:8] == ["2 more files can't be collected", "test0 is left out, without a steady outcome (why)"]
-    assert (len(remarks), remarks[-1]) == (13, "2 more tests are left out")
+    said = list(no_baseline("", broken=broken, flaky=flaky).not_run())
+    assert said[0] == "file0 can't be collected, so its tests are not run: why"
+    assert said[5:7] == ["2 more files can't be collected", "test0 is left out, since it has no steady outcome (why)"]
+    assert (len(said), said[-1]) == (12, "2 more tests are left out")
 
 
 def test_what_a_wide_fixture_touches_all_tests_in_its_scope_touch() -> None:
