@@ -27,6 +27,7 @@ from ..errors import (
     RemoteCode,
     UnsupportedFolder,
 )
+from ..machine_memory import machine_memory
 from .folder import Folder
 
 DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
@@ -125,11 +126,8 @@ def _dtype(name: str, device: torch.device) -> torch.dtype:
 
 
 def _refuse_what_does_not_fit(folder: Folder, dtype: torch.dtype) -> None:
-    if not hasattr(os, "sysconf"):
-        return
-    needed = folder.parameters * dtype.itemsize
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    if needed > memory:
+    needed, memory = folder.parameters * dtype.itemsize, machine_memory()
+    if memory is not None and needed > memory:
         raise OutOfMemory(folder.path, f"the weights take {needed / 2**30:,.1f} GiB as {dtype}, this machine has {memory / 2**30:,.1f}")
 
 

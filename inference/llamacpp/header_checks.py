@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from ..errors import ContextTooLong, OutOfMemory, UnknownLayout, UnsupportedArchitecture
+from ..machine_memory import machine_memory
 from ..model import KVType, Layout
 from .gguf_header import GGUFHeader
 from .session import BYTES_OF_KV, FORK_CELLS
@@ -63,9 +63,6 @@ def check_can_run(path: Path, header: GGUFHeader, n_ctx: int, kv_type: KVType) -
     Raises what `check_generates` raises, and OutOfMemory where the cache alone needs more memory than the machine has.
     """
     check_generates(path, header)
-    if not hasattr(os, "sysconf"):
-        return
-    cache = header.cache_bytes(n_ctx + FORK_CELLS, BYTES_OF_KV[kv_type])
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    if cache > memory:
+    cache, memory = header.cache_bytes(n_ctx + FORK_CELLS, BYTES_OF_KV[kv_type]), machine_memory()
+    if memory is not None and cache > memory:
         raise OutOfMemory(path, f"the cache of {n_ctx:,} tokens takes {cache / 2**30:,.1f} GiB, this machine has {memory / 2**30:,.1f}")
