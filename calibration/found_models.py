@@ -32,13 +32,7 @@ class Listed:
     @property
     def numbers(self) -> str:
         """Whether suggestions of it have a probability, in a few words."""
-        if self.model.problem:
-            return ""
-        if self.entries is None:
-            return "known when opened"
-        giving = [entry for entry in self.entries if standing_of(entry).has_numbers]
-        events = dict.fromkeys(entry.calibrator.event for entry in giving)
-        return ", ".join(events) if events else "none" if not self.entries else "none: no skill"
+        return "" if self.model.problem else numbers_of(self.entries)
 
     def as_json(self) -> dict[str, Any]:
         """The fields of the model, and what is added here."""
@@ -73,13 +67,21 @@ def list_models(folders: Sequence[Path] = (), *, probe: bool = False, project: P
     found = find_models(this_machine(), folders, ports=PORTS if probe else ())
     speed = None if runs_on_gpu() else reading_speed()
     registry = load_registry(project)
-    models = tuple(Listed(model, entries_for(registry, model), speed_of(model, speed)) for model in found.models)
+    models = tuple(Listed(model, entries_for(registry, model.fingerprint), speed_of(model, speed)) for model in found.models)
     return ModelList(models, found.notes, speed)
 
 
-def entries_for(registry: Registry, model: FoundModel) -> tuple[Entry, ...] | None:
-    """The calibrators that were fitted to a model; None where its fingerprint is not known."""
-    return entries_of(registry, model.fingerprint) if model.fingerprint else None
+def numbers_of(entries: Sequence[Entry] | None) -> str:
+    """Whether suggestions have a probability, in a few words. entries: the calibrators; None where the fingerprint is not known."""
+    if entries is None:
+        return "known when opened"
+    events = dict.fromkeys(entry.calibrator.event for entry in entries if standing_of(entry).has_numbers)
+    return ", ".join(events) if events else "none" if not entries else "none: no skill"
+
+
+def entries_for(registry: Registry, fingerprint: str) -> tuple[Entry, ...] | None:
+    """The calibrators that were fitted to the model with a fingerprint id; None where that is not known, and empty."""
+    return entries_of(registry, fingerprint) if fingerprint else None
 
 
 def entries_of(registry: Registry, fingerprint: str) -> tuple[Entry, ...]:

@@ -62,6 +62,7 @@ def _known_errors() -> tuple[tuple[type[Exception], ...], tuple[type[Exception],
     from ..calibration.log.event_log import EventLogError, EventLogUnavailable
     from ..calibration.samples import SampleError
     from ..inference import errors
+    from ..inference.hub.errors import DownloadFailed
     from ..offline_eval.errors import RunError, StudyError
 
     not_installed = (errors.RuntimeMissing, errors.ExtraMissing, errors.HttpxMissing)
@@ -69,7 +70,7 @@ def _known_errors() -> tuple[tuple[type[Exception], ...], tuple[type[Exception],
     server_failed = (*errors.SERVER_FAILURES, errors.NoServerAnswers, errors.RequestRefused)
     closed = (errors.ModelClosed, errors.RemoteClosed)
     study_failed = (StudyError, NoIsolation, NoEnvironment, UnusableInterpreter)
-    failures = (*not_installed, *model_failed, *server_failed, *closed, *study_failed, EventLogUnavailable)
+    failures = (*not_installed, *model_failed, *server_failed, *closed, *study_failed, DownloadFailed, EventLogUnavailable)
     return failures, (errors.ModelError, CalibratorError, FitError, FoldsError, SampleError, EventLogError, RunError, NotCopied)
 
 

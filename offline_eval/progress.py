@@ -101,6 +101,7 @@ def tell_if_stopped(message: Callable[[], str]) -> Iterator[None]:
 
 class Progress:
     """Shows on a stream how far the work is; lines that others write go above the bar. before: how many of those wanted are done.
+    elsewhere_s: how often there is a line where no terminal is.
 
     In a `with` it is shown also while nothing is finished, and its last state is left at the end.
     """
@@ -114,8 +115,9 @@ class Progress:
         clock: Callable[[], float] = time.monotonic,
         *,
         before: int = 0,
+        elsewhere_s: float | None = None,
     ) -> None:
-        self._before = before
+        self._before, self._elsewhere_s = before, elsewhere_s or _ELSEWHERE_S
         self._unit, self._wanted, self._max_s = unit, wanted, max_s
         self._stream = stream or sys.stderr
         self._clock = clock
@@ -169,7 +171,7 @@ class Progress:
 
     def _show_if_due(self, after_s: float) -> None:
         now = self._clock()
-        if now - self._last_shown >= (after_s if self._terminal else _ELSEWHERE_S):
+        if now - self._last_shown >= (after_s if self._terminal else self._elsewhere_s):
             self._last_shown = now
             self._show()
 

@@ -12,7 +12,7 @@ def found(**facts: object) -> FoundModel:
 
 
 def listed(model: FoundModel, reading: float | None = None) -> Listed:
-    return Listed(model, entries_for(REGISTRY, model), speed_of(model, reading))
+    return Listed(model, entries_for(REGISTRY, model.fingerprint), speed_of(model, reading))
 
 
 def test_calibrators_are_matched_by_fingerprint_and_unknown_until_it_is_known() -> None:

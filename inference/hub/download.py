@@ -1,0 +1,218 @@
+"""Downloads a model of the catalogue into the hub's own cache, where every program that uses the hub finds it.
+
+Requests, tokens, proxies and the cache are huggingface_hub's. The bytes are not: interrupted, it deletes what it has (2.4,
+`_download_to_tmp_and_move`). So they are written here to the file BLOB.incomplete that its older versions used, hashed, and put in the
+place of the blob, which `hf_hub_download` then finds and links.
+"""
+
+from __future__ import annotations
+
+import errno
+import glob
+import hashlib
+import logging
+import re
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from filelock import Timeout
+from httpx2 import HTTPError, TransportError
+from huggingface_hub import constants, get_hf_file_metadata, get_token, hf_hub_download, hf_hub_url
+from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled
+from huggingface_hub.file_download import repo_folder_name
+from huggingface_hub.utils import WeakFileLock, build_hf_headers, get_session, hf_raise_for_status  # type: ignore[attr-defined]
+
+from ..file_hash import file_sha256
+from . import errors
+from .catalogue import Entry
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+# Connections in a row that bring nothing.
+_MAX_FAILURES = 5
+_PAUSE_S = 1.0
+# Left free on the disk, which other programs need, too.
+_SPARE = 1 << 26
+_LOCKED_BY_ANOTHER_S = 0.2
+
+# Gives what is told of each part that came; the arguments are the bytes that are there already and those of the whole.
+Progress = Callable[[int, int], AbstractContextManager[Callable[[int], None]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """What the hub says of a file."""
+
+    revision: str
+    sha256: str
+    size: int
+
+
+def page_of(entry: Entry) -> str:
+    """The address of a model's page, for people."""
+    return f"{constants.ENDPOINT}/{entry.repository}"
+
+
+def cached(entry: Entry) -> Path | None:
+    """The file in the cache of the hub, of whichever revision has it; None where it is not there. Nothing is asked of the hub."""
+    for path in sorted(_repository(entry).glob(f"snapshots/*/{glob.escape(entry.file)}")):
+        if path.exists() and (not entry.sha256 or entry.sha256 == path.resolve().name or entry.revision == path.parent.name):
+            return path
+    return None
+
+
+def download(entry: Entry, progress: Progress, tell: Callable[[str], None]) -> Path:
+    """The file in the cache of the hub, downloaded unless it is there, and of the hash that it should have.
+
+    tell: told, for people, what is waited for. Raises DownloadFailed. Interrupted, the next call goes on where this one ended.
+    """
+    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # what goes wrong is said here
+    constants.HF_HUB_DISABLE_TELEMETRY = True  # else it tells the hub which packages and which agent are here
+    with _said(entry):
+        if there := cached(entry):
+            return _checked(there, entry.sha256)
+        remote = _remote(entry)
+        repository = _repository(entry)
+        blob = repository / "blobs" / remote.sha256
+        with _lock(Path(constants.HF_HUB_CACHE, ".locks", repository.name, f"{remote.sha256}.lock"), tell):
+            if not blob.exists():
+                blob.parent.mkdir(parents=True, exist_ok=True)
+                _bring(entry, remote, blob, progress)
+        return Path(hf_hub_download(entry.repository, entry.file, revision=remote.revision))
+
+
+def _remote(entry: Entry) -> Remote:
+    found = get_hf_file_metadata(_url(entry, entry.revision), timeout=constants.HF_HUB_ETAG_TIMEOUT)
+    if not found.commit_hash or not found.size:
+        raise errors.NotAHub(constants.ENDPOINT, "no commit or size of the file")
+    sha256 = found.etag or ""
+    if not _SHA256.fullmatch(sha256):
+        raise errors.NotAHub(constants.ENDPOINT, "no SHA-256 of the file")
+    if entry.sha256 and sha256 != entry.sha256:
+        raise errors.AnotherFile(entry.file, page_of(entry), entry.sha256, sha256)
+    return Remote(found.commit_hash, sha256, found.size)
+
+
+def _bring(entry: Entry, remote: Remote, blob: Path, progress: Progress) -> None:
+    part = blob.with_name(f"{blob.name}.incomplete")
+    have = _size(part)
+    needed, free = remote.size - have + _SPARE, shutil.disk_usage(blob.parent).free
+    if free < needed:
+        raise errors.NoRoom(blob.parent, f"{needed / 1e6:,.0f} MB are needed, and {free / 1e6:,.0f} MB are free")
+    with progress(have, remote.size) as came:
+        failures = 0
+        while (have := _size(part)) < remote.size:
+            reason = "it ended early"
+            try:
+                _append(_url(entry, remote.revision), part, remote.size, came)
+            except TransportError as error:
+                reason = str(error) or type(error).__name__
+            if _size(part) < remote.size:
+                failures = 0 if _size(part) > have else failures + 1
+                if failures == _MAX_FAILURES:
+                    raise errors.CutOff(entry.file, have, remote.size, reason)
+                time.sleep(_PAUSE_S)
+    with part.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != remote.sha256:
+        part.unlink()
+        raise errors.WrongHash(entry.file, remote.sha256, found)
+    part.replace(blob)
+
+
+def _append(url: str, part: Path, size: int, came: Callable[[int], None]) -> None:
+    """Write to the end of a file what is missing of it, in one request. Whoever the hub redirects to is not sent the token."""
+    have = _size(part)
+    headers = {**build_hf_headers(), "Accept-Encoding": "identity", **({"Range": f"bytes={have}-"} if have else {})}
+    with get_session().stream("GET", url, headers=headers, timeout=constants.HF_HUB_DOWNLOAD_TIMEOUT, follow_redirects=True) as response:
+        hf_raise_for_status(response)
+        with part.open("ab") as file:
+            if have and response.status_code != 206:  # all of it comes again
+                file.truncate(0)
+                came(-have)
+                have = 0
+            for block in response.iter_raw():
+                file.write(block)
+                have += len(block)
+                came(len(block))
+                if have > size:  # the hash will say that this is another file
+                    return
+
+
+@contextmanager
+def _lock(path: Path, tell: Callable[[str], None]) -> Iterator[None]:
+    """That of huggingface_hub for the file, so that two programs do not write it at once."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with WeakFileLock(path, timeout=_LOCKED_BY_ANOTHER_S):
+            yield
+        return
+    except Timeout:
+        tell("another program downloads it already: waiting until that has ended")
+    with WeakFileLock(path):
+        yield
+
+
+@contextmanager
+def _said(entry: Entry) -> Iterator[None]:
+    """Say what goes wrong as errors of ours."""
+    page = page_of(entry)
+    try:
+        yield
+    except HfHubHTTPError as error:
+        raise _of_status(entry, error.response.status_code, error.response.headers.get("Retry-After", "")) from error
+    except (OfflineModeIsEnabled, LocalEntryNotFoundError, HTTPError) as error:
+        if isinstance(error, LocalEntryNotFoundError) and isinstance(error.__cause__, HfHubHTTPError):
+            answer = error.__cause__.response
+            raise _of_status(entry, answer.status_code, answer.headers.get("Retry-After", "")) from error
+        offline = constants.is_offline_mode()
+        reason = "HF_HUB_OFFLINE is set, so the hub is not asked" if offline else f"{constants.ENDPOINT} can't be reached ({error})"
+        raise errors.NoConnection(reason, entry.file, page, _place_of(entry)) from error
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise errors.NoRoom(Path(constants.HF_HUB_CACHE), "the disk is full") from error
+        raise errors.NotWritable(str(error.filename or constants.HF_HUB_CACHE), error.strerror or str(error)) from error
+
+
+def _of_status(entry: Entry, status: int, after: str) -> errors.DownloadFailed:
+    page = page_of(entry)
+    if status == 404:
+        return errors.Gone(entry.file, page)
+    if status in (401, 403):
+        return errors.LoginWanted(page, status, has_token=get_token() is not None)
+    if status == 429 or status >= 500:
+        return errors.HubBusy(constants.ENDPOINT, status, after)
+    return errors.HubRefused(page, status)
+
+
+def _place_of(entry: Entry) -> Path | None:
+    """Where a file that is brought by hand is found as if it had been downloaded; None where its revision is not known."""
+    if not entry.revision:
+        return None
+    return _repository(entry) / "snapshots" / entry.revision / entry.file
+
+
+def _checked(path: Path, sha256: str) -> Path:
+    name = path.resolve().name
+    wanted = sha256 or (name if _SHA256.fullmatch(name) else "")
+    if wanted and file_sha256(path) != wanted:
+        raise errors.Damaged(path.resolve(), wanted)
+    return path
+
+
+def _repository(entry: Entry) -> Path:
+    return Path(constants.HF_HUB_CACHE, repo_folder_name(repo_id=entry.repository, repo_type="model"))
+
+
+def _url(entry: Entry, revision: str) -> str:
+    return hf_hub_url(entry.repository, entry.file, revision=revision or None)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0

@@ -1,0 +1,220 @@
+"""Downloads from a hub on the loopback, as it does well and badly."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from found_models import hub_file
+from hub_server import COMMIT, Hub, hub_of
+from huggingface_hub import constants
+from needs import needs
+
+from assay.inference.found import huggingface
+from assay.inference.hub import download as downloads
+from assay.inference.hub.catalogue import Entry
+from assay.inference.hub.download import cached, download
+from assay.inference.hub.errors import (
+    AnotherFile,
+    CutOff,
+    Damaged,
+    DownloadFailed,
+    Gone,
+    HubBusy,
+    LoginWanted,
+    NoConnection,
+    NoRoom,
+    NotAHub,
+    NotWritable,
+    WrongHash,
+)
+
+ENTRY = Entry("tiny", "org/tiny-GGUF", "tiny-q4_k_m.gguf", 1_000, "apache-2.0", "qwen2.5-coder")
+PINNED = replace(ENTRY, revision="a" * 40)
+CONTENT = bytes(range(256)) * 2_000
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    """A hub, and a cache of it in the test's folder, as HF_ENDPOINT and HF_HOME would name them."""
+    with hub_of(CONTENT) as hub:
+        monkeypatch.setattr(constants, "ENDPOINT", hub.endpoint)
+        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", f"{hub.endpoint}/{{repo_id}}/resolve/{{revision}}/{{filename}}")
+        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+        monkeypatch.setattr(constants, "HF_TOKEN_PATH", str(tmp_path / "no token"))
+        monkeypatch.setattr(downloads, "_PAUSE_S", 0.0)
+        for name in ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"):
+            monkeypatch.delenv(name, raising=False)
+        yield hub
+
+
+def get(entry: Entry = ENTRY) -> tuple[Path, list[int]]:
+    """Download it; gives the file, and how much was there, is wanted, and came in each part."""
+    seen: list[int] = []
+
+    def progress(have: int, size: int) -> AbstractContextManager:
+        seen.extend((have, size))
+        return nullcontext(seen.append)
+
+    return download(entry, progress, lambda _: None), seen
+
+
+def part(tmp_path: Path) -> Path:
+    return tmp_path / f"hub/models--org--tiny-GGUF/blobs/{hashlib.sha256(CONTENT).hexdigest()}.incomplete"
+
+
+def refusal(kind: type[DownloadFailed], entry: Entry = ENTRY) -> str:
+    with pytest.raises(kind) as caught:
+        get(entry)
+    return str(caught.value)
+
+
+def test_a_download_goes_through_the_redirect_into_the_cache_where_lists_find_it(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    path, (have, size, *parts) = get()
+    assert path.read_bytes() == CONTENT
+    assert path == tmp_path / f"hub/models--org--tiny-GGUF/snapshots/{COMMIT}/{ENTRY.file}"
+    assert (have, size, sum(parts)) == (0, len(CONTENT), len(CONTENT))
+    (found,) = huggingface.candidates(tmp_path / "hub", notes := [])
+    assert (found.name, found.sha256, notes) == ("org/tiny-GGUF/tiny-q4_k_m", hub.sha256, [])
+    # The token goes to the hub and not to whoever it redirects to.
+    tokens = {(path.split("/")[1], headers.get("authorization")) for _, path, headers in hub.asked}
+    assert tokens == {("org", "Bearer hf_secret"), ("bytes", None)}
+
+
+def test_what_is_there_is_not_asked_for_again(hub: Hub) -> None:
+    path, _ = get()
+    hub.asked.clear()
+    assert (get(), cached(ENTRY)) == ((path, []), path)
+    assert hub.asked == []
+
+
+def test_a_cut_connection_goes_on_where_it_was_cut(hub: Hub) -> None:
+    hub.cuts = [100_000, 0, 50_000]
+    path, (_, size, *parts) = get()
+    assert path.read_bytes() == CONTENT
+    assert sum(parts) == size
+    assert hub.ranges == [None, "bytes=100000-", "bytes=100000-", "bytes=150000-"]
+
+
+def test_a_download_that_was_given_up_is_kept_and_gone_on_with(hub: Hub, tmp_path: Path) -> None:
+    hub.cuts = [100_000, *[0] * 5]
+    said = refusal(CutOff)
+    assert "What has come is kept" in said
+    assert part(tmp_path).stat().st_size == 100_000
+    path, (have, *_) = get()
+    assert (path.read_bytes(), have) == (CONTENT, 100_000)
+    assert not part(tmp_path).exists()
+
+
+def test_a_server_that_sends_all_again_is_not_appended_to_what_is_there(hub: Hub) -> None:
+    hub.cuts, hub.takes_ranges = [100_000], False
+    path, (_, size, *parts) = get()
+    assert (path.read_bytes(), sum(parts)) == (CONTENT, size)
+
+
+@pytest.mark.parametrize("sent", [bytes(len(CONTENT)), CONTENT + b"more"], ids=["damaged", "longer"])
+def test_a_file_of_another_hash_is_deleted(hub: Hub, tmp_path: Path, sent: bytes) -> None:
+    hub.sent = sent
+    assert hub.sha256[:12] in refusal(WrongHash)
+    assert not [path for path in (tmp_path / "hub").rglob("*") if path.is_file() and path.stat().st_size > 100]
+    hub.sent = None
+    assert get()[0].read_bytes() == CONTENT
+
+
+def test_a_file_that_was_replaced_is_not_downloaded(hub: Hub) -> None:
+    known = replace(ENTRY, sha256="0" * 64)
+    assert f"{hub.endpoint}/org/tiny-GGUF: has another tiny-q4_k_m.gguf" in refusal(AnotherFile, known)
+    assert hub.ranges == []
+
+
+def test_a_damaged_file_in_the_cache_is_not_taken_for_the_model(hub: Hub, tmp_path: Path) -> None:
+    (tmp_path / "copy").write_bytes(CONTENT)
+    path = hub_file(tmp_path / "hub", "org/tiny-GGUF", tmp_path / "copy", ENTRY.file)
+    path.resolve().write_bytes(CONTENT[:-1])
+    assert str(path.resolve()) in refusal(Damaged)
+    assert hub.asked == []
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "kind", "said"),
+    [
+        (404, {"X-Error-Code": "EntryNotFound"}, Gone, "choose another: assay model get"),
+        (404, {"X-Error-Code": "RepoNotFound"}, Gone, "has no tiny-q4_k_m.gguf any more"),
+        (404, {"X-Error-Code": "RevisionNotFound"}, Gone, "HTTP 404"),
+        (401, {"X-Error-Code": "GatedRepo"}, LoginWanted, "hf auth login"),
+        (401, {}, LoginWanted, "Accept its licence"),
+        (403, {"X-Error-Code": "GatedRepo"}, LoginWanted, "HTTP 403"),
+        (429, {"Retry-After": "77"}, HubBusy, "Try again in 77 s"),
+        (429, {}, HubBusy, "Try again in some minutes"),
+        (503, {"Retry-After": "Fri, 31 Dec 1999 23:59:59 GMT"}, HubBusy, "after Fri, 31 Dec 1999"),
+        (200, {}, NotAHub, "answers, but not as a hub does"),
+        (418, {}, DownloadFailed, "HTTP 418"),
+    ],
+)
+def test_each_refusal_says_what_to_do(hub: Hub, status: int, headers: dict[str, str], kind: type[DownloadFailed], said: str) -> None:
+    hub.refused = (status, headers)
+    assert said in refusal(kind)
+
+
+def test_a_token_that_may_not_read_the_file_is_named_as_the_reason(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    hub.refused = (403, {"X-Error-Code": "GatedRepo"})
+    assert "Your token may not read it" in refusal(LoginWanted)
+
+
+def test_a_host_of_the_bytes_that_is_busy_says_when_to_come_back(hub: Hub) -> None:
+    hub.busy = (429, {"Retry-After": "9"})
+    assert "Try again in 9 s" in refusal(HubBusy)
+
+
+def test_without_a_network_it_says_which_file_goes_where(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    said = refusal(NoConnection, PINNED)
+    place = tmp_path / f"hub/models--org--tiny-GGUF/snapshots/{'a' * 40}/{ENTRY.file}"
+    assert said.startswith("HF_HUB_OFFLINE is set")
+    assert f"download {ENTRY.file} from {hub.endpoint}/org/tiny-GGUF and put it at {place}" in said
+    assert "--model takes its path" in refusal(NoConnection)
+    # A file that was brought there is found, and is the model.
+    place.parent.mkdir(parents=True)
+    place.write_bytes(CONTENT)
+    assert get(PINNED)[0] == place
+    assert [found.path for found in huggingface.candidates(tmp_path / "hub", [])] == [place]
+
+
+def test_a_hub_that_is_not_there_is_named(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", "http://127.0.0.1:9/{repo_id}/resolve/{revision}/{filename}")
+    assert refusal(NoConnection).startswith("http://127.0.0.1:9 can't be reached (")
+
+
+def test_a_file_that_is_larger_than_the_disk_is_not_begun(hub: Hub) -> None:
+    hub.size = 1 << 60
+    assert "MB are needed, and" in refusal(NoRoom)
+    assert hub.ranges == []
+
+
+def test_a_disk_that_fills_up_is_said(hub: Hub, tmp_path: Path) -> None:
+    part(tmp_path).parent.mkdir(parents=True)
+    part(tmp_path).symlink_to("/dev/full")
+    assert "the disk is full" in refusal(NoRoom)
+
+
+@needs("nothing is forbidden to root" if os.geteuid() == 0 else "")
+def test_a_folder_that_forbids_writing_is_named(hub: Hub, tmp_path: Path) -> None:
+    (tmp_path / "hub").mkdir(mode=0o500)
+    assert str(tmp_path / "hub") in refusal(NotWritable)
+
+
+def test_a_cache_that_is_a_file_is_named(hub: Hub, tmp_path: Path) -> None:
+    (tmp_path / "hub").write_text("")
+    said = refusal(NotWritable)
+    assert said.startswith(str(tmp_path / "hub"))
+    assert "HF_HOME" in said
