@@ -18,7 +18,7 @@ from .features.dial_command import SET_DIAL, set_dial
 from .features.explain import EXPLAIN, explain
 from .features.hover import hover
 from .features.inline_completion import inline_completion
-from .features.models import CHECK_MODEL, MODELS, check_model, models
+from .features.models import CHECK_MODEL, GET_MODEL, MODELS, MODELS_TO_GET, check_model, get_model, models, models_to_get
 from .features.pause_command import PAUSE, pause_for_minutes
 from .features.plain_completion import plain_completion
 from .features.recalibrate import RECALIBRATE, recalibrate
@@ -161,6 +161,8 @@ def build_server(model: ModelChoice) -> AssayServer:
     server.feature(TRUST_GRANTED)(trust_granted)
     server.feature(STATUS)(status)
     server.feature(MODELS)(models)
+    server.feature(MODELS_TO_GET)(models_to_get)
+    server.feature(GET_MODEL)(get_model)
     server.feature(CHECK_MODEL)(check_model)
     server.feature(CALIBRATE_MODEL)(calibrate_model)
     server.feature(EXPLAIN)(explain)

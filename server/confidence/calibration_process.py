@@ -42,8 +42,8 @@ def _absolute(where: str) -> str:
     return str(Path(where).absolute()) if "://" not in where and Path(where).exists() else where
 
 
-class CalibrationProcess:
-    """Runs one such process at a time. It is its group's first, so that its workers stop and end with it."""
+class CommandProcess:
+    """Runs one command of `assay` at a time. It is its group's first, so that its workers stop and end with it."""
 
     def __init__(self) -> None:
         self._group: int | None = None

@@ -17,7 +17,7 @@ from ...calibration.declined_models import decline, is_declined
 from ...calibration.found_models import entries_of
 from ...inference.completion.settings import Settings
 from ..background_tasks import BackgroundTasks
-from ..confidence.calibration_process import CalibrationProcess, arguments_of
+from ..confidence.calibration_process import CommandProcess, arguments_of
 from ..confidence.calibrators import Calibrators
 from ..confidence.child_process import ChildProcessFailed
 from ..documents.workspace import Roots
@@ -58,7 +58,7 @@ class ModelCalibration:
         self._server, self._tasks, self._calibrators, self._show = server, tasks, calibrators, show
         self._live, self._settings, self._roots, self._is_neovim = live, settings, roots, is_neovim
         self._asks_for_trust = asks_for_trust
-        self._process, self._is_running = CalibrationProcess(), False
+        self._process, self._is_running = CommandProcess(), False
         self._asked: set[str] = set()
         self._may_ask = asyncio.Event()
 

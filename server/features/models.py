@@ -1,4 +1,7 @@
-"""Answers `assay/models` and `assay/checkModel`: the models of this machine, and whether the one that was chosen works."""
+"""Answers `assay/models`, `assay/modelsToGet`, `assay/getModel` and `assay/checkModel`.
+
+They are the models of this machine, those that can be had, the download of one, and whether the one that was chosen works.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +9,22 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from pygls.exceptions import JsonRpcInternalError, JsonRpcInvalidParams
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException, JsonRpcInternalError, JsonRpcInvalidParams
 
 from ...calibration.found_models import entries_of, next_step
 from ...inference.embedded_model import EMBEDDED_NAME
-from ..confidence.calibration_process import from_anywhere
-from ..confidence.child_process import ChildProcessFailed
+from ..confidence.calibration_process import CommandProcess, from_anywhere
+from ..confidence.child_process import ChildProcessFailed, json_from
 from ..language_server import AssayServer
 from ..model.model_list import models_here
 from ..model.process import ModelUnavailable
 from ..protocol.pygls_protocol import fields_of
+from .progress import cancellable_progress
 
 MODELS = "assay/models"
+MODELS_TO_GET = "assay/modelsToGet"
+GET_MODEL = "assay/getModel"
 CHECK_MODEL = "assay/checkModel"
 # An editor tells of changed settings before it asks, but they are read back from it, which takes a moment.
 _SETTINGS_S = 10.0
@@ -35,6 +42,31 @@ async def models(ls: AssayServer, params: Any) -> dict[str, Any]:
         raise JsonRpcInternalError(f"the models can't be listed: {error}") from error
     loaded = ls.live.process.model
     return {**found, "setting": ls.settings.model, "fingerprint": None if loaded is None else loaded.fingerprint.id}
+
+
+async def models_to_get(_: AssayServer, _params: Any) -> dict[str, Any]:
+    """`assay/modelsToGet`: docs/formats.md. Raises JsonRpcInternalError where the list can't be made."""
+    try:
+        return await json_from("-m", "assay", "model", "get", "--json")
+    except ChildProcessFailed as error:
+        raise JsonRpcInternalError(f"the models that can be had can't be listed: {error}") from error
+
+
+async def get_model(ls: AssayServer, params: Any) -> dict[str, Any]:
+    """`assay/getModel` {name, acceptLicence?}: docs/formats.md. Cancelling it ends the download, and what has come is kept.
+
+    Raises JsonRpcInvalidParams, and JsonRpcException where the model can't be had.
+    """
+    fields = fields_of(params)
+    name, accepts, token = fields.get("name"), fields.get("acceptLicence", False), fields.get("workDoneToken")
+    if not isinstance(name, str) or not isinstance(accepts, bool):
+        raise JsonRpcInvalidParams(f'{GET_MODEL}: "name" is a text, "acceptLicence" is true or false')
+    arguments = ["model", "get", "--json", *(["--yes"] if accepts else []), "--", name]
+    async with cancellable_progress(ls, "download", f"downloading {name}", token if isinstance(token, str | int) else None) as tell:
+        try:
+            return await CommandProcess().run(arguments, Path(Path.home().anchor), tell)
+        except ChildProcessFailed as error:
+            raise JsonRpcException(str(error), types.LSPErrorCodes.RequestFailed.value) from error
 
 
 async def check_model(ls: AssayServer, params: Any) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import pytest
 from assay.calibration.declined_models import decline, is_declined
 from assay.inference.opening import ModelChoice
 from assay.server.confidence import calibration_process
-from assay.server.confidence.calibration_process import CalibrationProcess, arguments_of
+from assay.server.confidence.calibration_process import CommandProcess, arguments_of
 from assay.server.confidence.child_process import ChildProcessFailed
 
 from ..client import Client, RpcError, client_of
@@ -132,7 +132,7 @@ async def test_the_process_stops_while_somebody_types_and_then_goes_on_and_ends_
     tiny_gguf: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(calibration_process, "QUIET_S", 0.3)
-    process = CalibrationProcess()
+    process = CommandProcess()
     told: list[str] = []
     choice = ModelChoice(str(tiny_gguf))
     running = asyncio.create_task(process.run(arguments_of(choice, "off", 60, [], project=False), project, told.append))
@@ -160,7 +160,7 @@ async def test_what_goes_wrong_is_said_in_the_words_of_the_command(project: Path
     assert arguments[-4:] == ["file", "--project", "--", str(project)]
     assert json.dumps(arguments).count("--flash-attention") == 1
     with pytest.raises(ChildProcessFailed, match=r"gone\.gguf"):
-        await CalibrationProcess().run(arguments, project, lambda _: None)
+        await CommandProcess().run(arguments, project, lambda _: None)
 
 
 def test_an_answer_that_can_not_be_read_counts_so_that_nobody_is_asked_twice(project: Path) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 from found_models import ollama_model, put
+from hub_server import hub_of
+
+from assay.inference.hub.catalogue import catalogue
 
 from ..client import RpcError, client_of
 
@@ -68,3 +72,34 @@ async def test_the_next_step_of_the_model_that_the_server_was_started_with_names
         found = await client.request("assay/checkModel", {"model": None})
     assert found["command"] == f"assay calibrate model --model {tiny_gguf} --context 400"
     assert found["command"] in found["said"]
+
+
+async def test_a_model_is_downloaded_with_progress_and_a_cancelled_download_goes_on(
+    home: Path, tiny_gguf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HF_TOKEN", "HF_HUB_OFFLINE"):
+        monkeypatch.delenv(name, raising=False)
+    name = next(entry.name for entry in catalogue() if not entry.sha256 and entry.commercial_use)
+    with hub_of(tiny_gguf.read_bytes()) as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.endpoint)
+        hub.held_at = len(hub.content) // 2
+        async with client_of(tiny_gguf) as client:
+            await client.initialize()
+            await client.ready()
+            offered = (await client.request("assay/modelsToGet", {}))["models"]
+            assert {model["name"]: model["path"] for model in offered}[name] is None
+            for wrong in ({}, {"name": 3}, {"name": name, "acceptLicence": "yes"}):
+                with pytest.raises(RpcError, match="assay/getModel"):
+                    await client.request("assay/getModel", wrong)
+            with pytest.raises(RpcError, match="no model of that name"):
+                await client.request("assay/getModel", {"name": "--help"})
+            begun = client.ask("assay/getModel", {"name": name, "workDoneToken": "t"})
+            assert await asyncio.to_thread(hub.reached.wait, 60)
+            await client.heard("$/progress", "MB")
+            client.notify("$/cancelRequest", {"id": begun})
+            with pytest.raises(RpcError):
+                await client.answer(begun)
+            hub.go_on.set()
+            found = await client.request("assay/getModel", {"name": name})
+            assert Path(found["path"]).read_bytes() == hub.content
+            assert name in [model["name"] for model in (await client.request("assay/modelsToGet", {}))["models"] if model["path"]]
