@@ -31,6 +31,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 SCHEMA = "assay/demo/1"
 EVENT: Literal["exact_match"] = "exact_match"
 
+_LARGER = "A larger model is right more often. See which fit this machine, and get one: assay model get"
 _GUTTER = 7
 _MIN_SUGGESTION_WIDTH = 20  # characters of a suggestion that stands far to the right
 _LINES_BEFORE = 3
@@ -137,6 +138,8 @@ def run(arguments: argparse.Namespace) -> int:
         print_json(document)
     else:
         show("", *render_summary(summary, calibrators, paint).split("\n"))
+        if choice.where is None:
+            show(_LARGER)
     return DONE
 
 
