@@ -2,13 +2,26 @@
 import * as vscode from 'vscode';
 import { calibrateModel } from './calibrateModel';
 import type { Connection } from './connection';
-import { modelItems, notesWords, wantedBy, type Checked, type ModelItem, type ModelList, type Wanted } from './modelItems';
+import {
+  modelItems,
+  notesWords,
+  offerItems,
+  wantedBy,
+  type Checked,
+  type ModelItem,
+  type ModelList,
+  type Offer,
+  type OfferItem,
+  type Wanted,
+} from './modelItems';
 import { change } from './settings';
 import { escaped } from './unseen';
 
 const CALIBRATE = 'Calibrate Now';
 const OTHER = 'Choose Another…';
 const PROBE = '$(search) Ask the servers on this machine, too';
+const DOWNLOAD = 'Download';
+const GET = '$(cloud-download) Get a larger model…';
 const BROWSE = '$(folder-opened) Choose a file…';
 
 type Entry = vscode.QuickPickItem & Partial<ModelItem>;
@@ -17,6 +30,7 @@ export async function chooseModel(connection: Connection, probe = false): Promis
   const entry = await picked(connection, probe);
   if (entry === undefined) return;
   if (entry.label === PROBE) return chooseModel(connection, true);
+  if (entry.label === GET) return getModel(connection);
   if (entry.label === BROWSE) {
     const [file] = (await vscode.window.showOpenDialog({ title: 'Assay: a model', filters: { 'GGUF files': ['gguf'] } })) ?? [];
     if (file !== undefined) await use(connection, { model: file.fsPath, serverModel: undefined });
@@ -50,7 +64,7 @@ async function picked(connection: Connection, probe: boolean): Promise<Entry | u
     const list = await connection.ask<ModelList>('assay/models', { probe }, asking.token);
     if (list === undefined) return undefined;
     const items = modelItems(list);
-    const others: Entry[] = probe ? [{ label: BROWSE }] : [{ label: PROBE }, { label: BROWSE }];
+    const others: Entry[] = [{ label: GET }, ...(probe ? [] : [{ label: PROBE }]), { label: BROWSE }];
     pick.busy = false;
     pick.placeholder = notesWords(list.notes) || 'Which model writes the suggestions?';
     pick.items = [...items, ...others];
@@ -60,6 +74,21 @@ async function picked(connection: Connection, probe: boolean): Promise<Entry | u
     asking.dispose();
     pick.dispose();
   }
+}
+
+/** Downloads a model, which the server shows, and uses it. */
+async function getModel(connection: Connection): Promise<void> {
+  const asked = connection.ask<{ models: readonly Offer[] }>('assay/modelsToGet', {});
+  const chosen = await vscode.window.showQuickPick<OfferItem>(
+    asked.then((list) => offerItems(list?.models ?? [])),
+    { title: 'Assay: get a model', placeHolder: 'Which is downloaded? The times are estimates.', matchOnDetail: true },
+  );
+  if (chosen === undefined) return;
+  const { name, licence, commercial_use } = chosen.offer;
+  const words = `The licence of ${name} (${licence}) forbids commercial use.`;
+  if (!commercial_use && (await vscode.window.showWarningMessage(words, { modal: true }, DOWNLOAD)) !== DOWNLOAD) return;
+  const got = await connection.ask<{ model: string }>('assay/getModel', { name, acceptLicence: !commercial_use });
+  if (got !== undefined) await use(connection, { model: got.model, serverModel: undefined });
 }
 
 /** Sets the model, waits until it is open, and tells what comes next. */

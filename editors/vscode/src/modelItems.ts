@@ -31,6 +31,28 @@ export interface ModelList {
   readonly fingerprint: string | null;
 }
 
+/** A model that can be had, of `assay/modelsToGet`. */
+export interface Offer {
+  readonly name: string;
+  readonly bytes: number;
+  readonly licence: string;
+  readonly commercial_use: boolean;
+  /** About how long a suggestion takes while a line is typed; null where that can't be told. */
+  readonly typing_ms: number | null;
+  readonly fits: boolean;
+  readonly recommended: boolean;
+  readonly numbers: string;
+  /** Where it is already. */
+  readonly path: string | null;
+}
+
+export interface OfferItem {
+  readonly label: string;
+  readonly description: string;
+  readonly detail: string;
+  readonly offer: Offer;
+}
+
 export interface Checked {
   readonly ok: boolean;
   readonly name: string;
@@ -75,6 +97,25 @@ export function wantedBy(model: FoundModel): Wanted {
     model: model.name === EMBEDDED ? undefined : model.name,
     serverModel: model.server_model === '' ? undefined : model.server_model,
   };
+}
+
+/** Those that this machine can run, each as the server orders them. */
+export function offerItems(offers: readonly Offer[]): OfferItem[] {
+  return offers
+    .filter(({ fits }) => fits)
+    .map((offer) => ({
+      label: offer.name,
+      description: [offer.recommended ? '(recommended)' : '', offer.path === null ? '' : '(here already)'].filter(Boolean).join(' '),
+      detail: [
+        offer.bytes === 0 ? '' : short(offer.bytes, ' GB', ' MB'),
+        offer.commercial_use ? offer.licence : `${offer.licence}: not for commercial use`,
+        offer.typing_ms === null ? '' : `about ${offer.typing_ms.toLocaleString('en')} ms a suggestion`,
+        `numbers: ${offer.numbers}`,
+      ]
+        .filter(Boolean)
+        .join(' · '),
+      offer,
+    }));
 }
 
 /** What could not be looked at, in a line under the list's title; empty where there is nothing to tell. */

@@ -49,13 +49,17 @@ vi.mock('vscode', () => {
       return;
     }
   }
-  const say = (words: string, ...buttons: string[]) => {
+  const say = (words: string, ...buttons: (string | object)[]) => {
     editor.said.push(words);
-    return Promise.resolve(buttons[0]);
+    return Promise.resolve(buttons.find((button) => typeof button === 'string'));
   };
   return {
     window: {
       createQuickPick: () => new QuickPick(),
+      showQuickPick: async (asked: Promise<readonly Entry[]>) => {
+        const items = await asked;
+        return items.find(({ label }) => label === editor.pick(items));
+      },
       showInformationMessage: say,
       showWarningMessage: say,
       showErrorMessage: (words: string) => say(words),
@@ -101,10 +105,23 @@ const CODER = { ...MODEL, name: 'ollama:coder:1b', names: ['ollama:coder:1b'] };
 const HALF = { ...MODEL, name: 'ollama:half:1b', names: ['ollama:half:1b'], problem: 'its blob is missing' };
 const SERVED = { ...MODEL, name: 'http://127.0.0.1:11434', names: ['http://127.0.0.1:11434'], server_model: 'coder' };
 
-function connected(checked: object): { connection: Connection; asked: unknown[] } {
+const OFFER = {
+  name: 'large',
+  bytes: 0,
+  licence: 'research',
+  typing_ms: null,
+  fits: true,
+  recommended: false,
+  numbers: 'none',
+  path: null,
+};
+
+function connected(checked: object, commercial_use = true): { connection: Connection; asked: unknown[] } {
   const asked: unknown[] = [];
   const ask = (method: string, params: { probe?: boolean }) => {
     asked.push([method, params]);
+    if (method === 'assay/modelsToGet') return Promise.resolve({ models: [{ ...OFFER, commercial_use }] });
+    if (method === 'assay/getModel') return Promise.resolve({ model: 'hf:large' });
     const models = params.probe === true ? [CODER, HALF, SERVED] : [CODER, HALF];
     return Promise.resolve(method === 'assay/models' ? { models, notes: [], setting: null, fingerprint: null } : checked);
   };
@@ -151,6 +168,20 @@ describe('choosing a model', () => {
     await chooseModel(connection);
     expect(editor.settings).toEqual({});
     expect(editor.said).toEqual(['Assay: ollama:half:1b: its blob is missing']);
+  });
+
+  it.each([true, false])('downloads a larger one and uses it, after a word on a licence that forbids commercial use', async (free) => {
+    editor.pick = (items) => items.find(({ label }) => label === 'large' || label.includes('larger model'))?.label;
+    const { connection, asked } = connected({ ok: true, name: 'Large', said: '', command: null }, free);
+    await chooseModel(connection);
+    expect(asked).toEqual([
+      ['assay/models', { probe: false }],
+      ['assay/modelsToGet', {}],
+      ['assay/getModel', { name: 'large', acceptLicence: !free }],
+      ['assay/checkModel', { model: 'hf:large' }],
+    ]);
+    expect(editor.settings.model).toBe('hf:large');
+    expect(editor.said.some((words) => words.includes('forbids commercial use'))).toBe(!free);
   });
 
   it('says why a model could not be opened', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { modelItems, notesWords, wantedBy, type FoundModel, type ModelList } from '../src/modelItems';
+import { modelItems, notesWords, offerItems, wantedBy, type FoundModel, type ModelList, type Offer } from '../src/modelItems';
 
 const EMBEDDED: FoundModel = {
   name: 'embedded',
@@ -84,5 +84,29 @@ describe('the list of models', () => {
     expect(notesWords([])).toBe('');
     expect(notesWords(['/a: no such folder'])).toBe('/a: no such folder');
     expect(notesWords(['/a: no such folder', 'b', 'c'])).toBe('/a: no such folder (and 2 more: assay model list)');
+  });
+});
+
+describe('the models that can be had', () => {
+  const OFFER: Offer = {
+    name: 'coder-0.5b',
+    bytes: 491_400_064,
+    licence: 'apache-2.0',
+    commercial_use: true,
+    typing_ms: 1285,
+    fits: true,
+    recommended: true,
+    numbers: 'none',
+    path: null,
+  };
+
+  it('says size, licence, time and numbers of each that this machine can run', () => {
+    const research = { ...OFFER, licence: 'research', commercial_use: false, bytes: 0, typing_ms: null, recommended: false, path: '/x' };
+    const items = offerItems([OFFER, research, { ...OFFER, fits: false }]);
+    expect(items.map(({ description }) => description)).toEqual(['(recommended)', '(here already)']);
+    expect(items.map(({ detail }) => detail)).toEqual([
+      '491 MB · apache-2.0 · about 1,285 ms a suggestion · numbers: none',
+      'research: not for commercial use · numbers: none',
+    ]);
   });
 });

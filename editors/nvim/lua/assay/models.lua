@@ -120,6 +120,45 @@ function M.calibrate(minutes)
   end)
 end
 
+--- What a model that can be had is, in one line.
+---@param offer table of `assay/modelsToGet`
+---@return string
+function M.offer_line(offer)
+  local told = { offer.commercial_use and offer.licence or (offer.licence .. ': not for commercial use') }
+  if offer.bytes > 0 then
+    table.insert(told, 1, short(offer.bytes, ' GB', ' MB'))
+  end
+  if offer.typing_ms then
+    table.insert(told, ('about %d ms a suggestion'):format(offer.typing_ms))
+  end
+  table.insert(told, 'numbers: ' .. offer.numbers)
+  return ('%s %s  %s'):format(offer.recommended and '●' or ' ', offer.name, table.concat(told, ', '))
+end
+
+--- Choose one that can be had, download and use it.
+function M.get()
+  ask('assay/modelsToGet', vim.empty_dict(), function(list)
+    local offers = vim.tbl_filter(function(offer)
+      return offer.fits
+    end, list.models)
+    vim.ui.select(offers, {
+      prompt = 'A model to download (times are estimates)',
+      kind = 'assay_model',
+      format_item = M.offer_line,
+    }, function(offer)
+      local forbids = offer and not offer.commercial_use
+      local question = offer and ('The licence of %s (%s) forbids commercial use. Download it?'):format(offer.name, offer.licence)
+      if not offer or (forbids and vim.fn.confirm(question, '&Yes\n&No', 2) ~= 1) then
+        return
+      end
+      say(('downloading %s …'):format(offer.name))
+      ask('assay/getModel', { name = offer.name, acceptLicence = forbids }, function(got)
+        M.use(got.model)
+      end)
+    end)
+  end)
+end
+
 --- Choose from the list.
 ---@param probe boolean whether to ask servers on this machine, too
 function M.choose(probe)
@@ -128,6 +167,7 @@ function M.choose(probe)
     for _, model in ipairs(list.models) do
       table.insert(entries, { model = model, text = M.line(model, M.is_now(list, model)) })
     end
+    table.insert(entries, { get = true, text = '  … get a larger model' })
     if not probe then
       table.insert(entries, { probe = true, text = '  … ask the servers on this machine, too' })
     end
@@ -140,6 +180,8 @@ function M.choose(probe)
     }, function(chosen)
       if not chosen then
         return
+      elseif chosen.get then
+        M.get()
       elseif chosen.probe then
         M.choose(true)
       elseif chosen.model.problem ~= '' then
