@@ -19,16 +19,21 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from filelock import Timeout
-from httpx2 import HTTPError, TransportError
-from huggingface_hub import constants, get_hf_file_metadata, get_token, hf_hub_download, hf_hub_url
-from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled
-from huggingface_hub.file_download import repo_folder_name
-from huggingface_hub.utils import WeakFileLock, build_hf_headers, get_session, hf_raise_for_status  # type: ignore[attr-defined]
-
 from ..file_hash import file_sha256
 from . import errors
 from .catalogue import Entry
+
+try:
+    from filelock import Timeout
+    from httpx2 import HTTPError, InvalidURL, TransportError
+    from huggingface_hub import constants, get_hf_file_metadata, get_token, hf_hub_download, hf_hub_url
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled
+    from huggingface_hub.file_download import repo_folder_name
+    from huggingface_hub.utils import WeakFileLock, build_hf_headers, get_session, hf_raise_for_status  # type: ignore[attr-defined]
+except ImportError as error:
+    raise errors.HubMissing(str(error)) from error
+except ValueError as error:  # it reads its variables when it is imported
+    raise errors.BadEnvironment(str(error)) from error
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 # Connections in a row that bring nothing.
@@ -74,6 +79,10 @@ def download(entry: Entry, progress: Progress, tell: Callable[[str], None]) -> P
     with _said(entry):
         if there := cached(entry):
             return _checked(there, entry.sha256)
+        try:
+            get_session()
+        except ValueError as error:
+            raise errors.BadEnvironment(str(error)) from error
         remote = _remote(entry)
         repository = _repository(entry)
         blob = repository / "blobs" / remote.sha256
@@ -164,7 +173,7 @@ def _said(entry: Entry) -> Iterator[None]:
         yield
     except HfHubHTTPError as error:
         raise _of_status(entry, error.response.status_code, error.response.headers.get("Retry-After", "")) from error
-    except (OfflineModeIsEnabled, LocalEntryNotFoundError, HTTPError) as error:
+    except (OfflineModeIsEnabled, LocalEntryNotFoundError, HTTPError, InvalidURL) as error:
         if isinstance(error, LocalEntryNotFoundError) and isinstance(error.__cause__, HfHubHTTPError):
             answer = error.__cause__.response
             raise _of_status(entry, answer.status_code, answer.headers.get("Retry-After", "")) from error

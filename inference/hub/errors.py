@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -34,6 +35,25 @@ class LicenceNotAccepted(ModelError):
 
 class DownloadFailed(ModelError):
     """The model could not be had."""
+
+
+class HubMissing(DownloadFailed):
+    """The package that asks the hub can't be imported."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            f"huggingface_hub can't be imported ({reason}). Install it with: {sys.executable} -m pip install 'huggingface_hub>=2.4,<3'"
+        )
+
+
+class BadEnvironment(DownloadFailed):
+    """A variable of the environment has a value that huggingface_hub can't use."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            f"a variable of the environment can't be used: {reason}. Check those that begin with HF_, and HTTP_PROXY, HTTPS_PROXY and "
+            "ALL_PROXY."
+        )
 
 
 class NoConnection(DownloadFailed):

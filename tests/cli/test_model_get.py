@@ -90,6 +90,15 @@ def test_what_goes_wrong_is_a_line_and_no_traceback(hub: Hub, tmp_path: Path) ->
     assert "Traceback" not in ran.stderr
 
 
+@pytest.mark.parametrize(
+    "variable", [{"HF_ENDPOINT": "http://[bad"}, {"HF_HUB_DOWNLOAD_TIMEOUT": "soon"}, {"ALL_PROXY": "gopher://proxy"}], ids=repr
+)
+def test_a_variable_that_has_no_sense_is_said_in_a_line(hub: Hub, tmp_path: Path, variable: dict[str, str]) -> None:
+    ran = assay("model", "get", ANY.name, **{**user_of(hub, tmp_path), **variable})
+    assert (ran.returncode, ran.stdout, "Traceback" in ran.stderr) == (1, "", False)
+    assert "a variable of the environment can't be used" in ran.stderr.splitlines()[-1]
+
+
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT])
 def test_an_interrupted_download_goes_on_where_it_was(hub: Hub, tmp_path: Path, end: signal.Signals) -> None:
     hub.held_at = len(hub.content) // 2
