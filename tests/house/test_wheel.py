@@ -76,6 +76,7 @@ def test_the_wheel_holds_the_data_and_none_of_the_workshop(wheel: Path) -> None:
         ("examples", "*.py"),
         ("examples", "*.toml"),
         ("inference/embedded", "*"),
+        ("inference/hub", "*.toml"),
         ("calibration/shipped", "*.json"),
         ("calibration/shipped", "folds/*.json"),
         ("calibration/shipped/validation", "*.json"),
