@@ -301,7 +301,9 @@ class NoChat(ModelError):
     """The model can't be asked by chat messages."""
 
     def __init__(self, where: str, reason: str) -> None:
-        super().__init__(f"{where}: can't be asked in chat ({reason}). Serve a model that has a chat template, or ask in plain text.")
+        super().__init__(
+            f"{where}: can't be asked in chat ({reason}). Take a model that has a chat template, or ask in plain text (--ask text)."
+        )
 
 
 class BadPromptFile(ModelError):

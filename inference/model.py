@@ -17,6 +17,7 @@ from typing import Literal, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from .chat_format import ChatFormat
 from .stopping.stop import Stop
 
 Layout = Literal["psm", "spm", "infill", "left_to_right"]
@@ -87,7 +88,7 @@ class Memory(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A prompt's token ids. Only `Model.fim` places control tokens; text never becomes one, even where it spells one.
+    """A prompt's token ids. Only `Model.fim` and a chat template place control tokens; text never becomes one, even where it spells one.
 
     Attributes
         memory: what the user's files say comes next, for the models that compute whole distributions (`Capabilities.memory`); None for
@@ -271,6 +272,11 @@ class Model(Protocol):
         A model with fill-in-the-middle tokens has "spm" (suffix, prefix, then the middle in place) if its metadata ask for that, else
         "psm" (prefix, suffix, middle). Without such tokens it is "left_to_right".
         """
+        ...
+
+    @property
+    def chat_format(self) -> ChatFormat | None:
+        """How it is asked in chat; None where it brings no template, or a server has it."""
         ...
 
     def tokenize(self, text: str) -> list[int]:

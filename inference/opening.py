@@ -5,6 +5,7 @@ A model that another program keeps on this machine has a name, too, such as "oll
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import logging
 import os
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Literal, TypedDict, TypeVar, Unpack, cast
 
 from .asking.asker import Asker, Form
+from .asking.template import ChatTemplate
 from .asking.text import TextAsker
 from .backends import SERVER, Backend, backend_of
 from .embedded_model import EMBEDDED as EMBEDDED
@@ -39,6 +41,7 @@ T = TypeVar("T")
 
 # GGML_MAX_N_THREADS in ggml.h: with more, the process of the model ends.
 MAX_THREADS = 512
+_NO_TEMPLATE = "it has no chat template"
 
 
 class ModelOptions(TypedDict, total=False):
@@ -180,17 +183,46 @@ def open_model(where: str | Path | None = None, **options: Unpack[ModelOptions])
 def open_asker(choice: ModelChoice, form: Form | None = None) -> Asker:
     """Open a model to ask it in words; of several servers the first that answers.
 
-    form: "chat" or "text". None is chat for a server that has the endpoint and a model with a chat template, and else text. (A
+    form: "chat" or "text". None is chat for a model with a chat template (of a server: one that has the endpoint), and else text. (A
     llama-server stands a template in for a model that has none. Such a one is asked in text unless form says "chat".)
 
-    Raises what `ModelChoice.open` raises; NoChat where form is "chat" and the model can't be asked so; OptionDoesNotApply for a context
-    length, which a chat has from its server.
+    Raises what `ModelChoice.open` raises; NoChat where form is "chat" and the model can't be asked so, or its template fails;
+    OptionDoesNotApply for a context length, which a server's chat has from the server.
     """
     if servers := choice.servers:
         return _first_that_answers(servers, lambda server: _server_asker(choice.at(server), server, form))
-    if form == "chat":
-        raise NoChat(choice.where or "the embedded model", "it is run here, and chat is a server's")
-    return TextAsker(choice.open())
+    return local_asker(choice, choice.open(), form)
+
+
+def local_asker(choice: ModelChoice, model: Model, form: Form | None = None) -> Asker:
+    """Ask a model that is open in this process, by its own chat template or in text; it is closed with the asker.
+
+    Raises as `open_asker`; the model is then closed.
+    """
+    where, asker = choice.where or "the embedded model", TextAsker(model)
+    with contextlib.ExitStack() as unless_asked:
+        unless_asked.callback(model.close)
+        if form != "text":
+            asker, why_not = _by_template(model, where)
+            if form == "chat" and why_not:
+                raise NoChat(where, why_not)
+            if why_not and why_not != _NO_TEMPLATE:
+                _tell_once(f"{where}: {why_not}, so it is asked in plain text.")
+        unless_asked.pop_all()
+    return asker
+
+
+def _by_template(model: Model, where: str) -> tuple[TextAsker, str]:
+    """The model asked by its chat template; in text where it has none that asks anything, and why. Raises NoChat where that fails."""
+    chat = model.chat_format
+    if chat is None:
+        return TextAsker(model), _NO_TEMPLATE
+    with contextlib.ExitStack() as unless_used:
+        template = unless_used.enter_context(contextlib.closing(ChatTemplate(chat, where)))
+        if template.asks:
+            unless_used.pop_all()
+            return TextAsker(model, template), ""
+    return TextAsker(model), "its chat template leaves out what the user asks"
 
 
 def require_same_model(asker: Asker, where: str, first: Asker, first_where: str) -> None:

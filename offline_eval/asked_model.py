@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import __version__
 from ..inference.asking.asker import Asker, Form
-from ..inference.asking.text import TextAsker
 from ..inference.errors import SERVER_FAILURES
 from ..inference.model import Model
-from ..inference.opening import ModelChoice, open_asker, require_same_model
+from ..inference.opening import ModelChoice, local_asker, open_asker, require_same_model
 from .model import Changed, begin_anew, opened_on_one_thread
 from .progress import to_stderr
 from .servers import OnServers
+
+IN_FORM: Mapping[str, str] = {"chat": "in chat", "text": "in plain text"}
+
+
+def how_asked(question: Mapping[str, Any]) -> str:
+    """How a run's model was asked and which it is, for reports; the form first, because it makes another model of it."""
+    who = f"model {question['model_name']} (fingerprint {question['model']})"
+    return f"asked {IN_FORM[question['form']]}: {who}, prompts {question['prompt']}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +43,7 @@ class AskedModel:
         if self.version != __version__:
             raise Changed(f"the worker has Assay {__version__}, the driver {self.version}: install the same on both")
         model = None if self.choice.servers else opened_on_one_thread(self.choice)
-        asker = open_asker(self.choice, self.form) if model is None else TextAsker(model)
+        asker = open_asker(self.choice, self.form) if model is None else local_asker(self.choice, model, self.form)
         if (asker.fingerprint.id, asker.form) != (self.id, self.form):
             asker.close()
             raise Changed(

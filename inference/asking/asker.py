@@ -47,8 +47,8 @@ class Said:
     """One answer.
 
     Attributes
-        text: the whole answer, with the beginning that a completion model was given. A stop text is cut off, but a closing tag whose block
-            it closes stays.
+        text: the whole answer, with the beginning that the model was given. A stop text is cut off, but a closing tag whose block it closes
+            stays.
         stopped_by: END where the model or a stop text ended it, TOKENS where max_tokens cut it short.
         tokens: of what was generated, without a thought that the server keeps apart; empty where a log-probability is not told.
         given: how many characters of the text were the beginning that was given; the tokens begin behind them.
@@ -73,7 +73,7 @@ class Asker(Protocol):
 
     @property
     def form(self) -> Form:
-        """Whether it is asked in chat or in plain text. The same model is another one in the other form."""
+        """Whether it is asked in chat (by a server, or by its own template) or in plain text. In the other form it is another model."""
         ...
 
     @property

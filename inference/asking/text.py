@@ -1,12 +1,13 @@
-"""A model that only continues texts, asked in words: the messages are laid out as one plain text."""
+"""A model that continues texts, asked in words: by its own chat template, or with the messages laid out as one plain text."""
 
 from __future__ import annotations
 
 import functools
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Self
 
 from ..errors import Unavailable
 from ..model import Fingerprint, Generation, Model, Prompt, StopReason, Token
@@ -14,8 +15,7 @@ from ..stopping.stop import NONE
 from .asker import Alternative, Form, Message, Said, SaidToken, check_asked
 from .reading import closed, tokens_within
 from .retry import PATIENCE_S, retried
-
-T = TypeVar("T")
+from .template import ChatTemplate
 
 
 def as_text(messages: Sequence[Message]) -> str:
@@ -29,7 +29,7 @@ def as_text(messages: Sequence[Message]) -> str:
 
 
 class TextAsker:
-    """The `Asker` protocol for any `Model`. It owns the model.
+    """The `Asker` protocol for any `Model`. It owns the model, and the template by which it is asked; without one it is plain text.
 
     The calls of several threads take turns, because a model answers one at a time: for more at once open one for each thread. The answers
     of one call are generated one after another from the cached prompt, so that each is the same whatever else is asked with it.
@@ -37,10 +37,9 @@ class TextAsker:
     The log-probability of an answer that a stop text ended has the tokens up to that text.
     """
 
-    form: Form = "text"
-
-    def __init__(self, model: Model) -> None:
-        self._model, self._turn, self._closed = model, threading.Lock(), threading.Event()
+    def __init__(self, model: Model, template: ChatTemplate | None = None) -> None:
+        self._model, self._template, self._turn, self._closed = model, template, threading.Lock(), threading.Event()
+        self.form: Form = "text" if template is None else "chat"
 
     def __enter__(self) -> Self:
         return self
@@ -55,8 +54,9 @@ class TextAsker:
 
     @property
     def fingerprint(self) -> Fingerprint:
-        """What the model is."""
-        return self._model.fingerprint
+        """What the model is, with its template where that is not a part of the model's own."""
+        model = self._model.fingerprint
+        return model if self._template is None else self._template.identify(model)
 
     def say(
         self,
@@ -74,13 +74,20 @@ class TextAsker:
         check_asked(messages, n, max_tokens, temperature, top_p, stop)
         begun = messages[-1].text if messages[-1].role == "assistant" else ""
         with self._turn:
-            prompt = self._model.left_to_right(as_text(messages))
-            top = self._retried(functools.partial(self._likeliest, prompt, top_logprobs))
+            if self._template is None:
+                prompt = self._model.left_to_right(as_text(messages))
+            else:
+                prompt, stop = self._template.prompt(messages), (*stop, *self._template.stop)
+            likeliest = functools.cache(functools.partial(self._likeliest, prompt, top_logprobs))
             sampled = functools.partial(
                 self._model.generate, prompt, stop=NONE, max_tokens=max_tokens, temperature=temperature, top_p=top_p
             )
             said = [
-                self._retried(functools.partial(_one, functools.partial(sampled, seed=seed + number), begun, stop, top))
+                retried(
+                    functools.partial(_one, functools.partial(sampled, seed=seed + number), begun, stop, likeliest),
+                    PATIENCE_S,
+                    self._closed,
+                )
                 for number in range(n if temperature > 0 else 1)
             ]
         return said * (n // len(said))
@@ -90,14 +97,14 @@ class TextAsker:
         self._closed.set()
         with self._turn:
             self._model.close()
+            if self._template is not None:
+                self._template.close()
 
-    def _retried(self, ask: Callable[[], T]) -> T:
-        return retried(ask, PATIENCE_S, self._closed)
-
-    def _likeliest(self, prompt: Prompt, count: int) -> tuple[Alternative, ...]:
-        """The most likely first tokens, best first; none where the model does not tell."""
-        if not count:
+    def _likeliest(self, prompt: Prompt, count: int, *before: int) -> tuple[Alternative, ...]:
+        """The most likely tokens behind those of an answer, best first; none where the model does not tell."""
+        if not count or (before and self._template is None):
             return ()
+        prompt = replace(prompt, tokens=(*prompt.tokens, *before))
         try:
             firsts = self._model.alternatives(prompt, count, stop=NONE, max_tokens=1)
         except Unavailable:
@@ -106,15 +113,17 @@ class TextAsker:
         return tuple(Alternative(token.text.decode("utf-8", "replace"), token.logprob) for token in tokens)
 
 
-def _one(generate: Callable[..., Generation], begun: str, stop: Sequence[str], top: tuple[Alternative, ...]) -> Said:
-    """One answer. begun: its beginning, which is in the prompt. top: the alternatives of the first token."""
+def _one(generate: Callable[..., Generation], begun: str, stop: Sequence[str], likeliest: Callable[..., tuple[Alternative, ...]]) -> Said:
+    """One answer. begun: its beginning, which is in the prompt. likeliest: gives the alternatives behind these tokens of it."""
     tokens: list[SaidToken] = []
+    ids: list[int] = []
     seen, cut = 0, None
 
     def at_stop(token: Token, text: str) -> bool:
         nonlocal seen, cut
         if token.text:
-            tokens.append(SaidToken(text[seen:], token.logprob, () if tokens else top))
+            tokens.append(SaidToken(text[seen:], token.logprob))
+            ids.append(token.id)
         found = [at for one in stop if (at := text.find(one, max(0, seen - len(one)))) >= 0]
         seen, cut = len(text), min(found, default=None)
         return cut is not None
@@ -123,5 +132,5 @@ def _one(generate: Callable[..., Generation], begun: str, stop: Sequence[str], t
     text = made.text[:cut]
     ended = cut is not None or made.stopped_by is StopReason.END
     whole = closed(begun + text, stop) if ended else begun + text
-    told = tokens_within(tokens, 0, len(text))
-    return Said(whole, StopReason.END if ended else StopReason.TOKENS, told, len(begun))
+    told = [replace(token, top=likeliest(*ids[:at])) for at, token in enumerate(tokens_within(tokens, 0, len(text)))]
+    return Said(whole, StopReason.END if ended else StopReason.TOKENS, tuple(told), len(begun))

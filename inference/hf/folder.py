@@ -27,6 +27,7 @@ _PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt")
 _MAX_HEADER_BYTES = 100_000_000
 # The largest tokenizers have some dozen MiB.
 _MAX_JSON_BYTES = 1 << 28
+_MAX_TEMPLATE_BYTES = 1 << 20
 _LENGTHS = ("max_position_embeddings", "n_positions", "max_seq_len", "max_sequence_length", "seq_length", "n_ctx")
 
 
@@ -58,6 +59,22 @@ class Folder:
     def model_type(self) -> str:
         """The architecture's short name, as transformers calls it."""
         return str(self.config.get("model_type", ""))
+
+    @property
+    def chat_template(self) -> str:
+        """The chat template; empty where there is none. Of several it is the default. Raises UnreadableModel.
+
+        Reference: transformers, tokenization_utils_base.py, `_from_pretrained` and `get_chat_template`.
+        """
+        path = self.path / "chat_template.jinja"
+        try:
+            if path.is_file():
+                return read_regular_file(path, _MAX_TEMPLATE_BYTES).decode("utf-8", "replace")
+        except OSError as error:
+            raise UnreadableModel(path, error.strerror or str(error)) from error
+        said = self.tokenizer_config.get("chat_template")
+        named = {_table(one).get("name"): _table(one).get("template") for one in said} if isinstance(said, list) else {"default": said}
+        return str(named.get("default") or "")
 
     @property
     def context_length(self) -> int | None:

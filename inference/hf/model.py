@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from ..chat_format import ChatFormat
 from ..errors import ExtraMissing, ModelClosed
 from ..model import (
     Cancel,
@@ -121,6 +122,11 @@ class HFModel:
     def layout(self) -> Layout:
         """The layout of the model's family (fim_families.py); "left_to_right" where it has none."""
         return self._tokenizer.layout
+
+    @property
+    def chat_format(self) -> ChatFormat | None:
+        """How it is asked in chat; None where the folder has no template. Raises UnreadableModel."""
+        return self._tokenizer.chat_format(self.folder.chat_template)
 
     def tokenize(self, text: str) -> list[int]:
         """Token ids of plain text as it stands in the middle of another; the spelling of a control token is text like any other."""

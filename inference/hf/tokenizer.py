@@ -10,6 +10,7 @@ from typing import Any
 
 from tokenizers import Tokenizer
 
+from ..chat_format import ChatFormat, ControlToken
 from ..completion.fim_families import end_tokens, family_of, front_tokens, in_front, lay_out
 from ..errors import DamagedModel, UnsupportedTokenizer
 from ..healing.healing import Healing
@@ -17,6 +18,8 @@ from ..model import Layout, Prompt
 from .folder import Folder, read_json
 
 _LOOKS_LIKE_CONTROL = re.compile(r"<[|｜].+[|｜]>")
+# What templates call tokens by.
+_NAMED = ("bos_token", "eos_token", "unk_token", "pad_token")
 _BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 
 
@@ -45,6 +48,14 @@ class TextTokenizer:
             raise DamagedModel(path, f"the tokenizers library can't read it ({error})") from error
         if (last := max(self._ids.values(), default=0)) not in known:
             raise DamagedModel(path, f"it has the token {last:,}, the network knows {known.stop:,} tokens: they don't belong together")
+        # Older files put a space in front of each text between two control tokens, newer ones in front of the first alone.
+        self._prepends = '"Prepend"' in json.dumps(content.get("normalizer"))
+        self._config = folder.tokenizer_config
+        self._control_tokens = {
+            token["content"]: ControlToken(token["id"], bool(token.get("lstrip")), bool(token.get("rstrip")))
+            for token in content["added_tokens"]
+            if token["id"] in special
+        }
         for tokenizer in (self._as_text, self._mid_text):
             tokenizer.encode_special_tokens = True
         self._spellings = {token: spelling for spelling, token in self._ids.items()}
@@ -85,6 +96,17 @@ class TextTokenizer:
         others = front_tokens(front, self.family, self._ids.get, self.tokenize)
         laid = lay_out(self.family, self._ids.get, self._encode(start, prefix), self.tokenize(suffix), others)
         return Prompt(laid, self.family.layout, held=held)
+
+    def chat_format(self, template: str) -> ChatFormat | None:
+        """How the model is asked by its folder's template; None without one."""
+        if not template.strip():
+            return None
+        named = {name: spelling for name in _NAMED if (spelling := _spelling(self._config.get(name)))}
+
+        def tokenize(text: str, first: bool) -> list[int]:
+            return self._encode(self._as_text if first or self._prepends else self._mid_text, text)
+
+        return ChatFormat(template, named, self._control_tokens, tuple(self._beginning), tokenize, hashed=False)
 
     def left_to_right(self, text: str, held: str = "") -> Prompt:
         """The prompt that a text alone makes; it has at least one token."""

@@ -12,6 +12,7 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ..chat_format import ChatFormat
 from ..completion.fim_families import family_of, front_tokens, in_front
 from ..errors import CacheNotPossible, DecodeFailed, ModelClosed, ShiftNotPossible
 from ..file_hash import sha256_of_all
@@ -162,6 +163,12 @@ class LlamaModel:
     def layout(self) -> Layout:
         """ "spm" where the metadata asks for it by `assay.fim.layout`, "psm" for any other model with fill-in-the-middle tokens."""
         return self._layout if self._vocabulary.fim else "left_to_right"
+
+    @property
+    def chat_format(self) -> ChatFormat | None:
+        """How it is asked in chat; None where the file has no template."""
+        self._open()
+        return self._vocabulary.chat_format(str(self.header.metadata.get("tokenizer.chat_template", "")))
 
     def tokenize(self, text: str) -> list[int]:
         """Token ids of plain text. The spelling of a control token is text like any other."""

@@ -6,10 +6,13 @@ import ctypes
 import functools
 from typing import Any
 
+from ..chat_format import ChatFormat, ControlToken
 from ..healing.healing import Healing
 
 # Texts whose tokens are remembered, which is about a dozen prompts.
 _MAX_REMEMBERED_TEXTS = 128
+# llama.h, enum llama_token_attr.
+_UNKNOWN, _CONTROL, _STRIPS_BEFORE, _STRIPS_BEHIND = 1 << 0, 1 << 3, 1 << 7, 1 << 8
 
 
 class Vocabulary:
@@ -49,6 +52,18 @@ class Vocabulary:
         ids = (int(ask(self._vocab)) for ask in (llama.llama_vocab_bos, llama.llama_vocab_eos, llama.llama_vocab_eot))
         return next((token for token in ids if token >= 0), 0)
 
+    def chat_format(self, template: str) -> ChatFormat | None:
+        """How the model is asked by its file's template; None without one."""
+        if not template.strip():
+            return None
+        llama, vocab, controls = self._llama, self._vocab, {}
+        for token in range(self._size):
+            attributes = int(llama.llama_vocab_get_attr(vocab, token))
+            if attributes & (_UNKNOWN | _CONTROL) and (spelling := self._named(token)):
+                controls[spelling] = ControlToken(token, bool(attributes & _STRIPS_BEFORE), bool(attributes & _STRIPS_BEHIND))
+        named = {f"{name}_token": self._named(int(getattr(llama, f"llama_vocab_{name}")(vocab))) for name in ("bos", "eos", "pad")}
+        return ChatFormat(template, named, controls, tuple(self.beginning), lambda text, _: self.tokenize(text), hashed=True)
+
     def tokenize(self, text: str) -> list[int]:
         """Token ids of plain text. A lone surrogate is read as "?"."""
         return list(self._tokenized(text))
@@ -74,6 +89,9 @@ class Vocabulary:
         token = int(ids[0])
         is_it = llama.llama_vocab_is_control(self._vocab, token) and llama.llama_vocab_get_text(self._vocab, token) == data
         return token if is_it else None
+
+    def _named(self, token: int) -> str:
+        return str(self._llama.llama_vocab_get_text(self._vocab, token).decode("utf-8", "replace")) if token >= 0 else ""
 
     def _ends(self, token: int) -> bool:
         """Whether a token ends the text: an end token of the model or any other control token, because what follows is no text."""

@@ -63,6 +63,8 @@ class RemoteModel:
         NoSuchEndpoint, NoSuchServedModel, RequestRefused, BadAnswer; Unavailable for a layout that it can't have.
     """
 
+    chat_format = None  # a server renders its template itself, at another endpoint
+
     def __init__(
         self,
         url: str,

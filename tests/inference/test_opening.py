@@ -185,11 +185,11 @@ def test_a_server_with_chat_is_asked_in_chat_and_one_without_in_text() -> None:
             open_asker(ModelChoice(address), "chat")
 
 
-def test_a_model_of_this_machine_is_asked_in_text() -> None:
+def test_a_model_of_this_machine_without_a_template_is_asked_in_text() -> None:
     with open_asker(ModelChoice(None, {"threads": 1})) as asker:
         assert asker.form == "text"
         assert asker.say([Message("user", "def add(a, b):")], max_tokens=4)[0].logprobs
-    with pytest.raises(NoChat, match=r"the embedded model: can't be asked in chat \(it is run here"):
+    with pytest.raises(NoChat, match=r"the embedded model: can't be asked in chat \(it has no chat template\)"):
         open_asker(ModelChoice(), "chat")
 
 
