@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,6 +23,13 @@ def how_asked(question: Mapping[str, Any]) -> str:
     """How a run's model was asked and which it is, for reports; the form first, because it makes another model of it."""
     who = f"model {question['model_name']} (fingerprint {question['model']})"
     return f"asked {IN_FORM[question['form']]}: {who}, prompts {question['prompt']}"
+
+
+def names_in_forms(questions: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The names of several runs' models; where models of one name were asked in both forms, each with its own."""
+    told = [(str(question["model_name"]), IN_FORM.get(str(question.get("form")), "as recorded")) for question in questions]
+    names = [name for name, _ in set(told)]
+    return [f"{name} {form}" if names.count(name) > 1 else name for name, form in told]
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,15 @@ def checked_pool(arguments: argparse.Namespace) -> Pool:
     return pool
 
 
+def add_ask_option(parser: argparse.ArgumentParser) -> None:
+    """Add --ask, of the studies that ask a model in words."""
+    parser.add_argument(
+        "--ask",
+        choices=("chat", "text"),
+        help="how the model is asked in words: in chat, by its server or its own template, or in plain text (default: chat, if it can be)",
+    )
+
+
 def names(text: str) -> list[str]:
     """Names separated by commas. Raises ArgumentTypeError, as all below."""
     names = [name.strip() for name in text.split(",")]

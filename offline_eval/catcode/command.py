@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..command import Command, add_run_options, checked_pool, names, one_of, positive
+from ..command import Command, add_ask_option, add_run_options, checked_pool, names, one_of, positive
 from .options import CODES, LANGUAGES, PAIR_KINDS, SETS, STEPS, refuse_what_does_nothing, sort_of
 
 if TYPE_CHECKING:
@@ -67,9 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="with --set translate and explain: answers to each question; one is greedy, several are drawn at temperature 0.2 (default: 1)",
     )  # fmt: skip
     parser.add_argument("--votes", metavar="N", type=positive, help="answers to each question about a pair (default: 10)")
-    parser.add_argument(
-        "--ask", choices=("chat", "text"), help="how the model is asked about programs (default: in chat where its server has one)"
-    )
+    add_ask_option(parser)
     parser.add_argument(
         "--recorded", metavar="FILE", type=Path, nargs="+", help="ask no model: take these answers about programs (assay/answers/1)"
     )

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..command import Command, add_run_options, checked_pool, names, one_of, positive
+from ..command import Command, add_ask_option, add_run_options, checked_pool, names, one_of, positive
 from .options import STEPS, Sort, refuse_what_does_nothing, sort_of
 
 if TYPE_CHECKING:
@@ -52,9 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="ask no model: programs for humaneval or mbpp, and perhaps a file of the model's own tests, are labelled in the sandbox; "
         "answers to cruxeval, or to the programs of a file of counterfeits, are taken as they are",
     )  # fmt: skip
-    parser.add_argument(
-        "--ask", choices=("chat", "text"), help="how the model is asked about programs (default: in chat where its server has one)"
-    )
+    add_ask_option(parser)
     parser.add_argument("--votes", metavar="N", type=positive, help="answers to each question about a program (default: 10)")
     parser.add_argument("--repairs", metavar="N", type=positive, help="repairs of each counterfeit program (default: 10)")
     parser.add_argument(

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..command import Command, add_run_options, checked_pool, names, one_of, positive
+from ..command import Command, add_ask_option, add_run_options, checked_pool, names, one_of, positive
 from .options import CODES, LINES, LINES_STEPS, PROBLEMS, refuse_what_does_nothing, sort_of
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="report on round trips that were recorded, and ask no model: files of IdentityChain (IDChain_*.jsonl.gz), or "
         "assay/answers/1 with the steps draw, describe and rebuild",
     )  # fmt: skip
+    add_ask_option(parser)
     parser.add_argument(
         "--of", type=_codes, default=[],
         help="with --set lines: what is described and rebuilt, the line that stands there (truth), what the model suggests there "
@@ -138,6 +139,7 @@ def _run_problems(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool
         arguments.python,
         arguments.steps,
         arguments.json,
+        arguments.ask,
     )
     if arguments.dry_run:
         tell_problems(asked)

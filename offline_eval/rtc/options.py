@@ -28,11 +28,13 @@ _WORDS: Mapping[Sort, str] = {
     "recorded": "recorded round trips",
 }
 _OF_A_MODEL: tuple[Sort, ...] = ("lines", "humaneval", "regions", "edits")
+_IN_WORDS: tuple[Sort, ...] = ("humaneval", "regions", "edits")
 _OF_PROJECTS: tuple[Sort, ...] = ("lines", "regions")
 # What each option is for, by its name in the namespace; all others are for every run.
 _FOR: Mapping[str, tuple[Sort, ...]] = {
     "of": ("lines",),
     "alternatives": ("lines",),
+    "ask": _IN_WORDS,
     "memory": ("lines",),
     "data": ("humaneval", "edits"),
     "forward": _OF_A_MODEL,

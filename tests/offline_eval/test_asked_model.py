@@ -12,7 +12,7 @@ from tiny_gguf import TinyModel, write_tiny_gguf
 
 from assay.inference.asking.asker import Asker, Message
 from assay.inference.opening import ModelChoice
-from assay.offline_eval.asked_model import AskedModel, Asking, AsksItems, asked_model
+from assay.offline_eval.asked_model import AskedModel, Asking, AsksItems, asked_model, how_asked, names_in_forms
 from assay.offline_eval.model import Changed
 
 
@@ -47,3 +47,23 @@ def test_a_worker_with_another_model_or_another_assay_refuses(model: AskedModel)
         Asking(replace(model, id="other"), ask)()
     with pytest.raises(Changed, match=r"the driver 0\.0: install the same on both"):
         Asking(replace(model, version="0.0"), ask)()
+
+
+def test_a_worker_asks_in_the_form_of_the_run(tmp_path: Path) -> None:
+    metadata = {"tokenizer.chat_template": "{{ messages[0].content }}<|fim_prefix|>"}
+    choice = ModelChoice(str(write_tiny_gguf(tmp_path / "tiny.gguf", TinyModel(metadata=metadata))))
+    for wanted, form in ((None, "chat"), ("text", "text")):
+        found = asked_model(choice, wanted)  # type: ignore[arg-type]
+        asker, _ = found.open()
+        assert (found.form, asker.form) == (form, form)
+        asker.close()
+
+
+def test_the_form_is_told_first_and_where_models_of_one_name_differ_in_it() -> None:
+    runs = [
+        {"model_name": name, "model": "ab", "prompt": "cd", "form": form} for name, form in (("a", "chat"), ("a", "text"), ("b", "text"))
+    ]
+    assert how_asked(runs[1]) == "asked in plain text: model a (fingerprint ab), prompts cd"
+    assert names_in_forms(runs) == ["a in chat", "a in plain text", "b"]
+    assert names_in_forms([runs[0], runs[0]]) == ["a", "a"]
+    assert names_in_forms([runs[0], {"model_name": "a"}]) == ["a in chat", "a as recorded"]

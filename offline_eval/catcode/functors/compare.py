@@ -10,6 +10,7 @@ from statistics import fmean
 from ....calibration.report.blocks import Paragraph
 from ....calibration.report.cells import Cell, CellTable, Row, text_of
 from ....calibration.report.study_report import Section, StudyContent, counted_claims, write_study_report
+from ...asked_model import names_in_forms
 from ...errors import StudyError
 from ...progress import counted, to_stderr
 from ...rtc.problems.page import tell
@@ -55,8 +56,8 @@ def compare(runs: Sequence[Run], items: Sequence[Sequence[Item]], out: Path, *, 
     kinds = [question["set"] for question in questions]
     if sorted(kinds) == ["explain", "translate"]:
         first, second = (kinds.index(kind) for kind in ("translate", "explain"))
-        names = tuple(str(questions[place]["model_name"]) for place in (first, second))
-        content = functors_content(found[first], found[second], names, command)
+        names = names_in_forms(questions)
+        content = functors_content(found[first], found[second], (names[first], names[second]), command)
     else:
         _check_same(runs)
         content = models_content(_named(questions, found), kinds[0], command)
@@ -77,11 +78,11 @@ def _check_same(runs: Sequence[Run]) -> None:
 
 
 def _named(questions: Sequence[Mapping[str, str]], found: Sequence[Sequence[Scored]]) -> dict[str, Sequence[Scored]]:
-    names = [str(question["model_name"]) for question in questions]
+    names = names_in_forms(questions)
     return {name if names.count(name) == 1 else f"{name} ({i})": found[i - 1] for i, name in enumerate(names, 1)}
 
 
-def functors_content(translated: Sequence[Scored], reproduced: Sequence[Scored], names: tuple[str, ...], command: str) -> StudyContent:
+def functors_content(translated: Sequence[Scored], reproduced: Sequence[Scored], names: tuple[str, str], command: str) -> StudyContent:
     """The page on translation and reproduction."""
     table = functors_table(functor_pairs(translated, reproduced))
     both = translation_table(translated)

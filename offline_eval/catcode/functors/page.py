@@ -9,6 +9,7 @@ from ....calibration.report.blocks import Block, Paragraph
 from ....calibration.report.cells import Cell, CellTable, text_of
 from ....calibration.report.paper_claims import PaperClaim
 from ....calibration.report.study_report import Section, StudyContent, counted_claims, write_study_report
+from ...asked_model import how_asked
 from ...calibration.recorded.source import sources_of
 from ...progress import counted, to_stderr
 from ...rtc.problems.page import tell
@@ -118,8 +119,7 @@ def _facts(question: Mapping[str, Any]) -> Iterator[str]:
         yield "the answers were recorded by others; no model was asked"
     else:
         how = "one greedy answer" if question["draws"] == 1 else f"{question['draws']} answers at temperature 0.2"
-        yield f"model {question['model_name']}, asked in {'chat' if question['form'] == 'chat' else 'plain text'}; {how} to each question"
-        yield f"prompt fingerprint {question['prompt']}, model fingerprint {question['model']}"
+        yield f"{how_asked(question)}; {how} to each question"
     for name in ("data", "languages", "targets", "limit", "seed"):
         if question.get(name) is not None:
             value = question[name]

@@ -21,7 +21,7 @@ from ....analysis.corpora.benchmarks import Language
 from ....analysis.sandbox.isolation.best_level import best_level
 from ....inference.asking.asker import Form
 from ....inference.opening import ModelChoice
-from ...asked_model import AskedModel, Asking, asked_model
+from ...asked_model import IN_FORM, AskedModel, Asking, asked_model
 from ...calibration.recorded.source import AnswerFile, read
 from ...calibration.recorded.source import question_of as question_of_files
 from ...errors import UsageError
@@ -67,7 +67,7 @@ class Asked:
     """What the user wants.
 
     data: files of benchmarks. recorded: files of answers, instead of a model. sources, targets, limit: as of `data.Wanted`. draws: answers
-    to each question. form: how the model is asked; None for chat where its server has one. steps: these alone.
+    to each question. form: as of `open_asker`. steps: these alone.
     """
 
     out: Path
@@ -105,7 +105,8 @@ def run_functors(asked: Asked) -> Run:
         model = asked_model(asked.choice, asked.form)
         Run.check(asked.out, _question(asked, model))
     run = _begun(asked, {**_question(asked, model)}, found)
-    to_stderr(f"{counted(len(found.items), 'program')} of {counted(_problems(found), 'problem')}; {model.name} is asked in {model.form}")
+    counts = f"{counted(len(found.items), 'program')} of {counted(_problems(found), 'problem')}"
+    to_stderr(f"{counts}; {model.name} is asked {IN_FORM[model.form]}")
     conduct(STUDY, run, _works(asked, run, model, found), as_json=asked.as_json)
     return run
 

@@ -27,8 +27,8 @@ class Asked:
     """What the user wants.
 
     data: files of programs, a folder of them, recorded draws for their problems, or a file of pairs. kinds: of pairs that are asked about.
-    limit: so many programs of each data set, drawn by the seed. votes: answers to each question. form: how the model is asked; None for
-    chat where its server has one. recorded: files of answers, instead of a model. steps: these alone.
+    limit: so many programs of each data set, drawn by the seed. votes: answers to each question. form: as of `open_asker`.
+    recorded: files of answers, instead of a model. steps: these alone.
     """
 
     out: Path

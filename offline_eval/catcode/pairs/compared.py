@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ....calibration.report.cells import Cell, CellTable, Row, text_of
 from ....calibration.report.study_report import Section, StudyContent, write_study_report
+from ...asked_model import names_in_forms
 from ...counterfeit.shares import mean_cell
 from ...errors import StudyError
 from ...progress import counted, to_stderr
@@ -33,7 +34,7 @@ def compare(runs: Sequence[Run], judged: Sequence[Sequence[Judgement]], out: Pat
 
     Raises StudyError for a run without an answer, or runs without a common question.
     """
-    names = [str(run.question()["model_name"]) for run in runs]
+    names = names_in_forms([run.question() for run in runs])
     # models of one name are told apart by their runs' folders
     told = [f"{name} ({run.folder.name})" if names.count(name) > 1 else name for name, run in zip(names, runs, strict=True)]
     asked = [Asked(name, said) for name, said in zip(told, judged, strict=True)]

@@ -16,6 +16,7 @@ from ....analysis.morphisms.registry import morphisms
 from ....analysis.sandbox.isolation.best_level import best_level
 from ....analysis.sandbox.judging.java import MissingJava, find_jdk
 from ....calibration.report.study_report import StudyContent
+from ...asked_model import how_asked
 from ...calibration.recorded.source import sources_of as answer_sources
 from ...counterfeit.problems.pages import cells_of, facts_of, write_page
 from ...counterfeit.problems.questions import lost_in
@@ -196,7 +197,7 @@ def _content(run: Run) -> StudyContent:
     asked = len(sections) > 1
     who = "no model was asked" if not asked else (
         "the answers were recorded by others; no model was asked" if "recorded" in question else
-        f"prompts {question['prompt']}, model fingerprint {question['model']}, asked in {question['form']}"
+        how_asked(question)
     )  # fmt: skip
     wrong = false_equivalents(run.records(MADE).read())
     told = f" ({'; '.join(wrong[:_MAX_TOLD])})" if wrong else ""

@@ -26,8 +26,8 @@ class Asked:
 
     set: humaneval, mbpp, odex or cruxeval, or the file of a set of counterfeits. data: the benchmark's file; None where only the texts of a
     set are asked about. recorded: files of answers, instead of a model. limit: the first so many problems. draws, temperature: of drawing.
-    votes: answers to each question. repairs: of each counterfeit. reasoning: judge in this way alone. form: how the model is asked; None
-    for chat where its server has one. steps: these alone.
+    votes: answers to each question. repairs: of each counterfeit. reasoning: judge in this way alone. form: as of
+    `open_asker`. steps: these alone.
     """
 
     out: Path

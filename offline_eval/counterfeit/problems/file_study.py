@@ -13,6 +13,7 @@ from typing import Any
 
 from ....calibration.report.blocks import Table
 from ....calibration.report.study_report import Section, Source, StudyContent
+from ...asked_model import how_asked
 from ...calibration.recorded.source import sources_of
 from ...errors import UsageError
 from ...progress import counted, to_stderr
@@ -178,7 +179,7 @@ def _content(run: Run) -> StudyContent:
         summary=summary_of(opening, cells_of(sections)),
         facts=(
             "the answers were recorded by others; no model was asked" if "recorded" in question else
-            f"prompts {question['prompt']}, model fingerprint {question['model']}, asked in {question['form']}",
+            how_asked(question),
             *facts_of(question, "set", "benchmark", "votes", "repairs", "reasoning", "limit", "seed"),
         ),
         sections=tuple(sections),

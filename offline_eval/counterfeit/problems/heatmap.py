@@ -12,6 +12,7 @@ from typing import Any
 from ....calibration.report.blocks import Block, Table
 from ....calibration.report.cells import Cell, CellTable, Row, text_of
 from ....calibration.report.study_report import Section, StudyContent, write_study_report
+from ...asked_model import names_in_forms
 from ...errors import StudyError
 from ...progress import counted, to_stderr
 from ...run import Run
@@ -52,7 +53,8 @@ def compare(runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
 
     Raises StudyError for runs without a judged program.
     """
-    found = _told_apart([_loaded(run) for run in runs])
+    names = names_in_forms([run.question() for run in runs])
+    found = _told_apart([_loaded(run, name) for run, name in zip(runs, names, strict=True)])
     if not any(run.cells for run in found):
         raise StudyError(f"no run of {len(found)} has an answer about a program: run the steps judge, execute or repair first")
     folders = [str(run.folder) for run in runs]
@@ -185,7 +187,7 @@ def _table(title: str, rows: dict[str, Any], cells: Callable[[Any], dict[str, st
     return [Table(title, ("%", *columns), "l" + "r" * len(columns), lines)]
 
 
-def _loaded(run: Run) -> Asked:
+def _loaded(run: Run, name: str) -> Asked:
     question = run.question()
     if question["study"] == DRAWS:
         made = kept_set(run)
@@ -195,4 +197,4 @@ def _loaded(run: Run) -> Asked:
         programs = [] if benchmark == "cruxeval" else run.items(Program)
     sections = sections_of_set(run, benchmark, generator, programs, question["seed"])
     judgements = judgements_of(programs, run.records(JUDGE).read(), run.records(JUDGE_REASONING).read())
-    return Asked(generator, question["model_name"], benchmark, frozenset(map(_key, programs)), cells_of(sections), judgements)
+    return Asked(generator, name, benchmark, frozenset(map(_key, programs)), cells_of(sections), judgements)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ....calibration.report.study_report import StudyContent
+from ...asked_model import IN_FORM, how_asked
 from ...calibration.recorded.draws import Labelled, Unit
 from ...progress import counted, to_stderr
 from ...run import Run
@@ -67,7 +68,7 @@ def run_problems(asked: Asked) -> Run:
     lines = [json.dumps(asdict(item_of(problem))).encode() + b"\n" for problem in found]
     run = Run.begin(asked.out, question_of(STUDY.name, asked, evaluator, asked.set, lines) | _of_draws(asked))
     run.keep_items(lines)
-    to_stderr(f"{counted(len(found), 'problem')} of {asked.set}, {counted(asked.draws, 'draw')} each, asked in {evaluator.form}")
+    to_stderr(f"{counted(len(found), 'problem')} of {asked.set}, {counted(asked.draws, 'draw')} each, asked {IN_FORM[evaluator.form]}")
     conduct(STUDY, run, list(_plan(asked, run, evaluator, found).values()), as_json=asked.as_json)
     return run
 
@@ -121,7 +122,7 @@ def _content(run: Run) -> StudyContent:
         title=f"Counterfeits of {question['model_name']} on {question['set']}",
         summary=summary_of(opening, cells) if made.programs or not drawn else summary_of(opening, cells, _TOO_FEW),
         facts=(
-            f"prompts {question['prompt']}, model fingerprint {question['model']}, asked in {question['form']}",
+            how_asked(question),
             *facts_of(question, "set", "draws", "temperature", "votes", "repairs", "reasoning", "limit", "seed"),
         ),
         sections=tuple(sections),

@@ -11,6 +11,7 @@ from ....calibration.report.blocks import Block, Paragraph
 from ....calibration.report.cells import CellTable, text_of
 from ....calibration.report.paper_claims import PaperClaim, Rule, claim_of
 from ....calibration.report.study_report import Section, StudyContent, counted_claims, write_study_report
+from ...asked_model import how_asked, names_in_forms
 from ...errors import StudyError
 from ...progress import counted, to_stderr
 from ...run import RUN, Run, differences
@@ -135,8 +136,7 @@ def _claims(tables: Sequence[CellTable], sim: str) -> tuple[PaperClaim, ...]:
 
 
 def _facts(question: Mapping[str, Any]) -> Iterator[str]:
-    yield f"model {question['model_name']}, asked in {'chat' if question['form'] == 'chat' else 'plain text'}"
-    yield f"prompt fingerprint {question['prompt']}, model fingerprint {question['model']}"
+    yield how_asked(question)
     for name in ("set", "forward", "backward", "projects", "repositories", "per_project", "limit", "seed"):
         if question.get(name) is not None:
             value = question[name]
@@ -188,7 +188,7 @@ def compare(runs: Sequence[Run], items: Sequence[Sequence[Item]], out: Path, *, 
                 f"{runs[0].folder} and {run.folder} are not {what} ({'; '.join(differences(*apart))}): make one again with the "
                 f"options of the other, which are in its {RUN}"
             )
-    names = [str(question["model_name"]) for question in questions]
+    names = names_in_forms(questions)
     named = {name if names.count(name) == 1 else f"{name} ({i})": i - 1 for i, name in enumerate(names, 1)}
     found = {name: scored_of(runs[i], items[i]) for name, i in named.items()}
     content = models_content(found, questions[0]["set"], f"assay eval report {' '.join(str(run.folder) for run in runs)}")

@@ -20,8 +20,9 @@ from typing import Any, Literal
 import platformdirs
 
 from ....analysis.sandbox.isolation.best_level import best_level
+from ....inference.asking.asker import Form
 from ....inference.opening import ModelChoice
-from ...asked_model import AskedModel, Asking, asked_model
+from ...asked_model import IN_FORM, AskedModel, Asking, asked_model
 from ...errors import UsageError
 from ...pool.choice import Pool
 from ...progress import counted, tell_if_stopped, to_stderr
@@ -77,7 +78,7 @@ class Asked:
     """What the user wants.
 
     data: the benchmark's file, or folders of git repositories. projects, per_project, cache, python: as of the calibration study's suites.
-    limit: at most so many items in all. forward, backward: as in `asking.Plan`.
+    limit: at most so many items in all. forward, backward: as in `asking.Plan`. form: as of `open_asker`.
     """
 
     out: Path
@@ -95,6 +96,7 @@ class Asked:
     python: Path | None = None
     steps: Sequence[str] = ()
     as_json: bool = False
+    form: Form | None = None
 
     @property
     def plan(self) -> Plan:
@@ -113,7 +115,7 @@ def run_problems(asked: Asked) -> Run:
     with tell_if_stopped(lambda: "stopped before anything was asked; what was fetched or found is kept, and the same command goes on"):
         # what takes hours to find is not looked for in vain, and no model is opened for data that can't be read
         found = None if asked.set == "regions" else find(asked)
-        model = asked_model(asked.choice)
+        model = asked_model(asked.choice, asked.form)
         Run.check(asked.out, _question(asked, model))
         found = found or find(asked)
     return ask(asked, model, found)
@@ -126,7 +128,7 @@ def ask(asked: Asked, model: AskedModel, found: Found) -> Run:
     run = Run.begin(asked.out, {**_question(asked, model), **found.question, "items": digest})
     run.keep_items(lines)
     groups = {item.group for item in found.items}
-    to_stderr(f"{counted(len(found.items), 'item')} of {counted(len(groups), 'group')}; {model.name} is asked in {model.form}")
+    to_stderr(f"{counted(len(found.items), 'item')} of {counted(len(groups), 'group')}; {model.name} is asked {IN_FORM[model.form]}")
     for line in found.left_out:
         to_stderr(line)
     conduct(STUDY, run, _works(asked, run, model, found), as_json=asked.as_json)

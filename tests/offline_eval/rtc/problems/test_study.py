@@ -252,6 +252,15 @@ def test_a_model_that_only_completes_texts_is_asked_in_text(asked: Asked, tmp_pa
     assert described["descriptions"][0]["said"].startswith("[DESCRIPTION]")
 
 
+def test_a_run_in_chat_takes_no_answers_in_text(asked: Asked, tmp_path: Path) -> None:
+    metadata = {"tokenizer.chat_template": "{% for each in messages %}{{ each.content }}<|endoftext|>{% endfor %}"}
+    model = write_tiny_gguf(tmp_path / "tiny.gguf", TinyModel(context_length=8192, metadata=metadata))
+    few = replace(asked, choice=ModelChoice(str(model)), limit=1, steps=("describe",), forward=1)
+    assert run_problems(few).question()["form"] == "chat"
+    with pytest.raises(RunError, match="form: chat -> text"):
+        run_problems(replace(few, form="text"))
+
+
 def test_a_benchmark_that_is_missing_or_torn_is_told(asked: Asked, tmp_path: Path, data: Path) -> None:
     with pytest.raises(UsageError, match=r"--set humaneval needs one file as --data: HumanEval\.jsonl\.gz"):
         run_problems(replace(asked, data=[]))
