@@ -67,6 +67,7 @@ def test_where_no_skill_is_shown_there_is_no_number_and_the_reason_names_the_lan
     assert "matches and is uninformative: no skill is shown in rust" in explain_choice(Registry((entry(made),), ()), asked).reason
 
 
+@pytest.mark.slow
 def test_a_language_of_too_few_samples_takes_the_next_calibrator() -> None:
     few = fitted([*in_language("python", 500), *in_language("go", 15, seed=1)]).calibrator
     assert few.standing_in("go")[0] == "insufficient"
@@ -113,6 +114,7 @@ def test_projects_that_were_not_held_out_whole_tell_nothing_of_how_much_projects
     assert mixed.offset_sd == pytest.approx(alone.offset_sd, rel=0.2)
 
 
+@pytest.mark.slow
 def test_a_project_with_a_map_of_its_own_is_held_out_whole() -> None:
     samples = [*in_language("python", 500), *of_few_projects("go", 300, projects=2)]
     made = fit(samples, "exact_match", levels=("language", "project"), resamples=50)
@@ -134,6 +136,7 @@ def test_one_file_of_a_language_tells_nothing_of_others() -> None:
     assert found.standing_in("go") == ("insufficient", "too few in go to tell: 100 samples of 1 file")
 
 
+@pytest.mark.slow
 def test_how_much_projects_differ_is_told_within_their_language() -> None:
     samples = [*in_language("python", 900, intercept=1.5), *in_language("go", 900, intercept=-2.0, seed=1)]
     assert fitted(samples).calibrator.between_group_sd < 0.3 < fit(samples, "exact_match", resamples=50).calibrator.between_group_sd

@@ -57,6 +57,7 @@ def made() -> Fit:
     return fit(worlds(), "exact_match", ["total_logprob", "min_logprob", "length"], resamples=20)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "features", "levels"),
     [

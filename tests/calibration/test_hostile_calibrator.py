@@ -81,6 +81,7 @@ def refusal_of(path: Path) -> str | None:
     return None
 
 
+@pytest.mark.slow
 def test_no_number_in_a_calibrator_makes_an_error_of_pythons_own(calibrator: Calibrator, tmp_path: Path) -> None:
     document, path = json.loads(json.dumps(as_json(calibrator))), tmp_path / "c.json"
     refusals = {}

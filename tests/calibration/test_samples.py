@@ -287,6 +287,7 @@ def test_an_integer_measure_is_read_as_a_float(tmp_path: Path) -> None:
     assert type(read_samples(path)[0].measures["token_count"]) is float
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_samples_are_read_written_and_hashed_in_a_few_seconds(tmp_path: Path) -> None:
     made, _ = world(100_000)
     began = time.process_time()

@@ -24,6 +24,7 @@ from assay.suggestion.positions import Position, Range
 from assay.suggestion.suggestion import Suggestion
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("place", "message"),
     [
@@ -77,6 +78,7 @@ def test_a_suggestion_in_json_is_the_documented_format_and_nothing_else_is_on_st
     assert suggestion["confidence"]["probability"] is None
 
 
+@pytest.mark.slow
 def test_a_file_from_stdin_gives_the_same_suggestion_as_from_disk(tiny_gguf: Path, tmp_path: Path) -> None:
     text = "def area(width, height):\n    return width\n"
     (tmp_path / "a.py").write_text(text, encoding="utf-8")
@@ -117,6 +119,7 @@ def test_a_text_that_leaves_the_file_broken_is_said_to(capsys: pytest.CaptureFix
     assert ("it leaves the file broken" in capsys.readouterr().err) == (parses == 0)
 
 
+@pytest.mark.slow
 def test_a_number_that_a_study_refutes_is_shown_only_to_who_asks_for_it(tmp_path: Path) -> None:
     home = tmp_path / "home"
     refuted = figure("K2", Interval(0.2, 0.1, 0.3), 900, 30, "project", "<= 0.05")
@@ -134,6 +137,7 @@ def test_a_number_that_a_study_refutes_is_shown_only_to_who_asks_for_it(tmp_path
         assert ("The calibration study refutes K2, calibration error: 0.200" in confidence["reason"]) != is_shown
 
 
+@pytest.mark.slow
 def test_a_projects_own_calibrators_are_not_used_until_a_command_says_that_they_are_trusted(tmp_path: Path) -> None:
     folder = tmp_path / ".assay" / "calibrators"
     folder.mkdir(parents=True)

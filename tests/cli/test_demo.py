@@ -17,6 +17,8 @@ from assay.inference.llamacpp.threads import ThreadsInUse
 from assay.inference.opening import open_model
 from assay.suggestion.memory.memories import memory_fingerprint
 
+pytestmark = pytest.mark.slow
+
 ESCAPE = re.compile("\x1b\\[[0-9;]*m")
 PLACE = Place("a.py", 4, "line", "the end of a line", "import a\n\ndef f(x):\n    y = ", "x + 1", ")\n    return y\n\n\nf(1)\n")
 
@@ -91,7 +93,6 @@ def test_with_a_calibrator_it_shows_a_band_a_range_and_the_evidence(tiny_gguf: P
     assert [c["status"] for c in document["calibrators"]] == ["informative"]
 
 
-@pytest.mark.slow
 def test_piped_it_has_no_colour_and_forced_it_says_the_same_in_colour(tiny_gguf: Path) -> None:
     plain = assay("demo", "--model", tiny_gguf, "--threads", "1").stdout
     coloured = assay("demo", "--model", tiny_gguf, "--threads", "1", FORCE_COLOR="1").stdout

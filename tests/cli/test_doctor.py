@@ -33,6 +33,7 @@ def calibrators(*arguments: str | Path, **environment: str) -> list[dict[str, st
     return [check for check in document["checks"] if check["name"] == "calibrator"]
 
 
+@pytest.mark.slow
 def test_a_machine_that_can_run_the_model_works(tiny_gguf: Path) -> None:
     code, checks = examined("--model", tiny_gguf)
     assert code == 0
@@ -45,6 +46,7 @@ def test_a_machine_that_can_run_the_model_works(tiny_gguf: Path) -> None:
     assert checks["calibrator"]["mend"] == f"assay calibrate model --model {tiny_gguf}"
 
 
+@pytest.mark.slow
 def test_all_calibrators_that_are_shipped_are_used_with_the_embedded_model() -> None:
     said = [check["detail"] or "" for check in calibrators()]
     assert said
@@ -85,6 +87,7 @@ def test_a_calibrator_that_was_fitted_with_another_prompt_is_no_use_and_said_to_
     assert other["state"] == none["state"] == "note"
 
 
+@pytest.mark.slow
 def test_a_model_that_can_not_be_read_is_missing_and_the_exit_code_says_so(tmp_path: Path) -> None:
     (tmp_path / "no.gguf").write_bytes(b"not a model")
     code, checks = examined("--model", tmp_path / "no.gguf")
@@ -125,6 +128,7 @@ def test_a_runtime_that_kills_its_process_does_not_kill_the_examination(tmp_path
     assert "built for another processor" in (checks["llama.cpp"]["detail"] or "")
 
 
+@pytest.mark.slow
 def test_an_editor_on_the_path_is_found_with_its_version(tiny_gguf: Path, tmp_path: Path) -> None:
     (tmp_path / "nvim").write_text(f"#!{shutil.which('sh')}\necho NVIM v0.12.1\necho Build type: Release\n", encoding="utf-8")
     (tmp_path / "nvim").chmod(0o755)
@@ -132,6 +136,7 @@ def test_an_editor_on_the_path_is_found_with_its_version(tiny_gguf: Path, tmp_pa
     assert checks["Neovim"] == {"name": "Neovim", "state": "ok", "detail": f"NVIM v0.12.1 at {tmp_path / 'nvim'}", "mend": None}
 
 
+@pytest.mark.slow
 def test_without_a_compiler_it_says_how_to_get_one_and_works_all_the_same(tiny_gguf: Path, tmp_path: Path) -> None:
     code, checks = examined("--model", tiny_gguf, PATH=str(tmp_path), CXX="")
     assert code == 0

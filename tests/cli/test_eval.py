@@ -77,6 +77,7 @@ def test_a_generation_without_a_label_is_unknown_and_not_counted_as_wrong(run: R
     assert "1 have no label" in said.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [

@@ -60,6 +60,7 @@ def test_wrong_usage_ends_with_2_and_says_how_it_is_used(arguments: list[str]) -
     assert ran.stderr.startswith("usage: assay")
 
 
+@pytest.mark.slow
 def test_a_file_that_is_no_model_ends_with_2_and_without_a_traceback(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x = 1\n", encoding="utf-8")
     for command in (["complete", "a.py:1:1"], ["demo"], ["model", "info"], ["model", "check"]):
@@ -92,6 +93,7 @@ def test_ctrl_c_ends_quietly_with_130() -> None:
         assert (process.returncode, err) == (exit_codes.INTERRUPTED, b"")
 
 
+@pytest.mark.slow
 def test_output_survives_a_terminal_that_is_not_utf_8(tiny_gguf: Path, tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x = 1\n", encoding="utf-8")
     environment = {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
@@ -101,6 +103,7 @@ def test_output_survives_a_terminal_that_is_not_utf_8(tiny_gguf: Path, tmp_path:
     assert assay("doctor", "--model", tiny_gguf, **environment).returncode == 0
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_one_clear_line() -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run([sys.executable, "-m", "assay", "doctor"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)

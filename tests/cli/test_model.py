@@ -43,6 +43,7 @@ def test_more_threads_than_a_model_can_have_are_refused(tiny_gguf: Path) -> None
     assert "threads are more than the 512 that a model can have" in ran.stderr
 
 
+@pytest.mark.slow
 def test_the_number_of_threads_is_fixed_or_auto(tiny_gguf: Path) -> None:
     for given in ("1", "auto"):
         assert assay("model", "info", "--model", tiny_gguf, "--threads", given).returncode == 0
@@ -62,6 +63,7 @@ def test_a_chunk_longer_than_the_context_takes_no_memory(tiny_gguf: Path) -> Non
     assert assay("model", "info", "--model", tiny_gguf, "--chunk", "99999999999").returncode == 0
 
 
+@pytest.mark.slow
 def test_model_check_measures_the_speed(tiny_gguf: Path) -> None:
     facts = json.loads(assay("model", "check", "--model", tiny_gguf, "--json").stdout)
     assert facts["prompt_tokens_per_second"] > facts["generated_tokens_per_second"] > 0
@@ -72,12 +74,14 @@ def test_model_check_measures_the_speed(tiny_gguf: Path) -> None:
     assert short["prompt_tokens"] == 16
 
 
+@pytest.mark.slow
 def test_model_memory_refuses_too_few_places_and_writes_nothing(tmp_path: Path, tiny_gguf: Path) -> None:
     ran = assay("model", "memory", tmp_path, "--model", tiny_gguf, "--out", tmp_path / "weights.json")
     assert (ran.returncode, ran.stdout, list(tmp_path.iterdir())) == (1, "", [])
     assert "there are 0 places in 0 projects; weights need 300 in 3" in ran.stderr
 
 
+@pytest.mark.slow
 def test_model_info_says_how_a_server_is_asked_and_where_its_key_goes(tmp_path: Path) -> None:
     (tmp_path / "key").write_text("secret")
     with serving(Speech()) as address:

@@ -22,6 +22,7 @@ def home(tmp_path: Path) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 def test_the_list_says_of_each_model_what_it_is(tmp_path: Path, tiny_gguf: Path) -> None:
     ollama_model(tmp_path / "ollama", tiny_gguf, "coder:1b", "coder:latest")
     put(tiny_gguf, tmp_path / ".cache/llama.cpp/half.gguf").write_bytes(tiny_gguf.read_bytes()[:9_000])
@@ -59,6 +60,7 @@ def test_each_model_of_a_server_is_shown_with_what_to_type(capsys: pytest.Captur
     assert "assay.modelOptions.serverModel" in shown
 
 
+@pytest.mark.slow
 def test_a_name_of_the_list_opens_the_model_and_a_wrong_one_is_refused_in_a_line(tmp_path: Path, tiny_gguf: Path) -> None:
     blob = ollama_model(tmp_path / "ollama", tiny_gguf, "coder:1b")
     ran = assay("model", "info", "--json", "--model", "ollama:coder:1b", **home(tmp_path))

@@ -24,6 +24,8 @@ from assay.suggestion.suggestion import Suggestion
 from ..inference.chat_server import ChatSpeech, chatting
 from ..inference.completion_server import Speech, serving
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     ("place", "message"),
@@ -178,7 +180,6 @@ def test_tests_are_run_only_where_the_user_says_so(project: Path) -> None:
     assert "is not a folder" in assay("repair", "clamp.py:4", "--verify", "nowhere", "--yes", cwd=project).stderr
 
 
-@pytest.mark.slow
 def test_verified_repairs_come_first_with_the_tests_that_they_mend_and_refused_ones_are_counted(
     project: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -202,7 +203,6 @@ def test_verified_repairs_come_first_with_the_tests_that_they_mend_and_refused_o
     assert told["repairs"][0]["verification"]["mends"] == ["test_clamp.py::test_high", "test_clamp.py::test_between"]
 
 
-@pytest.mark.slow
 def test_a_repair_that_passes_is_found_behind_as_many_as_are_printed(project: Path) -> None:
     isolated()
     write(project, {"clamp.py": BASKET, "test_clamp.py": BASKET_TESTS})
@@ -215,7 +215,6 @@ def test_a_repair_that_passes_is_found_behind_as_many_as_are_printed(project: Pa
     assert "were not tried: enough pass (--most 1)\n" in ran.stderr
 
 
-@pytest.mark.slow
 def test_where_the_tests_leave_nothing_that_is_said_with_what_to_try(project: Path) -> None:
     isolated()
     write(project, {"test_clamp.py": "from clamp import clamp\n\n\ndef test_between():\n    assert clamp(4, 0, 9) == 'four'\n"})
@@ -252,7 +251,6 @@ def test_why_repairs_are_not_verified_is_said_once_of_all_and_how_many_were_judg
     assert list(told_of_tests(Verified(left=(repair,), why="it has no tests"), 3, 60e3)) == ["not verified: it has no tests"]
 
 
-@pytest.mark.slow
 def test_where_no_tests_can_be_run_the_repairs_are_printed_and_the_reason_said(project: Path) -> None:
     (project / "test_clamp.py").unlink()
     ran = assay("repair", "clamp.py:4", "--verify", "--yes", cwd=project)

@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+import pytest
 from house.running import assay
 
 
+@pytest.mark.slow
 def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
     import socket
 

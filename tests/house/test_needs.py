@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 TESTS = """
 import pytest
 from needs import needs
@@ -34,6 +36,7 @@ def test_on_foot(): pass
 """
 
 
+@pytest.mark.slow
 def test_of_what_can_not_run_one_test_is_skipped_for_each_reason_and_says_how_many_there_are(tmp_path: Path) -> None:
     (tmp_path / "test_all.py").write_text(TESTS)
     here = Path(__file__).parents[1]

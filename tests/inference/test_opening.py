@@ -44,6 +44,7 @@ def test_an_option_of_another_backend_is_refused_by_name(tmp_path: Path) -> None
         open_model(tmp_path, threads=2)
 
 
+@pytest.mark.slow
 def test_a_folder_without_a_model_and_a_closed_port_are_errors_for_people(tmp_path: Path) -> None:
     for where in (str(tmp_path), "http://127.0.0.1:9"):
         with pytest.raises(ModelError) as error:
@@ -82,6 +83,7 @@ def keys_sent(speech: Speech) -> set[str | None]:
     return keys
 
 
+@pytest.mark.slow
 def test_the_environments_key_goes_to_the_first_server_alone(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     monkeypatch.setenv("ASSAY_API_KEY", "mine")
     first, second = ChatSpeech(), ChatSpeech()
@@ -160,6 +162,7 @@ def test_the_first_server_that_answers_is_opened() -> None:
         assert model.fingerprint.name == "acme/Qwen2.5-Coder-tiny"
 
 
+@pytest.mark.slow
 def test_servers_of_which_none_answers_are_all_named() -> None:
     with pytest.raises(NoServerAnswers) as error:
         ModelChoice(f"{NOBODY},http://127.0.0.1:7").open()

@@ -34,6 +34,7 @@ def asked(folder: Path, where: str, out: str = "run", functions: int = 8) -> Ask
     )
 
 
+@pytest.mark.slow
 def test_servers_share_the_calls_and_the_answers_are_those_of_one(tmp_path: Path) -> None:
     one, other = Speech(), Speech()
     with serving(one) as first, serving(other) as second:
@@ -46,6 +47,7 @@ def test_servers_share_the_calls_and_the_answers_are_those_of_one(tmp_path: Path
     ]
 
 
+@pytest.mark.slow
 def test_where_a_server_dies_the_others_go_on_and_nothing_is_lost(tmp_path: Path) -> None:
     one, other = Speech(pause_s=0.02), Speech(pause_s=0.02)
     with ExitStack() as dies, serving(other) as second:
@@ -112,6 +114,7 @@ def test_a_server_that_serves_another_model_later_leaves_its_share_to_the_others
     assert {work(n) for n in range(4)} == {"http://b"}
 
 
+@pytest.mark.slow
 def test_a_server_that_is_down_at_the_start_is_told_and_left_to_the_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with serving(Speech()) as only:
         run = run_study(asked(tmp_path, f"http://127.0.0.1:1,{only}"))
@@ -119,6 +122,7 @@ def test_a_server_that_is_down_at_the_start_is_told_and_left_to_the_others(tmp_p
     assert "note: http://127.0.0.1:1: can't be reached" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_server_is_asked_several_things_at_once(tmp_path: Path) -> None:
     speech = Speech(pause_s=0.02)
     under_way, most = 0, 0
@@ -142,6 +146,7 @@ def test_a_server_is_asked_several_things_at_once(tmp_path: Path) -> None:
     assert most > 1
 
 
+@pytest.mark.slow
 def test_one_worker_for_each_server_is_no_more_than_the_pool_has(tmp_path: Path) -> None:
     speech = Speech()
     with serving(speech) as only:

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from assay.analysis.python.lines import Gap, UnreadableSource, middle, rest, sample_lines, whole
 from assay.analysis.python.regions import candidates
 from assay.inference.completion.settings import Settings
@@ -131,6 +133,7 @@ async def ask(client: Client, number: int, text: str, offset: int) -> str:
     return accepted(text, items[0]) if items else text
 
 
+@pytest.mark.slow
 async def test_accepting_in_the_editor_gives_the_very_file_that_a_study_judges() -> None:
     script, rng, chosen = Scripted(), random.Random("texts"), places()
     options = {"alternatives": 1, "speculate": False, "remember": False, "delay": 0, "maxMs": 60_000}

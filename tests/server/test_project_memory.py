@@ -78,6 +78,7 @@ async def asking(root: Path, files: dict[str, str], **options: Any) -> AsyncIter
         yield one
 
 
+@pytest.mark.slow
 async def test_a_name_of_another_file_is_completed_and_the_explanation_says_where_it_stands(tmp_path: Path) -> None:
     async with asking(tmp_path, {"app/db.py": store("index")}) as one:
         item = await one.item()
@@ -88,6 +89,7 @@ async def test_a_name_of_another_file_is_completed_and_the_explanation_says_wher
         assert "Seen before in `app/db.py`, line 6." in told["markdown"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scope", ["file", "off"])
 async def test_other_files_are_not_read_where_the_setting_says_so(scope: str, tmp_path: Path) -> None:
     async with asking(tmp_path, {"app/db.py": store("index")}, memory=scope) as one:
@@ -107,6 +109,7 @@ async def test_off_reads_nothing_of_the_open_file_either(tmp_path: Path) -> None
             assert any(item["insertText"].startswith("_index") for item in items) == (scope == "file"), scope
 
 
+@pytest.mark.slow
 async def test_secrets_and_ignored_files_have_no_say(tmp_path: Path) -> None:
     files = {"secrets.py": store("index"), "made/db.py": store("index"), ".gitignore": "made/\n", "app/other.py": "x = 1\n"}
     async with asking(tmp_path, files) as one:
@@ -114,6 +117,7 @@ async def test_secrets_and_ignored_files_have_no_say(tmp_path: Path) -> None:
         assert "_index" not in await one.text()
 
 
+@pytest.mark.slow
 async def test_a_change_on_the_disk_is_seen_within_two_seconds(tmp_path: Path) -> None:
     async with asking(tmp_path, {"app/db.py": store("index")}) as one:
         (tmp_path / "app/db.py").write_text(store("folder"))
@@ -125,6 +129,7 @@ async def test_a_change_on_the_disk_is_seen_within_two_seconds(tmp_path: Path) -
         assert await one.until(lambda text: text.startswith("_archive")) < SEEN_S
 
 
+@pytest.mark.slow
 async def test_what_an_editor_has_not_saved_counts_over_the_disk_until_it_is_closed(tmp_path: Path) -> None:
     async with asking(tmp_path, {"app/db.py": store("index")}) as one:
         uri = (tmp_path / "app/db.py").as_uri()
@@ -149,6 +154,7 @@ async def test_unsaved_text_still_counts_after_the_memory_was_off(tmp_path: Path
         await one.until(lambda text: text.startswith("_index"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scope", ["file", "off"])
 async def test_what_was_suggested_from_other_files_is_forgotten_when_they_are_no_longer_read(scope: str, tmp_path: Path) -> None:
     async with asking(tmp_path, {"app/db.py": store("index")}, remember=True) as one:
@@ -208,6 +214,7 @@ async def test_in_a_long_file_with_a_long_prompt_the_line_that_is_named_is_the_o
         assert told["seen_before"][0] == {"file": None, "line": 40_006}
 
 
+@pytest.mark.slow
 async def test_the_line_that_is_named_stays_right_where_lines_are_put_in_above(tmp_path: Path) -> None:
     async with asking(tmp_path, {}, memory="file", remember=True) as one:
         uri, text = (tmp_path / "own.py").as_uri(), store("index") + "\n\n" + "# something else\n" * 100 + CALL

@@ -48,6 +48,7 @@ def model() -> Iterator[LlamaModel]:
         yield opened
 
 
+@pytest.mark.slow
 @given(st.integers(1, len(CODE) - 1), st.sampled_from(["line", "line", "block"]), st.booleans())
 def test_a_suggestion_has_the_same_measures_as_a_given_text(model: LlamaModel, cut: int, kind: Kind, remember: bool) -> None:
     prefix, suffix = CODE[:cut], CODE[cut + 5 :]

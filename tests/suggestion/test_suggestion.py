@@ -166,6 +166,7 @@ def test_the_lines_of_a_block_end_as_those_of_the_document(block_gguf: Path, tex
     assert made.measures["length"] == len(":\n    pass")
 
 
+@pytest.mark.slow
 async def test_a_block_in_a_windows_document_reaches_the_editor_with_its_line_ends(block_gguf: Path) -> None:
     async with client_of(block_gguf) as client:
         await client.initialize(options={"kind": "block"})

@@ -131,6 +131,7 @@ def test_who_asks_whether_a_run_goes_on_is_not_taken_for_one(tmp_path: Path) -> 
         assert runs(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_file_that_was_asked_for_too_late_is_left_out_and_the_run_goes_on(
     tmp_path: Path, run_of: Callable[[], Run], capsys: pytest.CaptureFixture[str]
 ) -> None:

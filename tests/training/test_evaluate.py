@@ -51,6 +51,7 @@ def test_the_first_files_in_turn_are_of_as_many_projects_as_can_be() -> None:
     assert in_turn(files, 0) == in_turn(files, 0)
 
 
+@pytest.mark.slow
 def test_an_untrained_model_has_the_bits_of_a_uniform_guess_and_the_n_grams_are_scored_on_the_same_tokens(model: LlamaModel) -> None:
     ngrams = NGrams(model.tokenize("".join(f.text for f in FILES)), SHAPE.vocabulary)
     figures = language_figures(model, ngrams, FILES[:4])

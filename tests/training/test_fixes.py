@@ -4,6 +4,7 @@ import random
 import sysconfig
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +21,7 @@ def items(count: int) -> list[tuple[str, Fix]]:
     return [(text, item) for text, item in made if item is not None]
 
 
+@pytest.mark.slow
 def test_what_an_item_shows_and_answers_is_the_file_itself() -> None:
     kinds = set()
     for text, item in items(200):

@@ -59,6 +59,7 @@ def test_an_error_in_a_thread_ends_the_step() -> None:
         steps_of(2).step(draw, 4, 1.0)
 
 
+@pytest.mark.slow
 def test_the_same_rows_are_learned_by_heart() -> None:
     steps = steps_of(2)
     given = itertools.cycle(ROWS)

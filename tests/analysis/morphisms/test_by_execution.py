@@ -166,6 +166,7 @@ def check_every_site_of(source: str, seed: int) -> int:
     return applied
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::SyntaxWarning")
 @FEW
 @given(st.integers(0, 10**9))

@@ -18,6 +18,8 @@ from assay.analysis.oracle.comparison import Comparisons
 from assay.analysis.oracle.copying import copy_project
 from assay.analysis.oracle.oracle import Oracle
 
+pytestmark = pytest.mark.slow
+
 SOURCE = "def total(values):\n    return len(values)\n\n\ndef names(values):\n    return ','.join(values)\n"
 TESTS = """import unittest
 

@@ -26,6 +26,7 @@ def told(comparison: Comparison) -> dict[str, tuple[str | None, str | None]]:
 WRONG = "def wrong(x):\n    return x\n"
 
 
+@pytest.mark.slow
 def test_a_test_that_fails_before_is_run_and_told_as_mended(oracle: Oracle) -> None:
     found = Comparisons(oracle, "shop.py", SHOP).with_text(changed(WRONG, "def wrong(x):\n    return x + 1\n"))
     assert told(found) == {"test_fails_steadily": ("failed", "passed"), "test_in_a_process_of_its_own": ("passed", "passed")}
@@ -41,6 +42,7 @@ def test_a_test_that_passes_before_and_fails_is_broken_with_its_error(oracle: Or
     assert found.tests[0].why.startswith("failed, was passed (")
 
 
+@pytest.mark.slow
 def test_what_is_not_saved_is_what_a_text_is_compared_with(oracle: Oracle) -> None:
     unsaved = "# a new line above\n" + changed("amount += price", "amount -= price")
     right = "# a new line above\n" + SHOP
@@ -49,11 +51,13 @@ def test_what_is_not_saved_is_what_a_text_is_compared_with(oracle: Oracle) -> No
     assert "test_names" not in told(found)
 
 
+@pytest.mark.slow
 def test_the_text_on_the_disk_can_be_what_mends(oracle: Oracle) -> None:
     found = Comparisons(oracle, "shop.py", changed("unit = 5", "unit = 6")).with_text(SHOP)
     assert told(found)["test_price[1]"] == told(found)["test_price[2]"] == ("failed", "passed")
 
 
+@pytest.mark.slow
 def test_of_a_text_that_does_not_parse_every_test_failed(oracle: Oracle) -> None:
     comparisons = Comparisons(oracle, "shop.py", changed("amount += price", "amount += price)"))
     assert told(comparisons.with_text(SHOP))["test_total"] == ("missing", "passed")
@@ -88,12 +92,14 @@ def test_the_tests_that_touch_lines_are_run_with_what_is_not_saved(oracle: Oracl
     assert told(Comparisons(oracle, "shop.py", SHOP).of_lines(range(line - 1, line + 2))).keys() == told(same).keys()
 
 
+@pytest.mark.slow
 def test_lines_that_run_at_import_are_judged_by_the_whole_suite(oracle: Oracle) -> None:
     found = Comparisons(oracle, "shop.py", SHOP).with_text(changed("RATE = 0.2", "RATE = 0.3"))
     assert len(found.tests) == len(oracle.baseline().outcomes)
     assert [name_of(test.test) for test in found.tests if test.is_broken] == ["test_price[1]", "test_price[2]"]
 
 
+@pytest.mark.slow
 def test_no_more_tests_are_run_than_there_is_time_for_and_those_that_fail_come_first(oracle: Oracle) -> None:
     comparisons = Comparisons(oracle, "shop.py", SHOP, max_s=0)
     found = comparisons.with_text(changed(WRONG, "def wrong(x):\n    return x + 1\n"))
@@ -107,6 +113,7 @@ def test_a_text_in_which_the_process_ends_breaks_that_test_and_no_more_are_run(o
     assert told(found)["test_price[2]"] == ("passed", None)
 
 
+@pytest.mark.slow
 def test_a_project_whose_only_test_fails_can_be_mended(python: Path, tmp_path: Path) -> None:
     bug = "def double(x):\n    return x * 3\n"
     project = write(tmp_path / "one", {"one.py": bug, "test_one.py": "import one\n\n\ndef test_double():\n    assert one.double(2) == 4\n"})
@@ -143,6 +150,7 @@ def test_fails():
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("others", ["", FAILS])
 def test_tests_that_only_may_touch_a_line_and_end_as_before_say_nothing_of_it(python: Path, tmp_path: Path, others: str) -> None:
     text = "LIMIT = 1\n\n\ndef unused(x):\n    return x\n"

@@ -48,6 +48,7 @@ def test_every_user_can_read_the_copy_and_run_its_programs(project: Path, tmp_pa
     assert (copied.folder / "run.sh").stat().st_mode & 0o777 == 0o755
 
 
+@pytest.mark.slow
 def test_a_deep_tree_that_the_projects_own_interpreter_leaves_stops_nothing(project: Path, python: Path, tmp_path: Path) -> None:
     place = ScratchFolder()
     copied = copy_project(project, place.path / "project")
@@ -62,6 +63,7 @@ def test_a_deep_tree_that_the_projects_own_interpreter_leaves_stops_nothing(proj
     assert not place.path.exists()
 
 
+@pytest.mark.slow
 def test_a_file_of_the_copy_that_the_projects_own_interpreter_makes_huge_is_not_read(project: Path, python: Path, tmp_path: Path) -> None:
     with closing(ScratchFolder()) as place:
         copied = copy_project(project, place.path / "project")

@@ -47,6 +47,7 @@ def pytest_runtest_teardown(item):
 MAX_S = 600
 
 
+@pytest.mark.slow
 def test_lines_of_files_that_were_not_copied_or_that_are_not_there_are_not_kept(tmp_path: Path, python: Path) -> None:
     secret = tmp_path / "secret.py"
     secret.write_text("one = 1\ntwo = 2\n")
@@ -75,6 +76,7 @@ def test_lines_of_files_that_were_not_copied_or_that_are_not_there_are_not_kept(
         assert set(made.coverage_with("test_one.py::test_one", "one.py", CODE + "\n").tests) == {"one.py", "sub/two.py"}
 
 
+@pytest.mark.slow
 def test_tests_that_nobody_has_collected_are_not_kept_and_no_time_is_longer_than_the_clock_says(tmp_path: Path, python: Path) -> None:
     project = write(tmp_path / "one", {"one.py": CODE, "test_one.py": TEST, "conftest.py": OTHER_RECORDS})
     with Oracle(project, python, isolated(), runs=2) as made:
@@ -88,6 +90,7 @@ def test_tests_that_nobody_has_collected_are_not_kept_and_no_time_is_longer_than
         assert verdict.reason.isprintable()
 
 
+@pytest.mark.slow
 def test_an_id_with_control_characters_is_shown_with_escapes_and_its_test_is_judged(tmp_path: Path, python: Path) -> None:
     settings = "[pytest]\ndisable_test_id_escaping_and_forfeit_all_rights_to_community_support = true\n"
     test = (

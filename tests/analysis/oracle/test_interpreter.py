@@ -102,6 +102,7 @@ def test_environments_are_looked_for_where_they_are_activated_then_in_the_projec
     assert interpreter_of(project, base) == project / ".venv" / "bin" / "python"
 
 
+@pytest.mark.slow
 def test_nobody_is_advised_to_install_anything_beside_assay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bare = tmp_path / "bare"
     venv.create(bare, symlinks=True, with_pip=False)

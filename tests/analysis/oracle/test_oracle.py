@@ -26,6 +26,7 @@ def oracle(project: Path, python: Path, tmp_path_factory: pytest.TempPathFactory
         yield made
 
 
+@pytest.mark.slow
 def test_a_file_that_is_too_large_to_be_copied_is_never_changed(
     project: Path, python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -62,6 +63,7 @@ NOTE = """import os
             except OSError: pass"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", ["forks", "forges", "note"])
 def test_no_completion_changes_what_becomes_of_the_next(oracle: Oracle, first: str) -> None:
     tests = sorted(oracle.covered("shop.py")[SHOP.split("\n").index("        amount += price") + 1])
@@ -122,6 +124,7 @@ def test_of_a_test_that_ends_its_process_no_lines_are_known(oracle: Oracle) -> N
     assert oracle.coverage_with(test, "shop.py", wrong).tests == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "label", "way", "reason"),
     [
@@ -153,6 +156,7 @@ def test_a_change_is_judged_by_the_tests_that_touch_it(
     assert reason in verdict.reason
 
 
+@pytest.mark.slow
 def test_tests_of_the_whole_function_are_asked_where_a_name_in_it_becomes_local(oracle: Oracle) -> None:
     unbound = changed('        return "none"', '        import functools; return "none"')
     verdict = oracle.verdict("shop.py", unbound)
@@ -245,6 +249,7 @@ def test_a_copy_that_a_killed_process_left_is_removed_and_nothing_stays_behind(
     assert not [path for path in tmp_path.iterdir() if path.name.startswith("assay-copy-")]
 
 
+@pytest.mark.slow
 def test_what_was_learned_of_the_same_content_is_not_measured_again(
     oracle: Oracle, project: Path, python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,6 +28,7 @@ def errors(profile: Profile) -> dict[str, str | None]:
     return {name_of(test.test): test.error for test in profile.tests}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "error"),
     [
@@ -61,6 +62,7 @@ def test_the_class_of_a_text_is_that_of_its_gravest_test_and_agrees_with_the_ver
     assert profile.is_counterfeit is (None if verdict.label is None else not verdict.label and (profile.share_kept or 0) >= 0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["warm", "process", "whole"])
 def test_each_touching_test_is_told_and_none_hides_those_after_it(oracle: Oracle, way: Way) -> None:
     text = changed("unit = 5", "unit = 6 if count > 1 else [][0]")
@@ -102,6 +104,7 @@ def test_a_program_that_makes_every_test_pass_keeps_none(oracle: Oracle) -> None
     assert "tampered" in profile.reason
 
 
+@pytest.mark.slow
 def test_where_more_tests_touch_a_place_the_same_are_run_for_each_text_and_the_rest_decides_nothing(oracle: Oracle) -> None:
     line = SHOP.split("\n").index("    unit = 5") + 1
     texts = [changed("unit = 5", f"unit = {unit}") for unit in ("6", "10 // 2", "None", "(5)")]
@@ -222,6 +225,7 @@ CHANGED = """
 """
 
 
+@pytest.mark.slow
 def test_an_error_that_comes_out_of_the_project_is_a_crash_and_what_a_test_itself_says_is_not(tmp_path: Path, python: Path) -> None:
     files = {"calc.py": CALC, "tests/test_calc.py": STATES, "pytest.ini": "[pytest]\naddopts = --doctest-modules\n"}
     text = CALC[: CALC.index('    if what == "no')] + CHANGED

@@ -128,6 +128,7 @@ def swapped(module: ModuleType, old: str, new: str) -> int:
     return swap(Live.found(str(Path(file).parent)), file, SOURCE, SOURCE.replace(old, new))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "call", "before", "after"),
     [
@@ -163,6 +164,7 @@ def test_functions_further_down_keep_their_code_though_their_lines_move(module: 
     assert module.cached.__wrapped__.__code__ is code
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [

@@ -15,6 +15,8 @@ from assay.analysis.oracle.oracle import NotJudged, Oracle
 from assay.analysis.oracle.suite import SuiteLimits
 from assay.suggestion.repair.project_tests import ProjectTests
 
+pytestmark = pytest.mark.slow
+
 ORDER = """
 done = []
 
@@ -54,7 +56,6 @@ UNFORKABLE = {
 }
 
 
-@pytest.mark.slow
 def test_what_cannot_be_forked_is_judged_by_fresh_processes_and_what_runs_at_a_late_import_by_the_whole_suite(
     tmp_path: Path, python: Path
 ) -> None:
@@ -86,7 +87,6 @@ def test_depends_on_what_is_installed():
 """
 
 
-@pytest.mark.slow
 def test_the_whole_suite_is_not_believed_either_where_the_unchanged_program_fails_in_it(tmp_path: Path, python: Path) -> None:
     flag = python.parent.parent / "flag-of-the-oracle"
     flag.touch()
@@ -169,7 +169,6 @@ def test_alone():
 """
 
 
-@pytest.mark.slow
 def test_all_tests_that_a_started_process_may_serve_belong_to_every_line(tmp_path: Path, python: Path) -> None:
     files = {"shop.py": SHOP, "test_shop.py": SHARED, "test_other.py": "import shop\ndef test_other():\n    assert shop.total([1]) == 1\n"}
     with Oracle(write(tmp_path, files), python, isolated(), runs=2) as made:
@@ -210,7 +209,6 @@ KILLED_WHERE_FORKED = """    if os.getpid() != STARTED:
 """
 
 
-@pytest.mark.slow
 def test_where_the_warm_process_dies_in_a_control_the_next_way_is_taken(tmp_path: Path, python: Path) -> None:
     test = "import shop\n\n\ndef test_total():\n    assert shop.total([1, 2]) == 3\n"
     with Oracle(write(tmp_path, {"shop.py": SLOW_TOTAL, "test_shop.py": test}), python, isolated(), runs=2) as made:
@@ -278,7 +276,6 @@ def test_a_collection_that_never_ends_is_given_up_at_its_limit_and_not_repeated(
 SLEEPERS = "import time\n\n\ndef test_ok():\n    pass\n" + "".join(f"\n\ndef test_{n}():\n    time.sleep(600)\n" for n in range(3))
 
 
-@pytest.mark.slow
 def test_tests_that_hang_are_told_and_left_out_each_in_less_time_than_the_first(
     tmp_path: Path, python: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

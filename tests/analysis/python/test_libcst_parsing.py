@@ -129,6 +129,7 @@ print("read")
 """
 
 
+@pytest.mark.slow
 def test_the_deepest_that_is_allowed_is_read_from_a_small_stack() -> None:
     texts = [nested(kind, deepest(kind)) for kind in NESTED]
     blocks = "".join(f"{' ' * i}if x:\n" for i in range(98))

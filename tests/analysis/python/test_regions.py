@@ -176,6 +176,7 @@ def test_a_region_is_statements_cut_out_where_they_can_be_put_back(source: str) 
         assert statements_in(source[start : region.end]) >= 1
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(sources())
 def test_the_file_without_a_region_compiles_and_is_else_what_it_was(source: str) -> None:

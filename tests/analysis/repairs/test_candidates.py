@@ -32,6 +32,7 @@ def check_sound(source: str, line: int, found: list[Candidate]) -> None:
     assert [candidate.start for candidate in found] == sorted(candidate.start for candidate in found)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.data())
 def test_each_candidate_compiles_and_changes_the_line_and_none_comes_twice(seed: int, data: st.DataObject) -> None:
     source = program(random.Random(seed))
@@ -40,6 +41,7 @@ def test_each_candidate_compiles_and_changes_the_line_and_none_comes_twice(seed:
     check_sound(source, line, candidates(source, "python", (start, start), most=1000))
 
 
+@pytest.mark.slow
 @given(sources(), st.data())
 def test_that_holds_for_any_line_ends_and_indentation(source: str, data: st.DataObject) -> None:
     # libcst does not give back what has a carriage return alone

@@ -111,11 +111,13 @@ def honest_passes(where: Attacked) -> None:
     assert result.outcome is ProgramOutcome.PASSED, result
 
 
+@pytest.mark.slow
 @each(SHORT)
 def test_a_hostile_program_in_bubblewrap_neither_passes_nor_does_harm(bubblewrap: Attacked, program: Hostile) -> None:
     contained(bubblewrap, program)
 
 
+@pytest.mark.slow
 @each(ENDLESS)
 def test_a_hostile_program_that_never_ends_in_bubblewrap_is_ended(bubblewrap: Attacked, program: Hostile) -> None:
     contained(bubblewrap, program)
@@ -171,6 +173,7 @@ def seen_in_the_open(program: Hostile) -> tuple[str, ...]:
     return jailed("exit_status", program).harms
 
 
+@pytest.mark.slow
 @open_scene
 @each([program for program in HARM if program.name in ("read_a_file", "write_a_file", "tcp", "signal_one", "daemon", "memory")])
 def test_the_scene_sees_harm_that_is_done(program: Hostile) -> None:

@@ -29,6 +29,7 @@ from assay.calibration.measures.registry import enter
 BOTH = ("total_logprob", "length")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [LADDER, *MAPS])
 def test_it_passes_scikit_learns_own_checks(kind: str) -> None:
     results = check_estimator(MapClassifier(kind), on_skip=None)

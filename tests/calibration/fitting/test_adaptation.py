@@ -107,6 +107,7 @@ def test_one_class_and_measures_that_do_not_vary_give_a_finite_map(n: int, seed:
     assert (found.log_odds(x).mean() - parent.log_odds(x).mean()) * (1 if share else -1) >= -1e-9
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 300), st.integers(0, 2**31), st.floats(-2, 2), st.floats(-1, 2))
 def test_a_beta_map_is_moved_no_farther_than_it_rises_and_never_to_a_worse_place(n: int, seed: int, offset: float, slope: float) -> None:

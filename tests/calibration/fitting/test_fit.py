@@ -96,6 +96,7 @@ def test_flipping_the_labels_of_a_project_does_not_change_what_is_predicted_for_
     assert one.held_out[~of_seven].tolist() != two.held_out[~of_seven].tolist()
 
 
+@pytest.mark.slow
 def test_the_spread_between_projects_is_part_of_the_range() -> None:
     alike, _ = world(3000, projects=30, between=0.0)
     unlike, _ = world(3000, projects=30, between=0.8)
@@ -175,6 +176,7 @@ def test_one_class_is_insufficient_and_has_no_skill_and_no_auc() -> None:
     assert found.evidence.auc is None
 
 
+@pytest.mark.slow
 def test_several_measures_are_fitted_together() -> None:
     samples, _ = world(800)
     found = fit(samples, "exact_match", ["total_logprob", "length"], kind="platt", resamples=100).calibrator

@@ -27,6 +27,7 @@ def test_below_25_samples_or_5_of_a_class_it_is_the_base_rate(n: int, positives:
     assert (choice.kind, choice.tried) == ("base_rate", ())
 
 
+@pytest.mark.slow
 def test_where_platt_is_the_truth_it_stays_platt_nearly_always() -> None:
     chosen = [select_map(*world(300, seed)[:3], NAMES).kind for seed in range(40)]
     assert chosen.count("platt") >= 34
@@ -71,6 +72,7 @@ def test_of_very_many_samples_the_choice_is_made_on_10_000_that_the_seed_draws()
     assert first == again == select_map(x[some], y[some], np.unique(groups[some], return_inverse=True)[1], NAMES).tried[0].log_loss != other
 
 
+@pytest.mark.slow
 def test_of_several_measures_the_useful_one_is_taken_up_and_the_noise_is_not() -> None:
     names = ["total_logprob", "mean_entropy"]
     kept = []
@@ -102,6 +104,7 @@ def test_the_ridge_is_on_the_further_measures_only_and_the_best_of_those_tried()
     assert strong.slopes[0] > 0.5
 
 
+@pytest.mark.slow
 def test_a_ridge_that_was_chosen_by_cross_validation_is_no_worse_than_none_on_new_samples() -> None:
     names = ["total_logprob", "min_logprob", "mean_logprob", "mean_entropy", "mean_margin", "length"]
     losses = []

@@ -43,6 +43,7 @@ def errors(each: int, seed: int, **world: float) -> tuple[float, float, float]:
     return pooled_error, own_error, shrunk_error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("each", [10, 20, 50, 100, 300])
 def test_shrunk_maps_are_at_least_as_good_as_pooled_and_as_separate_ones_at_every_n(each: int) -> None:
     pooled, own, shrunk = np.mean([errors(each, seed) for seed in range(8)], axis=0)
@@ -101,11 +102,13 @@ def nested_world(seed: int, sizes: list[list[int]]) -> tuple[Floats, NDArray[np.
     return x, rng.random(len(paths)) < sigmoid(offset + 0.6 * x[:, 0]), paths, of_language
 
 
+@pytest.mark.slow
 def test_the_spread_within_a_parent_of_two_children_is_not_halved_by_their_own_mean() -> None:
     found = np.array([fit_tree(*nested_world(seed, [[200, 200]] * 20)[:3]).between for seed in range(10)])
     assert np.sqrt(np.mean(found[:, :, 0] ** 2, axis=0)) == pytest.approx([0.8, 0.5], abs=0.08)
 
 
+@pytest.mark.slow
 def test_a_languages_map_is_as_sure_as_its_projects_are_many_not_its_samples() -> None:
     held, total = 0, 0
     for seed in range(30):
@@ -145,6 +148,7 @@ def test_a_single_group_has_its_parents_map() -> None:
     assert (tree.children[0].intercept, tree.children[0].slopes) == (tree.root.intercept, tree.root.slopes)
 
 
+@pytest.mark.slow
 def test_a_calibrator_with_levels_gives_each_project_its_own_number_and_survives_its_file(tmp_path: Path) -> None:
     samples, _ = world(6000, projects=30, between=1.0, seed=4)
     made = fit(samples, "exact_match", levels=["project"], resamples=50)
@@ -180,6 +184,7 @@ def test_a_childs_number_is_nearer_to_its_projects_rate_than_the_root_map_is() -
     assert off["own"] < 0.3 * off["root"]
 
 
+@pytest.mark.slow
 def test_levels_that_bring_nothing_are_left_out_and_it_is_said() -> None:
     samples, _ = world(1500, projects=8, between=0.0)
     made = fit(samples, "exact_match", levels=["project"], resamples=50)
@@ -188,6 +193,7 @@ def test_levels_that_bring_nothing_are_left_out_and_it_is_said() -> None:
     assert any("levels are left out" in note for note in made.notes)
 
 
+@pytest.mark.slow
 def test_whether_there_are_levels_is_held_out_too() -> None:
     """Only p0 speaks for levels, so that the maps that it is judged by have none."""
     samples, _ = world(1500, projects=8, between=0.0, seed=1)
@@ -227,6 +233,7 @@ def test_levels_that_can_not_be_are_refused(levels: list[str], kind: str, reason
         fit(world(100)[0], "exact_match", levels=levels, kind=kind)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_the_user_is_a_level_too() -> None:
     samples, _ = world(2000, projects=10, between=1.2, seed=4)
     samples = [structs.replace(s, user=s.project, project=f"q{i % 9}") for i, s in enumerate(samples)]

@@ -175,6 +175,7 @@ def test_the_steps_of_neighbouring_floats_are_told_apart() -> None:
         assert p == pytest.approx([1 / 6] * 5 + [5 / 6] * 5)
 
 
+@pytest.mark.slow
 @given(drawn, st.booleans())
 @settings(max_examples=60)
 def test_venn_abers_is_two_isotonic_fits_with_the_new_sample_as_0_and_as_1(sample: tuple[Floats, NDArray[np.bool_]], rising: bool) -> None:

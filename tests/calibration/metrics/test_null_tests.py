@@ -131,6 +131,7 @@ def test_where_every_sample_is_a_group_kuipers_test_by_group_is_kuipers_test() -
         assert by_group.p_value == pytest.approx(kuiper(p, y).p_value, abs=0.07)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", [spiegelhalter, kuiper, lambda p, y: null_test(p, y, ece, simulations=99)])
 def test_a_test_refutes_5_percent_of_calibrated_worlds_and_most_overconfident_ones(test: Callable[..., NullTest]) -> None:
     assert share_refuted(lambda seed: test(*perfect(300, seed)), 300) == pytest.approx(0.05, abs=0.033)

@@ -34,6 +34,7 @@ def by_definition(p: Floats, y: np.ndarray, points: int = 4001) -> float:
     return low
 
 
+@pytest.mark.slow
 @given(forecasts)
 @settings(max_examples=15, deadline=None)
 def test_the_grid_changes_the_smooth_ece_by_less_than_half_a_step(forecast: Forecast) -> None:
@@ -76,6 +77,7 @@ def test_probabilities_0_and_1_that_come_true_have_error_0() -> None:
     assert smooth_ece_noise_floor([0, 1, 1, 0]) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [60, 1000, 30_000])
 @pytest.mark.parametrize("shape", [(1.2, 2.5), (0.3, 0.6)])
 def test_the_noise_floor_is_the_mean_of_a_perfect_forecaster(n: int, shape: tuple[float, float]) -> None:

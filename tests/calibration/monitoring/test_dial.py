@@ -210,6 +210,7 @@ def test_what_is_no_dial_is_refused(change: dict[str, object], reason: str) -> N
         dial(**arguments)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_no_row_is_wrong_more_often_than_stated_and_reading_off_the_measured_precision_is() -> None:
     """Stated 10 %; of 150 worlds that is 15 ± 3.7, and 4 standard deviations are left for the worst of 19 rows."""
     found, _ = outcomes(replace(BASE, n=800, between=0.6), 150)

@@ -40,6 +40,7 @@ def watched(samples: list[tuple[float, bool]], state: Watch) -> Watch:
     return watch(state, *map(list, zip(*samples, strict=True)))
 
 
+@pytest.mark.slow
 @given(STREAM, PROBABILITY, st.floats(0, 1), st.floats(0, 1))
 @settings(max_examples=200, deadline=None)
 def test_while_the_claim_holds_the_e_value_never_grows_in_the_mean(

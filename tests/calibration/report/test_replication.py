@@ -27,6 +27,7 @@ def test_a_world_has_the_base_rate_skill_and_width_that_it_says(base_rate: float
     assert world.half_width(800, 1000) == pytest.approx(1.96 * world.skill_deviation() / np.sqrt(800), rel=0.12)
 
 
+@pytest.mark.slow
 def test_a_folder_without_the_data_is_refused_in_a_line_that_names_what_is_missing(tmp_path: Path) -> None:
     ran = subprocess.run([sys.executable, SCRIPT, "--data", tmp_path], capture_output=True, text=True, timeout=60, check=False)
     assert (ran.returncode, ran.stdout) == (2, "")

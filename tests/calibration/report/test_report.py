@@ -106,6 +106,7 @@ def test_a_measure_that_is_no_probability_has_no_before(tmp_path: Path) -> None:
     assert "before" not in (tmp_path / "report.md").read_text()
 
 
+@pytest.mark.slow
 def test_an_infinite_log_loss_is_said_and_everything_else_is_as_without_a_bound(tmp_path: Path) -> None:
     samples = [structs.replace(s, measures={"verbalised": round(0.1 + 0.9 * (s.seed % 10) / 9, 1)}) for s in world(300)[0]]
     made = fitted_to(samples, "verbalised")
@@ -132,6 +133,7 @@ def test_many_groups_are_dealt_into_blocks_and_every_sample_stays(tmp_path: Path
     assert left_out in (tmp_path / "report.html").read_text()
 
 
+@pytest.mark.slow
 def test_plots_read_no_settings_of_the_current_folder(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "matplotlibrc")  # whoever reads it waits for ever
     drawn = "from assay.calibration.report.plots import svg; print(svg(lambda figure: None, (1, 1))[:5])"
@@ -193,6 +195,7 @@ def test_a_picture_of_many_samples_is_hardly_larger_than_one_of_few(made: tuple[
     assert sum(many.values()) < 1.5 * sum((made[1] / name).stat().st_size for name in many)
 
 
+@pytest.mark.slow
 def test_names_that_mean_something_to_markdown_or_html_are_only_names(tmp_path: Path) -> None:
     odd = "<script>alert(1)</script>|`a`*b*_c_ [d](javascript:e) &lt; $x$"
     samples = [
@@ -211,6 +214,7 @@ def test_names_that_mean_something_to_markdown_or_html_are_only_names(tmp_path: 
     assert "total_logprob" in text
 
 
+@pytest.mark.slow
 def test_names_with_half_a_character_are_reported_and_the_json_has_them_as_they_are(tmp_path: Path) -> None:
     half = {"project": "p\ud800", "language": "l\udfff", "model_name": "m\udc80"}
     samples = [structs.replace(s, **(half if s.project == "p1" else {"model_name": half["model_name"]})) for s in world(200)[0]]
@@ -221,12 +225,14 @@ def test_names_with_half_a_character_are_reported_and_the_json_has_them_as_they_
         assert shown in (tmp_path / name).read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_same_samples_give_the_same_files(fitted: Fit, made: tuple[Report, Path], tmp_path: Path) -> None:
     report([fitted_to(world(500, between=0.3)[0])], tmp_path)
     for name in FILES:
         assert (tmp_path / name).read_bytes() == (made[1] / name).read_bytes(), name
 
 
+@pytest.mark.slow
 def test_a_users_own_style_of_matplotlib_changes_nothing(fitted: Fit, made: tuple[Report, Path]) -> None:
     from matplotlib import rc_context
 
@@ -235,6 +241,7 @@ def test_a_users_own_style_of_matplotlib_changes_nothing(fitted: Fit, made: tupl
     assert again == {name: (made[1] / name).read_text() for name in again}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [4, 30, 60])
 def test_few_samples_can_be_reported(count: int, tmp_path: Path) -> None:
     report([fit(world(count, projects=2)[0], "exact_match", date=DATE)], tmp_path)
@@ -253,6 +260,7 @@ def test_one_class_is_reported_with_what_is_defined(tmp_path: Path) -> None:
     assert "the area under the ROC curve is not defined" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("files", [7, 1])
 def test_a_skill_that_needs_a_single_group_says_so(files: int, tmp_path: Path) -> None:
     of_one = [structs.replace(s, file=f"f{i % files}.py", labels={"exact_match": i == 0}) for i, s in enumerate(world(60, projects=1)[0])]
@@ -276,17 +284,20 @@ def test_samples_held_out_one_by_one_are_not_counted_twice(tmp_path: Path) -> No
         assert nonsense not in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("projects", [1, 2])
 def test_a_skill_against_each_projects_base_rate_is_told_of_several_projects_only(projects: int, tmp_path: Path) -> None:
     report([fitted_to(world(100, projects=projects)[0])], tmp_path)
     assert ("own base rate" in (tmp_path / "report.md").read_text()) == (projects > 1)
 
 
+@pytest.mark.slow
 def test_probabilities_that_are_all_equal_are_one_bin(tmp_path: Path) -> None:
     report([fitted_to([structs.replace(s, measures={"total_logprob": -1.0}) for s in world(100)[0]])], tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == FILES
 
 
+@pytest.mark.slow
 def test_the_candidates_the_guards_and_the_dial_are_in_the_report(tmp_path: Path) -> None:
     report([fit(world(400)[0], "exact_match", resamples=100, date=DATE)], tmp_path)
     text = (tmp_path / "report.md").read_text()
@@ -296,6 +307,7 @@ def test_the_candidates_the_guards_and_the_dial_are_in_the_report(tmp_path: Path
     assert re.search(r"\| 50 % \| 0\.\d\d \| \d+\.\d % \(.* to .* %\) \| \d+\.\d % \(.* to .* %\) \|", text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("projects", "files", "among"),
     [
@@ -312,6 +324,7 @@ def test_the_dial_promises_nothing_beyond_what_was_held_out(projects: int, files
         assert f"is right: over {among}, with a probability of 90 %" in (tmp_path / name).read_text()
 
 
+@pytest.mark.slow
 def test_a_dial_without_any_level_is_a_sentence_and_no_table(tmp_path: Path) -> None:
     report([fitted_to(world(30, projects=6)[0])], tmp_path)
     for name in ("report.md", "report.html"):

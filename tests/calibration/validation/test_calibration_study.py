@@ -117,6 +117,7 @@ def by_id(found: tuple[Figure, ...]) -> dict[str, Figure]:
     return {figure.id: figure for figure in found}
 
 
+@pytest.mark.slow
 def test_every_figure_of_samples_that_have_all_there_is_is_run(calibrator: Calibrator, samples: list[Sample]) -> None:
     arms = {"no_docstring": samples[:600], "no_suffix": samples[300:]}
     found = by_id(figures(calibrator, Inputs(samples, arms), held_out(calibrator, samples)))
@@ -146,6 +147,7 @@ def test_what_the_samples_do_not_have_is_not_run_and_why_is_said(calibrator: Cal
     }
 
 
+@pytest.mark.slow
 def test_places_are_paired_by_the_id_of_their_samples(calibrator: Calibrator, samples: list[Sample]) -> None:
     shifted = [changed(sample, measures={**sample.measures, "total_logprob": sample.measures["total_logprob"] - 1.5}) for sample in samples]
     strangers = [changed(sample, id=f"other {sample.id}") for sample in samples]
@@ -155,6 +157,7 @@ def test_places_are_paired_by_the_id_of_their_samples(calibrator: Calibrator, sa
     assert found["K7.no_docstring"].note == "no sample without the docstring has the id of a plain one, a label and a number"
 
 
+@pytest.mark.slow
 def test_how_each_figure_is_held_out_is_told(calibrator: Calibrator, samples: list[Sample]) -> None:
     folds = fit(samples, "exact_match", resamples=50, date=datetime.fromisoformat(calibrator.fitted_on.date)).kept_folds()
     found = by_id(figures(calibrator, Inputs(samples, {"no_suffix": samples}), held_out(calibrator, samples, folds)))
@@ -163,6 +166,7 @@ def test_how_each_figure_is_held_out_is_told(calibrator: Calibrator, samples: li
     assert told == dict.fromkeys(told, by_folds) | dict.fromkeys(("K5", "K8"), among_themselves)
 
 
+@pytest.mark.slow
 def test_maps_that_are_compared_have_seen_the_same_samples(samples: list[Sample]) -> None:
     """A calibrator of many samples would else have more skill than a map with one more measure of few."""
     more = [changed(sample, id=f"more {sample.id}") for sample in samples[:150]]
@@ -172,6 +176,7 @@ def test_maps_that_are_compared_have_seen_the_same_samples(samples: list[Sample]
     assert a["K1"].value != b["K1"].value
 
 
+@pytest.mark.slow
 def test_measures_that_model_selection_leaves_out_are_told(samples: list[Sample]) -> None:
     rng = np.random.default_rng(1)
     noise = [changed(sample, measures={**sample.measures, "ask_true_normalised": float(rng.normal())}) for sample in samples]

@@ -156,6 +156,7 @@ def by_id(found: tuple[Figure, ...]) -> dict[str, Figure]:
     return {figure.id: figure for figure in found}
 
 
+@pytest.mark.slow
 def test_every_figure_of_samples_that_have_all_there_is_is_run_but_that_of_two_models(
     calibrator: Calibrator, samples: list[Sample]
 ) -> None:

@@ -44,6 +44,7 @@ def test_of_other_samples_they_are_what_the_user_would_see(made: Fit) -> None:
         assert np.isnan(said) if seen is None else said == pytest.approx(seen)
 
 
+@pytest.mark.slow
 def test_another_input_of_a_project_is_judged_by_the_map_that_did_not_see_the_project(samples: list[Sample]) -> None:
     source = CrossFitted(tuple(samples), "project")
     there = [changed(sample, id=f"arm {sample.id}") for sample in samples]
@@ -82,6 +83,7 @@ def test_with_folds_a_project_that_was_not_seen_has_the_calibrators_own_map_and_
     assert "60 of 100 samples by the map itself, which saw none of their projects" in source.how
 
 
+@pytest.mark.slow
 def test_what_the_calibrator_has_no_map_for_is_cross_fitted_to_the_samples_also_with_folds(made: Fit, samples: list[Sample]) -> None:
     both = [changed(each, labels={**each.labels, "tests_pass": not each.labels["exact_match"]}) for each in again(samples[:300])]
     p = held_out(made.calibrator, both, made.kept_folds())(both, "tests_pass", FEATURES)
@@ -93,6 +95,7 @@ def test_folds_of_another_calibrator_are_refused(made: Fit, samples: list[Sample
         held_out(replace(made.calibrator, reason="another"), samples, made.kept_folds())
 
 
+@pytest.mark.slow
 def test_a_project_with_a_map_of_its_own_is_not_judged_by_it() -> None:
     several, _ = world(500, projects=5, between=2.0)
     found = fit(several, "exact_match", levels=("project",), resamples=2)
@@ -104,6 +107,7 @@ def test_a_project_with_a_map_of_its_own_is_not_judged_by_it() -> None:
     assert np.array_equal(p, found.held_out)
 
 
+@pytest.mark.slow
 def test_maps_of_levels_are_used_for_other_samples() -> None:
     several, _ = world(500, projects=5, between=2.0)
     calibrator = fit(several, "exact_match", levels=("project",), resamples=2).calibrator

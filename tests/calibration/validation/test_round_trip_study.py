@@ -75,6 +75,7 @@ def test_alternatives_beside_the_first_choice_are_left_out() -> None:
     assert of_inputs(replace(inputs, plain=[*inputs.plain, *others]))["R5"].n == len(others)
 
 
+@pytest.mark.slow
 def test_maps_with_and_without_round_trips_are_fitted_to_the_same_samples() -> None:
     inputs = world(0, telling=0).inputs()
     # what has no round trips says the opposite of what is true of the others: a map that saw it would be worse
@@ -101,6 +102,7 @@ def test_a_calibrator_of_costly_measures_alone_has_no_figures_and_says_why() -> 
     assert "no measure that costs no call" in found["R2"].note
 
 
+@pytest.mark.slow
 def test_where_agreement_is_known_the_gain_over_it_is_told() -> None:
     inputs = world(0, telling=2).inputs()
     agreed = [changed(each, measures={**each.measures, "agreement": -0.5}, alternatives=4) for each in inputs.plain]

@@ -43,6 +43,7 @@ def test_fit_writes_a_calibrator_and_says_what_it_is_worth(samples: Path, tmp_pa
     assert load(tmp_path / "new" / "c.json").status == "informative"
 
 
+@pytest.mark.slow
 def test_of_several_languages_each_is_said_with_what_it_is_worth_and_show_says_it_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -190,6 +191,7 @@ def test_free_is_every_measure_that_costs_nothing_and_that_all_samples_have(tmp_
     assert load(tmp_path / "c.json").features == ("total_logprob", "length")
 
 
+@pytest.mark.slow
 def test_free_takes_agreement_in_where_all_alternatives_have_it_and_leaves_it_out_where_there_is_none(tmp_path: Path) -> None:
     several = [
         structs.replace(one, rank=1 + number % 2, alternatives=2, measures={**one.measures, "agreement": -0.1 - number % 7})

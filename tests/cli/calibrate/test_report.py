@@ -79,6 +79,7 @@ def test_every_event_with_labels_has_its_section(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "ranking-kept.svg").exists()
 
 
+@pytest.mark.slow
 def test_a_report_is_on_the_features_and_the_event_that_were_asked_for(
     fitted: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -165,6 +165,7 @@ def workers_of(pid: int) -> Iterator[int]:
             yield int(child)
 
 
+@pytest.mark.slow
 def test_a_dry_run_says_what_would_be_executed_and_executes_nothing(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "tests" / "test_sums.py").write_text(f"open({str(project.parent / 'was-run')!r}, 'w')")
     before = contents(project.parent)

@@ -78,6 +78,7 @@ def test_a_file_that_can_not_be_read_is_named(project: Path) -> None:
     assert any("broken.json:1" in reason for reason in shown.document["skipped"])
 
 
+@pytest.mark.slow
 def test_the_answer_is_on_stdout_and_the_project_is_that_of_the_current_folder(project: Path, made: Calibrator) -> None:
     (project / "src").mkdir()
     ran = assay("calibrate", "show", cwd=project / "src")
@@ -87,6 +88,7 @@ def test_the_answer_is_on_stdout_and_the_project_is_that_of_the_current_folder(p
     assert document["calibrators"][0]["id"] == made.id
 
 
+@pytest.mark.slow
 def test_why_explains_every_task_for_the_model_that_is_asked_about(project: Path, tiny_gguf: Path) -> None:
     ran = assay("calibrate", "show", "--why", "--model", tiny_gguf, cwd=project)
     assert (ran.returncode, ran.stderr) == (0, "")

@@ -140,6 +140,7 @@ def counterfeits(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_run_of_counterfeits_brings_its_own_figures_and_one_of_another_study_stays(counterfeits: Path) -> None:
     run, path = counterfeits / "CF", str(counterfeits / "t.json")
     assert main(["calibrate", "validate", path, str(run)]) == 0
@@ -247,6 +248,7 @@ def _begun(folder: Path, study: str, model: str) -> None:
     (folder / "run.toml").write_text("".join(f"{name} = {json.dumps(value)}\n" for name, value in question.items()))
 
 
+@pytest.mark.slow
 def test_all_calibrators_are_validated_by_all_runs_that_say_something_of_them(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     calibrators = runs / "calibrators"
     assert main(["calibrate", "validate", "--all", str(runs / "all"), "--calibrators", str(calibrators), "--json"]) == 0
@@ -287,6 +289,7 @@ def test_what_can_not_be_validated_together_is_refused(
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_hash_of_a_run_covers_its_facts(counterfeits: Path) -> None:
     def hashes() -> set[str]:
         assert main(["calibrate", "validate", str(counterfeits / "t.json"), str(counterfeits / "CF")]) == 0

@@ -296,6 +296,7 @@ def garbling(seed: int) -> Callable[[Any], Any]:
     return lambda answer: with_one_part_changed(answer, chance) if next(numbers) % 2 else answer
 
 
+@pytest.mark.slow
 def test_nonsense_is_an_error_of_ours_or_does_no_harm() -> None:
     speech = ChatSpeech()
     with chatting(speech) as address, open_chat(address, patience_s=0.0) as asker:

@@ -89,6 +89,7 @@ def test_head_and_prefix_fit_and_do_not_overlap(tiny: LlamaModel, before: str, a
     assert found.suffix == excerpt_of(lambda text: len(tiny.tokenize(text)), "", after, budget, budget).suffix
 
 
+@pytest.mark.slow
 def test_the_cut_stays_in_place_behind_a_head_while_text_is_typed(tiny: LlamaModel) -> None:
     text = IMPORTS + BODY
     starts = []

@@ -98,6 +98,7 @@ def test_a_word_is_finished(embedded: LlamaModel) -> None:
     assert complete(embedded, prefix, "\n").text.startswith("oad")
 
 
+@pytest.mark.slow
 def test_typing_along_leaves_what_a_new_request_gives(embedded: LlamaModel) -> None:
     compared = 0
     for prefix, suffix in places(6):

@@ -22,6 +22,8 @@ from training.model import Llama, Shape
 from training.shipped import read
 from training.tokenizer import train
 
+pytestmark = pytest.mark.slow
+
 STDLIB = [path.read_text(encoding="utf-8") for path in sorted(Path(sysconfig.get_path("stdlib")).glob("*.py"))[:40]]
 Both = tuple[HFModel, LlamaModel]
 
@@ -70,7 +72,6 @@ def test_both_cut_text_and_lay_prompts_out_alike(both: Both) -> None:
     assert both[0].context_length == both[1].context_length
 
 
-@pytest.mark.slow
 def test_log_probabilities_of_real_code_agree(both: Both) -> None:
     differences: list[float] = []
     for text in STDLIB[:8]:
@@ -82,7 +83,6 @@ def test_log_probabilities_of_real_code_agree(both: Both) -> None:
     assert max(differences) < 1e-3
 
 
-@pytest.mark.slow
 def test_generations_and_alternatives_agree(both: Both) -> None:
     def check_numbers(model: Model, prompt: Prompt) -> list[tuple[str, str, list[float]]]:
         made = [

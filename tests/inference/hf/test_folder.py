@@ -147,6 +147,7 @@ def test_a_bad_folder_is_told_by_an_error_of_ours(
     assert "\n" not in str(raised.value)
 
 
+@pytest.mark.slow
 def test_nonsense_in_a_file_is_an_error_of_ours_or_does_no_harm(tmp_path: Path) -> None:
     whole = write_tiny_hf(tmp_path / "whole", shards=3, tokenizer_config={"bos_token": "a", "eos_token": "b"})
     names = ("config.json", "tokenizer.json", "tokenizer_config.json", "generation_config.json", "model.safetensors.index.json")

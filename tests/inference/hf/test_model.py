@@ -87,6 +87,7 @@ def test_a_generation_through_the_cache_has_the_numbers_of_one_pass(open_hf: Ope
     assert model.score(prompt, ids(generation)) == pytest.approx([token.logprob for token in generation.tokens], abs=EXACT)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("architecture", CONFIGS)
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())

@@ -194,6 +194,7 @@ def run(machine: type[Requests], written: Path, reference: LlamaModel, shift_tok
         run_state_machine_as_test(bound, settings=setting)
 
 
+@pytest.mark.slow
 def test_every_number_is_a_fresh_contexts_whatever_came_before(written: Path, reference: LlamaModel) -> None:
     run(Requests, written, reference)
 

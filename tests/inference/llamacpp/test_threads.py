@@ -101,6 +101,7 @@ def test_the_fastest_number_is_found_beside_any_load_and_kept(cores: int, load: 
     assert max(machine.behind(machine.run(5000 * step))) < 1.1
 
 
+@pytest.mark.slow
 @given(st.integers(1, 12), st.integers(0, 14), st.booleans(), st.sampled_from([0.003, 0.05]), st.integers(0, 99))
 def test_most_machines_are_served_not_much_worse_than_by_the_best_fixed_number(
     cores: int, load: int, told: bool, step: float, seed: int

@@ -26,6 +26,7 @@ def steps(count: int, seed: int) -> list[Step]:
     return found
 
 
+@pytest.mark.slow
 def test_a_fit_finds_what_says_which_token_comes() -> None:
     gains = fit(steps(1_500, 0))
     unseen = steps(500, 1)

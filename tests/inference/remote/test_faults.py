@@ -71,6 +71,7 @@ def test_nonsense_from_an_open_model_is_an_error_of_ours_or_does_no_harm() -> No
         assert model.generate(prompt, stop=LINE, max_tokens=9).text == "abc"
 
 
+@pytest.mark.slow
 def test_a_stream_that_is_left_is_closed_before_the_connection_is(caplog: pytest.LogCaptureFixture) -> None:
     async def left(connection: Connection) -> Any:
         body = {"prompt": "x", "max_tokens": 9, "stream": True}
@@ -143,6 +144,7 @@ def test_an_end_whose_token_is_not_told_has_no_log_probability(kind: str, bundle
             assert ("total_logprob" in measures_of(generation)) == speech.tells_end
 
 
+@pytest.mark.slow
 def test_a_token_keeps_its_space_where_the_server_takes_it_from_a_text() -> None:
     for speech in (Speech(strips_space=True), Speech(strips_space=True, bundle=3)):
         with serving(speech) as address, RemoteModel(address, layout="left_to_right") as model:
@@ -187,6 +189,7 @@ def test_token_ids_are_not_sent_to_a_server_that_takes_none(kind: str) -> None:
         assert not speech.asked
 
 
+@pytest.mark.slow
 def test_nothing_is_left_running_when_a_model_is_closed(caplog: pytest.LogCaptureFixture) -> None:
     with serving(Speech(pause_s=0.05)) as address:
         model = RemoteModel(address)

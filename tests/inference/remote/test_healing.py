@@ -47,6 +47,7 @@ def bodies(speech: Speech) -> list[dict[str, object]]:
     return [body for _, path, body in speech.asked if path == "/v1/completions"]
 
 
+@pytest.mark.slow
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(prefix=ASCII, suffix=ASCII)
 def test_what_the_prompt_leaves_out_is_written_again_and_not_shown(served: RemoteModel, speech: Speech, prefix: str, suffix: str) -> None:

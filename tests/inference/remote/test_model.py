@@ -113,6 +113,7 @@ def test_the_spelling_of_a_control_token_stays_text() -> None:
         assert model.count_tokens(text) == len(text)
 
 
+@pytest.mark.slow
 def test_typing_asks_for_one_line() -> None:
     speech = Speech()
     with serving(speech) as address, RemoteModel(address) as model:
@@ -170,6 +171,7 @@ def test_another_server_is_asked_with_no_more_than_openai_documents() -> None:
             model.tokenize("x")
 
 
+@pytest.mark.slow
 def test_cancel_and_time_end_what_a_silent_server_was_asked() -> None:
     says_on = threading.Event()
     speech = Speech(silent_until=says_on, pause_s=0.5)  # between its words: then the connection is closed
@@ -222,6 +224,7 @@ def test_each_failure_of_opening_says_what_it_is(fail: tuple[int, dict[str, str]
         opened([fail])
 
 
+@pytest.mark.slow
 def test_a_server_that_loads_or_is_busy_is_asked_again() -> None:
     loading = (503, {}, b'{"error": {"message": "Loading model", "code": 503}}')
     opened([(0, {}, b""), loading])
@@ -247,6 +250,7 @@ def test_a_model_that_is_not_there_and_a_server_without_completions() -> None:
             RemoteModel(f"{address}/somewhere", timeouts=QUICK)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fail", "error"),
     [
@@ -281,6 +285,7 @@ def test_nothing_is_asked_again_once_a_token_has_come() -> None:
         assert len(speech.asked) == 1
 
 
+@pytest.mark.slow
 def test_a_server_that_falls_silent_is_given_up() -> None:
     speech, says_on = Speech(), threading.Event()
     with serving(speech) as address, RemoteModel(address, timeouts=Timeouts(silence=1)) as model:

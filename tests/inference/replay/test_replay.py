@@ -63,6 +63,7 @@ def test_what_a_model_wrote_greedily_has_the_very_same_figures(model: Local) -> 
             own_tokens_come_back(model, model.fim(CODE[:cut], CODE[cut:]), stop, 12)
 
 
+@pytest.mark.slow
 @given(st.integers(1, len(CODE)), st.integers(0, 8))
 def test_wherever_the_cursor_is_what_the_shipped_model_wrote_has_the_very_same_figures(embedded: LlamaModel, cut: int, left: int) -> None:
     own_tokens_come_back(embedded, embedded.fim(CODE[:cut], CODE[cut + left :]), LINE, 24)
@@ -126,6 +127,7 @@ def test_the_next_call_reuses_what_a_replay_read(model: Local) -> None:
     assert model.replay(prompt, "x = 2", stop=LINE).timings.reused_tokens == len(prompt.tokens) - 1
 
 
+@pytest.mark.slow
 def test_a_text_that_does_not_fit_into_the_context_is_refused(model: Local) -> None:
     with pytest.raises(ContextTooLong, match="a given text"):
         model.replay(model.fim("x = ", ""), "é" * (model.context_length // 2), stop=NONE)

@@ -18,6 +18,8 @@ from assay.suggestion.languages import language_of
 
 from ..sets.test_code import JAVA, project
 
+pytestmark = pytest.mark.slow
+
 
 def asked(folder: Path, model: Path, *names: str) -> Asked:
     places = [folder / name for name in names]

@@ -21,6 +21,8 @@ from assay.offline_eval.run import Run
 from assay.offline_eval.sets.problem import SetError
 from assay.offline_eval.sets.problems import problems
 
+pytestmark = pytest.mark.slow
+
 HUMANEVAL, MBPP, MBPP_PLUS = "humaneval/HumanEval.jsonl.gz", "mbpp/mbpp.jsonl.gz", "mbppplus/MbppPlus.jsonl.gz"
 QUIXBUGS, DEFECTS4J = "quixbugs", "defects4j-patches/framework.tar.xz"
 BODIES = (("return x // 2", 3), ("return x >> 1", 3), ("return -x", -7))

@@ -27,6 +27,8 @@ from assay.suggestion.suggest import suggest_at
 
 from ...inference.completion_server import Speech, serving
 
+pytestmark = pytest.mark.slow
+
 DOCS = Path(__file__).parents[3] / "docs" / "formats.md"
 
 

@@ -192,6 +192,7 @@ def test_a_project_that_was_left_out_when_a_run_began_stays_out_and_the_run_goes
     assert len(prepared_of) == 2, "nothing was run to find that out"
 
 
+@pytest.mark.slow
 def test_a_suite_that_can_not_judge_is_left_out_and_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     good, bad = suite_in(tmp_path), suite_in(tmp_path / "bad")
     (bad.folder / "tests" / "test_sums.py").unlink()

@@ -44,6 +44,7 @@ def test_each_token_of_hidden_text_is_recorded_with_what_both_scopes_have_seen(t
         assert sum(step.evidence is not None for step in steps) > len(steps) / 2
 
 
+@pytest.mark.slow
 def test_fitted_weights_are_written_and_used_from_then_on_with_this_model(
     tmp_path: Path, tiny_gguf: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

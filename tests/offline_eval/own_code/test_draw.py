@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,6 +43,7 @@ def test_the_users_code_and_public_code_take_turns_so_that_any_beginning_has_bot
     assert {path: by_file.count(path) for path in by_file} == dict.fromkeys((f"{folder.name}/a.py", f"{folder.name}/b.py"), MAX_PER_FILE)
 
 
+@pytest.mark.slow
 def test_the_places_of_public_code_are_of_every_project_and_the_same_each_time() -> None:
     places = list(public_places(0))
     assert {asked.place.project for asked in places[:60]} == {project.name for project in public_projects()}

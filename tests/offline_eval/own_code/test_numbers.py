@@ -85,6 +85,7 @@ def in_language(language: str, n: int, *, seed: int = 0) -> list[Sample]:
     ]
 
 
+@pytest.mark.slow
 def test_beside_a_better_calibrator_of_one_language_only_the_others_are_written(tmp_path: Path) -> None:
     shipped = tmp_path / "shipped"
     save(fit(in_language("python", 3000), "exact_match", kind="platt").calibrator, shipped / "line.json")
@@ -97,6 +98,7 @@ def test_beside_a_better_calibrator_of_one_language_only_the_others_are_written(
     assert made.why.endswith("; in Python the shipped calibrator stays in use: it was fitted to 3,000 suggestions")
 
 
+@pytest.mark.slow
 def test_a_calibrator_of_more_languages_takes_the_place_of_earlier_ones_and_of_no_other() -> None:
     go = in_language("go", 300)
     (first,) = written(fitted({"line": go}, ["line"], NONE), NONE)
@@ -109,6 +111,7 @@ def test_a_calibrator_of_more_languages_takes_the_place_of_earlier_ones_and_of_n
     assert kept == {both.file, rust.file}
 
 
+@pytest.mark.slow
 def test_a_run_that_goes_on_takes_the_place_of_its_own_calibrator_even_if_it_knows_less() -> None:
     sure, unsure = world(300, slope=3.0)[0], world(330, slope=0.4, seed=5)[0]
     (first,) = written(fitted({"line": sure}, ["line"], NONE), NONE)
@@ -119,6 +122,7 @@ def test_a_run_that_goes_on_takes_the_place_of_its_own_calibrator_even_if_it_kno
     assert load(then.file).id == made_of(then).id
 
 
+@pytest.mark.slow
 def test_a_run_with_a_few_samples_of_a_language_leaves_its_better_calibrator_where_it_is() -> None:
     (go,) = written(fitted({"line": in_language("go", 300)}, ["line"], NONE), NONE)
     registry = load_registry(None)

@@ -40,6 +40,7 @@ def document(shown: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_the_same_command_goes_on_and_asks_nothing_twice(
     shop: Path, tiny_gguf: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -62,6 +63,7 @@ def test_the_same_command_goes_on_and_asks_nothing_twice(
     assert not list((tmp_path / "data").rglob("*.json"))
 
 
+@pytest.mark.slow
 def test_one_project_has_its_own_run_without_public_code_and_its_calibrators_in_its_folder(
     shop: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -76,6 +78,7 @@ def test_one_project_has_its_own_run_without_public_code_and_its_calibrators_in_
     assert all(Path(file).parent == shop / PROJECT_FOLDER for file in files)
 
 
+@pytest.mark.slow
 def test_too_few_of_a_project_write_nothing(shop: Path, tiny_gguf: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run_study(Asked(ModelChoice(str(tiny_gguf)), (shop,), shop, samples=18, minutes=None, memory="off", as_json=True))
     found = document(capsys.readouterr().out)

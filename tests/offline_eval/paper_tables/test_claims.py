@@ -12,6 +12,8 @@ from assay.offline_eval.paper_tables.claims import claims, event_of
 from assay.offline_eval.paper_tables.columns import Setting
 from assay.offline_eval.paper_tables.tables import StudyTables, study_tables
 
+pytestmark = pytest.mark.slow
+
 LINE = Setting("line")
 
 

@@ -16,6 +16,8 @@ from assay.offline_eval.paper_tables.pictures import ALIKE, most_unlike, picture
 from assay.offline_eval.paper_tables.report import About, calibration_content
 from assay.offline_eval.paper_tables.tables import StudyTables
 
+pytestmark = pytest.mark.slow
+
 MAX_BYTES = 60_000
 
 

@@ -157,6 +157,7 @@ def test_nothing_is_said_of_a_measure_where_all_labels_are_equal() -> None:
     assert {(cell.value, cell.why) for cell in scores if cell.paper or not cell.id.startswith("S/")} == {(None, "all labels equal")}
 
 
+@pytest.mark.slow
 def test_further_alternatives_are_no_suggestions_of_their_own() -> None:
     first = [structs.replace(s, alternatives=2) for s in studied(40)]
     second = [structs.replace(s, id=f"{s.id}:2", rank=2) for s in first]

@@ -37,6 +37,7 @@ def command(project: Path, *more: str) -> list[str]:
     return ["calibrate", "repo", str(project), "--python", sys.executable, "--out", str(project.parent / "run"), *more]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("given", "out", "refused"),
     [
@@ -107,6 +108,7 @@ def test_a_dry_run_refuses_a_python_without_pytest_as_the_run_would(project: Pat
     assert "has no pytest" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_dry_run_names_the_runs_folder_and_whether_it_goes_on(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["calibrate", "repo", str(project), "--python", sys.executable, "--samples", "1", "--dry-run"]
     assert main(asked) == 0
@@ -124,6 +126,7 @@ def test_a_dry_run_names_the_runs_folder_and_whether_it_goes_on(project: Path, c
     assert "seed: 7 -> 0" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_what_is_wrong_with_the_command_is_told_before_a_test_has_run(
     project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

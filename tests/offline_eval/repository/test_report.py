@@ -48,6 +48,7 @@ def table(text: str, column: str) -> list[dict[str, str]]:
     return rows
 
 
+@pytest.mark.slow
 def test_a_moved_map_is_told_from_the_one_it_came_from_and_both_by_name(parent: Calibrator, tmp_path: Path) -> None:
     own = mine(parent)
     assert own.gain
@@ -59,6 +60,7 @@ def test_a_moved_map_is_told_from_the_one_it_came_from_and_both_by_name(parent: 
     assert f"* moved from exact_match-line, n = 1,500 ({parent.id}), toward these samples; platt: log odds = " in text
 
 
+@pytest.mark.slow
 def test_a_map_that_was_fitted_alone_has_no_log_loss_of_another(tmp_path: Path) -> None:
     own = mine(None)
     text = written(tmp_path, [own])

@@ -15,6 +15,7 @@ from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 pytest.importorskip("libcst", reason="libcst is not installed")
 
 
+@pytest.mark.slow
 def test_who_stops_the_baseline_is_told_that_nothing_is_lost(tmp_path: Path) -> None:
     try:
         best_level()

@@ -20,6 +20,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "shop"
 
 
+@pytest.mark.slow
 def test_a_project_needs_no_tests_for_exact_matches_and_options_of_tests_are_refused(shop: Path, tiny_gguf: Path) -> None:
     begin = ("calibrate", "repo", shop, "--event", "exact_match", "--model", tiny_gguf, "--memory", "off")
     done = assay(*begin, "--samples", "5", "--json")

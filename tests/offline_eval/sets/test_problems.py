@@ -39,6 +39,7 @@ def sandbox() -> Iterator[PythonSandbox]:
         yield made
 
 
+@pytest.mark.slow
 @published
 @needs_data(QUIXBUGS, DEFECTS4J, CRUXEVAL, HUMANEVAL, MBPP, MBPP_PLUS)
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ def test_an_archive_with_another_hash_is_refused(tmp_path: Path) -> None:
         sources(project, tmp_path)
 
 
+@pytest.mark.slow
 def test_pip_runs_nothing_of_a_download_with_another_hash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """pip imports the build backend of a source distribution to learn its metadata."""
     marker = tmp_path / "it-ran"

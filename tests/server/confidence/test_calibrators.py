@@ -26,6 +26,8 @@ from assay.server.confidence.calibrators import Calibrators
 
 from ..client import Client, client_of
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def fitting(answering_gguf: Path) -> Calibrator:
@@ -104,7 +106,6 @@ async def test_the_server_uses_the_calibrator_of_the_opened_project(
         assert (await client.request("assay/status"))["calibrators"][0] == fitting.id
 
 
-@pytest.mark.slow
 async def test_that_no_calibrator_is_for_the_prompt_is_said_by_the_setting_that_made_it_another(
     answering_gguf: Path, tmp_path: Path, folder: Path, fitting: Calibrator
 ) -> None:

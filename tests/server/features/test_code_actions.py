@@ -19,6 +19,8 @@ from ...inference.chat_server import ChatSpeech, chatting
 from ..client import Client, RpcError, client_of, place, span
 from ..logged import requests_of
 
+pytestmark = pytest.mark.slow
+
 URI = "file:///project/a.py"
 # The sign of the comparison is wrong.
 TEXT = """def smallest(numbers):

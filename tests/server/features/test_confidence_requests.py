@@ -30,6 +30,8 @@ from .. import client as client_module
 from ..client import SERVE, TIMEOUT_S, Client, RpcError, client_of
 from ..synthetic_log import Fate, write_log
 
+pytestmark = pytest.mark.slow
+
 Ids = tuple[str, str]
 
 
@@ -281,7 +283,6 @@ async def test_where_nothing_is_known_nothing_is_said(answering_gguf: Path, tmp_
             await client.request("assay/confidence", {"textDocument": {"uri": "file:///none.py"}})
 
 
-@pytest.mark.slow
 async def test_without_a_log_that_can_be_read_the_evidence_stands_and_it_is_said_why(
     answering_gguf: Path, tmp_path: Path, home: Path, keeping: Calibrator
 ) -> None:
@@ -450,7 +451,6 @@ async def children(client: Client, count: int) -> list[str]:
     return found
 
 
-@pytest.mark.slow
 async def test_that_a_calibrator_no_longer_holds_is_said_once_ever_and_stays_in_the_status(
     answering_gguf: Path, tmp_path: Path, home: Path, ids: Ids, keeping: Calibrator, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,6 +10,8 @@ import pytest
 from ..client import client_of, place, span
 from ..logged import requests_of
 
+pytestmark = pytest.mark.slow
+
 URI = "file:///project/a.py"
 
 
@@ -39,7 +41,6 @@ async def test_the_menu_comes_by_itself_where_a_line_may_go_on_and_in_neovim_als
         assert (set("aZ0_") < triggers) == letters
 
 
-@pytest.mark.slow
 async def test_the_menu_is_registered_and_taken_back_as_the_setting_changes_where_the_editor_allows_it(answering_gguf: Path) -> None:
     async with client_of(answering_gguf) as client:
         result = await client.initialize(configuration=True, registers=True)

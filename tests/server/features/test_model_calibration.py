@@ -19,6 +19,8 @@ from assay.server.confidence.child_process import ChildProcessFailed
 
 from ..client import Client, RpcError, client_of
 
+pytestmark = pytest.mark.slow
+
 QUESTION = "window/showMessageRequest"
 FUNCTION = 'def f{n}(items):\n    """Sum."""\n    total = {n}\n    for item in items:\n        total += item\n    return total\n\n\n'
 REQUEST = "assay/calibrateModel"

@@ -13,6 +13,8 @@ from assay.inference.hub.catalogue import catalogue
 
 from ..client import RpcError, client_of
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -14,6 +14,8 @@ from assay.calibration.log.events import RequestEnded
 
 from ..client import Client, RpcError, client_of, span
 
+pytestmark = pytest.mark.slow
+
 URI = "file:///project/a.py"
 
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from assay.calibration.log.event_log import EventLog
 from assay.calibration.log.events import RetentionChecked, ShowingEnded, ShowingSeen
 from assay.inference.opening import EMBEDDED
 
 from ..client import Client, client_of
 from .test_code_actions import HERE, TEXT, URI, edited, repairing
+
+pytestmark = pytest.mark.slow
 
 
 async def execute(client: Client, command: dict[str, Any]) -> Any:

@@ -143,6 +143,7 @@ async def test_who_gets_a_repair_that_is_not_verified_yet_is_told_why_each_time(
         await client.leave()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", ["Don't run them", "Run them"])
 async def test_who_has_answered_is_not_told_that_they_are_being_asked(project: Path, answer: str) -> None:
     uri = (project / "clamp.py").as_uri()
@@ -168,6 +169,7 @@ async def test_who_has_answered_is_not_told_that_they_are_being_asked(project: P
         await client.leave()
 
 
+@pytest.mark.slow
 async def test_why_no_tests_know_a_file_is_in_the_log_and_nothing_is_said_where_the_user_said_no(project: Path) -> None:
     uri = (project / "notes.js").as_uri()
     async with client_of(EMBEDDED) as client:

@@ -20,6 +20,8 @@ from assay.inference.opening import open_model
 
 from ..client import Client, client_of
 
+pytestmark = pytest.mark.slow
+
 QUESTION = "window/showMessageRequest"
 
 

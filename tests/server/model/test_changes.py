@@ -66,6 +66,7 @@ async def test_a_model_that_is_replaced_is_loaded_and_its_old_words_forgotten(
         assert item["insertText"] == " answer"
 
 
+@pytest.mark.slow
 async def test_of_a_model_that_is_replaced_when_its_process_dies_no_old_word_is_given_as_the_new_ones(
     answering_gguf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -95,6 +96,7 @@ async def test_of_a_model_that_is_replaced_when_its_process_dies_no_old_word_is_
         await live.close()
 
 
+@pytest.mark.slow
 async def test_a_models_file_is_followed_on_after_an_error(
     answering_gguf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -158,6 +160,7 @@ async def test_a_name_that_no_file_can_have_is_watched_in_silence(
         await live.close()
 
 
+@pytest.mark.slow
 async def test_a_request_waits_for_the_model_to_load_as_long_as_it_may_and_no_longer(answering_gguf: Path, tmp_path: Path) -> None:
     log = tmp_path / "log.sqlite3"
     async with client_of(answering_gguf) as client:

@@ -19,6 +19,8 @@ from .. import client as client_module
 from ..client import RpcError, client_of, place, span
 from ..logged import bytes_of, events_of, requests_of
 
+pytestmark = pytest.mark.slow
+
 URI = "file:///project/a.py"
 
 
@@ -124,7 +126,6 @@ async def test_of_alternatives_that_show_one_text_the_first_is_shown(tmp_path: P
         assert math.exp(said["measures"]["agreement"]) < 1
 
 
-@pytest.mark.slow
 async def test_one_suggestion_comes_by_itself_also_when_more_are_prepared_and_typing_on_another_is_answered_by_it(
     answering_gguf: Path, tmp_path: Path
 ) -> None:
@@ -296,7 +297,6 @@ async def test_what_is_logged_says_who_began_and_of_a_request_where_and_what_wit
     assert b"project/" not in bytes_of(log)
 
 
-@pytest.mark.slow
 async def test_nothing_is_logged_before_a_client_has_said_that_nothing_is_to_be_logged(
     answering_gguf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -119,6 +119,7 @@ async def test_the_text_is_told_as_it_grows(tiny_gguf: Path) -> None:
         await process.close()
 
 
+@pytest.mark.slow
 async def test_a_process_that_says_nothing_is_ended_and_the_next_request_is_answered(
     answering_gguf: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -136,6 +137,7 @@ async def test_a_process_that_says_nothing_is_ended_and_the_next_request_is_answ
         await process.close()
 
 
+@pytest.mark.slow
 async def test_a_process_that_says_nothing_is_ended_also_when_each_request_is_cancelled_before_its_limit(
     answering_gguf: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -244,6 +246,7 @@ async def test_a_file_that_changes_or_goes_is_noticed_when_it_is_whole(tmp_path:
     following.cancel()
 
 
+@pytest.mark.slow
 async def test_a_model_that_is_replaced_while_a_process_is_about_to_be_started_makes_no_death_unseen(
     answering_gguf: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -307,6 +310,7 @@ async def test_a_server_that_is_away_is_tried_again_by_later_requests_and_told_o
         await process.close()
 
 
+@pytest.mark.slow
 async def test_a_server_that_is_away_is_not_tried_at_each_request() -> None:
     process = ModelProcess(ModelChoice(f"http://127.0.0.1:{free_port()}"))
     await process.start()

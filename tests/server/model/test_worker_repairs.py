@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+import pytest
+
 from assay.inference.asking.asker import Message, Said
 from assay.inference.completion.settings import Settings
 from assay.inference.errors import ServerTimedOut
@@ -60,6 +62,7 @@ def found(model: LlamaModel, others: Others) -> list[tuple[str, tuple[str, ...]]
     return [(repair["suggestion"]["text"], tuple(repair["sources"])) for repair in answer["found"]]
 
 
+@pytest.mark.slow
 def test_others_go_first_and_the_repairs_are_the_same(tiny: LlamaModel) -> None:
     alone = found(tiny, Others())
     impatient = Impatient(tiny, 40)

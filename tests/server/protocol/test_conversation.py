@@ -11,6 +11,8 @@ import pytest
 
 from ..client import TIMEOUT_S, Client, RpcError, client_of, place, span
 
+pytestmark = pytest.mark.slow
+
 URI = "file:///project/a.py"
 CODE = "import os\n\n\ndef add(a, b):\n    retur"
 
@@ -183,7 +185,6 @@ async def test_requests_before_the_model_is_loaded_wait_for_it_and_loading_is_re
         assert "is loaded" in (await client.heard("$/progress", '"kind": "end"'))["value"]["message"]
 
 
-@pytest.mark.slow
 async def test_answers_that_come_late_or_to_nothing_do_no_harm(answering_gguf: Path) -> None:
     async with client_of(answering_gguf) as client:
         client.answers = False
@@ -235,7 +236,6 @@ async def test_cheap_requests_and_cancels_are_prompt_while_the_model_works(answe
 
 
 # Killed by the user or for want of memory; ggml's failed assertion; an error in native code.
-@pytest.mark.slow
 @pytest.mark.parametrize("number", ["SIGKILL", "SIGABRT", "SIGSEGV"])
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="stops a process by signal")
 async def test_when_the_model_process_is_killed_one_request_is_lost_and_the_next_works(answering_gguf: Path, number: str) -> None:
@@ -257,7 +257,6 @@ async def test_when_the_model_process_is_killed_one_request_is_lost_and_the_next
         assert number in (await client.heard("window/logMessage", "started again"))["message"]
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="ends a process by signal")
 async def test_a_model_that_is_given_up_is_said_once(answering_gguf: Path) -> None:
     async with client_of(answering_gguf) as client:
@@ -284,7 +283,6 @@ async def test_when_the_client_goes_away_the_server_and_its_model_end(tiny_gguf:
         assert not is_alive(pid)
 
 
-@pytest.mark.slow
 async def test_when_the_server_is_killed_its_model_ends(tiny_gguf: Path) -> None:
     async with client_of(tiny_gguf) as client:
         await client.initialize()
@@ -296,7 +294,6 @@ async def test_when_the_server_is_killed_its_model_ends(tiny_gguf: Path) -> None
             await asyncio.sleep(0.05)
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="ends a process by signal")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)])
 async def test_a_signal_ends_the_server_and_its_model(tiny_gguf: Path, number: signal.Signals, code: int) -> None:

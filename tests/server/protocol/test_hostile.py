@@ -20,6 +20,8 @@ from assay.suggestion.positions import split_lines
 
 from ..client import SERVE, TIMEOUT_S, Client, RpcError, client_of, place, span
 
+pytestmark = pytest.mark.slow
+
 URI = "file:///project/a.py"
 UNITS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
 Body = tuple[bytes, Any]  # what is sent, and the id under which exactly one answer has to come; NO_ANSWER for none
@@ -176,7 +178,6 @@ async def test_a_message_at_any_depth_has_one_answer(tiny_gguf: Path) -> None:
         assert (await client.request("assay/status"))["state"] in ("loading", "ready")
 
 
-@pytest.mark.slow
 async def test_each_request_among_ten_thousand_malformed_or_untimely_messages_has_one_answer_and_the_server_goes_on(
     answering_gguf: Path, tmp_path: Path
 ) -> None:

@@ -47,6 +47,7 @@ def test_a_header_without_a_length_or_with_a_line_that_the_protocol_does_not_hav
         body_length(header)
 
 
+@pytest.mark.slow
 async def test_a_message_that_a_web_page_sends_over_http_ends_the_server_before_it_is_read(tmp_path: Path) -> None:
     async with served_over_tcp(Path("none.gguf")) as (process, port):
         with socket.create_server(("127.0.0.1", 0)) as elsewhere:
@@ -68,6 +69,7 @@ async def test_a_message_that_a_web_page_sends_over_http_ends_the_server_before_
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sent", "said"),
     [
@@ -89,6 +91,7 @@ def test_input_that_is_no_message_ends_the_server_with_one_line(sent: bytes, sai
     assert said in done.stderr.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="closes a stream by the shell")
 @pytest.mark.parametrize("closed", ["<&-", ">&-"])
 def test_without_stdin_or_stdout_the_server_says_so(closed: str) -> None:
@@ -148,6 +151,7 @@ async def served_over_tcp(model: Path) -> AsyncIterator[tuple[asyncio.subprocess
         await process.wait()
 
 
+@pytest.mark.slow
 async def test_one_client_is_served_over_tcp(tiny_gguf: Path) -> None:
     async with served_over_tcp(tiny_gguf) as (process, port):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)

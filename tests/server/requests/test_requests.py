@@ -222,6 +222,7 @@ async def test_what_the_model_saw_is_told_while_it_prepares_what_may_be_asked_ne
         assert [seen.part for seen in (await requests.explain(given)).seen] == ["the text before the cursor"]
 
 
+@pytest.mark.slow
 async def test_of_old_suggestions_the_texts_around_are_let_go_and_what_is_known_of_them_stays(answering_gguf: Path) -> None:
     async with requests_to(answering_gguf) as (requests, live, _, _):
         first, *_ = await requests.suggestions(ASK, lambda: True)

@@ -433,6 +433,7 @@ ACTIONS = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=400)
 @given(st.lists(ACTIONS, max_size=40))
 def test_whatever_happens_each_showing_that_began_ends_exactly_once(actions: list[tuple[object, ...]]) -> None:

@@ -34,6 +34,7 @@ def put_in(client: Client, version: int, line: int, text: str) -> None:
     client.change(URI, version, {"range": span(line, 2, line, 2), "text": text})
 
 
+@pytest.mark.slow
 async def test_what_is_undone_was_not_kept_and_of_what_is_passed_by_nothing_is_known(answering_gguf: Path, tmp_path: Path) -> None:
     async with client_of(answering_gguf) as client:
         await client.initialize(root=Path("/project"), options={"log.path": str(tmp_path / "log")})

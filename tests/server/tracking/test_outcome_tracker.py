@@ -31,6 +31,8 @@ from assay.suggestion.suggestion import Suggestion
 
 from ..client import Client, client_of, span
 
+pytestmark = pytest.mark.slow
+
 URI = "file:///project/a.py"
 
 

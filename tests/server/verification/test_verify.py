@@ -17,6 +17,8 @@ from assay.calibration.trust import TESTS, remember, remembered
 from ..client import Client, RpcError, client_of, span
 from ..logged import events_of
 
+pytestmark = pytest.mark.slow
+
 BUG = "def double(x):\n    return x * 3\n"
 RIGHT = BUG.replace("3", "2")
 TEST = "import one\n\n\ndef test_double():\n    assert one.double(2) == 4\n\n\ndef test_zero():\n    assert one.double(0) == 0\n"
@@ -137,7 +139,6 @@ async def test_what_belongs_to_no_project_or_is_turned_off_has_a_reason(model: P
         await client.leave()
 
 
-@pytest.mark.slow
 async def test_changes_are_judged_one_after_the_other_beside_what_is_not_saved(model: Path, project: Path, python: Path) -> None:
     isolated()
     remember(project, trusted=True, about=TESTS)
@@ -163,7 +164,6 @@ async def test_changes_are_judged_one_after_the_other_beside_what_is_not_saved(m
         await client.leave()
 
 
-@pytest.mark.slow
 async def test_the_tests_that_touch_lines_are_run_on_command_and_consent_can_be_taken_back(
     model: Path, project: Path, python: Path
 ) -> None:
@@ -186,7 +186,6 @@ async def test_the_tests_that_touch_lines_are_run_on_command_and_consent_can_be_
         await client.leave()
 
 
-@pytest.mark.slow
 async def test_after_an_acceptance_the_tests_are_run_the_status_says_how_and_the_log_has_the_label(
     model: Path, project: Path, python: Path, tmp_path: Path
 ) -> None:
@@ -215,7 +214,6 @@ async def test_after_an_acceptance_the_tests_are_run_the_status_says_how_and_the
     assert (event.passed, event.tests, event.mends) == (True, 2, 2)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("how", ["leaves", "killed"])
 async def test_no_process_stays_behind_when_the_server_ends(model: Path, project: Path, python: Path, how: str) -> None:
     isolated()

@@ -114,6 +114,7 @@ def blocks_of(lines: list[tuple[int, str]]) -> Iterator[tuple[int, int]]:
             yield at, end
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", sorted(STYLES))
 @pytest.mark.parametrize(("folder", "pattern"), [("stdlib", "*.py"), ("include", "**/*.h")])
 def test_blocks_of_real_files_come_back_as_they_are_there(style: str, folder: str, pattern: str) -> None:

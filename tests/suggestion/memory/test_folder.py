@@ -109,6 +109,7 @@ def test_a_line_that_names_no_file_is_passed_over(tmp_path: Path, name: str, con
     assert list(listing(tmp_path).files) == (["a.py"] if name == ".git/commondir" else ["a.py", "hush.py"])
 
 
+@pytest.mark.slow
 def test_five_thousand_patterns_with_many_stars_are_matched_in_a_moment(tmp_path: Path) -> None:
     long = "a" * 246 + ".py"
     write(tmp_path, long, "made.py")

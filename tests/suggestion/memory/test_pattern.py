@@ -97,6 +97,7 @@ PATTERNS = st.builds(
 ODD = re.compile(r"[^/*!]\*\*+/|\*{3,}")
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(st.lists(PATTERNS.filter(lambda line: not ODD.search(line)), min_size=1, max_size=4))
 def test_any_lines_say_what_git_says(tree: tuple[Path, list[str]], lines: list[str]) -> None:

@@ -52,6 +52,7 @@ def source(name: str, *lines: str, at: int = WRONG, is_drawn: bool = False) -> S
     return Source(name, candidates)
 
 
+@pytest.mark.slow
 def test_the_line_without_the_bug_is_among_the_repairs_and_all_parse(model: LlamaModel) -> None:
     found = propose(at(model, CODE, WRONG, WRONG + 1), most=100)
     texts = [repair.suggestion.text for repair in found.found]
@@ -173,6 +174,7 @@ def test_another_language_has_the_models_candidates_alone(model: LlamaModel) -> 
     assert "javascript" in found.not_asked["rules"]
 
 
+@pytest.mark.slow
 def test_in_a_language_with_a_grammar_no_repair_breaks_the_file_and_what_mends_it_comes_first(model: LlamaModel) -> None:
     code = "function f(a) {\n  for (let k = 0; k < a.length; k++) {\n    g(a[k]);\n  }\n}\n"
     parser = parser_of("javascript")

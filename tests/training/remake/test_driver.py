@@ -43,6 +43,7 @@ def written(folder: Path) -> dict[str, str]:
     return {path.name: path.read_text() for path in sorted((folder / "tree").iterdir())}
 
 
+@pytest.mark.slow
 def test_steps_are_done_once_and_again_only_where_what_they_are_made_of_changes(tmp_path: Path) -> None:
     first, second, other = step("a/first"), step("a/second", needs=("a/first",)), step("b/other")
     at = place(tmp_path, first, second, other)
@@ -185,6 +186,7 @@ def until(true: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_a_call_that_is_killed_is_gone_on_with(tmp_path: Path, number: signal.Signals) -> None:
     (tmp_path / "tree").mkdir()
@@ -228,6 +230,7 @@ def remade(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=100, check=False)
 
 
+@pytest.mark.slow
 def test_a_dry_run_says_what_is_owed_and_how_long_it_takes_and_writes_no_evidence(tmp_path: Path) -> None:
     ran = remade("--dry-run", "--only", "tests_pass", "--out", tmp_path)
     assert ran.returncode == 0, ran.stderr

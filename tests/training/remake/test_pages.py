@@ -29,6 +29,8 @@ from training.remake.pages.recording import excerpt
 from training.remake.ship import ship
 from training.remake.validated import validate
 
+pytestmark = pytest.mark.slow
+
 
 def rows_of(text: str) -> list[list[str]]:
     """The cells of a Markdown table's rows, its head first; every row has as many."""
@@ -104,7 +106,6 @@ def test_a_reflective_measure_stands_beside_the_free_one() -> None:
     assert [(row[0], row[2], row[-1]) for row in rows] == [("`total_logprob`", "300", "0"), ("`ask_true`", "300", "75")]
 
 
-@pytest.mark.slow
 def test_what_a_memory_brings_is_told_of_each_scope_with_calibrators_of_the_whole_projects() -> None:
     whole = world(400, projects=6)[0]
     # Of the file alone half as much is right, and nothing in the measures says so.

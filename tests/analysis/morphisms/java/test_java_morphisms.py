@@ -296,6 +296,7 @@ def test_another_operator_keeps_what_is_an_operand_of_what(condition: str, opera
     assert f"if ({after}) g();" in made
 
 
+@pytest.mark.slow
 def test_pairs_and_bugs_are_made_of_java_as_of_python() -> None:
     source = PROGRAMS["Loops"]
     made = pairs(source, "java", "seed", 2)

@@ -36,6 +36,7 @@ def repaired(source: str, kind: str, site: Site, seed: int) -> bool | None:
     return source in {candidate.of(wrong) for candidate in candidates(wrong, "java", (step.start, step.start), most=10**6)}
 
 
+@pytest.mark.slow
 @given(st.sampled_from(sorted(PROGRAMS)), st.sampled_from(UNDONE), st.integers(0, 10**6))
 def test_a_bug_is_undone_by_a_candidate_at_its_line(name: str, kind: str, seed: int) -> None:
     source = PROGRAMS[name]
@@ -51,6 +52,7 @@ def test_every_bug_of_the_programs_is_undone(kind: str) -> None:
             assert repaired(source, kind, site, 0) is not False, (site, source[site.start - 30 : site.end + 30])
 
 
+@pytest.mark.slow
 @given(st.sampled_from(sorted(PROGRAMS)), st.integers(0, 10**6))
 def test_each_candidate_parses_and_changes_the_line_and_none_comes_twice(name: str, seed: int) -> None:
     source = PROGRAMS[name]

@@ -34,6 +34,7 @@ def repaired(source: str, kind: str, site: Site, seed: int) -> bool | None:
     return source in {candidate.of(wrong) for candidate in candidates(wrong, "python", (step.start, step.start), most=10**6)}
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.sampled_from(UNDONE), st.data())
 def test_a_bug_in_a_random_program_is_undone_by_a_candidate_at_its_line(seed: int, kind: str, data: st.DataObject) -> None:
     source = program(random.Random(seed))

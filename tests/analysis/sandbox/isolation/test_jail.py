@@ -52,6 +52,7 @@ def test_any_input_comes_through_as_it_is(level: Isolation, data: bytes) -> None
     assert ran.stdout == data
 
 
+@pytest.mark.slow
 @every_level
 def test_endings_are_told_apart(level: Isolation) -> None:
     assert python(level, "import os; os.kill(os.getpid(), 11)").ending == "signalled"
@@ -218,6 +219,7 @@ def test_many_processes_share_one_bound_of_memory(level: Isolation) -> None:
     assert ran.ending == "out_of_memory", ran
 
 
+@pytest.mark.slow
 @every_level
 def test_the_cpu_time_of_children_counts(level: Isolation) -> None:
     code = "import os\nfor _ in range(3):\n    if os.fork() == 0:\n        while True: pass\nwhile True: os.waitpid(-1, 0)"

@@ -19,6 +19,8 @@ from assay.analysis.sandbox.judging import java
 from assay.analysis.sandbox.judging.java import JavaSandbox, MissingJava, find_jdk
 from assay.analysis.sandbox.judging.result import ProgramOutcome, Result
 
+pytestmark = pytest.mark.slow
+
 HUMANEVAL_X = "humaneval-x/humaneval_java.jsonl.gz"
 QUICK = Limits(cpu_s=1, wall_s=20)
 
@@ -132,7 +134,6 @@ def test_a_yes_of_either_type_passes(sandbox: JavaSandbox) -> None:
         assert sandbox.check(answering(f"{kind} isSquare(int x) {{ return true; }}"), ASKS_TRUE, limits=QUICK).label
 
 
-@pytest.mark.slow
 def test_a_program_that_never_ends_is_stopped_by_its_cpu_time(sandbox: JavaSandbox) -> None:
     result = sandbox.check(solution("for (;;) {}"), TEST, limits=Limits(cpu_s=0.5))
     assert result.outcome is ProgramOutcome.TIMED_OUT
@@ -143,7 +144,6 @@ def test_a_right_program_passes_after_all_the_hostile_ones(sandbox: JavaSandbox)
     assert all(result.label for result in sandbox.check_many([(RIGHT, TEST)] * 3))
 
 
-@pytest.mark.slow
 def test_a_program_that_sleeps_is_stopped_by_the_clock(sandbox: JavaSandbox) -> None:
     program = solution("try { Thread.sleep(99999); } catch (Exception e) {} return 0;")
     result = sandbox.check(program, TEST, limits=Limits(wall_s=4))
@@ -359,7 +359,6 @@ def test_the_sources_are_where_the_package_looks_for_them() -> None:
     assert {path.stem for path in java.SOURCES.glob("*.java")} >= {"Compiler", "Judge", "Runner"}
 
 
-@pytest.mark.slow
 @needs_data(HUMANEVAL_X)
 def test_every_canonical_solution_of_humaneval_x_passes_and_fails_once_broken(sandbox: JavaSandbox) -> None:
     with gzip.open(DATA / HUMANEVAL_X, "rt") as lines:
@@ -579,7 +578,6 @@ def test_nothing_that_a_program_brings_about_in_its_judge_is_left_for_the_next(s
     assert checked(sandbox, 'String f() { return "x"; }', finds).outcome is ProgramOutcome.PASSED
 
 
-@pytest.mark.slow
 @needs_data(HUMANEVAL_X)
 def test_no_test_of_humaneval_x_passes_a_program_whose_answer_agrees_with_everything(sandbox: JavaSandbox) -> None:
     with gzip.open(DATA / HUMANEVAL_X, "rt") as lines:

@@ -76,6 +76,7 @@ def test_a_missing_function_fails(sandbox: JavaScriptSandbox) -> None:
     assert "square is not defined at line 2 of the test" in result.reason
 
 
+@pytest.mark.slow
 def test_a_process_that_cannot_start_says_nothing_about_the_program(sandbox: JavaScriptSandbox) -> None:
     result = sandbox.check(RIGHT, TEST, limits=Limits(memory_bytes=1 << 24, wall_s=2))
     assert (result.outcome, result.label) == (ProgramOutcome.INFRASTRUCTURE, None)
@@ -106,24 +107,28 @@ def test_a_program_that_never_ends_is_stopped_by_its_cpu_time(sandbox: JavaScrip
     assert "1 s of CPU time" in result.reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ATTACKS)
 def test_a_wrong_program_fails_whatever_it_does_with_what_a_test_hands_over(sandbox: JavaScriptSandbox, name: str) -> None:
     result = sandbox.check(*ATTACKS[name], limits=Limits(cpu_s=2, wall_s=6))
     assert result.label is False, result
 
 
+@pytest.mark.slow
 def test_a_program_that_uses_up_the_time_as_it_is_loaded_is_too_slow(sandbox: JavaScriptSandbox) -> None:
     slow = "const { performance } = require('perf_hooks'); while (performance.now() < 1500) {}\nconst f = () => 1"
     result = sandbox.check(slow, "for (;;) {}", limits=Limits(wall_s=2))
     assert result.outcome is ProgramOutcome.TIMED_OUT, result
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SOUND)
 def test_a_right_program_passes_a_test_of_any_kind(sandbox: JavaScriptSandbox, name: str) -> None:
     result = sandbox.check(*SOUND[name], limits=QUICK)
     assert result.outcome is ProgramOutcome.PASSED, result
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NOT_JUDGEABLE)
 def test_a_test_that_cannot_decide_says_nothing_about_the_program(sandbox: JavaScriptSandbox, name: str) -> None:
     test, says = NOT_JUDGEABLE[name]
@@ -132,6 +137,7 @@ def test_a_test_that_cannot_decide_says_nothing_about_the_program(sandbox: JavaS
     assert says in result.reason
 
 
+@pytest.mark.slow
 def test_no_program_changes_the_verdict_on_the_next(sandbox: JavaScriptSandbox) -> None:
     test = "console.assert(total([1, 2], (o, a, b, value) => { o[a][b] = value }) === 3)"
     polluter = "const total = (a, set) => { for (const key of ['every', 'failure']) set([], '__proto__', key, () => true); return 3 }"
@@ -215,6 +221,7 @@ PLAIN = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(values=st.lists(PLAIN, min_size=8, max_size=8))
 def test_any_plain_value_comes_back_as_it_went(sandbox: JavaScriptSandbox, values: list[object]) -> None:
@@ -234,6 +241,7 @@ def test_changes_to_arguments_and_identity_come_back(sandbox: JavaScriptSandbox)
     assert checked(sandbox, program, test).outcome is ProgramOutcome.PASSED
 
 
+@pytest.mark.slow
 def test_functions_can_be_called_both_ways_and_objects_keep_their_state(sandbox: JavaScriptSandbox) -> None:
     program = """const map = (a, f) => a.map(x => f(x))
     const counter = () => { let n = 0; return () => ++n }

@@ -48,6 +48,7 @@ def test_a_right_program_passes_and_a_wrong_one_fails_with_the_line_of_the_test(
 REPORTING = "test_report = ''\nfor n in range(3):\n    test_report += str(f(n)) + ' '\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "outcome", "report"),
     [
@@ -214,6 +215,7 @@ def test_functions_go_both_ways(sandbox: PythonSandbox) -> None:
     assert sandbox.check(program, test).label
 
 
+@pytest.mark.slow
 def test_limits_end_what_goes_on_too_long_or_takes_too_much(sandbox: PythonSandbox) -> None:
     test = "assert f(1) == 2"
     assert sandbox.check("def f(x):\n    while True: pass", test, limits=Limits(cpu_s=0.3)).outcome is ProgramOutcome.TIMED_OUT
@@ -529,6 +531,7 @@ def test_a_function_of_the_test_may_return_a_function_of_the_test(sandbox: Pytho
     assert sandbox.check("def f(g): return g(40)(2)", "assert f(lambda x: lambda y: x + y) == 42", "f").outcome is ProgramOutcome.PASSED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("handed", "program"),
     [
@@ -564,6 +567,7 @@ def test_a_program_that_gives_the_test_what_cannot_be_given_back_has_failed(sand
     assert result.label is False, result
 
 
+@pytest.mark.slow
 def test_a_judge_that_a_program_fills_to_the_brim_fails_the_program(sandbox: PythonSandbox) -> None:
     test = "kept = []\nwhile True:\n    kept.append(f(1))\n"
     for size in (1 << 20, (1 << 24) - 100):

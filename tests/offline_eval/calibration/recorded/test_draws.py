@@ -16,6 +16,8 @@ from assay.offline_eval.recorded.answers import Recorded, RecordedAnswer
 from assay.offline_eval.sets.problem import Problem
 from assay.offline_eval.sets.problems import problems
 
+pytestmark = pytest.mark.slow
+
 RECORD = {
     "task_id": "HumanEval/0",
     "prompt": 'def half(x: int) -> int:\n    """ Half of it, rounded down. """\n',

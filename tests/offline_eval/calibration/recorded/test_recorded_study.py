@@ -87,6 +87,7 @@ def figures(folder: Path) -> dict[str, Any]:
     return {each["id"]: each for each in json.loads((folder / "report" / "figures.json").read_text())["figures"]}
 
 
+@pytest.mark.slow
 def test_each_distinct_program_is_run_once_and_both_measures_are_judged(asked: Asked, capsys: pytest.CaptureFixture[str]) -> None:
     run = run_recorded(asked)
     labels = run.records(LABELS).read()
@@ -112,6 +113,7 @@ def test_each_distinct_program_is_run_once_and_both_measures_are_judged(asked: A
     assert "| made up draws | some-7b | nowhere | MIT |" in page
 
 
+@pytest.mark.slow
 def test_the_fields_of_a_run_are_documented(asked: Asked, tmp_path: Path) -> None:
     run = run_recorded(asked)
     scores = scored(tmp_path / "scores.jsonl", [(f"I/{n}", float(n % 5), n % 2 == 0) for n in range(9)])
@@ -123,6 +125,7 @@ def test_the_fields_of_a_run_are_documented(asked: Asked, tmp_path: Path) -> Non
     assert {field.name for field in fields(Ballot)} <= documented
 
 
+@pytest.mark.slow
 def test_the_page_is_made_again_from_the_run_alone(asked: Asked, tmp_path: Path) -> None:
     before = files_of(run_recorded(asked).folder)
     for path in (*asked.files, asked.data):
@@ -131,6 +134,7 @@ def test_the_page_is_made_again_from_the_run_alone(asked: Asked, tmp_path: Path)
     assert files_of(asked.out) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "instead", "said"),
     [
@@ -150,6 +154,7 @@ def test_a_run_whose_question_was_changed_by_hand_is_refused_with_what_it_lacks(
     assert f"{path}: {said}" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_run_whose_answers_were_changed_is_not_reported_on(asked: Asked, capsys: pytest.CaptureFixture[str]) -> None:
     path = run_recorded(asked).folder / "items.jsonl"
     path.write_bytes(path.read_bytes().replace(b'"draws": 2', b'"draws": 9'))

@@ -47,6 +47,7 @@ def asked(tmp_path: Path, path: Path, name: str = "translate") -> Asked:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_recorded_translations_are_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = recording(
         tmp_path / "answers.jsonl",
@@ -65,6 +66,7 @@ def test_recorded_translations_are_run(tmp_path: Path, capsys: pytest.CaptureFix
     assert "no model is asked" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_recorded_round_trips_are_run_as_reproductions(tmp_path: Path) -> None:
     path = recording(
         tmp_path / "answers.jsonl",
@@ -95,6 +97,7 @@ def test_a_completion_of_an_unknown_benchmark_is_refused(tmp_path: Path) -> None
         recorded(path)
 
 
+@pytest.mark.slow
 @needs_data("mbxp")
 def test_published_completions_are_read_and_run(tmp_path: Path) -> None:
     samples, tasks = DATA / "mbxp" / "mbjsp_samples.jsonl.gz", DATA / "mbxp" / "mbjsp_release_v1.2.jsonl.gz"

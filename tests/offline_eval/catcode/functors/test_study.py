@@ -33,6 +33,8 @@ from assay.offline_eval.study import finish
 from ....inference.chat_server import ChatSpeech, chatting
 from .functor_server import PROBLEMS, replying, written
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
 # One of each: whole, a body, wrong, a crash, not Python, and no code at all.
@@ -265,7 +267,6 @@ def test_a_model_that_only_completes_texts_is_asked_in_text(asked: Asked, tmp_pa
     assert record["answers"][0]["said"].startswith("[CODE]")
 
 
-@pytest.mark.slow
 def test_a_run_that_is_killed_is_resumed_to_the_bytes_of_one_that_was_not(explaining: Asked, address: str, tmp_path: Path) -> None:
     whole = files_of(run_functors(replace(explaining, out=tmp_path / "whole" / "explained")))
     command = [sys.executable, "-m", "assay", "eval", "catcode", "--set", "explain", "--language", "python", "--workers", "1"]

@@ -29,6 +29,8 @@ from assay.offline_eval.run import Run
 
 from ....inference.chat_server import ChatSpeech, chatting
 
+pytestmark = pytest.mark.slow
+
 PROGRAMS = 5
 
 

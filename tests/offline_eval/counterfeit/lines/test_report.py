@@ -23,6 +23,8 @@ from assay.offline_eval.counterfeit.lines.study import STUDY
 from assay.offline_eval.run import SCHEMA, Run
 from assay.offline_eval.study import finish
 
+pytestmark = pytest.mark.slow
+
 MODEL, PROMPT, SAMPLED = "0" * 16, "1" * 16, "2" * 16
 _DRAWS, _PLACES, _PROJECTS = 4, 12, 8
 

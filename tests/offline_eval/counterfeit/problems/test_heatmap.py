@@ -30,6 +30,7 @@ def figures(folder: Path) -> dict[str, Any]:
     return {each["id"]: each for each in json.loads((folder / "report" / "figures.json").read_text())["figures"]}
 
 
+@pytest.mark.slow
 def test_several_runs_make_a_table_of_generators_and_evaluators(tmp_path: Path) -> None:
     made, other = published(tmp_path / "set.jsonl", 12), published(tmp_path / "other.jsonl", 8)
     other.write_text(other.read_text().replace("some-7b", "some-34b"))
@@ -51,6 +52,7 @@ def test_several_runs_make_a_table_of_generators_and_evaluators(tmp_path: Path) 
     assert {name: cell["value"] for name, cell in found.items() if name.startswith("HD/")} == {"HD/1/vote_without_reasoning": -0.5}
 
 
+@pytest.mark.slow
 def test_programs_for_two_benchmarks_are_no_second_run(tmp_path: Path) -> None:
     made, other = published(tmp_path / "set.jsonl", 4), published(tmp_path / "other.jsonl", 4)
     other.write_text(other.read_text().replace('"humaneval"', '"mbpp"').replace("return", "yield"))
@@ -88,6 +90,7 @@ def test_runs_that_can_not_be_compared_are_refused(
     assert message in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_two_models_draws_for_the_same_problems_are_paired_only_where_they_are_the_same_programs(tmp_path: Path) -> None:
     try:
         best_level()

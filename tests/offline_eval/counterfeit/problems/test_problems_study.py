@@ -38,6 +38,8 @@ from assay.offline_eval.run import Run
 
 from ....inference.chat_server import ChatSpeech, chatting
 
+pytestmark = pytest.mark.slow
+
 VOTES, CRUXEVAL = "cruxeval-model-outputs/codellama-34b_temp0.2_output.json.gz", "cruxeval/cruxeval.jsonl"
 PUBLISHED = "counterfeit-cl34b-humaneval/test.jsonl.gz"
 
@@ -183,7 +185,6 @@ def test_draws_without_a_program_are_other_and_are_told(asked: Asked, speech: Ch
     assert (run.folder / "report" / "report.md").read_text().splitlines()[2].startswith("50.0 % of the draws hold no program")
 
 
-@pytest.mark.slow
 def test_a_server_that_stops_in_mid_run_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(ChatAsker.__init__.__kwdefaults__, "patience_s", 0.2)
     made = published(tmp_path / "set.jsonl", 8)
@@ -239,7 +240,6 @@ def test_recorded_answers_to_something_else_are_refused(tmp_path: Path) -> None:
     assert not asked.out.exists()
 
 
-@pytest.mark.slow
 @needs_data(VOTES, CRUXEVAL)
 def test_the_published_answers_to_cruxeval_have_the_published_rate(tmp_path: Path) -> None:
     asked = Asked(tmp_path / "run", "cruxeval", DATA / CRUXEVAL, recorded=(DATA / VOTES,))
@@ -287,7 +287,6 @@ def test_a_dry_run_tells_the_calls_and_makes_nothing(tmp_path: Path, capsys: pyt
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.slow
 def test_a_run_that_is_killed_is_resumed_to_the_same_bytes(asked: Asked, tmp_path: Path) -> None:
     options = ["--set", "humaneval", "--data", str(asked.data), "--model", str(asked.choice.where), "--draws", "16", "--votes", "1"]
     command = ["eval", "counterfeit", *options, "--repairs", "1", "--out", "killed"]

@@ -21,6 +21,8 @@ from assay.offline_eval.counterfeit.problems.set_file import read_set
 from assay.offline_eval.recorded.answers import Recorded, RecordedAnswer
 from assay.offline_eval.recorded.assay_answers import write
 
+pytestmark = pytest.mark.slow
+
 
 def answers(path: Path, step: str, texts: dict[str, list[str]]) -> Path:
     made = [RecordedAnswer(item, step, n, text) for item, drawn in texts.items() for n, text in enumerate(drawn)]  # type: ignore[arg-type]

@@ -22,6 +22,7 @@ INPUTS = world(0, telling=2).inputs()
 FACTS: list[Any] = [msgspec.to_builtins(place) for place in INPUTS.facts.values()]
 
 
+@pytest.mark.slow
 def test_without_a_calibrator_of_the_model_the_figures_are_beside_one_that_is_fitted_to_the_samples() -> None:
     question = {"model": "0" * 16, "prompt": "0" * 16}
     found = {each.id.split(":")[1].split(",")[0].strip(): each for each in figures_of(question, INPUTS.plain, FACTS)}
@@ -45,6 +46,7 @@ def run(tmp_path: Path) -> Path:
     return tmp_path / "run"
 
 
+@pytest.mark.slow
 def test_a_run_brings_its_figures_to_the_validation_table(run: Path) -> None:
     path = run.parent / "c.json"
     assert main(["calibrate", "validate", str(path), str(run)]) == 0

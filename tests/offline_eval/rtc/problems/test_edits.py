@@ -91,6 +91,7 @@ def test_folders_without_a_history_are_told(history: Path, tmp_path: Path) -> No
         find(Asked(tmp_path / "run", set="edits"))
 
 
+@pytest.mark.slow
 @LIBRARIES
 def test_edits_are_judged_by_exact_match_and_by_overlap(history: Path, tmp_path: Path) -> None:
     def reply(body: dict[str, Any]) -> Sequence[str]:

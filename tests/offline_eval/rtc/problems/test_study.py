@@ -98,6 +98,7 @@ def files_of(run: Run) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.slow
 def test_what_comes_back_is_judged_and_told_with_and_without_copies(asked: Asked, capsys: pytest.CaptureFixture[str]) -> None:
     run = run_problems(asked)
     cells = cells_of(run.folder)
@@ -117,6 +118,7 @@ def test_what_comes_back_is_judged_and_told_with_and_without_copies(asked: Asked
     assert str(run.folder / "report" / "report.html") in told.out
 
 
+@pytest.mark.slow
 def test_each_item_is_asked_as_often_as_the_plan_says_and_no_docstring_is_shown(asked: Asked, capsys: pytest.CaptureFixture[str]) -> None:
     speech = knowing()
     speech.tells = False  # no log-probability is needed
@@ -138,6 +140,7 @@ def test_each_item_is_asked_as_often_as_the_plan_says_and_no_docstring_is_shown(
     assert (plan["most_items"], plan["descriptions"], plan["rebuilt"]) == (2, 4, 18)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("torn", ["descriptions.jsonl", "rebuilt.jsonl", "labels.jsonl"])
 def test_a_run_whose_files_are_torn_is_resumed_to_the_same_bytes(asked: Asked, torn: str) -> None:
     run = run_problems(asked)
@@ -147,6 +150,7 @@ def test_a_run_whose_files_are_torn_is_resumed_to_the_same_bytes(asked: Asked, t
     assert files_of(run_problems(asked)) == before
 
 
+@pytest.mark.slow
 def test_steps_can_be_done_one_after_the_other_and_nothing_is_claimed_before_its_labels(asked: Asked) -> None:
     run = run_problems(replace(asked, steps=("describe", "rebuild")))
     assert not run.records(LABELS).path.exists()
@@ -156,6 +160,7 @@ def test_steps_can_be_done_one_after_the_other_and_nothing_is_claimed_before_its
     assert cells_of(run.folder)["T2/tests_pass/all/rtc"]["value"] == pytest.approx(5 / 6)
 
 
+@pytest.mark.slow
 def test_a_text_without_a_label_takes_its_item_out_of_every_number_and_is_told(asked: Asked, capsys: pytest.CaptureFixture[str]) -> None:
     run = run_problems(asked)
     labels = run.records(LABELS).path
@@ -171,6 +176,7 @@ def test_a_text_without_a_label_takes_its_item_out_of_every_number_and_is_told(a
     assert "1 item of which a text has no label" in (run.folder / "report" / "report.md").read_text()
 
 
+@pytest.mark.slow
 def test_without_matplotlib_all_but_the_pictures_is_written(
     asked: Asked, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -201,6 +207,7 @@ def test_answers_that_can_not_be_read_come_first_in_the_report(asked: Asked) -> 
     assert {one["arm"] for record in run.records(REBUILT).read() for one in record["rebuilt"]} == {"baseline", "direct"}
 
 
+@pytest.mark.slow
 def test_a_server_that_stops_ends_the_run_with_what_is_finished_and_the_same_command_goes_on(asked: Asked) -> None:
     speech, whole = knowing(), knowing()
     speech.pause_s = whole.pause_s = 0.02
@@ -272,6 +279,7 @@ def test_a_benchmark_that_is_missing_or_torn_is_told(asked: Asked, tmp_path: Pat
     assert not asked.out.exists()
 
 
+@pytest.mark.slow
 def test_runs_of_several_models_stand_in_one_table(asked: Asked, tmp_path: Path) -> None:
     folders = []
     for number in range(5):
