@@ -50,7 +50,7 @@ test-oldest: $(DEV)
 	@[ ! -e $(VENV)/oldest ] || $(VENV)/oldest/bin/python -m pytest -m "not slow" -n $(WORKERS) --dist worksteal
 
 test-slow: $(DEV)
-	$(PY) -m pytest -m "slow and not editor" --hypothesis-profile thorough -n 2 --dist loadfile
+	$(PY) -m pytest -m "slow and not editor" --hypothesis-profile thorough -n $(WORKERS) --dist loadfile
 
 test-vscode: $(DEV)
 	editors/vscode/e2e/run-tests

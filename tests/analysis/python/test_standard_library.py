@@ -1,9 +1,8 @@
-"""Regions, bodies, docstrings and lines of every file of the standard library, of this Python and of others that are here."""
+"""Regions, bodies, docstrings and lines of files of the standard library, of this Python and of others that are here."""
 
 from __future__ import annotations
 
 import os
-import random
 import subprocess
 import sys
 import sysconfig
@@ -11,10 +10,12 @@ from pathlib import Path
 
 import pytest
 import standard_library
-from standard_library import check, main, python_files, standard_library_of
+from standard_library import main, standard_library_of
 
 STDLIB = Path(sysconfig.get_path("stdlib"))
 ROOT = Path(__file__).parents[3]
+# All files take minutes. `python tests/standard_library.py FOLDER` reads each.
+STEP = 10
 
 
 def broken_on_purpose(path: Path) -> bool:
@@ -26,19 +27,13 @@ def check_refusals(said: str, *, unread: frozenset[str] = frozenset()) -> None:
     analysed, *refused = said.splitlines()
     paths = [Path(line.split("\t")[0]) for line in refused]
     assert [path for path in paths if not broken_on_purpose(path) and path.name not in unread] == []
-    assert int(analysed) > 1000
+    assert int(analysed) > 1000 / STEP
     assert len(paths) < 40
 
 
 @pytest.mark.slow
-def test_a_sample_of_the_standard_library_is_analysed_without_an_exception() -> None:
-    sample = random.Random(0).sample(python_files(STDLIB), 40)
-    assert [path for path in sample if check(path) is not None and not broken_on_purpose(path)] == []
-
-
-@pytest.mark.slow
-def test_all_of_the_standard_library_is_analysed_without_an_exception(capsys: pytest.CaptureFixture[str]) -> None:
-    main(str(STDLIB))
+def test_the_standard_library_is_analysed_without_an_exception(capsys: pytest.CaptureFixture[str]) -> None:
+    main(str(STDLIB), STEP)
     check_refusals(capsys.readouterr().out)
 
 
@@ -52,13 +47,15 @@ def test_the_standard_library_of_another_python_is_analysed_by_this_one_and_by_i
         pytest.skip(f"no Python {version} is on the path or of pyenv")
     python, stdlib = found
     pytest.importorskip("libcst")
-    main(str(stdlib))
+    main(str(stdlib), STEP)
     # libcst 1.9 does not write this file of newer f-strings back as it is
     check_refusals(capsys.readouterr().out, unread=frozenset({"test_fstring.py"}))
     # by itself: its own parser and tokenizer, and no libcst
     script = str(Path(standard_library.__file__))
     environment = {**os.environ, "PYTHONPATH": str(ROOT / ".typing"), "PYTHONDONTWRITEBYTECODE": "1"}
-    ran = subprocess.run([python, script, str(stdlib)], capture_output=True, text=True, timeout=1800, check=False, env=environment)
+    ran = subprocess.run(
+        [python, script, str(stdlib), str(STEP)], capture_output=True, text=True, timeout=1800, check=False, env=environment
+    )
     assert ran.returncode == 0, ran.stderr
     check_refusals(ran.stdout)
 

@@ -26,7 +26,18 @@ HONEST = "def square(n):\n    return n * n\n"
 TEST = f"{SQUARE}\ncheck(square)\n"
 EVERY = (*HARM, *FORGERIES)
 # They have the checker work, or hold what it may.
-LONG = ("hash_collisions", "hoard", "much_output", "deep_key", "deep_value", "huge_error", "huge_text", "huge_type_name", "many_values")
+LONG = (
+    "powers",
+    "hash_collisions",
+    "hoard",
+    "much_output",
+    "deep_key",
+    "deep_value",
+    "huge_error",
+    "huge_text",
+    "huge_type_name",
+    "many_values",
+)
 # What shows nothing even where only the jail of the whole scene holds it: an unprivileged user may not, or a plain time limit ends it.
 UNSEEN_ANYWAY = frozenset(
     (

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import signal
-import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from killed_runs import kill_in_each_step
 from source_distribution import make_sdist
 from sums_project import SOURCE, write_project
 
@@ -140,30 +137,17 @@ def test_repairs_have_both_labels_and_are_no_samples_of_lines(repairs: Run) -> N
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "after"),
-    [("suites", "places"), ("suites", "answers.jsonl"), ("suites", "labels.jsonl"), ("bugs", "bugs"), ("bugs", "labels.jsonl")],
+    ("name", "steps"),
+    [
+        ("suites", ["cache/suites/places/*.jsonl", "run/labels.jsonl"]),
+        ("bugs", ["run/labels.jsonl"]),
+    ],
 )
-def test_a_run_that_is_killed_in_any_step_is_resumed_to_the_same_bytes(
-    request: pytest.FixtureRequest, tmp_path: Path, name: Set, after: str
+def test_a_run_that_is_killed_is_resumed_to_the_same_bytes(
+    request: pytest.FixtureRequest, tmp_path: Path, name: Set, steps: list[str]
 ) -> None:
     whole: Run = request.getfixturevalue("repairs" if name == "bugs" else "whole")
-    program = (
-        "import sys; from pathlib import Path\n"
-        f"sys.path[:0] = {[str(Path(__file__).parent), str(Path(__file__).parents[2])]!r}\n"
-        "from test_suites import run_in\n"
-        f"if __name__ == '__main__': run_in(Path({str(tmp_path)!r}), workers=2, name={name!r})\n"
-    )
-    (tmp_path / "program.py").write_text(program)
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3] / ".typing")}
-    child = subprocess.Popen([sys.executable, str(tmp_path / "program.py")], env=environment, start_new_session=True)
-    until = time.monotonic() + 240
-    while child.poll() is None and time.monotonic() < until:
-        begun = list(tmp_path.glob(f"run/{after}" if after.endswith(".jsonl") else f"cache/suites/{after}/*.jsonl"))
-        if any(path.stat().st_size for path in begun):
-            break
-        time.sleep(0.01)
-    os.killpg(child.pid, signal.SIGKILL)
-    assert child.wait() == -signal.SIGKILL, "it was killed before it had ended"
+    kill_in_each_step(f"run_in(Path({str(tmp_path)!r}), workers=2, name={name!r})", __file__, tmp_path, steps)
     assert files_of(run_in(tmp_path, name=name)) == files_of(whole)
 
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from killed_runs import kill_in_each_step
 from source_distribution import make_sdist
 from sums_project import FILES, write_project
 
@@ -134,24 +131,9 @@ def test_counterfeits_are_repaired_and_what_comes_of_it_is_judged(whole: Run) ->
     assert {said["task"] for record in whole.records(JUDGEMENTS).read() for said in record["said"]} == {"line", "line_rest"}
 
 
-@pytest.mark.parametrize("after", ["draws.jsonl", "labels.jsonl", "judgements.jsonl", "repairs.jsonl"])
-def test_a_run_that_is_killed_in_any_step_is_resumed_to_the_same_bytes(whole: Run, tmp_path: Path, after: str) -> None:
-    program = (
-        "import sys; from pathlib import Path\n"
-        f"sys.path[:0] = {[str(Path(__file__).parent), str(Path(__file__).parents[3])]!r}\n"
-        "from test_study import run_in\n"
-        f"if __name__ == '__main__': run_in(Path({str(tmp_path)!r}), workers=2)\n"
-    )
-    (tmp_path / "program.py").write_text(program)
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[4] / ".typing")}
-    child = subprocess.Popen([sys.executable, str(tmp_path / "program.py")], env=environment, start_new_session=True)
-    until = time.monotonic() + 240
-    while child.poll() is None and time.monotonic() < until:
-        if (path := tmp_path / "run" / after).exists() and path.stat().st_size:
-            break
-        time.sleep(0.01)
-    os.killpg(child.pid, signal.SIGKILL)
-    assert child.wait() == -signal.SIGKILL, "it was killed before it had ended"
+def test_a_run_that_is_killed_in_two_steps_is_resumed_to_the_same_bytes(whole: Run, tmp_path: Path) -> None:
+    steps = [f"run/{name}.jsonl" for name in ("labels", "repairs")]
+    kill_in_each_step(f"run_in(Path({str(tmp_path)!r}), workers=2)", __file__, tmp_path, steps)
     assert files_of(run_in(tmp_path)) == files_of(whole)
 
 

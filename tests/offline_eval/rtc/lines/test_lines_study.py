@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from killed_runs import kill_in_each_step
 from source_distribution import make_sdist
 from sums_project import write_project
 
@@ -84,24 +81,9 @@ def test_only_round_trips_of_a_suggestion_are_measures_of_it(whole: Run, tmp_pat
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("after", ["answers.jsonl", "describe.jsonl", "rebuild.jsonl", "labels.jsonl"])
-def test_a_run_that_is_killed_in_any_step_is_resumed_to_the_same_bytes(whole: Run, tmp_path: Path, after: str) -> None:
-    program = (
-        "import sys; from pathlib import Path\n"
-        f"sys.path[:0] = {[str(Path(__file__).parents[4]), str(Path(__file__).parents[3])]!r}\n"
-        "from tests.offline_eval.rtc.lines.test_lines_study import run_in\n"
-        f"if __name__ == '__main__': run_in(Path({str(tmp_path)!r}), workers=2)\n"
-    )
-    (tmp_path / "program.py").write_text(program)
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[4] / ".typing")}
-    child = subprocess.Popen([sys.executable, str(tmp_path / "program.py")], env=environment, start_new_session=True)
-    until, path = time.monotonic() + 240, tmp_path / "run" / after
-    while child.poll() is None and time.monotonic() < until:
-        if path.is_file() and path.stat().st_size:
-            break
-        time.sleep(0.01)
-    os.killpg(child.pid, signal.SIGKILL)
-    assert child.wait() == -signal.SIGKILL, "it was killed before it had ended"
+def test_a_run_that_is_killed_in_two_steps_is_resumed_to_the_same_bytes(whole: Run, tmp_path: Path) -> None:
+    steps = ["run/describe.jsonl", "run/labels.jsonl"]
+    kill_in_each_step(f"run_in(Path({str(tmp_path)!r}), workers=2)", __file__, tmp_path, steps)
     assert files_of(run_in(tmp_path)) == files_of(whole)
 
 
