@@ -1,9 +1,9 @@
-"""Numbers for the model in use: the question whether it is to have some, and the work, with its progress."""
+"""What the user is told once of the model in use, and numbers for one that has none: the question, and the work with its progress."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from ...calibration.control_characters import escaped_line
 from ...calibration.declined_models import decline, is_declined
 from ...calibration.found_models import entries_of
 from ...inference.completion.settings import Settings
+from ...inference.embedded_model import EMBEDDED
 from ..background_tasks import BackgroundTasks
 from ..confidence.calibration_process import CommandProcess, arguments_of
 from ..confidence.calibrators import Calibrators
@@ -30,6 +31,10 @@ MINUTES = 5.0
 # The harmless one first: where answers have numbers, a key that was meant for the text chooses that.
 _LATER, _NOW, _NEVER = "Not now", "Calibrate", "Never for this model"
 _ASK_AGAIN_AFTER = timedelta(days=7)
+_SMALL = "the model that comes with Assay is small, and a larger one is right far more often"
+_CHOOSE = "Choose a Model…"
+# To a client with a list of models, which it is to show.
+CHOOSE_MODEL = "assay/chooseModel"
 
 
 class CannotCalibrate(Exception):
@@ -37,7 +42,7 @@ class CannotCalibrate(Exception):
 
 
 class ModelCalibration:
-    """Fits calibrators to the model in use, and asks once for each model without any.
+    """Fits calibrators to the model in use, asks once for each model without any, and tells once that there are larger ones.
 
     Neovim's questions hold the editor, so there the user is told what to type.
     """
@@ -111,6 +116,9 @@ class ModelCalibration:
             found = (await live.loaded()).fingerprint
         except ModelUnavailable:
             return
+        if Path(live.choice.located) == EMBEDDED:
+            await self._tell_of_larger(found.id)
+            return
         registry, _ = await self._calibrators.of(next(iter(self._roots().paths), None))
         # What is asked of a project's calibrators goes first: they may be for this model.
         if self._asks_for_trust() or found.id in self._asked or entries_of(registry, found.id) or live.settings != Settings():
@@ -126,24 +134,37 @@ class ModelCalibration:
         elif self._can_ask():
             await self._ask(found.id, words)
 
+    async def _tell_of_larger(self, embedded: str) -> None:
+        if not (self._is_neovim() or self._can_ask()) or await asyncio.to_thread(is_declined, embedded):
+            return
+        await self._remember(embedded, None)
+        if self._is_neovim():
+            self._show(types.MessageType.Info, f"{_SMALL}: :Assay model")
+        elif await self._answer(f"Assay: {_SMALL}.", (_CHOOSE,)) == _CHOOSE:
+            self._server.protocol.notify(CHOOSE_MODEL, {})
+
     def _can_ask(self) -> bool:
         window = self._server.client_capabilities.window
         return window is not None and window.show_message is not None and window.show_message.message_action_item is not None
 
     async def _ask(self, model: str, name: str) -> None:
         message = f"Assay: no numbers for {name} yet: calibrate now (about {MINUTES:g} minutes, in the background)?"
-        actions = [types.MessageActionItem(title) for title in (_LATER, _NOW, _NEVER)]
-        try:
-            answer = await self._server.window_show_message_request_async(
-                types.ShowMessageRequestParams(types.MessageType.Info, message, actions)
-            )
-        except JsonRpcException:  # a client that can't ask
-            return
-        title = getattr(answer, "title", None)
+        title = await self._answer(message, (_LATER, _NOW, _NEVER))
         # Closed, or calibrated without a result, it is asked again later, too, and not at each start.
         await self._remember(model, None if title == _NEVER else datetime.now(UTC) + _ASK_AGAIN_AFTER)
         if title == _NOW:
             await self._run_and_tell()
+
+    async def _answer(self, message: str, titles: Sequence[str]) -> str | None:
+        """The title that the user chose; None for none, and from a client that can't ask."""
+        actions = [types.MessageActionItem(title) for title in titles]
+        try:
+            answer = await self._server.window_show_message_request_async(
+                types.ShowMessageRequestParams(types.MessageType.Info, message, actions)
+            )
+        except JsonRpcException:
+            return None
+        return getattr(answer, "title", None)
 
     async def _remember(self, model: str, until: datetime | None) -> None:
         try:

@@ -152,6 +152,7 @@ export class Connection implements vscode.Disposable {
     client.onNotification(STATUS_CHANGED, (message: unknown) => {
       this.take(message);
     });
+    client.onNotification('assay/chooseModel', () => void vscode.commands.executeCommand('assay.chooseModel'));
     client.onDidChangeState(({ newState }) => {
       if (client === this.client) this.follow(newState);
     });

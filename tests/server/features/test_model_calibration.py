@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from assay.calibration.declined_models import decline, is_declined
-from assay.inference.opening import ModelChoice
+from assay.inference.opening import EMBEDDED, ModelChoice
 from assay.server.confidence import calibration_process
 from assay.server.confidence.calibration_process import CommandProcess, arguments_of
 from assay.server.confidence.child_process import ChildProcessFailed
@@ -87,6 +87,24 @@ async def test_neovim_whose_questions_hold_the_editor_is_told_the_command_once(t
                 await until_declined(model)
             assert QUESTION not in [asked["method"] for asked in client.requests]
             assert heard == any(told["method"] == "window/showMessage" for told in client.notifications)
+
+
+@pytest.mark.parametrize("name", ["Neovim", "Visual Studio Code"])
+async def test_with_the_embedded_model_the_user_is_told_once_of_larger_ones(project: Path, name: str) -> None:
+    for heard in (True, False):
+        async with client_of(EMBEDDED) as client:
+            client.replies[QUESTION] = {"title": "Choose a Model…"}
+            await client.initialize(root=project, asks=True, name=name)
+            await client.ready()
+            if not heard:
+                with pytest.raises(RpcError):  # whatever is told comes before this answer
+                    await client.request(REQUEST, {"minutes": 0})
+            elif name == "Neovim":
+                await client.heard("window/showMessage", "a larger one is right far more often: :Assay model")
+            else:
+                assert "a larger one is right far more often" in (await question(client))["params"]["message"]
+                await client.heard("assay/chooseModel")
+            assert heard == any("larger" in str(told) for told in (*client.notifications, *client.requests))
 
 
 async def test_a_yes_asks_the_model_and_tells_what_came_of_it(tiny_gguf: Path, project: Path) -> None:
