@@ -1,4 +1,4 @@
-"""Plot the loss curve of a run, and of the branches of one in the background.
+"""Plot the loss curve of a run, and of the branches that end in a file, where it has some.
 
 python -m training.curve --out loss.svg
 """

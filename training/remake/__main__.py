@@ -26,7 +26,6 @@ from assay.calibration.calibrator import CalibratorError
 from assay.inference.errors import ModelError
 from assay.offline_eval.progress import duration
 
-from ..folder import exported
 from ..paths import CACHE
 from .blocks import BlockError
 from .driver import Owed, RemakeError, owed, remake, wanted
@@ -138,9 +137,9 @@ def _runs(python: str) -> bool:
 
 
 def _exported() -> Path | None:
-    """The run that the embedded model was exported from, where the background training has left its file: export-<M>M."""
+    """The run that the embedded model was exported from, where its training has left it beside the file."""
     shipped = EMBEDDED.read_bytes()
-    found = (path for path in exported(CACHE / "background") if path.read_bytes() == shipped)
+    found = (path for path in (CACHE / "background").glob("export-*M.gguf") if path.read_bytes() == shipped)
     return next((path.with_suffix("") for path in found), None)
 
 

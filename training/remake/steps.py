@@ -86,7 +86,7 @@ _STUDIES = (
 PROGRAMS = {
     "python312": "Python 3.12 or newer for the projects' tests: python3.12 on PATH, or --python FILE",
     "corpus": "the training corpus: python -m training.corpus build",
-    "exported": "the run that the embedded model was exported from, export-<M>M of training.background",
+    "exported": "the run that the embedded model was exported from, export-<M>M in the cache, beside its file",
     "node": "node and npm",
     "chromium": "Chromium, or another browser that ASSAY_CHROMIUM names",
 }
