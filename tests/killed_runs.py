@@ -1,4 +1,4 @@
-"""Runs of a study that are killed in one step after the other, and taken up again each time."""
+"""Runs of a study that are killed in a step, to be taken up again."""
 
 from __future__ import annotations
 
@@ -7,19 +7,17 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 
 
-def kill_in_each_step(call: str, test_file: str, folder: Path, begun: Sequence[str]) -> None:
-    """Start a call as a program once for each step, and kill it with all that it has started when the step has written something.
+def kill_once_begun(call: str, test_file: str, folder: Path, begun: str) -> None:
+    """Start a call as a program, and kill it with all that it has started once a file is there that holds something.
 
     Parameters
         call: of a function of the test file; `Path` is known.
-        folder: of the run.
-        begun: for each step, in order, a pattern in the folder of the files that it writes.
+        folder: of the run. begun: the file, from there.
     """
     name = ".".join(Path(test_file).relative_to(ROOT).with_suffix("").parts)
     program = folder / "program.py"
@@ -28,10 +26,9 @@ def kill_in_each_step(call: str, test_file: str, folder: Path, begun: Sequence[s
         f"from {name} import {call.partition('(')[0]}\nif __name__ == '__main__': {call}\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT / ".typing")}
-    for pattern in begun:
-        child = subprocess.Popen([sys.executable, str(program)], env=environment, start_new_session=True)
-        until = time.monotonic() + 240
-        while child.poll() is None and time.monotonic() < until and not any(path.stat().st_size for path in folder.glob(pattern)):
-            time.sleep(0.01)
-        os.killpg(child.pid, signal.SIGKILL)
-        assert child.wait() == -signal.SIGKILL, f"it was killed before it had ended: {pattern}"
+    child = subprocess.Popen([sys.executable, str(program)], env=environment, start_new_session=True)
+    until, path = time.monotonic() + 240, folder / begun
+    while child.poll() is None and time.monotonic() < until and not (path.is_file() and path.stat().st_size):
+        time.sleep(0.01)
+    os.killpg(child.pid, signal.SIGKILL)
+    assert child.wait() == -signal.SIGKILL, "it was killed before it had ended"

@@ -176,7 +176,7 @@ def test_generated_programs_do_the_same_after_any_equivalent_rewrite(seed: int) 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::SyntaxWarning")
-@settings(FEW, max_examples=400)
+@settings(FEW, max_examples=120)
 @given(st.integers(0, 10**9))
 def test_many_generated_programs_do_the_same_after_any_equivalent_rewrite(seed: int) -> None:
     check_every_site(seed)

@@ -15,7 +15,7 @@ from standard_library import main, standard_library_of
 STDLIB = Path(sysconfig.get_path("stdlib"))
 ROOT = Path(__file__).parents[3]
 # All files take minutes. `python tests/standard_library.py FOLDER` reads each.
-STEP = 10
+STEP = 30
 
 
 def broken_on_purpose(path: Path) -> bool:

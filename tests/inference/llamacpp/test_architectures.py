@@ -37,7 +37,7 @@ def test_every_number_is_a_fresh_contexts_whatever_came_before(write: Write, tmp
 def test_every_number_is_a_fresh_contexts_after_many_requests(write: Write, tmp_path: Path) -> None:
     path = write(tmp_path / "model.gguf")
     with opened(path, parked_sequences=0) as reference:
-        run(Requests, path, reference, setting=settings(LONG, max_examples=80))
+        run(Requests, path, reference, setting=settings(LONG, max_examples=40))
 
 
 def test_a_recurrent_model_reuses_a_prompt_that_is_typed_on_and_no_other(tmp_path: Path) -> None:

@@ -184,7 +184,7 @@ class ShiftedRequests(Requests):
 
 PARKED_BYTES = 400_000
 FAST = settings(max_examples=20, stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck))
-LONG = settings(FAST, max_examples=400, stateful_step_count=30)
+LONG = settings(FAST, max_examples=100, stateful_step_count=30)
 
 
 def run(machine: type[Requests], written: Path, reference: LlamaModel, shift_tokens: int | None = None, setting: settings = FAST) -> None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from killed_runs import kill_in_each_step
+from killed_runs import kill_once_begun
 from source_distribution import make_sdist
 from sums_project import SOURCE, write_project
 
@@ -136,18 +136,10 @@ def test_repairs_have_both_labels_and_are_no_samples_of_lines(repairs: Run) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "steps"),
-    [
-        ("suites", ["cache/suites/places/*.jsonl", "run/labels.jsonl"]),
-        ("bugs", ["run/labels.jsonl"]),
-    ],
-)
-def test_a_run_that_is_killed_is_resumed_to_the_same_bytes(
-    request: pytest.FixtureRequest, tmp_path: Path, name: Set, steps: list[str]
-) -> None:
+@pytest.mark.parametrize(("name", "begun"), [("suites", "run/answers.jsonl"), ("bugs", "run/labels.jsonl")])
+def test_a_run_that_is_killed_is_resumed_to_the_same_bytes(request: pytest.FixtureRequest, tmp_path: Path, name: Set, begun: str) -> None:
     whole: Run = request.getfixturevalue("repairs" if name == "bugs" else "whole")
-    kill_in_each_step(f"run_in(Path({str(tmp_path)!r}), workers=2, name={name!r})", __file__, tmp_path, steps)
+    kill_once_begun(f"run_in(Path({str(tmp_path)!r}), workers=2, name={name!r})", __file__, tmp_path, begun)
     assert files_of(run_in(tmp_path, name=name)) == files_of(whole)
 
 

@@ -359,10 +359,15 @@ def test_the_sources_are_where_the_package_looks_for_them() -> None:
     assert {path.stem for path in java.SOURCES.glob("*.java")} >= {"Compiler", "Judge", "Runner"}
 
 
-@needs_data(HUMANEVAL_X)
-def test_every_canonical_solution_of_humaneval_x_passes_and_fails_once_broken(sandbox: JavaSandbox) -> None:
+def every_eighth() -> list[dict[str, str]]:
+    """Of the published items: all of them take minutes."""
     with gzip.open(DATA / HUMANEVAL_X, "rt") as lines:
-        items = [json.loads(line) for line in lines]
+        return [json.loads(line) for line in lines][::8]
+
+
+@needs_data(HUMANEVAL_X)
+def test_canonical_solutions_of_humaneval_x_pass_and_fail_once_broken(sandbox: JavaSandbox) -> None:
+    items = every_eighth()
     pairs = [(item["prompt"] + item["canonical_solution"], item["test"]) for item in items]
     assert [item["task_id"] for item, result in zip(items, sandbox.check_many(pairs), strict=True) if not result.label] == []
     # the answers of one task are not those of the next: same signature, other body
@@ -580,9 +585,8 @@ def test_nothing_that_a_program_brings_about_in_its_judge_is_left_for_the_next(s
 
 @needs_data(HUMANEVAL_X)
 def test_no_test_of_humaneval_x_passes_a_program_whose_answer_agrees_with_everything(sandbox: JavaSandbox) -> None:
-    with gzip.open(DATA / HUMANEVAL_X, "rt") as lines:
-        items = [json.loads(line) for line in lines]
     pairs = []
+    items = every_eighth()
     for item in items:
         head, _, signature = item["declaration"].rstrip().rpartition("public ")
         name = re.search(r"(\w+)\(", signature)

