@@ -148,7 +148,7 @@ def test_a_hostile_program_that_never_ends_under_landlock_is_ended(landlock: Att
 
 @pytest.mark.slow
 @each(LENGTHY)
-@pytest.mark.parametrize("level", [pytest.param(str(each.values[0]), marks=each.marks) for each in ISOLATING])
+@pytest.mark.parametrize("level", [pytest.param(str(each.values[0]), marks=each.marks) for each in ISOLATING[:1]])
 def test_what_a_program_makes_its_judge_do_is_bounded(request: pytest.FixtureRequest, level: str, program: Hostile) -> None:
     contained(request.getfixturevalue(level), program)
 
