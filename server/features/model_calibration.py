@@ -31,7 +31,8 @@ MINUTES = 5.0
 # The harmless one first: where answers have numbers, a key that was meant for the text chooses that.
 _LATER, _NOW, _NEVER = "Not now", "Calibrate", "Never for this model"
 _ASK_AGAIN_AFTER = timedelta(days=7)
-_SMALL = "the model that comes with Assay is small, and a larger one is right far more often"
+# With what stands around it less than a line of 80 columns: a longer message makes Neovim wait for a key.
+_SMALL = "a larger model is right more often"
 _CHOOSE = "Choose a Model…"
 # To a client with a list of models, which it is to show.
 CHOOSE_MODEL = "assay/chooseModel"
@@ -140,7 +141,7 @@ class ModelCalibration:
         await self._remember(embedded, None)
         if self._is_neovim():
             self._show(types.MessageType.Info, f"{_SMALL}: :Assay model")
-        elif await self._answer(f"Assay: {_SMALL}.", (_CHOOSE,)) == _CHOOSE:
+        elif await self._answer(f"Assay comes with a small model: {_SMALL}.", (_CHOOSE,)) == _CHOOSE:
             self._server.protocol.notify(CHOOSE_MODEL, {})
 
     def _can_ask(self) -> bool:

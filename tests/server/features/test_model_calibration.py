@@ -100,9 +100,9 @@ async def test_with_the_embedded_model_the_user_is_told_once_of_larger_ones(proj
                 with pytest.raises(RpcError):  # whatever is told comes before this answer
                     await client.request(REQUEST, {"minutes": 0})
             elif name == "Neovim":
-                await client.heard("window/showMessage", "a larger one is right far more often: :Assay model")
+                await client.heard("window/showMessage", "a larger model is right more often: :Assay model")
             else:
-                assert "a larger one is right far more often" in (await question(client))["params"]["message"]
+                assert "a larger model is right more often" in (await question(client))["params"]["message"]
                 await client.heard("assay/chooseModel")
             assert heard == any("larger" in str(told) for told in (*client.notifications, *client.requests))
 
