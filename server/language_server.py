@@ -105,7 +105,7 @@ class AssayServer(LanguageServer):
         )
         self.model_calibration = ModelCalibration(
             self, self.tasks, self.calibrators, self._show, lambda: self.live, lambda: self.settings, lambda: self.roots,
-            lambda: self.is_neovim, lambda: self.trust_questions.has_asked,
+            lambda: self.is_neovim, lambda: self.client_settings.chooses_models, lambda: self.trust_questions.has_asked,
         )  # fmt: skip
         self.hover_anchors = HoverAnchors()
         self.outcome_tracker = OutcomeTracker(self.protocol.documents, lambda event, showing: self.events.add(event, showing))

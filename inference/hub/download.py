@@ -25,7 +25,7 @@ from .catalogue import Entry
 
 try:
     from filelock import Timeout
-    from httpx2 import HTTPError, InvalidURL, TransportError
+    from httpx2 import HTTPError, InvalidURL, TransportError, UnsupportedProtocol
     from huggingface_hub import constants, get_hf_file_metadata, get_token, hf_hub_download, hf_hub_url
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled
     from huggingface_hub.file_download import repo_folder_name
@@ -173,7 +173,9 @@ def _said(entry: Entry) -> Iterator[None]:
         yield
     except HfHubHTTPError as error:
         raise _of_status(entry, error.response.status_code, error.response.headers.get("Retry-After", "")) from error
-    except (OfflineModeIsEnabled, LocalEntryNotFoundError, HTTPError, InvalidURL) as error:
+    except (InvalidURL, UnsupportedProtocol) as error:
+        raise errors.BadEnvironment(f"{constants.ENDPOINT}: {error}") from error
+    except (OfflineModeIsEnabled, LocalEntryNotFoundError, HTTPError) as error:
         if isinstance(error, LocalEntryNotFoundError) and isinstance(error.__cause__, HfHubHTTPError):
             answer = error.__cause__.response
             raise _of_status(entry, answer.status_code, answer.headers.get("Retry-After", "")) from error

@@ -58,12 +58,13 @@ class ModelCalibration:
         settings: Callable[[], LiveSettings],
         roots: Callable[[], Roots],
         is_neovim: Callable[[], bool],
+        chooses_models: Callable[[], bool],
         asks_for_trust: Callable[[], bool],
     ) -> None:
-        """show: shows the user a message. live, settings, roots: what is in use now."""
+        """show: shows the user a message. live, settings, roots: what is in use now. chooses_models: whether CHOOSE_MODEL is understood."""
         self._server, self._tasks, self._calibrators, self._show = server, tasks, calibrators, show
         self._live, self._settings, self._roots, self._is_neovim = live, settings, roots, is_neovim
-        self._asks_for_trust = asks_for_trust
+        self._chooses_models, self._asks_for_trust = chooses_models, asks_for_trust
         self._process, self._is_running = CommandProcess(), False
         self._asked: set[str] = set()
         self._may_ask = asyncio.Event()
@@ -139,8 +140,8 @@ class ModelCalibration:
         if not (self._is_neovim() or self._can_ask()) or await asyncio.to_thread(is_declined, embedded):
             return
         await self._remember(embedded, None)
-        if self._is_neovim():
-            self._show(types.MessageType.Info, f"{_SMALL}: :Assay model")
+        if not self._chooses_models():
+            self._show(types.MessageType.Info, f"{_SMALL}: {':Assay model' if self._is_neovim() else 'assay model get'}")
         elif await self._answer(f"Assay comes with a small model: {_SMALL}.", (_CHOOSE,)) == _CHOOSE:
             self._server.protocol.notify(CHOOSE_MODEL, {})
 

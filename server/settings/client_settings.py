@@ -13,7 +13,8 @@ from ..background_tasks import BackgroundTasks
 from .settings import SECTION, LiveSettings, parse_settings
 
 _ANSWER_TIMEOUT_S = 2.0
-_TRUSTED = "workspaceTrusted"
+# What only the client itself may say, and no setting of a workspace.
+_TRUSTED, _CHOOSES = "workspaceTrusted", "choosesModels"
 _REGISTRATION_ID = "assay/settings"
 
 
@@ -28,16 +29,19 @@ class ClientSettings:
         self._lock = asyncio.Lock()
         self._initial: Any = None
         self._answer: Any = None
-        # Whether the user trusts the workspace, says the client; None where it says nothing. It is no setting: a workspace could set that.
+        # Whether the user trusts the workspace, says the client; None where it says nothing.
         self.workspace_trusted: bool | None = None
+        # Whether the client shows its list of models when it is sent `assay/chooseModel`.
+        self.chooses_models = False
 
     def begin(self, initialization_options: Any) -> None:
         """Take what the client sent with `initialize`."""
-        if isinstance(initialization_options, dict) and _TRUSTED in initialization_options:
-            said = initialization_options[_TRUSTED]
+        if isinstance(initialization_options, dict):
+            said = initialization_options.get(_TRUSTED)
             # What is neither true nor false must not open what true would.
             self.workspace_trusted = None if said is None else said is True
-            initialization_options = {name: value for name, value in initialization_options.items() if name != _TRUSTED}
+            self.chooses_models = initialization_options.get(_CHOOSES) is True
+            initialization_options = {name: value for name, value in initialization_options.items() if name not in (_TRUSTED, _CHOOSES)}
         self._initial = initialization_options
 
     def parsed(self) -> tuple[LiveSettings, tuple[str, ...]]:

@@ -63,7 +63,7 @@ function options(log: vscode.LogOutputChannel, screen: Screen, heard: Heard, has
   return {
     documentSelector: DOCUMENTS,
     // Asked at each start, for the user may have come to trust the workspace since.
-    initializationOptions: () => ({ workspaceTrusted: vscode.workspace.isTrusted }),
+    initializationOptions: () => ({ workspaceTrusted: vscode.workspace.isTrusted, choosesModels: true }),
     outputChannel: log,
     revealOutputChannelOn: RevealOutputChannelOn.Never,
     errorHandler: errorHandler(heard.givenUp, hasRun),

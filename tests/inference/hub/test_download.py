@@ -21,6 +21,7 @@ from assay.inference.hub.catalogue import Entry
 from assay.inference.hub.download import cached, download
 from assay.inference.hub.errors import (
     AnotherFile,
+    BadEnvironment,
     CutOff,
     Damaged,
     DownloadFailed,
@@ -193,6 +194,11 @@ def test_a_hub_that_is_not_there_is_named(hub: Hub, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
     monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", "http://127.0.0.1:9/{repo_id}/resolve/{revision}/{filename}")
     assert refusal(NoConnection).startswith("http://127.0.0.1:9 can't be reached (")
+
+
+def test_an_endpoint_that_is_no_address_is_said_to_be_one_of_the_variables(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", "nonsense/{repo_id}/resolve/{revision}/{filename}")
+    assert "a variable of the environment can't be used" in refusal(BadEnvironment)
 
 
 def test_a_file_that_is_larger_than_the_disk_is_not_begun(hub: Hub) -> None:

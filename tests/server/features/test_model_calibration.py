@@ -89,18 +89,19 @@ async def test_neovim_whose_questions_hold_the_editor_is_told_the_command_once(t
             assert heard == any(told["method"] == "window/showMessage" for told in client.notifications)
 
 
-@pytest.mark.parametrize("name", ["Neovim", "Visual Studio Code"])
+@pytest.mark.parametrize("name", ["Neovim", "Visual Studio Code", "Helix"])
 async def test_with_the_embedded_model_the_user_is_told_once_of_larger_ones(project: Path, name: str) -> None:
     for heard in (True, False):
         async with client_of(EMBEDDED) as client:
             client.replies[QUESTION] = {"title": "Choose a Model…"}
-            await client.initialize(root=project, asks=True, name=name)
+            await client.initialize(root=project, asks=True, name=name, options={"choosesModels": name == "Visual Studio Code"})
             await client.ready()
             if not heard:
                 with pytest.raises(RpcError):  # whatever is told comes before this answer
                     await client.request(REQUEST, {"minutes": 0})
-            elif name == "Neovim":
-                await client.heard("window/showMessage", "a larger model is right more often: :Assay model")
+            elif name != "Visual Studio Code":
+                command = ":Assay model" if name == "Neovim" else "assay model get"
+                await client.heard("window/showMessage", f"a larger model is right more often: {command}")
             else:
                 assert "a larger model is right more often" in (await question(client))["params"]["message"]
                 await client.heard("assay/chooseModel")
