@@ -51,8 +51,8 @@ class BadEnvironment(DownloadFailed):
 
     def __init__(self, reason: str) -> None:
         super().__init__(
-            f"a variable of the environment can't be used: {reason.rstrip('.')}. Check those that begin with HF_, and HTTP_PROXY, HTTPS_PROXY and "
-            "ALL_PROXY."
+            f"a variable of the environment can't be used: {reason.rstrip('.')}. Check those that begin with HF_, and HTTP_PROXY, "
+            "HTTPS_PROXY and ALL_PROXY."
         )
 
 
