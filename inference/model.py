@@ -194,6 +194,7 @@ class Capabilities:
         score, next_token: the methods `score` and `next_token_logprobs`.
         tokenize: its own tokens; else their number is estimated from the text's length.
         fim: it uses the text behind the cursor.
+        files: it has control tokens of its own between pieces of other files (`Model.fim`).
         heals: it can be held to what stands before the cursor (token healing).
         memory: it takes tokens from distributions that a memory is mixed into (`Prompt.memory`).
         replay: the method `replay`.
@@ -206,6 +207,7 @@ class Capabilities:
     next_token: bool = True
     tokenize: bool = True
     fim: bool = True
+    files: bool = False
     heals: bool = True
     memory: bool = True
     replay: bool = True

@@ -237,6 +237,11 @@ class Front:
         return "".join(part.spelling if isinstance(part, Control) else part for part in self.parts)
 
 
+def separates_files(family: Family | None, lookup: Lookup | None) -> bool:
+    """Whether a model was trained on whole repositories, with control tokens between files. lookup: as for `in_front`."""
+    return family is not None and bool(family.other) and all(lookup is None or lookup(s) is not None for s in _spellings(family))
+
+
 def in_front(family: Family | None, lookup: Lookup | None, extra: Sequence[Piece], path: str) -> Front:
     """Lay out pieces of other files in front of a prompt.
 
@@ -249,9 +254,10 @@ def in_front(family: Family | None, lookup: Lookup | None, extra: Sequence[Piece
     if not extra:
         return Front()
     path = path or _UNTITLED
-    if family is None or not family.other or not all(lookup is None or lookup(s) is not None for s in _spellings(family)):
+    if not separates_files(family, lookup):
         told = [f"{_comment(name)}{_closed(text)}\n" for name, text in extra]
         return Front(text="".join([*told, _comment(path)]))
+    assert family is not None
     parts: list[str | Control] = []
     for pattern, name, text in [*((family.other, name, text) for name, text in extra), (family.own, path, "")]:
         for part in pattern:

@@ -111,12 +111,17 @@ class HFModel:
     @property
     def capabilities(self) -> Capabilities:
         """Everything; a suffix is used where the tokenizer has fill-in-the-middle tokens of a known family."""
-        return Capabilities(fim=self._tokenizer.family is not None)
+        return Capabilities(fim=self._tokenizer.family is not None, files=self._tokenizer.separates_files)
 
     @property
     def device(self) -> str:
         """Where it runs: torch's name of the device."""
         return str(self._open().device)
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether it runs on a GPU."""
+        return self._open().device.type != "cpu"
 
     @property
     def layout(self) -> Layout:

@@ -11,7 +11,7 @@ from typing import Any
 from tokenizers import Tokenizer
 
 from ..chat_format import ChatFormat, ControlToken
-from ..completion.fim_families import end_tokens, family_of, front_tokens, in_front, lay_out
+from ..completion.fim_families import end_tokens, family_of, front_tokens, in_front, lay_out, separates_files
 from ..errors import DamagedModel, UnsupportedTokenizer
 from ..healing.healing import Healing
 from ..model import Layout, Prompt
@@ -79,6 +79,11 @@ class TextTokenizer:
     def layout(self) -> Layout:
         """The layout of the model's family; "left_to_right" where it has none."""
         return "left_to_right" if self.family is None else self.family.layout
+
+    @property
+    def separates_files(self) -> bool:
+        """As `Capabilities.files`."""
+        return separates_files(self.family, self._ids.get)
 
     def tokenize(self, text: str) -> list[int]:
         """Token ids of plain text in the middle of another. A lone surrogate is read as "?"."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..chat_format import ChatFormat
-from ..completion.fim_families import family_of, front_tokens, in_front
+from ..completion.fim_families import Family, family_of, front_tokens, in_front, separates_files
 from ..errors import CacheNotPossible, DecodeFailed, ModelClosed, ShiftNotPossible
 from ..file_hash import sha256_of_all
 from ..model import (
@@ -147,12 +147,22 @@ class LlamaModel:
     @property
     def capabilities(self) -> Capabilities:
         """Everything; fill-in-the-middle where the metadata names its tokens."""
-        return Capabilities(fim=self._vocabulary.fim is not None)
+        return Capabilities(fim=self._vocabulary.fim is not None, files=separates_files(self._family, self._vocabulary.control))
+
+    @functools.cached_property
+    def _family(self) -> Family | None:
+        vocabulary = self._vocabulary
+        return family_of(vocabulary.control, str(self.header.metadata.get("general.name", ""))) if vocabulary.fim else None
 
     @property
     def offload(self) -> Offload:
         """What runs on a GPU."""
         return self._open().session.offload
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether all layers are on a GPU."""
+        return self.offload.layers == self.offload.total
 
     @property
     def threads(self) -> ThreadsInUse:
@@ -206,7 +216,7 @@ class LlamaModel:
         prefix, held = vocabulary.healing.split(prefix)
         tokens = [*vocabulary.beginning]
         if extra:
-            family = family_of(vocabulary.control, str(self.header.metadata.get("general.name", ""))) if vocabulary.fim else None
+            family = self._family
             front = in_front(family, vocabulary.control, extra, path)
             prefix = front.text + prefix
             tokens += front_tokens(front, family, vocabulary.control, vocabulary.tokenize) if family else []

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
-from ..completion.fim_families import Family, end_tokens, front_tokens, in_front, lay_out
+from ..completion.fim_families import Family, end_tokens, front_tokens, in_front, lay_out, separates_files
 from ..completion.sampling import Sampling
 from ..errors import Unavailable
 from ..model import (
@@ -130,6 +130,7 @@ class RemoteModel:
     def capabilities(self) -> Capabilities:
         """What was found when it was opened."""
         asks = self.served.ids and self._tokenizer is not None
+        fills, lookup = self._layout != "left_to_right", None if self._tokenizer is None else self._tokenizer.control
         return Capabilities(
             logprobs=self.served.top > 0,
             best_other=self.served.top >= TOP,
@@ -137,7 +138,8 @@ class RemoteModel:
             score=asks and self.served.scoring is not None,
             next_token=asks and self.served.top > 0,
             tokenize=self._tokenizer is not None,
-            fim=self._layout != "left_to_right",
+            fim=fills,
+            files=fills and separates_files(self._family, lookup),
             heals=self._healing.heals,
             memory=False,
             replay=self._replays is not None,

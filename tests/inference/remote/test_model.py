@@ -159,7 +159,7 @@ def test_tgi_is_asked_in_text_and_gives_no_log_probabilities() -> None:
 def test_another_server_is_asked_with_no_more_than_openai_documents() -> None:
     with serving(Speech(kind="openai", most_logprobs=5, token_names=False)) as address, RemoteModel(address, context_length=64) as model:
         assert model.capabilities == Capabilities(
-            entropy=False, score=False, next_token=False, tokenize=False, heals=False, memory=False, replay=False
+            entropy=False, score=False, next_token=False, tokenize=False, files=True, heals=False, memory=False, replay=False
         )
         assert (model.layout, model.context_length) == ("psm", 64)
         generation = model.generate(model.fim("x", "y"), stop=LINE, max_tokens=9)

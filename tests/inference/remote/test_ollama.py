@@ -60,7 +60,7 @@ def test_a_model_without_a_middle_continues_the_text_as_it_is() -> None:
 def test_the_log_probabilities_are_the_models_own_and_the_best_other_is_told() -> None:
     with serving(as_ollama(), handler=an_ollama()) as address, RemoteModel(address, model=QWEN) as model:
         assert model.capabilities == Capabilities(
-            entropy=False, score=False, next_token=False, tokenize=False, heals=False, memory=False, replay=False
+            entropy=False, score=False, next_token=False, tokenize=False, files=True, heals=False, memory=False, replay=False
         )
         assert (model.context_length, model.fingerprint.parameters, model.fingerprint.quantisation) == (CONTEXT, 494_032_768, "Q4_K_M")
         assert model.served.runtime == "ollama 0.14.1"
