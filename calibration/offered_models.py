@@ -6,10 +6,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ..inference.completion.settings import Settings
+from ..inference.completion.prompt_size import settings_of, size_in_time
 from ..inference.found.bandwidth import prompt_speed, reading_speed, runs_on_gpu
 from ..inference.hub.catalogue import Entry, catalogue
 from ..inference.hub.download import cached
+from ..inference.llamacpp.header_checks import DEFAULT_CONTEXT
 from ..inference.machine_memory import gpu_memory, machine_memory
 from .found_models import entries_for, numbers_of
 from .registry import load_registry
@@ -85,7 +86,8 @@ def seconds(entry: Entry, speeds: Speeds | None) -> tuple[float | None, float | 
         return None, None
     token = entry.parameters / speeds.prompt
     writing = _WRITTEN * entry.about_bytes / speeds.reading
-    return Settings().shown_tokens * token + writing, _READ * token + writing
+    shown = settings_of(size_in_time(entry.parameters, DEFAULT_CONTEXT, speeds.prompt)).shown_tokens
+    return shown * token + writing, _READ * token + writing
 
 
 def with_recommended(offers: list[Offer]) -> tuple[Offer, ...]:

@@ -140,10 +140,12 @@ def _show_prompt(arguments: argparse.Namespace, name: str, text: str, offset: in
     from ..inference.completion.prompt import Surroundings, context_at, count_tokens, prompt_of, prompt_text
     from ..suggestion.context_report import context_json, context_text
 
-    with model_choice(arguments).open() as model:
-        context = context_at(model, text[:offset], text[offset:], kind=arguments.kind, surroundings=Surroundings(path=name))
+    choice, around = model_choice(arguments), Surroundings(path=name)
+    with choice.open() as model:
+        settings = choice.settings_for(model)
+        context = context_at(model, text[:offset], text[offset:], kind=arguments.kind, settings=settings, surroundings=around)
         prompt = prompt_of(model, context)
-        document = context_json(context, lambda part: count_tokens(model, part), prompt, prompt_text(model, prompt))
+        document = context_json(context, lambda part: count_tokens(model, part), prompt, prompt_text(model, prompt), settings)
     if arguments.json:
         print_json(document)
     else:
@@ -160,7 +162,8 @@ def _suggest(arguments: argparse.Namespace, name: str, text: str, offset: int) -
     registry = load_registry(root)
     for reason in registry.skipped:
         say(f"assay: calibrator skipped: {reason}")
-    with model_choice(arguments).open() as model:
+    choice = model_choice(arguments)
+    with choice.open() as model:
         suggestion = suggest_at(
             model,
             registry,
@@ -172,6 +175,7 @@ def _suggest(arguments: argparse.Namespace, name: str, text: str, offset: int) -
             project=root.name if root else None,
             show_refuted=arguments.show_refuted,
             memory=memory_for(model, Path(name), text[:offset], text[offset:], arguments.memory),
+            settings=choice.settings_for(model),
         )
         fingerprint = model.fingerprint
     if arguments.json:

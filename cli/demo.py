@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from ..calibration.calibrator import Calibrator
     from ..calibration.registry import Registry
+    from ..inference.completion.settings import Settings
     from ..inference.llamacpp.threads import ThreadsInUse
     from ..inference.model import Model
     from ..inference.opening import ModelChoice
@@ -117,10 +118,10 @@ def run(arguments: argparse.Namespace) -> int:
         if not as_json:
             show(_heading(model, choice, paint))
         results: list[PlaceResult] = []
-        memories, project = Memories(model), project_in(EXAMPLES)
+        memories, project, settings = Memories(model), project_in(EXAMPLES), choice.settings_for(model)
         for place in places:
             memory = memories.at(place.prefix, place.suffix, place.file, "project", project)
-            result = complete_place(model, registry, place, memory)
+            result = complete_place(model, registry, place, memory, settings)
             results.append(result)
             if not as_json:
                 show("", *render(result, len(results), len(places), paint, width_of(sys.stdout)).split("\n"))
@@ -168,13 +169,15 @@ def _place(folder: Path, entry: dict[str, Any]) -> Place:
     return Place(file, line, kind, entry["what"], text[:found], cut, text[found + len(cut) :])
 
 
-def complete_place(model: Model, registry: Registry, place: Place, memory: Memory | None) -> PlaceResult:
+def complete_place(model: Model, registry: Registry, place: Place, memory: Memory | None, settings: Settings | None = None) -> PlaceResult:
     """Ask for a suggestion at a place. Raises ModelError."""
     from ..suggestion.suggest import suggest_at
 
     began = time.perf_counter()
     text = place.prefix + place.suffix
-    suggestion = suggest_at(model, registry, text, len(place.prefix), kind=place.kind, language="python", event=EVENT, memory=memory)
+    suggestion = suggest_at(
+        model, registry, text, len(place.prefix), kind=place.kind, language="python", event=EVENT, memory=memory, settings=settings
+    )
     exact = suggestion is not None and suggestion.text.rstrip() == place.cut.rstrip()
     return PlaceResult(place, suggestion, exact, (time.perf_counter() - began) * 1e3)
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import argparse
 
     from ..calibration.registry import Entry, Registry
+    from ..inference.completion.settings import Settings
     from ..inference.model import Model
     from ..inference.opening import ModelChoice
     from .options import Subparsers
@@ -183,15 +184,16 @@ def _model_and_calibrators(choice: ModelChoice, runtime_works: bool) -> Iterator
     with model:
         fingerprint = model.fingerprint
         fitting = entries_of(registry, fingerprint.id)
-        prompts = _prompts(model, {language for entry in fitting for language in entry.calibrator.fitted_on.languages})
+        prompts = _prompts(
+            model, choice.settings_for(model), {language for entry in fitting for language in entry.calibrator.fitted_on.languages}
+        )
     size = f"{fingerprint.parameters / 1e6:,.1f} M parameters, {fingerprint.quantisation}"
     yield Check("model", "ok", f"{fingerprint.name} ({choice.where or 'embedded'}), {size}, fingerprint {fingerprint.id}")
     yield from _calibrators(registry, fitting, prompts, choice)
 
 
-def _prompts(model: Model, languages: Set[str]) -> Set[str]:
+def _prompts(model: Model, settings: Settings, languages: Set[str]) -> Set[str]:
     """The ids of all prompts and decoders that the model is asked with: for suggestions, and for repairs and faults in the languages."""
-    from ..inference.completion.settings import Settings
     from ..inference.completion.task import Kind
     from ..suggestion.memory.memories import memory_fingerprint
     from ..suggestion.memory.scope import SCOPES
@@ -200,9 +202,9 @@ def _prompts(model: Model, languages: Set[str]) -> Set[str]:
     from ..suggestion.repair.request import request_for
 
     memories = [memory_fingerprint(model, scope) for scope in SCOPES]
-    requests = [request_for(Asking(model), "x\n", 0, 1, language=language) for language in languages]
+    requests = [request_for(Asking(model, settings), "x\n", 0, 1, language=language) for language in languages]
     return {
-        Settings().fingerprint(model.layout, model.context_length, kind, heals=model.capabilities.heals, memory=memory)
+        settings.fingerprint(model.layout, model.context_length, kind, heals=model.capabilities.heals, memory=memory)
         for kind in get_args(Kind)
         for memory in memories
     } | {purpose_of(request, "exact_match", memory=memory).prompt for request in requests for memory in memories}

@@ -118,9 +118,10 @@ def check(arguments: argparse.Namespace) -> int:
 def description(model: Model, choice: ModelChoice) -> dict[str, Any]:
     """What `assay model info --json` prints, except the time it took to load."""
     from ..inference.backends import SERVER
+    from ..inference.completion.prompt_size import size_named
     from ..inference.llamacpp.model import LlamaModel
 
-    fingerprint = model.fingerprint
+    fingerprint, settings = model.fingerprint, choice.settings_for(model)
     facts = {
         "file": str(choice.located),
         "backend": choice.backend.name,
@@ -128,6 +129,7 @@ def description(model: Model, choice: ModelChoice) -> dict[str, Any]:
         "fingerprint": fingerprint.id,
         "context_length": model.context_length,
         "layout": model.layout,
+        "prompt": {"size": size_named(settings), "before": settings.prefix_tokens, "after": settings.suffix_tokens},
         "can": asdict(model.capabilities),
         "memory": _memory_weights(model),
     }

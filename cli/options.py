@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 EVENTS = ("exact_match", "tests_pass", "kept")
 KINDS = ("line", "block", "function")
+PROMPT_SIZES = ("auto", "small", "normal", "large")
 KV_TYPES = ("f16", "f32", "q8_0", "q4_0")
 MAPS = ("base_rate", "platt", "temperature", "beta", "isotonic", "histogram", "venn_abers")
 TASKS = ("line", "line_rest", "line_middle", "block", "function")
@@ -54,6 +55,10 @@ def add_model_option(parser: argparse.ArgumentParser) -> None:
         "--model", metavar="FILE|FOLDER|NAME|URL",
         help="a GGUF file, a transformers folder, a name that assay model list shows or a server, instead of the embedded model. "
         "URL,URL is several servers of one model",
+    )  # fmt: skip
+    parser.add_argument(
+        "--prompt-size", choices=PROMPT_SIZES, default="auto",
+        help="how much of the file the model is shown (default: auto: the largest that it reads within 1.5 s here)",
     )  # fmt: skip
     group = parser.add_argument_group("how the model is run")
     group.add_argument(
@@ -97,7 +102,7 @@ def model_choice(arguments: argparse.Namespace) -> ModelChoice:
         given["flash_attention"] = given["flash_attention"] == "on"
     if "key_files" in given:
         given["key_files"] = _key_files(given["key_files"])
-    return ModelChoice(arguments.model, cast("ModelOptions", given))
+    return ModelChoice(arguments.model, cast("ModelOptions", given), arguments.prompt_size)
 
 
 def _key_files(texts: Sequence[str]) -> dict[str, str]:

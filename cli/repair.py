@@ -89,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
         model = opened.enter_context((choice if arguments.instruct is None else choice.itself).open())
         asker = None if arguments.instruct is None else opened.enter_context(_asker(choice, arguments.instruct))
         request = request_for(
-            Asking(model, remember=remember_for(model, Path(name), arguments.memory)),
+            Asking(model, choice.settings_for(model), remember=remember_for(model, Path(name), arguments.memory)),
             text,
             first - 1,
             last,

@@ -130,14 +130,16 @@ def _located(arguments: argparse.Namespace, project: Path, suspects: Sequence[Su
 
     scope: Scope = arguments.memory
 
-    with model_choice(arguments).open() as model:
+    choice = model_choice(arguments)
+    with choice.open() as model:
+        settings = choice.settings_for(model)
 
         def asking_of(file: str) -> Asking:
-            return Asking(model, remember=remember_for(model, project / file, scope))
+            return Asking(model, settings, remember=remember_for(model, project / file, scope))
 
         shown = [each for each in suspects if not is_secret_path(project / each.file)]
         surprises = surprises_of(shown, lines.__getitem__, asking_of)
-        request = request_for(Asking(model), "x\n", 0, 1, language="python")
+        request = request_for(Asking(model, settings), "x\n", 0, 1, language="python")
         purpose = purpose_of(request, "exact_match", memory=memory_fingerprint(model, scope), file=project / suspects[0].file)
         return located(suspects, surprises, replace(purpose, task=TASK), load_registry(project))
 

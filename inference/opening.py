@@ -18,6 +18,8 @@ from .asking.asker import Asker, Form
 from .asking.template import ChatTemplate
 from .asking.text import TextAsker
 from .backends import SERVER, Backend, backend_of
+from .completion.prompt_size import SizeChoice, settings_for
+from .completion.settings import Settings
 from .embedded_model import EMBEDDED as EMBEDDED
 from .embedded_model import EMBEDDED_NAME
 from .errors import (
@@ -91,13 +93,14 @@ FLAGS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
-    """A model that is not open yet: where it is (None: the embedded one) and how it is to be run.
+    """A model that is not open yet: where it is (None: the embedded one), how it is to be run, and how much it is shown.
 
     Several servers of one model are their addresses with commas between them.
     """
 
     where: str | None = None
     options: ModelOptions = field(default_factory=ModelOptions)
+    prompt_size: SizeChoice = "auto"
 
     @property
     def backend(self) -> Backend:
@@ -126,6 +129,7 @@ class ModelChoice:
     def arguments(self) -> list[str]:
         """What names it on the command line, options included: nothing for the embedded model as it is."""
         named = [] if self.where is None else ["--model", self.where]
+        named += [] if self.prompt_size == "auto" else ["--prompt-size", self.prompt_size]
         return [*named, *(part for name, value in self.itself.options.items() for said in _spelled(value) for part in (FLAGS[name], said))]
 
     def at(self, server: str) -> ModelChoice:
@@ -150,6 +154,10 @@ class ModelChoice:
     def open(self) -> Model:
         """Open it. Raises what `open_model` raises."""
         return open_model(self.where, **self.options)
+
+    def settings_for(self, model: Model) -> Settings:
+        """What the model, opened, is shown and may write."""
+        return settings_for(model, self.prompt_size)
 
     def on_one_thread(self) -> ModelChoice:
         """The same model with one thread where its backend has that option, for a process that shares the machine with others."""

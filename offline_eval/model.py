@@ -94,8 +94,8 @@ def model_of(
     """
     if choice.options.get("shift_tokens"):
         raise UsageError("with --shift log-probabilities are approximate, so no calibrator can be fitted on them: leave it out")
-    settings = Settings()
     with choice.open() as model:
+        settings = choice.settings_for(model)
         if not model.capabilities.logprobs:
             raise UsageError(f"{choice.where} gives no log-probabilities, so there is nothing to calibrate with")
         memory = memory if model.capabilities.memory else "off"

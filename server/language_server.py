@@ -35,7 +35,7 @@ from .features.progress import log_line, report_loading
 from .features.status import Status
 from .features.trust import TrustQuestions
 from .model.live import LiveModel
-from .model.process import State
+from .model.process import LoadedModel, State
 from .model.read_projects import ReadProjects
 from .protocol.pygls_protocol import Protocol
 from .repairs.client import ActionsOf, actions_of
@@ -203,7 +203,8 @@ class AssayServer(LanguageServer):
         elif not self._is_model_started:
             self._start_model()
         self._follow_projects()
-        self.live.use(_context_settings(self.settings), remember=self.settings.remember)
+        self.live.choice = self.settings.model_or(self.default_model)
+        self.live.use(self._context_settings(self.live.process.model), remember=self.settings.remember)
         if self.settings.memory != before.memory:
             self.live.forget()
         if self.settings != before:
@@ -224,7 +225,7 @@ class AssayServer(LanguageServer):
     def _make_model(self) -> None:
         self.live = LiveModel(
             self.settings.model_or(self.default_model),
-            _context_settings(self.settings),
+            self._context_settings(),
             on_state=self._on_state,
             on_note=self._warn,
             on_busy=self.status.busy_changed,
@@ -288,12 +289,25 @@ class AssayServer(LanguageServer):
         elif state == "failed" and not self.model_checks:
             self._show(types.MessageType.Error, f"no suggestions: {process.reason}")
         elif state == "ready":
+            self.live.settings = self._context_settings(process.model)
             self._follow_projects()
             # Who checks a model offers that.
             if not self.model_checks:
                 self.model_calibration.consider()
         if state != "closed":
             self.status.changed()
+
+    def _context_settings(self, model: LoadedModel | None = None) -> Settings:
+        """What the model is shown: as its size says, except for what the user set. Until it is loaded it is taken for one of many."""
+        settings = self.settings
+        budgets = {
+            "prefix_tokens": settings.context_prefix_tokens,
+            "suffix_tokens": settings.context_suffix_tokens,
+            "head_tokens": settings.context_head_tokens,
+            "extra_tokens": settings.context_open_files,
+        }
+        usual = Settings() if model is None else model.settings(settings.model_or(self.default_model).prompt_size)
+        return replace(usual, **{name: tokens for name, tokens in budgets.items() if tokens is not None})
 
     def _measure_latency(self) -> None:
         if self.settings.diagnostics and self.latency is None:
@@ -359,14 +373,3 @@ class AssayServer(LanguageServer):
 
     def _show(self, kind: types.MessageType, message: str) -> None:
         self.window_show_message(types.ShowMessageParams(kind, f"Assay: {message}"))
-
-
-def _context_settings(settings: LiveSettings) -> Settings:
-    """What the model is shown: as its calibrators were fitted, except for what the user set."""
-    budgets = {
-        "prefix_tokens": settings.context_prefix_tokens,
-        "suffix_tokens": settings.context_suffix_tokens,
-        "head_tokens": settings.context_head_tokens,
-        "extra_tokens": settings.context_open_files,
-    }
-    return replace(Settings(), **{name: tokens for name, tokens in budgets.items() if tokens is not None})

@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from ..inference.completion.prompt import Surroundings, new_tokens, prompt_at
+from ..inference.completion.prompt_size import settings_for
 from ..inference.completion.sampling import GREEDY, Sampling
 from ..inference.completion.settings import Settings
 from ..inference.completion.task import Kind
@@ -86,7 +87,7 @@ def complete_several(
     Greedily, number i begins with the i-th most likely token. At another temperature each is drawn, number i with the seed
     `sampling.seed` + i: the same seed gives the same text. A calibrator holds for these only with `Settings.fingerprint(…, sampling=…)`.
     """
-    settings = settings or Settings()
+    settings = settings or settings_for(model)
     cursor = Cursor(prefix, suffix, kind, language)
     prompt = prompt_for(model, prefix, suffix, kind=kind, settings=settings, surroundings=surroundings, memory=memory)
     tell = None if on_text is None else _told(on_text)

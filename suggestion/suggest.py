@@ -13,6 +13,7 @@ from ..calibration.measures.registry import measures_of
 from ..calibration.registry import Purpose, Registry, choose, explain_choice
 from ..calibration.samples import Event
 from ..calibration.standing import confidence_of
+from ..inference.completion.prompt_size import settings_for, size_named
 from ..inference.completion.settings import Settings
 from ..inference.completion.task import Kind, task_of
 from ..inference.model import Generation, Layout, Model
@@ -33,9 +34,14 @@ BUDGETS = {
 }
 
 
-def prompt_mismatch(settings: Settings, context_length: int, kind: Kind) -> str:
-    """How the prompt differs from the one that calibrators are fitted with, by the names of the settings; empty if it does not."""
-    usual = Settings()
+def prompt_mismatch(settings: Settings, usual: Settings, context_length: int, kind: Kind) -> str:
+    """How the prompt differs from the one that calibrators are fitted with, by the names of the settings; empty if it does not.
+
+    usual: the settings of the size that is chosen for the model.
+    """
+    size, then_size = size_named(settings), size_named(usual)
+    if size and then_size and size != then_size:
+        return f"assay.context.size is {size}, and calibrators are fitted with {then_size}"
     said = [
         f"{name} is {now}, and calibrators are fitted with {then}"
         for field, name in BUDGETS.items()
@@ -129,12 +135,13 @@ def suggest_at(
     project: str | None = None,
     memory: Memory | None = None,
     show_refuted: bool = False,
+    settings: Settings | None = None,
 ) -> Suggestion | None:
     """The suggestion at an offset (in code points) of a text, made in this process; None where nothing is shown.
 
     encoding: what the columns of the range count. project, show_refuted: as `suggestion_of`. memory: as `complete`. Raises ModelError.
     """
-    settings = Settings()
+    settings = settings or settings_for(model)
     reach = window(settings)
     at = position_at(text, offset, encoding)
     place = Place(text[reach.start(offset) : offset], text[offset : offset + reach.after], Range(at, at), kind, language, event)
@@ -154,5 +161,5 @@ def suggest_at(
         registry=registry,
         project=project,
         show_refuted=show_refuted,
-        prompt_mismatch=lambda: prompt_mismatch(settings, model.context_length, kind),
+        prompt_mismatch=lambda: prompt_mismatch(settings, settings_for(model), model.context_length, kind),
     )

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.inference.completion.settings import Settings
+from assay.inference.completion.prompt_size import settings_for
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Model
 from assay.offline_eval.memory import StudyMemory
@@ -60,7 +60,7 @@ def filled(model: Model, memory: StudyMemory, places: Iterable[Place], path: Cal
     for place in places:
         memory.forget()
         for task, gap in place.gaps:
-            shown = FileWithGap(place.text, gap, task, Settings())
+            shown = FileWithGap(place.text, gap, task, settings_for(model))
             for made in shown.suggestions(model, 1, memory.at(shown, place.project, path(place.path))):
                 if made.inserted is not None and made.generation.text.strip():
                     yield Filled(place.project, task, shown.is_exact(made.inserted))

@@ -137,15 +137,14 @@ def _withheld(entry: Entry) -> Iterator[str]:
 
 
 def _question(arguments: argparse.Namespace, choice: ModelChoice) -> Question:
-    from ...inference.completion.settings import Settings
     from ...inference.completion.task import kind_of
     from ...suggestion.memory.memories import memory_fingerprint
 
     tasks = (arguments.task,) if arguments.task else TASKS
     with choice.open() as model:
-        heals, memory = model.capabilities.heals, memory_fingerprint(model, arguments.memory)
+        heals, memory, settings = model.capabilities.heals, memory_fingerprint(model, arguments.memory), choice.settings_for(model)
         prompts = {
-            task: Settings().fingerprint(model.layout, model.context_length, kind_of(task), heals=heals, memory=memory) for task in tasks
+            task: settings.fingerprint(model.layout, model.context_length, kind_of(task), heals=heals, memory=memory) for task in tasks
         }
         return Question(model.fingerprint.id, prompts, arguments.event or "exact_match", arguments.language or "python")
 

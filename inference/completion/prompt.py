@@ -7,6 +7,7 @@ from typing import Protocol, runtime_checkable
 
 from ..model import Model, Prompt
 from .context import Excerpt, excerpt_of, fit_extra
+from .prompt_size import settings_for
 from .settings import CONTROL_TOKENS, Settings
 from .task import Kind
 
@@ -84,7 +85,7 @@ def context_at(
 ) -> Context:
     """What goes into the prompt at a cursor: what fits of each part."""
     surroundings = surroundings or Surroundings()
-    budget = _budgets(model, settings or Settings(), kind)
+    budget = _budgets(model, settings or settings_for(model), kind)
     suffix = "" if model.layout == "left_to_right" else suffix
 
     def count(text: str) -> int:

@@ -21,6 +21,7 @@ def generation_seconds(choice: ModelChoice) -> float:
         for number in range(len(lines) - _TIMED, len(lines)):
             begin_anew(model)
             began = time.perf_counter()
-            complete(model, "".join(lines[:number]) + lines[number][:4], "".join(lines[number + 1 :]))
+            before, after = "".join(lines[:number]) + lines[number][:4], "".join(lines[number + 1 :])
+            complete(model, before, after, settings=choice.settings_for(model))
             took.append(time.perf_counter() - began)
     return statistics.median(took)

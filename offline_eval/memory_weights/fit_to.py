@@ -26,7 +26,7 @@ def fit_to(choice: ModelChoice, folders: Sequence[Path], per_project: int, out: 
     if out is not None and out.is_dir():
         raise UsageError(f"{out} is a folder: --out names a file")
     with tell_if_stopped(lambda: "Nothing was written."), choice.open() as model:
-        recorder = Recorder(model)
+        recorder = Recorder(model, choice.settings_for(model))
         drawn = []
         for each in folders or listed_projects():
             code = code_of(each)

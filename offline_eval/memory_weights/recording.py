@@ -38,8 +38,8 @@ class Recorded:
 class Recorder:
     """Makes a model write hidden text. Raises UsageError for one that can't be mixed with a memory."""
 
-    def __init__(self, model: Model) -> None:
-        self._model, self._settings = model, Settings()
+    def __init__(self, model: Model, settings: Settings) -> None:
+        self._model, self._settings = model, settings
         self._memories = Memories(model)
         spelling = self._memories.spelling
         if spelling is None:

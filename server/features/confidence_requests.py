@@ -106,7 +106,7 @@ async def _choices(ls: AssayServer, document: Document | None) -> Mapping[str, C
         task: explain_choice(
             registry,
             Purpose(loaded.fingerprint.id, prompts[task], ls.settings.event, task, document.language, file),
-            prompt_mismatch=prompt_mismatch(ls.live.settings, loaded.context_length, kind_of(task)),
+            prompt_mismatch=prompt_mismatch(ls.live.settings, loaded.settings(), loaded.context_length, kind_of(task)),
         )
         for task in TASKS
     }

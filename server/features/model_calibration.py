@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,6 @@ from pygls.lsp.server import LanguageServer
 from ...calibration.control_characters import escaped_line
 from ...calibration.declined_models import decline, is_declined
 from ...calibration.found_models import entries_of
-from ...inference.completion.settings import Settings
 from ...inference.embedded_model import EMBEDDED
 from ..background_tasks import BackgroundTasks
 from ..confidence.calibration_process import CommandProcess, arguments_of
@@ -94,10 +94,10 @@ class ModelCalibration:
     async def _run(self, minutes: float, *, project: bool, token: str | int | None) -> dict[str, Any]:
         live, roots = self._live(), self._roots().paths
         try:
-            await live.loaded()
+            loaded = await live.loaded()
         except ModelUnavailable as error:
             raise CannotCalibrate(str(error)) from error
-        if live.settings != Settings():
+        if live.settings != replace(loaded.settings(live.choice.prompt_size), extra_tokens=0):
             raise CannotCalibrate("what the model is shown was changed (assay.context.…), and numbers are for the usual: set it back first")
         if project and not roots:
             raise CannotCalibrate("no folder is open")
@@ -115,15 +115,16 @@ class ModelCalibration:
         await self._may_ask.wait()
         live = self._live()
         try:
-            found = (await live.loaded()).fingerprint
+            loaded = await live.loaded()
         except ModelUnavailable:
             return
+        found, usual = loaded.fingerprint, replace(loaded.settings(live.choice.prompt_size), extra_tokens=0)
         if Path(live.choice.located) == EMBEDDED:
             await self._tell_of_larger(found.id)
             return
         registry, _ = await self._calibrators.of(next(iter(self._roots().paths), None))
         # What is asked of a project's calibrators goes first: they may be for this model.
-        if self._asks_for_trust() or found.id in self._asked or entries_of(registry, found.id) or live.settings != Settings():
+        if self._asks_for_trust() or found.id in self._asked or entries_of(registry, found.id) or live.settings != usual:
             return
         self._asked.add(found.id)
         if await asyncio.to_thread(is_declined, found.id):

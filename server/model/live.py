@@ -115,7 +115,7 @@ class LiveModel:
         longer than the request may."""
         try:
             async with asyncio.timeout(None if request.max_ms is None else request.max_ms / 1e3):
-                return await self.process.context(request)
+                return await self.process.context(await self._sized(request))
         except TimeoutError:
             loading = self.process.state == "loading"
             raise ModelUnavailable("the model is still loading" if loading else "the model had no time for this") from None
@@ -130,13 +130,19 @@ class LiveModel:
 
     async def _generate(self, request: GenerationRequest, tell: Callable[[str], None]) -> GenerationResult:
         """Ask the process, and remember its answer, but for what a time limit cut off: that is written anew, and further, another time."""
-        generations, place = await self.process.complete(request, on_text=tell), request.place
+        generations, place = await self.process.complete(await self._sized(request), on_text=tell), request.place
         timed_out = generations[0].stopped_by is StopReason.TIME and not generations[0].text.strip()
         tokens = sum(len(generation.tokens) for generation in generations)
         result = GenerationResult(generations, place.kind, tokens=tokens, timed_out=timed_out, drawn=len(generations))
         if result.was_cut_off:
             return result
         return replace(result, generations=self.cache.keep(request.uri, place.prefix, place.suffix, place.kind, generations))
+
+    async def _sized(self, request: GenerationRequest) -> GenerationRequest:
+        """The request with what the loaded model is shown, which was not known when it was made before that. Raises ModelUnavailable."""
+        self.process.try_again_if_due()
+        await self.process.loaded()
+        return replace(request, settings=self.settings)
 
     def _note_state(self, state: State) -> None:
         """A process that is started again may load another model: its file was replaced, or its server serves another one."""

@@ -13,6 +13,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ...inference.completion.prompt_size import PromptSize, SizeChoice, settings_of
+from ...inference.completion.settings import Settings
 from ...inference.model import Fingerprint, Generation, Layout
 from ...inference.opening import ModelChoice
 from ...suggestion.complete import OnText
@@ -53,16 +55,25 @@ class ModelRequestFailed(Exception):
 class LoadedModel:
     """What was loaded.
 
-    heals: as in `Capabilities`. memory: the fingerprint of its memory, empty where it has none. load_ms: milliseconds that
-    opening it took, the start of the process not included.
+    heals, files: as in `Capabilities`. size: of its prompt, if the user chooses none. memory: the fingerprint of its memory, empty where it
+    has none. load_ms: milliseconds that opening it took, the start of the process not included.
     """
 
     fingerprint: Fingerprint
     layout: Layout
     context_length: int
     heals: bool
+    files: bool
+    size: PromptSize
     memory: str
     load_ms: float
+
+    def settings(self, size: SizeChoice = "auto") -> Settings:
+        """What it is shown and may write. size: as the user chose it.
+
+        Pieces of other files come only with a size of the user's own: no calibrator is fitted with them.
+        """
+        return settings_of(self.size if size == "auto" else size, files=self.files and size != "auto")
 
 
 class ModelProcess:

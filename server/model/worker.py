@@ -160,6 +160,7 @@ class _Host:
         return self._info()
 
     def _info(self) -> dict[str, Any]:
+        from ...inference.completion.prompt_size import size_for
         from ...suggestion.memory.memories import memory_fingerprint
         from ...suggestion.memory.scope import DEFAULT_SCOPE
 
@@ -168,6 +169,8 @@ class _Host:
             "fingerprint": fingerprint_to_json(model.fingerprint),
             "layout": model.layout,
             "heals": model.capabilities.heals,
+            "files": model.capabilities.files,
+            "size": size_for(model),
             "context_length": model.context_length,
             "memory": memory_fingerprint(model, DEFAULT_SCOPE),
             "load_ms": self._load_ms,
@@ -273,7 +276,7 @@ class _Host:
             self._say_alive()
             return count_tokens(model, text)
 
-        return context_json(context, count, prompt, prompt_text(model, prompt))
+        return context_json(context, count, prompt, prompt_text(model, prompt), arguments["settings"])
 
     def _say_alive(self) -> None:
         """Called wherever the model looks up from its work: the server hears of it, now and then, that this process does not hang."""

@@ -187,7 +187,7 @@ class RepairRequests:
 
     def _names(self, asked: Asked, model: LoadedModel) -> tuple[str, str]:
         """The ids of the model and of its prompt."""
-        settings, memory = self._live().settings, "" if asked.request.memory.scope == "off" else model.memory
+        settings, memory = asked.request.settings, "" if asked.request.memory.scope == "off" else model.memory
         return model.fingerprint.id, settings.fingerprint(model.layout, model.context_length, "line", heals=model.heals, memory=memory)
 
     def _ended(

@@ -184,7 +184,7 @@ class Requests:
         then; nothing where the model has no time for it in half a second, or it or its context is another by now."""
         registry, _ = await self._calibrators.of(given.request.root)
         request, model = given.request, self._live.process.model
-        mismatch = "" if model is None else prompt_mismatch(request.settings, model.context_length, request.place.kind)
+        mismatch = "" if model is None else prompt_mismatch(self._live.settings, model.settings(), model.context_length, request.place.kind)
         choice = explain_choice(registry, given.purpose, given.drawn, mismatch)
         seen: tuple[Seen, ...] = ()
         memory = given.generation.memory
@@ -253,7 +253,7 @@ class Requests:
             project=project.name if project and (place.file is None or place.file.is_relative_to(project)) else None,
             boundaries=self._settings().bands,
             show_refuted=self._settings().show_refuted,
-            prompt_mismatch=lambda: prompt_mismatch(self._live.settings, model.context_length, place.kind),
+            prompt_mismatch=lambda: prompt_mismatch(self._live.settings, model.settings(), model.context_length, place.kind),
         )
         # What comes by itself is the model's first choice, and was not drawn among others, though the memory may have such, too.
         drawn_here = (

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from ...calibration.bands import BOUNDARIES, Boundaries
 from ...calibration.samples import Event
+from ...inference.completion.prompt_size import SizeChoice
 from ...inference.opening import FLAGS, ModelChoice, ModelOptions
 from ...suggestion.memory.scope import Scope
 from ..tracking.event_writer import LogTarget
@@ -48,6 +49,7 @@ class LiveSettings:
     show_refuted: bool
     bands: Boundaries
     alternatives: int
+    context_size: SizeChoice
     context_prefix_tokens: int | None
     context_suffix_tokens: int | None
     context_head_tokens: int | None
@@ -85,8 +87,9 @@ class LiveSettings:
     def model_or(self, default: ModelChoice) -> ModelChoice:
         """The model to open: the one that is set, or the default. The default's own options apply only to the default."""
         if self.model is not None:
-            return ModelChoice(self.model, self.model_options)
-        return ModelChoice(default.where, {**default.options, **self.model_options})
+            return ModelChoice(self.model, self.model_options, self.context_size)
+        size = default.prompt_size if self.context_size == "auto" else self.context_size
+        return ModelChoice(default.where, {**default.options, **self.model_options}, size)
 
 
 def _camel(flag: str) -> str:

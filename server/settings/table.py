@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args
 from ...calibration.bands import BOUNDARIES
 from ...calibration.log.event_log import DAYS, MEGABYTES
 from ...calibration.samples import EVENTS
+from ...inference.completion.prompt_size import SizeChoice
 from ...inference.model import KVType
 from ...inference.opening import MAX_THREADS
 from ...suggestion.memory.scope import DEFAULT_SCOPE, SCOPES
@@ -70,9 +71,7 @@ def _model_option(name: str, values: Values, unset: str, description: str) -> Se
 
 def _budget(name: str, minimum: int, what: str) -> Setting:
     description = f"{what} With a value of your own, suggestions show no probability, because no calibrator was fitted with it."
-    return Setting(
-        f"context.{name}", whole(minimum, _MAX_TOKENS, "tokens"), None, description, "what the model's calibrators were fitted with"
-    )
+    return Setting(f"context.{name}", whole(minimum, _MAX_TOKENS, "tokens"), None, description, "as `assay.context.size` says")
 
 
 SETTINGS: tuple[Setting, ...] = (
@@ -229,6 +228,15 @@ SETTINGS: tuple[Setting, ...] = (
         "How many different suggestions you get when you ask for them. The second and later ones have a probability only if a calibrator "
         "was fitted with the same number of alternatives: Assay's own for several suggestions were fitted with 4.",
     ),
+    Setting(
+        "context.size",
+        one_of(*get_args(SizeChoice)),
+        "auto",
+        "How much the model sees: `small` (192 tokens of the file before the cursor and 64 after it), `normal` (560 and 240) or "
+        "`large` (2,048 and 512, and 1,024 of other open files if the model was trained on whole repositories). `auto` is the largest "
+        "that the model reads in 1.5 seconds on this machine, without other files, and `normal` for a server's. With another one, "
+        "suggestions show no probability until a calibrator is fitted with it, and never beside other files.",
+    ),
     _budget("prefixTokens", 1, "How much of the file before the cursor the model sees."),
     _budget("suffixTokens", 0, "How much of the file after the cursor the model sees."),
     _budget(
@@ -240,9 +248,9 @@ SETTINGS: tuple[Setting, ...] = (
         "context.openFiles",
         whole(0, _MAX_TOKENS, "tokens"),
         None,
-        "How much of other open files the model sees. With more than 0, suggestions show no probability, because no calibrator was fitted "
-        "with it.",
-        "0, as the model's calibrators were fitted",
+        "How much of other open files the model sees. With a value of your own, suggestions show no probability, because no calibrator was "
+        "fitted with it.",
+        "as `assay.context.size` says",
     ),
     Setting(
         "memory",

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -97,9 +98,24 @@ def test_the_prompt_is_shown_and_the_model_not_asked(tiny_gguf: Path, tmp_path: 
     assert ran.stdout.endswith(f"\n\n<|fim_prefix|>{text.removesuffix(' width')}<|fim_suffix|> * height\n<|fim_middle|>\n")
     assert "confidence" not in ran.stdout + ran.stderr
     told = json.loads(assay("complete", "a.py:5:17", "--show-prompt", "--json", "--model", tiny_gguf, cwd=tmp_path).stdout)
-    assert set(told) == {"extra", "head", "prefix", "suffix", "leftOut", "prompt"}
+    assert set(told) == {"size", "extra", "head", "prefix", "suffix", "leftOut", "prompt"}
+    assert told["size"] == "normal"
     assert told["prefix"]["text"] == text
     assert told["prompt"]["text"] in ran.stdout
+
+
+@pytest.mark.slow
+def test_a_size_of_the_prompt_is_chosen_by_an_option(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("number = 1\n" * 200 + "\n\ndef area(width, height):\n    return width", encoding="utf-8")
+    small, normal = (assay("complete", "a.py:204:17", *options, cwd=tmp_path) for options in (("--prompt-size", "small"), ()))
+    assert "no calibrator" in small.stderr
+    assert "assay.context.size is small, and calibrators are fitted with normal" in small.stderr
+    assert "assay.context.size" not in normal.stderr
+    shown = assay("complete", "a.py:204:17", "--prompt-size", "small", "--show-prompt", cwd=tmp_path)
+    assert shown.stdout.startswith("size: small\n")
+    prefix = re.search(r"^prefix: (\d+) tokens$", shown.stdout, re.MULTILINE)
+    assert prefix is not None
+    assert 100 < int(prefix[1]) <= 192
 
 
 def test_where_the_number_comes_from_is_said_before_it(tmp_path: Path) -> None:

@@ -190,7 +190,7 @@ def test_budgets_of_nothing_leave_a_fingerprint_as_it_was() -> None:
 def test_a_context_is_told_piece_by_piece(tiny: LlamaModel) -> None:
     context = Context(Excerpt("import os\n", "x = ", "\n"), "main.py", EXTRA[:1], ("b.py",))
     prompt = tiny.fim(context.document.before, context.document.suffix, context.extra, context.path)
-    told: dict[str, Any] = context_json(context, lambda text: len(tiny.tokenize(text)), prompt, prompt_text(tiny, prompt))
+    told: dict[str, Any] = context_json(context, lambda text: len(tiny.tokenize(text)), prompt, prompt_text(tiny, prompt), Settings())
     assert told["head"] == {"tokens": len(tiny.tokenize("import os\n")), "text": "import os\n"}
     assert told["extra"] == [{"path": "lib/a.py", "tokens": len(tiny.tokenize("A = 1\n")), "text": "A = 1\n"}]
     assert told["leftOut"] == [{"path": "b.py", "reason": "budget"}]
@@ -205,6 +205,6 @@ def test_a_context_is_told_piece_by_piece(tiny: LlamaModel) -> None:
 
 def test_a_prompt_that_only_a_server_can_spell_is_told_by_its_pieces() -> None:
     context = Context(Excerpt("", "x = ", "\n"), "", (), ())
-    told = context_json(context, len, Prompt((), "infill", ("x = ", "\n")), None)
+    told = context_json(context, len, Prompt((), "infill", ("x = ", "\n")), None, Settings())
     assert told["prompt"] == {"layout": "infill", "tokens": None, "text": None, "held": ""}
     assert "--- prefix\nx = " in context_text(told)

@@ -120,6 +120,7 @@ def test_a_key_that_is_named_with_an_address_goes_there(tmp_path: Path, monkeypa
         assert keys_sent(first) == {"Bearer environment"}
         assert ModelChoice(a, both).arguments == ["--model", a, "--key-file", str(tmp_path / "a"), "--key-file", f"{b}/v1={tmp_path / 'b'}"]
         assert ModelChoice(None, both).arguments == []
+        assert ModelChoice(prompt_size="small").arguments == ["--prompt-size", "small"]
 
 
 def test_what_is_not_there_is_told_what_a_model_can_be(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from source_distribution import FUNCTION
 
+from assay.inference.completion.settings import Settings
 from assay.inference.opening import ModelChoice, open_model
 from assay.inference.project_memory import fitting
 from assay.inference.project_memory.weights import read_weights
@@ -36,7 +37,7 @@ def test_each_token_of_hidden_text_is_recorded_with_what_both_scopes_have_seen(t
     code = code_of(folders(tmp_path, 1)[0])
     places = places_in(code.project, code.files, 6, 0)
     with open_model(tiny_gguf, threads=1) as model:
-        recorded = Recorder(model).record(code, places, Progress("places", None, None))
+        recorded = Recorder(model, Settings()).record(code, places, Progress("places", None, None))
     assert recorded.places == sum(len(place.gaps) for place in places)
     hidden = sum(gap.end - gap.start for place in places for _, gap in place.gaps)
     for steps in recorded.steps.values():

@@ -24,7 +24,7 @@ from assay.inference.completion.task import task_of
 from assay.inference.opening import open_model
 from assay.server.confidence.calibrators import Calibrators
 
-from ..client import Client, client_of
+from ..client import Client, client_of, place
 
 pytestmark = pytest.mark.slow
 
@@ -106,20 +106,29 @@ async def test_the_server_uses_the_calibrator_of_the_opened_project(
         assert (await client.request("assay/status"))["calibrators"][0] == fitting.id
 
 
+@pytest.mark.parametrize(
+    ("context", "said_of_it"),
+    [
+        ({"prefixTokens": 8}, "assay.context.prefixTokens is 8, and calibrators are fitted with 560"),
+        ({"size": "small"}, "assay.context.size is small, and calibrators are fitted with normal"),
+        ({"size": "small", "prefixTokens": 8}, "assay.context.prefixTokens is 8, and calibrators are fitted with 560; "
+         "assay.context.suffixTokens is 64, and calibrators are fitted with 240"),
+    ],
+)  # fmt: skip
 async def test_that_no_calibrator_is_for_the_prompt_is_said_by_the_setting_that_made_it_another(
-    answering_gguf: Path, tmp_path: Path, folder: Path, fitting: Calibrator
+    answering_gguf: Path, tmp_path: Path, folder: Path, fitting: Calibrator, context: dict[str, Any], said_of_it: str
 ) -> None:
     save(fitting, folder / "mine.json")
     uri = (tmp_path / "a.py").as_uri()
     async with client_of(answering_gguf) as client:
-        await client.initialize(root=tmp_path, trusted=True, options={"context": {"prefixTokens": 8}})
+        await client.initialize(root=tmp_path, trusted=True, options={"context": context})
         client.open(uri, "a?")
         (item,) = await client.complete(uri, 0, 2)
         said = item["command"]["arguments"][0]
-        assert said["confidence"]["reason"].endswith(
-            "is for what it is shown here: assay.context.prefixTokens is 8, and calibrators are fitted with 560"
-        )
+        assert said["confidence"]["reason"].endswith(f"is for what it is shown here: {said_of_it}")
         assert (await client.request("assay/explain", {"id": said["id"]}))["chosen_because"] == said["confidence"]["reason"]
+        shown = await client.request("assay/context", place(uri, 0, 2))
+        assert shown["size"] == (None if "prefixTokens" in context else context["size"])
     save(replace(fitting, fitted_on=replace(fitting.fitted_on, prompt="0" * 16)), folder / "mine.json")
     async with client_of(answering_gguf) as client:
         await client.initialize(root=tmp_path, trusted=True, options={"showAbove": 0})

@@ -22,6 +22,7 @@ from assay.calibration.validation.table import empty, rows_of
 from assay.calibration.validation.words import MEANINGS
 from assay.inference.completion.context import Excerpt
 from assay.inference.completion.prompt import Context
+from assay.inference.completion.settings import Settings
 from assay.inference.model import Generation, Prompt, StopReason, Timings, Token
 from assay.server.confidence.confidence_report import tasks_json
 from assay.server.confidence.explanation import Explanation, Seen, code_span, explanation, fenced, hover_markdown, least_certain, seen_in
@@ -202,7 +203,7 @@ def test_no_name_of_a_file_and_no_token_acts_in_the_hover(calibrator: Calibrator
 
 def test_of_a_context_its_parts_are_told_and_not_their_texts() -> None:
     context = Context(Excerpt("import os\n", "x = ", ""), "a.py", (("b.py", "y = 2\n"),), ())
-    assert seen_in(context_json(context, len, Prompt((), "infill"), None)) == (
+    assert seen_in(context_json(context, len, Prompt((), "infill"), None, Settings())) == (
         Seen("a part of", 6, "b.py"),
         Seen("the beginning of the file", 10),
         Seen("the text before the cursor", 4),

@@ -8,17 +8,20 @@ import signal
 import subprocess
 import sys
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from llama_server import free_port
 
+from assay.inference.completion.settings import Settings
+from assay.inference.model import Fingerprint
 from assay.inference.opening import ModelChoice
 from assay.server.model import file_watch as model_watch
 from assay.server.model import process as model_process
 from assay.server.model.ipc import frame, model_part, read_frame
-from assay.server.model.process import ModelProcess, ModelProcessDied, ModelUnavailable, State
+from assay.server.model.process import LoadedModel, ModelProcess, ModelProcessDied, ModelUnavailable, State
 
 from ...inference.completion_server import Speech, serving
 from ..wanted import wanted
@@ -28,6 +31,12 @@ CHILD = [sys.executable, "-P", "-m", "assay.server.model.worker"]
 
 def complete(number: int) -> dict[str, Any]:
     return {"id": number, "op": "complete", "asked": model_part(wanted("def f():\n    return ", "")), "tell": False}
+
+
+def test_other_files_are_shown_only_with_a_size_of_the_users_own_and_to_a_model_that_tells_files_apart() -> None:
+    large = LoadedModel(Fingerprint("m", "qwen2", 1, "f16", "w", "t", "r"), "psm", 4096, True, True, "large", "", 1.0)
+    assert (large.settings().extra_tokens, large.settings("large").extra_tokens, large.settings("normal").extra_tokens) == (0, 1024, 0)
+    assert replace(large, files=False).settings("large") == large.settings() == Settings(2048, 512)
 
 
 def test_a_cancel_stops_the_running_generation_and_the_next_request_is_answered(tiny_gguf: Path) -> None:
