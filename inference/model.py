@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 from .chat_format import ChatFormat
 from .stopping.stop import Stop
 
-Layout = Literal["psm", "spm", "infill", "left_to_right"]
+# The order of a prompt's parts. "anchored": the lines above the cursor's, the text behind the cursor, the middle mark, then what stands
+# before the cursor on its line; "psm": prefix, suffix, middle mark; "spm": suffix, middle mark, prefix.
+Layout = Literal["anchored", "psm", "spm", "infill", "left_to_right"]
 # Number formats of llama.cpp's cache.
 KVType = Literal["f16", "f32", "q8_0", "q4_0"]
 Cancel = Callable[[], bool]
@@ -271,8 +273,7 @@ class Model(Protocol):
     def layout(self) -> Layout:
         """How `fim` lays a prompt out.
 
-        A model with fill-in-the-middle tokens has "spm" (suffix, prefix, then the middle in place) if its metadata ask for that, else
-        "psm" (prefix, suffix, middle). Without such tokens it is "left_to_right".
+        A model with fill-in-the-middle tokens has "anchored", or what its metadata ask for. Without such tokens it is "left_to_right".
         """
         ...
 

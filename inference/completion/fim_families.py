@@ -10,7 +10,11 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Literal
 
+from ..model import Layout
+
 Lookup = Callable[[str], int | None]
+# The places of texts in `Family.order`.
+PLACES = frozenset({"PREFIX", "SUFFIX", "LINE"})
 # The path and the text of a piece of another file.
 Piece = tuple[str, str]
 
@@ -27,7 +31,8 @@ class Family:
 
     Attributes
         prefix, suffix, middle: the spellings of the control tokens; middle is None where none stands before the middle.
-        order: the prompt behind the first token. "PREFIX" and "SUFFIX" are the texts, all else are spellings.
+        order: the prompt behind the first token. "PREFIX" and "SUFFIX" are the texts, "LINE" is what stands before the cursor on its line,
+            which "PREFIX" then leaves out; all else are spellings.
         source: where this is documented.
         first: the spelling of the token that every prompt begins with, or None.
         dummy_space: whether the prefix is tokenized as the beginning of a text, before which SentencePiece puts a space. The suffix never
@@ -57,14 +62,14 @@ class Family:
     own: tuple[str, ...] = ()
 
     @property
-    def layout(self) -> Literal["psm", "spm"]:
-        """ "psm" where the prefix comes first, "spm" where the suffix does."""
-        return "psm" if self.order.index("PREFIX") < self.order.index("SUFFIX") else "spm"
+    def layout(self) -> Literal["anchored", "spm"]:
+        """The order of its prompts."""
+        return "anchored" if "LINE" in self.order else "spm"
 
     @property
     def required(self) -> tuple[str, ...]:
         """The spellings that this family's prompts need."""
-        spelled = [part for part in self.order if part not in ("PREFIX", "SUFFIX")]
+        spelled = [part for part in self.order if part not in PLACES]
         return tuple(spelled if self.first is None else [self.first, *spelled])
 
     @property
@@ -74,8 +79,9 @@ class Family:
         return tuple(dict.fromkeys((*self.required, *(spelling for spelling in others if spelling is not None))))
 
 
-def _psm(prefix: str, suffix: str, middle: str) -> tuple[str, ...]:
-    return (prefix, "PREFIX", suffix, "SUFFIX", middle)
+def _anchored(prefix: str, suffix: str, middle: str) -> tuple[str, ...]:
+    """Prefix, suffix, middle, as the models were trained. The middle begins with the cursor's line, so typing changes only the end."""
+    return (prefix, "PREFIX", suffix, "SUFFIX", middle, "LINE")
 
 
 # Where the vocabulary of one family has another's marks too, the one with more marks comes first.
@@ -97,7 +103,7 @@ FAMILIES: tuple[Family, ...] = (
         prefix="<|fim_prefix|>",
         suffix="<|fim_suffix|>",
         middle="<|fim_middle|>",
-        order=_psm("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"),
+        order=_anchored("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"),
         first="<bos>",
         file="<|file_separator|>",
         # Separators stand between files, paths in front of them as text (arXiv 2406.11409, figure 2).
@@ -113,7 +119,7 @@ FAMILIES: tuple[Family, ...] = (
         prefix="<|fim_prefix|>",
         suffix="<|fim_suffix|>",
         middle="<|fim_middle|>",
-        order=_psm("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"),
+        order=_anchored("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"),
         file="<|file_sep|>",
         # As in its examples/Qwen2.5-Coder-repolevel-fim.py, without the repository's name, which is unknown here.
         other=("<|file_sep|>", "PATH", "TEXT"),
@@ -128,7 +134,7 @@ FAMILIES: tuple[Family, ...] = (
         prefix="<fim_prefix>",
         suffix="<fim_suffix>",
         middle="<fim_middle>",
-        order=_psm("<fim_prefix>", "<fim_suffix>", "<fim_middle>"),
+        order=_anchored("<fim_prefix>", "<fim_suffix>", "<fim_middle>"),
         file="<file_sep>",
         # Half of the repositories had no names in training (arXiv 2402.19173, section 5.1), so ours needs none.
         other=("<file_sep>", "TEXT"),
@@ -144,7 +150,7 @@ FAMILIES: tuple[Family, ...] = (
         prefix="<fim_prefix>",
         suffix="<fim_suffix>",
         middle="<fim_middle>",
-        order=_psm("<fim_prefix>", "<fim_suffix>", "<fim_middle>"),
+        order=_anchored("<fim_prefix>", "<fim_suffix>", "<fim_middle>"),
         file="<filename>",
         repository="<reponame>",
         ends=("<|endoftext|>", "<fim_pad>"),
@@ -157,7 +163,7 @@ FAMILIES: tuple[Family, ...] = (
         prefix="<fim-prefix>",
         suffix="<fim-suffix>",
         middle="<fim-middle>",
-        order=_psm("<fim-prefix>", "<fim-suffix>", "<fim-middle>"),
+        order=_anchored("<fim-prefix>", "<fim-suffix>", "<fim-middle>"),
         ends=("<|endoftext|>", "<fim-pad>"),
         names=("santacoder",),
         source="model card bigcode/santacoder",
@@ -168,7 +174,7 @@ FAMILIES: tuple[Family, ...] = (
         prefix="<｜fim▁begin｜>",
         suffix="<｜fim▁hole｜>",
         middle="<｜fim▁end｜>",
-        order=_psm("<｜fim▁begin｜>", "<｜fim▁hole｜>", "<｜fim▁end｜>"),
+        order=_anchored("<｜fim▁begin｜>", "<｜fim▁hole｜>", "<｜fim▁end｜>"),
         first="<｜begin▁of▁sentence｜>",
         ends=("<｜end▁of▁sentence｜>", "<|EOT|>"),
         names=("deepseek-coder",),
@@ -180,7 +186,7 @@ FAMILIES: tuple[Family, ...] = (
         prefix="▁<PRE>",
         suffix="▁<SUF>",
         middle="▁<MID>",
-        order=_psm("▁<PRE>", "▁<SUF>", "▁<MID>"),
+        order=_anchored("▁<PRE>", "▁<SUF>", "▁<MID>"),
         first="<s>",
         dummy_space=True,
         ends=("▁<EOT>", "</s>"),
@@ -279,8 +285,22 @@ def front_tokens(front: Front, family: Family, lookup: Lookup, encode: Callable[
     return tokens
 
 
-def lay_out(family: Family, lookup: Lookup, prefix: Sequence[int], suffix: Sequence[int], front: Sequence[int] = ()) -> tuple[int, ...]:
-    """The prompt's token ids, made of those of the two texts.
+def prefix_parts(prefix: str, layout: Layout, split: Callable[[str], tuple[str, str]]) -> tuple[str, str, str]:
+    """A prefix in three parts: what stands in its place, what of the cursor's line ends an anchored prompt, and what is held back.
+
+    split: gives what of a text the model is asked to continue, and what is held back (token healing).
+    """
+    if layout != "anchored":
+        kept, held = split(prefix)
+        return kept, "", held
+    at = prefix.rfind("\n") + 1
+    return prefix[:at], *split(prefix[at:])
+
+
+def lay_out(
+    family: Family, lookup: Lookup, prefix: Sequence[int], suffix: Sequence[int], line: Sequence[int] = (), front: Sequence[int] = ()
+) -> tuple[int, ...]:
+    """The prompt's token ids, made of those of the texts.
 
     front: the ids of other files' pieces, which stand behind the first token. Raises ValueError for a spelling that the vocabulary lacks.
     """
@@ -291,6 +311,8 @@ def lay_out(family: Family, lookup: Lookup, prefix: Sequence[int], suffix: Seque
             tokens += prefix
         elif part == "SUFFIX":
             tokens += suffix
+        elif part == "LINE":
+            tokens += line
         else:
             tokens.append(_id(family, lookup, part))
     return tuple(tokens)

@@ -11,7 +11,7 @@ from typing import Any
 from tokenizers import Tokenizer
 
 from ..chat_format import ChatFormat, ControlToken
-from ..completion.fim_families import end_tokens, family_of, front_tokens, in_front, lay_out, separates_files
+from ..completion.fim_families import end_tokens, family_of, front_tokens, in_front, lay_out, prefix_parts, separates_files
 from ..errors import DamagedModel, UnsupportedTokenizer
 from ..healing.healing import Healing
 from ..model import Layout, Prompt
@@ -92,14 +92,14 @@ class TextTokenizer:
     def fim(self, prefix: str, suffix: str, extra: Sequence[tuple[str, str]] = (), path: str = "") -> Prompt:
         """The prompt in the family's layout; without a family the prefix alone. It always has at least one token, and holds back the last
         pre-token."""
-        prefix, held = self.healing.split(prefix)
+        prefix, line, held = prefix_parts(prefix, self.layout, self.healing.split)
         front = in_front(self.family, self._ids.get, extra, path)
         prefix = front.text + prefix
         if self.family is None:
             return self.left_to_right(prefix, held)
         start = self._as_text if self.family.dummy_space else self._mid_text
         others = front_tokens(front, self.family, self._ids.get, self.tokenize)
-        laid = lay_out(self.family, self._ids.get, self._encode(start, prefix), self.tokenize(suffix), others)
+        laid = lay_out(self.family, self._ids.get, self._encode(start, prefix), self.tokenize(suffix), self.tokenize(line), others)
         return Prompt(laid, self.family.layout, held=held)
 
     def chat_format(self, template: str) -> ChatFormat | None:

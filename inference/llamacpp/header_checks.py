@@ -15,7 +15,7 @@ DEFAULT_CONTEXT = 4096
 _UNKNOWN_CONTEXT = 2048
 # Our own key, for models trained to be asked suffix first, so that typing changes only the end of the prompt.
 LAYOUT_KEY = "assay.fim.layout"
-_LAYOUTS: tuple[Layout, ...] = ("psm", "spm")
+_LAYOUTS: tuple[Layout, ...] = ("anchored", "psm", "spm")
 _NOT_CAUSAL = frozenset(
     {
         "bert",
@@ -34,7 +34,7 @@ _NOT_CAUSAL = frozenset(
 
 def layout_of(path: Path, header: GGUFHeader) -> Layout:
     """The layout of fill-in-the-middle prompts that the metadata asks for. Raises UnknownLayout."""
-    asked = header.metadata.get(LAYOUT_KEY, "psm")
+    asked = header.metadata.get(LAYOUT_KEY, "anchored")
     for layout in _LAYOUTS:
         if asked == layout:
             return layout

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..chat_format import ChatFormat
-from ..completion.fim_families import Family, family_of, front_tokens, in_front, separates_files
+from ..completion.fim_families import Family, family_of, front_tokens, in_front, prefix_parts, separates_files
 from ..errors import CacheNotPossible, DecodeFailed, ModelClosed, ShiftNotPossible
 from ..file_hash import sha256_of_all
 from ..model import (
@@ -171,7 +171,7 @@ class LlamaModel:
 
     @property
     def layout(self) -> Layout:
-        """ "spm" where the metadata asks for it by `assay.fim.layout`, "psm" for any other model with fill-in-the-middle tokens."""
+        """What the metadata asks for by `assay.fim.layout`, "anchored" for any other model with fill-in-the-middle tokens."""
         return self._layout if self._vocabulary.fim else "left_to_right"
 
     @property
@@ -203,9 +203,10 @@ class LlamaModel:
     def fim(self, prefix: str, suffix: str, extra: Sequence[tuple[str, str]] = (), path: str = "") -> Prompt:
         """The prompt that asks for the text between prefix and suffix.
 
-        "psm" is pre, prefix, suf, suffix, mid; "spm" is pre, suf, suffix, mid, prefix; left to right it is the prefix alone. An empty
-        left-to-right prompt begins with the token that separates texts, because there must be one to continue. The last pre-token of the
-        prefix is held back (`Prompt.held`).
+        "anchored" is pre, the lines above, suf, suffix, mid, the cursor's line; "psm" is pre, prefix, suf, suffix, mid; "spm" is pre, suf,
+        suffix, mid, prefix; left to right it is the prefix alone. An empty left-to-right prompt begins with the token that separates texts,
+        because there must be one to continue. The last pre-token of the prefix is held back (`Prompt.held`), in an anchored prompt not
+        beyond its line.
 
         extra, path: pieces of other files, laid out by `fim_families.in_front`.
 
@@ -213,7 +214,7 @@ class LlamaModel:
         """
         self._open()
         vocabulary = self._vocabulary
-        prefix, held = vocabulary.healing.split(prefix)
+        prefix, line, held = prefix_parts(prefix, self.layout, vocabulary.healing.split)
         tokens = [*vocabulary.beginning]
         if extra:
             family = self._family
@@ -225,7 +226,7 @@ class LlamaModel:
             if self.layout == "spm":
                 tokens += [pre, suf, *vocabulary.tokenize(suffix), mid, *vocabulary.tokenize(prefix)]
             else:
-                tokens += [pre, *vocabulary.tokenize(prefix), suf, *vocabulary.tokenize(suffix), mid]
+                tokens += [pre, *vocabulary.tokenize(prefix), suf, *vocabulary.tokenize(suffix), mid, *vocabulary.tokenize(line)]
             return Prompt(tuple(tokens), self.layout, held=held)
         tokens += vocabulary.tokenize(prefix)
         return Prompt(tuple(tokens or [vocabulary.separator]), "left_to_right", held=held)

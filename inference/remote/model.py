@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
-from ..completion.fim_families import Family, end_tokens, front_tokens, in_front, lay_out, separates_files
+from ..completion.fim_families import Family, end_tokens, front_tokens, in_front, lay_out, prefix_parts, separates_files
 from ..completion.sampling import Sampling
 from ..errors import Unavailable
 from ..model import (
@@ -147,7 +147,7 @@ class RemoteModel:
 
     @property
     def layout(self) -> Layout:
-        """ "psm" or "spm" where the vocabulary, or the model's name, is of a known family; "infill" where only the server knows how."""
+        """The family's, where the vocabulary, or the model's name, is of a known one; "infill" where only the server knows how."""
         return self._layout
 
     def tokenize(self, text: str) -> list[int]:
@@ -170,23 +170,23 @@ class RemoteModel:
         spells one is left out.
         """
         tokenizer, family = self._tokenizer, None if self._layout == "left_to_right" else self._family
-        prefix, held = self._healing.split(prefix)
+        prefix, line, held = prefix_parts(prefix, self._layout, self._healing.split)
         if self._layout == "infill" and not self.served.suffix:
             return Prompt((), "infill", (prefix, suffix), tuple(extra), held=held)
         suffix = "" if self._layout == "left_to_right" else suffix
         if tokenizer is None or not self.served.ids:
-            if spelling := spelled_control(prefix) or spelled_control(suffix):
+            if spelling := spelled_control(prefix) or spelled_control(line) or spelled_control(suffix):
                 raise self._no_control(spelling)
             plain = tuple(piece for piece in extra if not any(map(spelled_control, piece)))
-            return Prompt((), self._layout, (prefix, suffix), plain, "" if spelled_control(path) else path, held)
+            return Prompt((), self._layout, (prefix + line, suffix), plain, "" if spelled_control(path) else path, held)
         front = in_front(family, tokenizer.control, extra, path)
         prefix = front.text + prefix
         if family is None:
             return self._continuing(tokenizer, prefix, held)
-        behind = tokenizer.encode_behind(suffix) if family.dummy_space else tokenizer.encode(suffix)
+        encode_behind = tokenizer.encode_behind if family.dummy_space else tokenizer.encode
         beginning = () if family.first else tuple(tokenizer.beginning)
         others = front_tokens(front, family, tokenizer.control, tokenizer.encode)
-        laid = lay_out(family, tokenizer.control, tokenizer.encode(prefix), behind, others)
+        laid = lay_out(family, tokenizer.control, tokenizer.encode(prefix), encode_behind(suffix), encode_behind(line), others)
         return Prompt((*beginning, *laid), self._layout, held=held)
 
     def left_to_right(self, text: str) -> Prompt:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ..completion.fim_families import FAMILIES, Family, family_named, family_of
+from ..completion.fim_families import FAMILIES, PLACES, Family, family_named, family_of
 from ..completion.sampling import Sampling
 from .formats import Candidate, ServedToken, same_distribution, told_logprob
 from .http import Connection
@@ -24,7 +24,6 @@ PATH = "/api/generate"
 TOP = 2
 # `FROM` and `ADAPTER` in a Modelfile name the files of the weights by their hash.
 _BLOB = re.compile(r"^(?:FROM|ADAPTER)\s+\S*sha256[:-]([0-9a-f]{64})", re.MULTILINE)
-_PLACES = ("PREFIX", "SUFFIX")
 
 
 def ollama_served(connection: Connection, name: str) -> Served | None:
@@ -141,7 +140,7 @@ def _family(told: Mapping[str, Any], name: str) -> Family | None:
 
 
 def _spelled_in(template: str, family: Family) -> bool:
-    return all(spelling in template for spelling in (*family.order, *family.marks) if spelling not in _PLACES)
+    return all(spelling in template for spelling in (*family.order, *family.marks) if spelling not in PLACES)
 
 
 def _loaded_context(connection: Connection, name: str) -> int | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..completion.fim_families import Family, in_front
+from ..completion.fim_families import Family, in_front, prefix_parts
 from ..completion.sampling import Sampling
 from ..errors import NoSuchEndpoint, RequestRefused, Unavailable
 from ..model import Layout, Prompt, StopReason
@@ -189,9 +189,10 @@ class Requests:
     def _spelled(self, prompt: Prompt) -> str:
         """The prompt as text, with control tokens spelled out. The server adds the token that every text begins with."""
         prefix, suffix = prompt.parts or ("", "")
-        family = self._family if prompt.layout in ("psm", "spm") else None
+        prefix, line, _ = prefix_parts(prefix, prompt.layout, lambda whole: (whole, ""))
+        family = self._family if prompt.layout in ("anchored", "spm") else None
         front = in_front(family, None, prompt.extra, prompt.path)
         prefix = front.text + prefix
         if family is None:
             return prefix
-        return front.spelled + "".join({"PREFIX": prefix, "SUFFIX": suffix}.get(part, part) for part in family.order)
+        return front.spelled + "".join({"PREFIX": prefix, "SUFFIX": suffix, "LINE": line}.get(part, part) for part in family.order)

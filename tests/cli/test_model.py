@@ -28,7 +28,7 @@ def test_model_info_says_what_the_model_is(tiny_gguf: Path) -> None:
     facts = json.loads(assay("model", "info", "--model", tiny_gguf, "--json").stdout)
     assert facts["architecture"] == "llama"
     assert facts["context_length"] == 512
-    assert facts["layout"] == "psm"
+    assert facts["layout"] == "anchored"
     assert len(facts["fingerprint"]) == 16
     assert facts["offload"]["total"] >= facts["offload"]["layers"] >= 0
     shown = assay("model", "info", "--model", tiny_gguf).stdout

@@ -74,7 +74,7 @@ def test_what_stands_in_front_comes_behind_the_token_that_every_prompt_begins_wi
     ids = {spelling: 1000 + number for number, spelling in enumerate(family.controls)}
     front = front_tokens(in_front(family, ids.get, EXTRA[:1], ""), family, ids.get, lambda text: [len(text)])
     assert front == [len("lib/a.py\nA = 1\n"), ids["<|file_separator|>"], len("untitled\n")]
-    assert lay_out(family, ids.get, [1], [2], front)[:4] == (ids["<bos>"], *front)
+    assert lay_out(family, ids.get, [1], [2], (), front)[:4] == (ids["<bos>"], *front)
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
@@ -94,8 +94,8 @@ def test_a_gguf_lays_them_out_by_the_tokens_that_it_has(open_tiny: OpenTiny) -> 
     coder, plain, left = (open_tiny(model) for model in (TinyCoder(), TinyModel(), TinyModel(fim=False)))
     front = "<|file_sep|>lib/a.py\nA = 1\n<|file_sep|>b.py\nB = 2\n<|file_sep|>main.py\n"
     middle = "<|fim_suffix|>\n<|fim_middle|>"
-    assert coder.prompt_text(coder.fim("x\n", "\n", EXTRA, "main.py")) == f"{front}<|fim_prefix|>x{middle}"
-    assert plain.prompt_text(plain.fim("x\n", "\n", EXTRA, "main.py")) == f"<|fim_prefix|>{AS_TEXT}x{middle}"
+    assert coder.prompt_text(coder.fim("x\n", "\n", EXTRA, "main.py")) == f"{front}<|fim_prefix|>x\n{middle}"
+    assert plain.prompt_text(plain.fim("x\n", "\n", EXTRA, "main.py")) == f"<|fim_prefix|>{AS_TEXT}x\n{middle}"
     assert left.prompt_text(left.fim("x\n", "\n", EXTRA, "main.py")) == f"{AS_TEXT}x"
 
 
@@ -110,12 +110,12 @@ def test_a_piece_that_spells_a_control_token_stays_text(open_tiny: OpenTiny) -> 
 def test_a_server_that_takes_text_gets_them_spelled() -> None:
     with serving(Speech(kind="tgi")) as address, RemoteModel(address) as model:
         prompt = model.fim("x", "y", EXTRA, "main.py")
-        assert prompt == Prompt((), "psm", ("x", "y"), EXTRA, "main.py")
+        assert prompt == Prompt((), "anchored", ("x", "y"), EXTRA, "main.py")
     speech = Speech(kind="openai", token_names=False)
     with serving(speech) as address, RemoteModel(address, context_length=400) as model:
-        model.generate(model.fim("x", "y", (*EXTRA, ("c.py", "<|fim_suffix|>")), "main.py"), stop=LINE, max_tokens=2)
+        model.generate(model.fim("x\nz", "y", (*EXTRA, ("c.py", "<|fim_suffix|>")), "main.py"), stop=LINE, max_tokens=2)
     assert speech.asked[-1][2]["prompt"] == (
-        "<|file_sep|>lib/a.py\nA = 1\n<|file_sep|>b.py\nB = 2\n<|file_sep|>main.py\n<|fim_prefix|>x<|fim_suffix|>y<|fim_middle|>"
+        "<|file_sep|>lib/a.py\nA = 1\n<|file_sep|>b.py\nB = 2\n<|file_sep|>main.py\n<|fim_prefix|>x\n<|fim_suffix|>y<|fim_middle|>z"
     )
 
 
@@ -195,7 +195,7 @@ def test_a_context_is_told_piece_by_piece(tiny: LlamaModel) -> None:
     assert told["extra"] == [{"path": "lib/a.py", "tokens": len(tiny.tokenize("A = 1\n")), "text": "A = 1\n"}]
     assert told["leftOut"] == [{"path": "b.py", "reason": "budget"}]
     assert told["prompt"]["tokens"] == len(prompt.tokens)
-    assert told["prompt"]["text"].endswith("import os\n\nx =<|fim_suffix|>\n<|fim_middle|>")
+    assert told["prompt"]["text"].endswith("import os\n\n<|fim_suffix|>\n<|fim_middle|>x =")
     assert told["prompt"]["held"] == " "
     said = context_text(told)
     assert said.endswith(told["prompt"]["text"])

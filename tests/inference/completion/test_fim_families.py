@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.inference.completion.fim_families import FAMILIES, Family, end_tokens, family_named, family_of, lay_out
+from assay.inference.completion.fim_families import FAMILIES, Family, end_tokens, family_named, family_of, lay_out, prefix_parts
 
 FULL = [(family, {spelling: 1000 + i for i, spelling in enumerate((*family.controls, *family.marks))}) for family in FAMILIES]
 NAMES = [family.name for family in FAMILIES]
@@ -39,13 +39,13 @@ def test_a_name_alone_tells_a_family_only_where_all_models_of_that_name_are_of_i
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("starcoder", ["<fim_prefix>", "P", "<fim_suffix>", "S", "<fim_middle>"]),
-        ("starcoder2", ["<fim_prefix>", "P", "<fim_suffix>", "S", "<fim_middle>"]),
-        ("santacoder", ["<fim-prefix>", "P", "<fim-suffix>", "S", "<fim-middle>"]),
-        ("qwen2.5-coder", ["<|fim_prefix|>", "P", "<|fim_suffix|>", "S", "<|fim_middle|>"]),
-        ("codegemma", ["<bos>", "<|fim_prefix|>", "P", "<|fim_suffix|>", "S", "<|fim_middle|>"]),
-        ("deepseek-coder", ["<｜begin▁of▁sentence｜>", "<｜fim▁begin｜>", "P", "<｜fim▁hole｜>", "S", "<｜fim▁end｜>"]),
-        ("codellama", ["<s>", "▁<PRE>", "P", "▁<SUF>", "S", "▁<MID>"]),
+        ("starcoder", ["<fim_prefix>", "P", "<fim_suffix>", "S", "<fim_middle>", "L"]),
+        ("starcoder2", ["<fim_prefix>", "P", "<fim_suffix>", "S", "<fim_middle>", "L"]),
+        ("santacoder", ["<fim-prefix>", "P", "<fim-suffix>", "S", "<fim-middle>", "L"]),
+        ("qwen2.5-coder", ["<|fim_prefix|>", "P", "<|fim_suffix|>", "S", "<|fim_middle|>", "L"]),
+        ("codegemma", ["<bos>", "<|fim_prefix|>", "P", "<|fim_suffix|>", "S", "<|fim_middle|>", "L"]),
+        ("deepseek-coder", ["<｜begin▁of▁sentence｜>", "<｜fim▁begin｜>", "P", "<｜fim▁hole｜>", "S", "<｜fim▁end｜>", "L"]),
+        ("codellama", ["<s>", "▁<PRE>", "P", "▁<SUF>", "S", "▁<MID>", "L"]),
         ("codestral", ["<s>", "[SUFFIX]", "S", "[PREFIX]", "P"]),
         ("assay", ["<|fim_prefix|>", "<|fim_suffix|>", "S", "<|fim_middle|>", "P"]),
     ],
@@ -53,9 +53,9 @@ def test_a_name_alone_tells_a_family_only_where_all_models_of_that_name_are_of_i
 def test_a_prompt_is_laid_out_as_its_source_says(name: str, expected: list[str]) -> None:
     family, vocabulary = FULL[NAMES.index(name)]
     spellings = {token: spelling for spelling, token in vocabulary.items()}
-    tokens = lay_out(family, vocabulary.get, [1], [2])
-    assert [{1: "P", 2: "S"}.get(token) or spellings[token] for token in tokens] == expected
-    assert family.layout == ("psm" if expected.index("P") < expected.index("S") else "spm")
+    tokens = lay_out(family, vocabulary.get, [1], [2], [3])
+    assert [{1: "P", 2: "S", 3: "L"}.get(token) or spellings[token] for token in tokens] == expected
+    assert family.layout == ("anchored" if "L" in expected else "spm")
 
 
 def test_a_vocabulary_without_such_tokens_has_no_family() -> None:
@@ -81,12 +81,28 @@ def test_a_missing_token_is_named() -> None:
         lay_out(family, {}.get, [], [])
 
 
-@given(st.sampled_from(FULL), st.lists(st.integers(0, 999)), st.lists(st.integers(0, 999)))
-def test_a_prompt_holds_both_texts_whole_and_each_control_token_once(
-    known: tuple[Family, dict[str, int]], prefix: list[int], suffix: list[int]
+@given(st.sampled_from(FULL), *[st.lists(st.integers(0, 999))] * 3)
+def test_a_prompt_holds_all_texts_whole_and_each_control_token_once(
+    known: tuple[Family, dict[str, int]], prefix: list[int], suffix: list[int], line: list[int]
 ) -> None:
     family, vocabulary = known
-    tokens = lay_out(family, vocabulary.get, prefix, suffix)
+    tokens = lay_out(family, vocabulary.get, prefix, suffix, line)
     texts = [token for token in tokens if token < 1000]
-    assert texts == ([*prefix, *suffix] if family.layout == "psm" else [*suffix, *prefix])
+    assert texts == ([*prefix, *suffix, *line] if family.layout == "anchored" else [*suffix, *prefix])
     assert sorted(token for token in tokens if token >= 1000) == sorted(vocabulary[spelling] for spelling in family.required)
+
+
+LINES = st.lists(st.text("ab .("), max_size=4).map("\n".join)
+
+
+@given(LINES)
+def test_what_is_typed_on_a_line_changes_only_the_end_of_an_anchored_prompt(prefix: str) -> None:
+    def split(text: str) -> tuple[str, str]:
+        return text[:-1], text[-1:]
+
+    above, line, held = prefix_parts(prefix, "anchored", split)
+    assert above + line + held == prefix
+    assert above == prefix_parts(f"{prefix}x", "anchored", split)[0]
+    assert (above + "\n").endswith("\n\n" if above else "\n")
+    assert "\n" not in line + held
+    assert prefix_parts(prefix, "spm", split) == (prefix[:-1], "", prefix[-1:])

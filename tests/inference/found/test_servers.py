@@ -143,7 +143,7 @@ def test_lm_studio_completes_what_is_laid_out_here_in_the_context_that_it_loaded
 
     with serving(Speech(kind="openai"), handler=Loaded) as address, open_model(address) as opened:
         assert isinstance(opened, RemoteModel)
-        assert (opened.context_length, opened.layout, opened.fingerprint.quantisation) == (300, "psm", "Q4_K_M")
+        assert (opened.context_length, opened.layout, opened.fingerprint.quantisation) == (300, "anchored", "Q4_K_M")
         assert opened.way == "/v1/completions of LM Studio: text, laid out for qwen2.5-coder"
 
 

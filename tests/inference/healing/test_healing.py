@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tiny_gguf import TinyModel
 from tiny_hf import write_tiny_hf
 
+from assay.inference.completion.fim_families import prefix_parts
 from assay.inference.completion.prompt import prompt_at
 from assay.inference.hf.model import HFModel
 from assay.inference.llamacpp.model import LlamaModel
@@ -44,7 +45,9 @@ def test_what_the_prompt_leaves_out_is_what_stands_before_the_cursor(
     assert read.endswith(prompt.held)
     whole, without = model.fim(read, "").tokens, model.fim(read.removesuffix(prompt.held), "").tokens
     assert len(without) <= len(whole)
-    assert model.prompt_text(prompt).count(read.removesuffix(prompt.held)) >= 1
+    above, line, held = prefix_parts(read, model.layout, lambda text: (text.removesuffix(prompt.held), prompt.held))
+    assert all(part in model.prompt_text(prompt) for part in (above, line))
+    assert above + line + held == read
     # All that was written begins with what stands there, and the text is what is behind that.
     sampled: list[Token] = []
     add = Continuation.add

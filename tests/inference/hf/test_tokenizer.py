@@ -46,17 +46,18 @@ def made(tmp_path: Path, tokenizer: str, **options: Any) -> TextTokenizer:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_prompt_of_each_family_is_its_control_tokens_around_the_two_texts(folders: dict[str, Path], name: str) -> None:
+def test_a_prompt_of_each_family_is_its_control_tokens_around_the_texts(folders: dict[str, Path], name: str) -> None:
     known = family(name)
     content = Tokenizer.from_file(str(folders[name] / "tokenizer.json"))
     with HFModel(folders[name], device="cpu") as model:
         assert (model.layout, model.capabilities.fim) == (known.layout, True)
-        prompt = model.fim("x = area(width", ")\n")
+        prompt = model.fim("w = 1\nx = area(width", ")\n")
         held = prompt.held
         assert held in ("width", "(width"), "as the vocabulary joins a sign to the word behind it, or not"
         controls = [content.id_to_token(token) for token in prompt.tokens if not model.token_bytes(token)]
         assert controls == list(known.required)
-        texts = {"PREFIX": (" " if known.dummy_space else "") + "x = area(width".removesuffix(held), "SUFFIX": ")\n"}
+        above, line = (" " if known.dummy_space else "") + "w = 1\n", "x = area(width".removesuffix(held)
+        texts = {"PREFIX": above if "LINE" in known.order else above + line, "SUFFIX": ")\n", "LINE": line}
         expected = "".join(texts.get(part, "") for part in known.order)
         assert b"".join(map(model.token_bytes, prompt.tokens)).decode() == expected
         assert model.generate(prompt, stop=NONE, max_tokens=2).tokens

@@ -223,11 +223,19 @@ def test_the_timings_tell_what_was_in_the_cache(tiny: LlamaModel) -> None:
 
 def test_a_prompt_is_laid_out_with_the_models_own_control_tokens(tiny: LlamaModel) -> None:
     written = TinyModel()
-    prompt = tiny.fim("a\n", "b")
-    assert tiny.layout == prompt.layout == "psm"
-    assert prompt.held == "\n"
-    names = (FIM_PREFIX, b"a", FIM_SUFFIX, b"b", FIM_MIDDLE)
+    prompt = tiny.fim("a\nb c", "d")
+    assert tiny.layout == prompt.layout == "anchored"
+    assert prompt.held == " c"
+    names = (FIM_PREFIX, b"a", b"\n", FIM_SUFFIX, b"d", FIM_MIDDLE, b"b")
     assert prompt.tokens == tuple(written.token(name) for name in names)
+    assert tiny.fim("a\n", "b").held == ""
+
+
+def test_a_model_that_asks_for_it_gets_the_whole_prefix_first(open_tiny: OpenTiny) -> None:
+    written = TinyModel(metadata={"assay.fim.layout": "psm"})
+    prompt = open_tiny(written).fim("a\n", "b")
+    names = (FIM_PREFIX, b"a", FIM_SUFFIX, b"b", FIM_MIDDLE)
+    assert (prompt.layout, prompt.held, prompt.tokens) == ("psm", "\n", tuple(written.token(name) for name in names))
 
 
 def test_a_model_that_asks_for_it_gets_the_suffix_first(open_tiny: OpenTiny) -> None:
@@ -363,7 +371,7 @@ def test_each_token_is_told_as_it_is_decoded_with_the_text_up_to_it(open_tiny: O
 
 
 def test_the_caller_ends_a_generation_at_any_token_and_the_next_goes_on_from_there(tiny: LlamaModel) -> None:
-    prompt = tiny.fim(CODE, "")
+    prompt = free(tiny.fim(CODE, ""))
     tiny.forget()
     whole = tiny.generate(prompt, stop=NONE, max_tokens=12)
     for count in range(1, 12):
@@ -420,5 +428,5 @@ def test_a_model_in_this_process_can_do_everything(tiny: LlamaModel, open_tiny: 
 
 
 def test_a_layout_that_is_not_known_is_refused(open_tiny: OpenTiny) -> None:
-    with pytest.raises(UnknownLayout, match=r"assay\.fim\.layout is 'middle_out', Assay knows psm and spm"):
+    with pytest.raises(UnknownLayout, match=r"assay\.fim\.layout is 'middle_out', Assay knows anchored and psm and spm"):
         open_tiny(TinyModel(metadata={"assay.fim.layout": "middle_out"}))

@@ -53,9 +53,9 @@ def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_vllm_is_recognised_and_asked_for_all_it_has() -> None:
     with serving(Speech()) as address, RemoteModel(address) as model:
         assert model.capabilities == Capabilities(entropy=False, memory=False)
-        assert (model.layout, model.context_length, model.served.runtime) == ("psm", 500, "vllm 0.11.0")
+        assert (model.layout, model.context_length, model.served.runtime) == ("anchored", 500, "vllm 0.11.0")
+        assert model.fim("ab\nd", "c") == Prompt((PRE, *encode("ab\n"), SUF, *encode("c"), MID), "anchored", held="d")
         prompt = model.fim("ab\n", "c")
-        assert prompt == Prompt((PRE, *encode("ab"), SUF, *encode("c"), MID), "psm", held="\n")
         generation = model.generate(prompt, stop=NONE, max_tokens=6)
         assert (generation.text, generation.stopped_by) == ("abc\nab", StopReason.TOKENS)
         before = [ord("\n"), *(token.id for token in generation.tokens)]
@@ -145,7 +145,7 @@ def test_tgi_is_asked_in_text_and_gives_no_log_probabilities() -> None:
         )
         assert model.context_length == 400
         prompt = model.fim("x", "y")
-        assert prompt == Prompt((), "psm", ("x", "y"))
+        assert prompt == Prompt((), "anchored", ("x", "y"))
         generation = model.generate(prompt, stop=LINE, max_tokens=9)
         assert (generation.text, generation.stopped_by) == ("abc", StopReason.LINE)
         assert all(math.isnan(token.logprob) and token.best_other_logprob is None and token.id == -1 for token in generation.tokens)
@@ -161,7 +161,7 @@ def test_another_server_is_asked_with_no_more_than_openai_documents() -> None:
         assert model.capabilities == Capabilities(
             entropy=False, score=False, next_token=False, tokenize=False, files=True, heals=False, memory=False, replay=False
         )
-        assert (model.layout, model.context_length) == ("psm", 64)
+        assert (model.layout, model.context_length) == ("anchored", 64)
         generation = model.generate(model.fim("x", "y"), stop=LINE, max_tokens=9)
         assert generation.text == "abc"
         row = sorted(logprobs(MID))

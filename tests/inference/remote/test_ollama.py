@@ -39,7 +39,7 @@ def shown_to(name: str, prefix: str, suffix: str) -> tuple[str, str, str]:
 
 def test_a_model_whose_tokens_are_known_is_shown_its_own_layout() -> None:
     shown, text, way = shown_to(QWEN, "def f():\n    x", "\n    return x\n")
-    assert shown == "<|fim_prefix|>def f():\n    x<|fim_suffix|>\n    return x\n<|fim_middle|>"
+    assert shown == "<|fim_prefix|>def f():\n<|fim_suffix|>\n    return x\n<|fim_middle|>    x"
     assert text == "abc"
     assert way == "/api/generate of Ollama: text, raw, laid out for qwen2.5-coder"
 

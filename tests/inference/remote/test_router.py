@@ -119,7 +119,7 @@ def test_each_request_names_the_model(name: str) -> None:
     with serving(speech, handler=a_router()) as address, RemoteModel(address, model=name) as model:
         assert (model.context_length, model.fingerprint.parameters, model.fingerprint.quantisation) == (400, 7_000, "Q8_0")
         generation = model.generate(model.fim("x", "\n"), stop=LINE, max_tokens=8)
-        assert (generation.text, model.layout, model.count_tokens("ab\n")) == ("abc", "psm", 3)
+        assert (generation.text, model.layout, model.count_tokens("ab\n")) == ("abc", "anchored", 3)
         assert model.way == "/completion of llama-server: token ids, laid out for qwen2.5-coder"
     posts = [body for method, _, body in speech.asked if method == "POST"]
     assert {body.get("model") for body in posts} == {name}
