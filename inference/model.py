@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from .chat_format import ChatFormat
 from .stopping.stop import Stop
 
-# The order of a prompt's parts. "anchored": the lines above the cursor's, the text behind the cursor, the middle mark, then what stands
-# before the cursor on its line; "psm": prefix, suffix, middle mark; "spm": suffix, middle mark, prefix.
+# The order of a prompt's parts. "anchored": the prefix but its last lines, the text behind the cursor, the middle mark, then these lines up
+# to the cursor; "psm": prefix, suffix, middle mark; "spm": suffix, middle mark, prefix.
 Layout = Literal["anchored", "psm", "spm", "infill", "left_to_right"]
 # Number formats of llama.cpp's cache.
 KVType = Literal["f16", "f32", "q8_0", "q4_0"]
@@ -101,6 +101,7 @@ class Prompt:
         parts: prefix and suffix as text, for a server that tokenizes them itself; tokens is then empty, and layout "infill" where the
             server also lays them out.
         extra, path: with parts, the pieces of other files by path, and the path of the file itself.
+        begun: with parts, how much of the prefix an anchored prompt's middle begins with.
     """
 
     tokens: tuple[int, ...]
@@ -109,6 +110,7 @@ class Prompt:
     extra: tuple[tuple[str, str], ...] = ()
     path: str = ""
     held: str = ""
+    begun: int = 0
     memory: Memory | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -286,13 +288,14 @@ class Model(Protocol):
         """Token ids of plain text. The spelling of a control token is text like any other."""
         ...
 
-    def fim(self, prefix: str, suffix: str, extra: Sequence[tuple[str, str]] = (), path: str = "") -> Prompt:
+    def fim(self, prefix: str, suffix: str, extra: Sequence[tuple[str, str]] = (), path: str = "", begun: int | None = None) -> Prompt:
         """The prompt that asks for the text between prefix and suffix; a left-to-right layout leaves the suffix out.
 
         It ends before the pre-token at the cursor, which is `Prompt.held`.
 
         extra: path and text of pieces of other files, which go in front (`fim_families.in_front`). path: the file's own, used only where
-        there are others.
+        there are others. begun: how many characters at the end of prefix an anchored prompt's middle begins with; None for what stands on
+        the cursor's line.
         """
         ...
 

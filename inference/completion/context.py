@@ -11,6 +11,7 @@ Count = Callable[[str], int]
 
 # Code has about 3 characters to a token, and over a whole budget never so many on average. Text beyond that is not looked at.
 _MAX_CHARACTERS_PER_TOKEN = 16
+_FEW_CHARACTERS_PER_TOKEN = 3.3
 # A little more than the average, so that the first text that is tried is short.
 _USUAL_CHARACTERS_PER_TOKEN = 3.5
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -31,12 +32,13 @@ class Excerpt:
     """The parts of one document that go into a prompt.
 
     prefix, suffix: the text that ends and begins at the cursor. head: the beginning of the file, where lines between it and `prefix` are
-    left out; else empty.
+    left out; else empty. begun: how much of the prefix an anchored prompt's middle begins with.
     """
 
     head: str
     prefix: str
     suffix: str
+    begun: int = 0
 
     @property
     def before(self) -> str:
@@ -45,12 +47,12 @@ class Excerpt:
 
 
 def cut_step(prefix_tokens: int) -> int:
-    """Characters between the places where a prefix of this budget may be cut, which is about a quarter of the budget.
+    """Characters between the places where a prefix of this budget may be cut, at most half of the budget.
 
     It is a power of two, so that the steps of all smaller budgets divide it. A text without its first characters, a multiple of the step,
     is then cut where the whole text is.
     """
-    return 1 << max(0, prefix_tokens.bit_length() - 1)
+    return 1 << max(0, int(prefix_tokens * _FEW_CHARACTERS_PER_TOKEN / 2).bit_length() - 1)
 
 
 def head_characters(head_tokens: int) -> int:
@@ -65,7 +67,8 @@ def excerpt_of(
 
     Both are cut between lines; a line that alone is over its budget is cut inside. A prefix is cut at the first line behind a multiple of
     `cut_step`, counted from the document's start. So the cut stays in place while text is typed at the end, and then moves by a whole
-    step: a model's cache only helps behind an unchanged start.
+    step: a model's cache only helps behind an unchanged start. The middle of an anchored prompt begins at the last such line, so that the
+    suffix is read again only where the prefix is, and not at each new line.
 
     Where a prefix is cut and head_tokens is above 0, the head of the file stands in front of it: the lines before the first definition,
     at most head_tokens of them, which count as the prefix's.
@@ -80,16 +83,17 @@ def excerpt_of(
 
     end = _start_of(suffix, suffix_tokens, fits(suffix_tokens))
     alone = _end_of(prefix, prefix_tokens, fits(prefix_tokens))
+    begun = len(prefix) - _middle(prefix, len(prefix) - len(alone), cut_step(prefix_tokens))
     reaches_the_start = prefix[: len(head)] == head[: len(prefix)]
     if reaches_the_start and len(alone) == len(prefix):
-        return Excerpt("", alone, end)
+        return Excerpt("", alone, end, min(begun, len(alone)))
     lead = _head_of(prefix if reaches_the_start else head, min(head_tokens, prefix_tokens // 2), count)
     if not lead:
-        return Excerpt("", alone, end)
+        return Excerpt("", alone, end, min(begun, len(alone)))
     tail = _end_of(prefix, prefix_tokens - count(lead + _GAP), lambda text: count(f"{lead}{_GAP}{text}") <= prefix_tokens)
     if reaches_the_start and len(prefix) - len(tail) < len(lead):
-        return Excerpt("", alone, end)  # the two would overlap
-    return Excerpt(lead, tail, end)
+        return Excerpt("", alone, end, min(begun, len(alone)))  # the two would overlap
+    return Excerpt(lead, tail, end, min(begun, len(tail)))
 
 
 def fit_extra(count: Count, extra: Sequence[tuple[str, str]], own_path: str, budget: int) -> tuple[tuple[str, str], ...]:
@@ -132,14 +136,30 @@ def _end_of(text: str, budget: int, fits: Callable[[str], bool]) -> str:
     earliest = max(0, len(text) - budget * _MAX_CHARACTERS_PER_TOKEN)
     if earliest == 0 and fits(text):
         return text
-    step = cut_step(budget)
-    starts = list(_line_starts_behind(text, range(0, len(text), step), earliest))
-    start = _first(starts, lambda offset: fits(text[offset:]), bisect_left(starts, len(text) - budget * _USUAL_CHARACTERS_PER_TOKEN))
-    if start is None:
-        # A character has at most 4 tokens, of one byte each, so the last of these steps always fits.
-        step = max(1, step // 4)
-        start = _first(range(-(-earliest // step) * step, len(text), step), lambda offset: fits(text[offset:]))
+    fine = max(1, cut_step(budget) // 4)  # for text of few characters a token, of which a whole step may not fit
+    for step in (cut_step(budget), fine):
+        starts = list(_line_starts_behind(text, range(0, len(text), step), earliest))
+        usual = bisect_left(starts, len(text) - budget * _USUAL_CHARACTERS_PER_TOKEN)
+        start = _first(starts, lambda offset: fits(text[offset:]), usual)
+        if start is not None:
+            return text[start:]
+    # A character has at most 4 tokens, of one byte each, so the last of these steps always fits.
+    start = _first(range(-(-earliest // fine) * fine, len(text), fine), lambda offset: fits(text[offset:]))
     return "" if start is None else text[start:]
+
+
+def _middle(prefix: str, start: int, step: int) -> int:
+    """Where the middle of an anchored prompt begins: the last line start at which the prefix may be cut.
+
+    start: where the prefix is cut. Before the next cut the first half of what is shown stays in front of the middle: 64 characters, then
+    128, and so on.
+    """
+    line = max(prefix.rfind("\n"), prefix.rfind("\r")) + 1
+    cut = line // step * step
+    if cut <= start:
+        cut = start + (1 << (line - start).bit_length() - 1) if line > start else start
+    match = _LINE_END.search(prefix, cut - 1) if cut else None
+    return match.end() if match else 0
 
 
 def _start_of(text: str, budget: int, fits: Callable[[str], bool], *, whole_lines: bool = False) -> str:

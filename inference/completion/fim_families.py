@@ -14,7 +14,7 @@ from ..model import Layout
 
 Lookup = Callable[[str], int | None]
 # The places of texts in `Family.order`.
-PLACES = frozenset({"PREFIX", "SUFFIX", "LINE"})
+PLACES = frozenset({"PREFIX", "SUFFIX", "BEGUN"})
 # The path and the text of a piece of another file.
 Piece = tuple[str, str]
 
@@ -31,8 +31,8 @@ class Family:
 
     Attributes
         prefix, suffix, middle: the spellings of the control tokens; middle is None where none stands before the middle.
-        order: the prompt behind the first token. "PREFIX" and "SUFFIX" are the texts, "LINE" is what stands before the cursor on its line,
-            which "PREFIX" then leaves out; all else are spellings.
+        order: the prompt behind the first token. "PREFIX" and "SUFFIX" are the texts, "BEGUN" is the end of the prefix that the middle
+            begins with, which "PREFIX" then leaves out; all else are spellings.
         source: where this is documented.
         first: the spelling of the token that every prompt begins with, or None.
         dummy_space: whether the prefix is tokenized as the beginning of a text, before which SentencePiece puts a space. The suffix never
@@ -64,7 +64,7 @@ class Family:
     @property
     def layout(self) -> Literal["anchored", "spm"]:
         """The order of its prompts."""
-        return "anchored" if "LINE" in self.order else "spm"
+        return "anchored" if "BEGUN" in self.order else "spm"
 
     @property
     def required(self) -> tuple[str, ...]:
@@ -80,8 +80,8 @@ class Family:
 
 
 def _anchored(prefix: str, suffix: str, middle: str) -> tuple[str, ...]:
-    """Prefix, suffix, middle, as the models were trained. The middle begins with the cursor's line, so typing changes only the end."""
-    return (prefix, "PREFIX", suffix, "SUFFIX", middle, "LINE")
+    """Prefix, suffix, middle, as the models were trained. The middle begins with the last lines, so typing changes only the end."""
+    return (prefix, "PREFIX", suffix, "SUFFIX", middle, "BEGUN")
 
 
 # Where the vocabulary of one family has another's marks too, the one with more marks comes first.
@@ -285,20 +285,20 @@ def front_tokens(front: Front, family: Family, lookup: Lookup, encode: Callable[
     return tokens
 
 
-def prefix_parts(prefix: str, layout: Layout, split: Callable[[str], tuple[str, str]]) -> tuple[str, str, str]:
-    """A prefix in three parts: what stands in its place, what of the cursor's line ends an anchored prompt, and what is held back.
+def prefix_parts(prefix: str, layout: Layout, begun: int | None, split: Callable[[str], tuple[str, str]]) -> tuple[str, str, str]:
+    """A prefix in three parts: what stands in its place, what the middle of an anchored prompt begins with, and what is held back.
 
-    split: gives what of a text the model is asked to continue, and what is held back (token healing).
+    begun: as for `Model.fim`. split: gives what of a text the model is asked to continue, and what is held back (token healing).
     """
     if layout != "anchored":
         kept, held = split(prefix)
         return kept, "", held
-    at = prefix.rfind("\n") + 1
+    at = prefix.rfind("\n") + 1 if begun is None else len(prefix) - begun
     return prefix[:at], *split(prefix[at:])
 
 
 def lay_out(
-    family: Family, lookup: Lookup, prefix: Sequence[int], suffix: Sequence[int], line: Sequence[int] = (), front: Sequence[int] = ()
+    family: Family, lookup: Lookup, prefix: Sequence[int], suffix: Sequence[int], begun: Sequence[int] = (), front: Sequence[int] = ()
 ) -> tuple[int, ...]:
     """The prompt's token ids, made of those of the texts.
 
@@ -311,8 +311,8 @@ def lay_out(
             tokens += prefix
         elif part == "SUFFIX":
             tokens += suffix
-        elif part == "LINE":
-            tokens += line
+        elif part == "BEGUN":
+            tokens += begun
         else:
             tokens.append(_id(family, lookup, part))
     return tuple(tokens)

@@ -71,7 +71,7 @@ def prompt_at(
 
 def prompt_of(model: Model, context: Context) -> Prompt:
     """The model's prompt of a context."""
-    return model.fim(context.document.before, context.document.suffix, context.extra, context.path)
+    return model.fim(context.document.before, context.document.suffix, context.extra, context.path, context.document.begun)
 
 
 def context_at(
@@ -93,8 +93,9 @@ def context_at(
 
     found = excerpt_of(count, prefix, suffix, budget.prefix_tokens, budget.suffix_tokens, surroundings.head, budget.head_tokens)
     extra = fit_extra(count, surroundings.extra, surroundings.path, budget.extra_tokens)
+    begun = len(_newlines(found.prefix[len(found.prefix) - found.begun :]))
     return Context(
-        Excerpt(_newlines(found.head), _newlines(found.prefix), _newlines(found.suffix)),
+        Excerpt(_newlines(found.head), _newlines(found.prefix), _newlines(found.suffix), begun),
         surroundings.path,
         tuple((path, _newlines(text)) for path, text in extra),
         tuple(path for path, _ in surroundings.extra[len(extra) :]),

@@ -147,13 +147,13 @@ class HFModel:
         """How many tokens there are."""
         return self._open().vocabulary
 
-    def fim(self, prefix: str, suffix: str, extra: Sequence[tuple[str, str]] = (), path: str = "") -> Prompt:
+    def fim(self, prefix: str, suffix: str, extra: Sequence[tuple[str, str]] = (), path: str = "", begun: int | None = None) -> Prompt:
         """The prompt that asks for what stands between prefix and suffix (the suffix is left out in a left-to-right layout).
 
-        extra, path: pieces of other files, as `fim_families.in_front` lays them out.
+        extra, path: pieces of other files, as `fim_families.in_front` lays them out. begun: as for `Model.fim`.
         """
         self._open()
-        return self._tokenizer.fim(prefix, suffix, extra, path)
+        return self._tokenizer.fim(prefix, suffix, extra, path, begun)
 
     def left_to_right(self, text: str) -> Prompt:
         """The prompt that asks for what follows a text, without a layout and with nothing held back."""

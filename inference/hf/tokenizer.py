@@ -89,17 +89,17 @@ class TextTokenizer:
         """Token ids of plain text in the middle of another. A lone surrogate is read as "?"."""
         return self._encode(self._mid_text, text)
 
-    def fim(self, prefix: str, suffix: str, extra: Sequence[tuple[str, str]] = (), path: str = "") -> Prompt:
+    def fim(self, prefix: str, suffix: str, extra: Sequence[tuple[str, str]] = (), path: str = "", begun: int | None = None) -> Prompt:
         """The prompt in the family's layout; without a family the prefix alone. It always has at least one token, and holds back the last
         pre-token."""
-        prefix, line, held = prefix_parts(prefix, self.layout, self.healing.split)
+        prefix, middle, held = prefix_parts(prefix, self.layout, begun, self.healing.split)
         front = in_front(self.family, self._ids.get, extra, path)
         prefix = front.text + prefix
         if self.family is None:
             return self.left_to_right(prefix, held)
         start = self._as_text if self.family.dummy_space else self._mid_text
         others = front_tokens(front, self.family, self._ids.get, self.tokenize)
-        laid = lay_out(self.family, self._ids.get, self._encode(start, prefix), self.tokenize(suffix), self.tokenize(line), others)
+        laid = lay_out(self.family, self._ids.get, self._encode(start, prefix), self.tokenize(suffix), self.tokenize(middle), others)
         return Prompt(laid, self.family.layout, held=held)
 
     def chat_format(self, template: str) -> ChatFormat | None:

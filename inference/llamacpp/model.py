@@ -200,21 +200,21 @@ class LlamaModel:
         """How many tokens there are."""
         return self._open().session.vocab_size
 
-    def fim(self, prefix: str, suffix: str, extra: Sequence[tuple[str, str]] = (), path: str = "") -> Prompt:
+    def fim(self, prefix: str, suffix: str, extra: Sequence[tuple[str, str]] = (), path: str = "", begun: int | None = None) -> Prompt:
         """The prompt that asks for the text between prefix and suffix.
 
-        "anchored" is pre, the lines above, suf, suffix, mid, the cursor's line; "psm" is pre, prefix, suf, suffix, mid; "spm" is pre, suf,
-        suffix, mid, prefix; left to right it is the prefix alone. An empty left-to-right prompt begins with the token that separates texts,
-        because there must be one to continue. The last pre-token of the prefix is held back (`Prompt.held`), in an anchored prompt not
-        beyond its line.
+        "anchored" is pre, prefix but its last lines, suf, suffix, mid, these lines; "psm" is pre, prefix, suf, suffix, mid; "spm" is pre,
+        suf, suffix, mid, prefix; left to right it is the prefix alone. An empty left-to-right prompt begins with the token that separates
+        texts, because there must be one to continue. The last pre-token of the prefix is held back (`Prompt.held`), in an anchored prompt
+        not beyond those lines.
 
-        extra, path: pieces of other files, laid out by `fim_families.in_front`.
+        extra, path: pieces of other files, laid out by `fim_families.in_front`. begun: as for `Model.fim`.
 
         Reference: Bavarian et al., arXiv 2207.14255, section 3, variant 2 of SPM.
         """
         self._open()
         vocabulary = self._vocabulary
-        prefix, line, held = prefix_parts(prefix, self.layout, vocabulary.healing.split)
+        prefix, middle, held = prefix_parts(prefix, self.layout, begun, vocabulary.healing.split)
         tokens = [*vocabulary.beginning]
         if extra:
             family = self._family
@@ -226,7 +226,7 @@ class LlamaModel:
             if self.layout == "spm":
                 tokens += [pre, suf, *vocabulary.tokenize(suffix), mid, *vocabulary.tokenize(prefix)]
             else:
-                tokens += [pre, *vocabulary.tokenize(prefix), suf, *vocabulary.tokenize(suffix), mid, *vocabulary.tokenize(line)]
+                tokens += [pre, *vocabulary.tokenize(prefix), suf, *vocabulary.tokenize(suffix), mid, *vocabulary.tokenize(middle)]
             return Prompt(tuple(tokens), self.layout, held=held)
         tokens += vocabulary.tokenize(prefix)
         return Prompt(tuple(tokens or [vocabulary.separator]), "left_to_right", held=held)

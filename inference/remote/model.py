@@ -160,25 +160,26 @@ class RemoteModel:
         """How many tokens a text has, by few requests (`ServerTokenizer.count`). An estimate where the server does not tokenize."""
         return estimated_tokens(text) if self._tokenizer is None else self._tokenizer.count(text)
 
-    def fim(self, prefix: str, suffix: str, extra: Sequence[tuple[str, str]] = (), path: str = "") -> Prompt:
+    def fim(self, prefix: str, suffix: str, extra: Sequence[tuple[str, str]] = (), path: str = "", begun: int | None = None) -> Prompt:
         """The prompt for what stands between prefix and suffix: token ids where the server takes them, else the texts.
 
-        extra, path: pieces of other files, laid out by `fim_families.in_front`. (A llama-server that lays prompts out itself gives them
-        only the part of its context beyond its batch: tools/server/server-common.cpp, format_prompt_infill.)
+        begun: as for `Model.fim`. extra, path: pieces of other files, laid out by `fim_families.in_front`. (A llama-server that lays
+        prompts out itself gives them only the part of its context beyond its batch: tools/server/server-common.cpp, format_prompt_infill.)
 
         Raises Unavailable where the prompt has to be text and the prefix or suffix spells a control token. A piece of another file that
         spells one is left out.
         """
         tokenizer, family = self._tokenizer, None if self._layout == "left_to_right" else self._family
-        prefix, line, held = prefix_parts(prefix, self._layout, self._healing.split)
+        prefix, middle, held = prefix_parts(prefix, self._layout, begun, self._healing.split)
         if self._layout == "infill" and not self.served.suffix:
             return Prompt((), "infill", (prefix, suffix), tuple(extra), held=held)
         suffix = "" if self._layout == "left_to_right" else suffix
         if tokenizer is None or not self.served.ids:
-            if spelling := spelled_control(prefix) or spelled_control(line) or spelled_control(suffix):
+            if spelling := spelled_control(prefix) or spelled_control(middle) or spelled_control(suffix):
                 raise self._no_control(spelling)
             plain = tuple(piece for piece in extra if not any(map(spelled_control, piece)))
-            return Prompt((), self._layout, (prefix + line, suffix), plain, "" if spelled_control(path) else path, held)
+            named = "" if spelled_control(path) else path
+            return Prompt((), self._layout, (prefix + middle, suffix), plain, named, held, len(middle))
         front = in_front(family, tokenizer.control, extra, path)
         prefix = front.text + prefix
         if family is None:
@@ -186,7 +187,7 @@ class RemoteModel:
         encode_behind = tokenizer.encode_behind if family.dummy_space else tokenizer.encode
         beginning = () if family.first else tuple(tokenizer.beginning)
         others = front_tokens(front, family, tokenizer.control, tokenizer.encode)
-        laid = lay_out(family, tokenizer.control, tokenizer.encode(prefix), encode_behind(suffix), encode_behind(line), others)
+        laid = lay_out(family, tokenizer.control, tokenizer.encode(prefix), encode_behind(suffix), encode_behind(middle), others)
         return Prompt((*beginning, *laid), self._layout, held=held)
 
     def left_to_right(self, text: str) -> Prompt:

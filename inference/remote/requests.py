@@ -189,10 +189,10 @@ class Requests:
     def _spelled(self, prompt: Prompt) -> str:
         """The prompt as text, with control tokens spelled out. The server adds the token that every text begins with."""
         prefix, suffix = prompt.parts or ("", "")
-        prefix, line, _ = prefix_parts(prefix, prompt.layout, lambda whole: (whole, ""))
+        prefix, middle, _ = prefix_parts(prefix, prompt.layout, prompt.begun, lambda whole: (whole, ""))
         family = self._family if prompt.layout in ("anchored", "spm") else None
         front = in_front(family, None, prompt.extra, prompt.path)
         prefix = front.text + prefix
         if family is None:
             return prefix
-        return front.spelled + "".join({"PREFIX": prefix, "SUFFIX": suffix, "LINE": line}.get(part, part) for part in family.order)
+        return front.spelled + "".join({"PREFIX": prefix, "SUFFIX": suffix, "BEGUN": middle}.get(part, part) for part in family.order)

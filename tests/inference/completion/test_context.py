@@ -73,7 +73,19 @@ def test_the_cut_stays_in_place_while_text_is_typed(tiny: LlamaModel) -> None:
         starts.append(length - len(shown))
     moves = sum(a != b for a, b in pairwise(starts))
     assert starts == sorted(starts)
-    assert 1 <= moves <= 600 / cut_step(200) + 1
+    assert 1 <= moves <= 600 / (cut_step(200) // 4) + 1
+
+
+def test_the_middle_begins_at_the_start_of_a_line_that_stays_while_text_is_typed() -> None:
+    text = "".join(f"name_{number} = {number}\n" for number in range(200))
+    found = [excerpt_of(lambda part: len(part) // 3, text[:length], "", 320, 0) for length in range(1, len(text))]
+    begins = [length - excerpt.begun for length, excerpt in enumerate(found, 1)]
+    assert begins == sorted(begins)
+    assert len(set(begins)) < 20  # of 200 lines
+    assert all(start == 0 or text[start - 1] == "\n" for start in begins)
+    assert max(excerpt.begun for excerpt in found) <= cut_step(320) + len("name_100 = 100\n")
+    # Lines stand before the middle, too, as soon as there are two.
+    assert all(len(excerpt.prefix) > excerpt.begun for excerpt in found if excerpt.prefix.count("\n") > 2)
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

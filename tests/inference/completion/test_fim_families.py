@@ -100,9 +100,11 @@ def test_what_is_typed_on_a_line_changes_only_the_end_of_an_anchored_prompt(pref
     def split(text: str) -> tuple[str, str]:
         return text[:-1], text[-1:]
 
-    above, line, held = prefix_parts(prefix, "anchored", split)
+    above, line, held = prefix_parts(prefix, "anchored", None, split)
     assert above + line + held == prefix
-    assert above == prefix_parts(f"{prefix}x", "anchored", split)[0]
+    assert above == prefix_parts(f"{prefix}x", "anchored", None, split)[0]
     assert (above + "\n").endswith("\n\n" if above else "\n")
     assert "\n" not in line + held
-    assert prefix_parts(prefix, "spm", split) == (prefix[:-1], "", prefix[-1:])
+    begun = len(prefix) // 2
+    assert len(prefix_parts(prefix, "anchored", begun, split)[0]) == len(prefix) - begun
+    assert prefix_parts(prefix, "spm", None, split) == (prefix[:-1], "", prefix[-1:])

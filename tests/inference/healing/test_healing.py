@@ -45,7 +45,7 @@ def test_what_the_prompt_leaves_out_is_what_stands_before_the_cursor(
     assert read.endswith(prompt.held)
     whole, without = model.fim(read, "").tokens, model.fim(read.removesuffix(prompt.held), "").tokens
     assert len(without) <= len(whole)
-    above, line, held = prefix_parts(read, model.layout, lambda text: (text.removesuffix(prompt.held), prompt.held))
+    above, line, held = prefix_parts(read, model.layout, len(read), lambda text: (text.removesuffix(prompt.held), prompt.held))
     assert all(part in model.prompt_text(prompt) for part in (above, line))
     assert above + line + held == read
     # All that was written begins with what stands there, and the text is what is behind that.

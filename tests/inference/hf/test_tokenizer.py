@@ -57,7 +57,7 @@ def test_a_prompt_of_each_family_is_its_control_tokens_around_the_texts(folders:
         controls = [content.id_to_token(token) for token in prompt.tokens if not model.token_bytes(token)]
         assert controls == list(known.required)
         above, line = (" " if known.dummy_space else "") + "w = 1\n", "x = area(width".removesuffix(held)
-        texts = {"PREFIX": above if "LINE" in known.order else above + line, "SUFFIX": ")\n", "LINE": line}
+        texts = {"PREFIX": above if "BEGUN" in known.order else above + line, "SUFFIX": ")\n", "BEGUN": line}
         expected = "".join(texts.get(part, "") for part in known.order)
         assert b"".join(map(model.token_bytes, prompt.tokens)).decode() == expected
         assert model.generate(prompt, stop=NONE, max_tokens=2).tokens

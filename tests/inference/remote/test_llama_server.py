@@ -104,7 +104,7 @@ def wait_until_free(address: str, seconds: float = 3.0) -> float:
 def test_what_llama_server_can_do_is_found(remote: RemoteModel) -> None:
     assert remote.served.kind == "llama-server"
     assert remote.capabilities == Capabilities(entropy=False, memory=False)
-    assert (remote.layout, remote.context_length, remote.warnings) == ("psm", 512, ())
+    assert (remote.layout, remote.context_length, remote.warnings) == ("anchored", 512, ())
     fingerprint = remote.fingerprint
     assert (fingerprint.name, fingerprint.weights[:7]) == ("tiny.gguf", "served:")
     assert fingerprint.runtime.startswith("llama-server ")

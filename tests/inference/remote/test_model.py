@@ -145,7 +145,7 @@ def test_tgi_is_asked_in_text_and_gives_no_log_probabilities() -> None:
         )
         assert model.context_length == 400
         prompt = model.fim("x", "y")
-        assert prompt == Prompt((), "anchored", ("x", "y"))
+        assert prompt == Prompt((), "anchored", ("x", "y"), begun=1)
         generation = model.generate(prompt, stop=LINE, max_tokens=9)
         assert (generation.text, generation.stopped_by) == ("abc", StopReason.LINE)
         assert all(math.isnan(token.logprob) and token.best_other_logprob is None and token.id == -1 for token in generation.tokens)

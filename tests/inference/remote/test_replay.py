@@ -65,4 +65,4 @@ def test_llama_server_says_of_a_text_what_the_model_here_says(tmp_path: Path) ->
             theirs, ours = (model.replay(prompt, text, stop=LINE) for model in (remote, local))
             assert (theirs.text, theirs.stopped_by in (StopReason.LINE, StopReason.END)) == (text, True)
             assert [token.text for token in theirs.tokens] == [token.text for token in ours.tokens]
-            assert [token.logprob for token in theirs.tokens] == pytest.approx([token.logprob for token in ours.tokens], abs=0.05)
+            assert [token.logprob for token in theirs.tokens] == pytest.approx([token.logprob for token in ours.tokens], abs=0.1)

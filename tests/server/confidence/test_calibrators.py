@@ -147,7 +147,7 @@ async def test_what_was_asked_for_has_a_calibrator_for_all_alternatives_and_what
     uri = (tmp_path / "a.py").as_uri()
     async with client_of(tiny_gguf) as client:
         await client.initialize(root=tmp_path, trusted=True, options={"alternatives": 4, "speculate": False, "showAbove": 0})
-        client.open(uri, "def f(x):\n    return?z")  # behind a mistake nothing that a random model writes is hidden
+        client.open(uri, "def f(x):\n    return?v")  # behind a mistake nothing that a random model writes is hidden
         asked = [item["command"]["arguments"][0] for item in await client.complete(uri, 1, 12, invoked=True)]
         (alone,) = [item["command"]["arguments"][0] for item in await client.complete(uri, 1, 12)]
         told = await client.request("assay/explain", {"id": asked[-1]["id"]})

@@ -47,7 +47,7 @@ def test_a_cancel_stops_the_running_generation_and_the_next_request_is_answered(
         child.stdin.flush()
         loaded = read_frame(child.stdout)
         assert loaded is not None
-        assert loaded["ok"]["layout"] == "psm"
+        assert loaded["ok"]["layout"] == "anchored"
         child.stdin.write(frame(complete(1)) + frame({"op": "cancel", "id": 1}) + frame({"id": 2, "op": "info"}) + frame(complete(3)))
         child.stdin.flush()
         first, info, third = (read_frame(child.stdout) for _ in range(3))
