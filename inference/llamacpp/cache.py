@@ -7,6 +7,7 @@ its cells.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -23,6 +24,8 @@ MIN_PARKED_TOKENS = 32
 # embedded model in PSM kept its most likely token in 10 % of prompts with 0 recomputed tokens, in 95 % with 1, 97 % with 4 and 96 % with
 # 16 (n = 212, a part of the 914 prompts in docs/performance.md, where 4 kept it in 95 %).
 RECOMPUTED_TOKENS = 4
+# While a word is typed the prompt stays as it is, because the word is held back. So the logits behind this many prompts are kept.
+KEPT_ROWS = 4
 
 T = TypeVar("T")
 
@@ -137,6 +140,9 @@ class Cache:
         self._exact = 0
         self._options = options
         self._parked: list[Parked] = []
+        # The logits behind the last prompts; and those behind the live sequence, where they come from there.
+        self._rows: OrderedDict[tuple[int, ...], NDArray[np.float32]] = OrderedDict()
+        self._row: NDArray[np.float32] | None = None
         # Moved keys wait for a decode to rotate them: until then a copy of the sequence would be wrong.
         self._unturned = False
 
@@ -148,6 +154,7 @@ class Cache:
     def forget(self) -> None:
         """Empty it, the parked sequences included."""
         self._parked.clear()
+        self._rows.clear()
         self._clear()
 
     def read(self, prompt: Sequence[int], interrupted: Interrupted | None = None) -> PromptReading:
@@ -155,6 +162,10 @@ class Cache:
         wanted = list(prompt)
         reusable = wanted[:-1]
         common = self._activate_best(reusable)
+        if self._has_row(wanted):
+            self.cut(len(wanted))
+            self._row = self._rows[tuple(wanted)]
+            return PromptReading(len(wanted), max(0, len(wanted) - self._exact), True)
         runs: list[MovedRun] = []
         if self._options.shift_tokens and self.session.can_shift and self._can_cut_live() and not self._unturned:
             found = moved_runs(self.tokens, reusable, common, self._options.shift_tokens + RECOMPUTED_TOKENS, self.session.forks)
@@ -169,7 +180,20 @@ class Cache:
             if runs:
                 for fork in range(1, 1 + len(runs)):
                     self.session.cut(fork, 0)
+        if whole and self._exact == len(wanted):
+            self._keep_row(wanted)
         return PromptReading(reused, reused - exact, whole)
+
+    def _has_row(self, wanted: list[int]) -> bool:
+        """Whether the live sequence begins with these tokens, and the logits behind them are kept."""
+        return tuple(wanted) in self._rows and self.tokens[: len(wanted)] == wanted and self._can_cut_live() and not self._unturned
+
+    def _keep_row(self, tokens: list[int]) -> None:
+        row = self.row().copy()
+        row.flags.writeable = False
+        self._rows[tuple(tokens)] = row
+        while len(self._rows) > KEPT_ROWS:
+            self._rows.popitem(last=False)
 
     def _move_and_decode(self, wanted: list[int], common: int, runs: list[MovedRun], interrupted: Interrupted | None) -> bool:
         """Cut to what is common, fork each run, move it, and put it back once all that stands before it is decoded."""
@@ -207,7 +231,7 @@ class Cache:
             if not done:
                 self._cut_memory(start)
         if done:
-            self._unturned = False
+            self._unturned, self._row = False, None
             if self._exact == start:
                 self._exact += len(tokens)
             self.tokens.extend(tokens)
@@ -216,7 +240,7 @@ class Cache:
 
     def row(self) -> NDArray[np.float32]:
         """The logits behind the live sequence's last token, right after it was decoded."""
-        return self.session.row(self._last)
+        return self.session.row(self._last) if self._row is None else self._row
 
     def ask(self, tokens: Sequence[int], first: int, take: Callable[[NDArray[np.float32]], T]) -> list[T]:
         """`take` of the logits behind each token from number `first` on.

@@ -213,8 +213,11 @@ def generate_several(cache: Cache, several: Sequence[Generating], max_tokens: in
                 continue
             forks = list(running)
             last = [running[fork].sampled[begun:] for fork in forks]
+            positions, tokens = [length + len(sampled) - 1 for sampled in last], [sampled[-1] for sampled in last]
             with looking_ahead(session, running.values()):
-                session.decode_each(forks, [length + len(sampled) - 1 for sampled in last], [sampled[-1] for sampled in last])
+                done = session.decode_each(forks, positions, tokens, lambda: stop_check() is not None)
+            if not done:  # what the first has decoded can't be told from what it has not
+                return stop_check() or StopReason.CANCELLED
             for index, fork in enumerate(forks):
                 each = running[fork]
                 if each.take(each.distribution(session.row(index))) is None:

@@ -268,14 +268,19 @@ class Session:
         self._batch_logits[rows_from:count] = 1
         return self._decode(count, interrupted if count > 1 else None)
 
-    def decode_each(self, sequences: Sequence[int], positions: Sequence[int], tokens: Sequence[int]) -> None:
-        """Decode one token for each of several sequences. Afterwards `row(i)` gives the logits of the i-th."""
+    def decode_each(
+        self, sequences: Sequence[int], positions: Sequence[int], tokens: Sequence[int], interrupted: Interrupted | None = None
+    ) -> bool:
+        """Decode one token for each of several sequences. False where `interrupted` ended it.
+
+        Afterwards `row(i)` gives the logits of the i-th. After False the caller must cut the sequences.
+        """
         count = len(tokens)
         self._batch_tokens[:count] = tokens
         self._batch_positions[:count] = positions
         self._batch_sequences[:count] = sequences
         self._batch_logits[:count] = 1
-        self._decode(count, None)
+        return self._decode(count, interrupted if count > 1 else None)
 
     def _decode(self, count: int, interrupted: Interrupted | None) -> bool:
         self._batch.n_tokens = count

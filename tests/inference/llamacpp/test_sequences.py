@@ -90,7 +90,7 @@ def test_several_prompts_are_kept_and_come_back_whole(open_with: Open) -> None:
     first = [continued(model, prompt) for prompt in (A, B, C)]
     for prompt, before in zip((A, B, C, A), (*first, first[0]), strict=True):
         again = continued(model, prompt)
-        assert again.timings.reused_tokens == len(prompt.tokens) - 1
+        assert again.timings.reused_tokens >= len(prompt.tokens) - 1
         assert numbers(again.tokens) == pytest.approx(numbers(before.tokens), abs=TOLERANCE)
 
 
@@ -115,7 +115,7 @@ def test_no_more_is_parked_than_was_allowed(open_with: Open) -> None:
         for prompt in (A, B, C):
             continued(model, prompt)
     assert continued(nothing, A).timings.reused_tokens == 0
-    assert continued(one, B).timings.reused_tokens == len(B.tokens) - 1
+    assert continued(one, B).timings.reused_tokens == len(B.tokens)
     assert continued(one, A).timings.reused_tokens == 0
     assert continued(little, A).timings.reused_tokens == 0
 
@@ -166,7 +166,7 @@ def test_a_question_whose_prompt_is_mostly_new_takes_a_place_of_its_own(open_wit
     continued(model, A)
     model.next_token_logprobs(B, ["a"])
     assert continued(model, B).timings.reused_tokens == len(B.tokens) - 1
-    assert continued(model, A).timings.reused_tokens == len(A.tokens) - 1
+    assert continued(model, A).timings.reused_tokens == len(A.tokens)
 
 
 def test_a_question_decodes_only_its_own_tokens(open_with: Open, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,9 +204,9 @@ def test_alternatives_take_one_decode_for_each_step(open_with: Open, monkeypatch
     sizes: list[int] = []
     plain = session.decode_each
 
-    def counted(sequences: list[int], positions: list[int], tokens: list[int]) -> None:
+    def counted(sequences: list[int], positions: list[int], tokens: list[int], interrupted: Callable[[], bool]) -> bool:
         sizes.append(len(tokens))
-        plain(sequences, positions, tokens)
+        return plain(sequences, positions, tokens, interrupted)
 
     monkeypatch.setattr(session, "decode_each", counted)
     model.alternatives(A, 4, stop=NONE, max_tokens=6, on_token=lambda number, _token, _text: number == 2)
@@ -218,6 +218,16 @@ def test_after_alternatives_the_first_one_is_in_the_cache(open_with: Open) -> No
     first, *_ = model.alternatives(A, 3, stop=NONE, max_tokens=6)
     typed = prompt_of(A.tokens, tuple(token.id for token in first.tokens))
     assert continued(model, typed).timings.reused_tokens == len(typed.tokens) - 1
+
+
+def test_a_prompt_that_was_just_read_is_not_decoded_at_all_and_goes_on_the_same(open_with: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = open_with()
+    first = continued(model, A)
+    session = model._open().session
+    monkeypatch.setattr(session, "decode", None)
+    again = model.generate(A, stop=NONE, max_tokens=1)
+    assert again.timings.reused_tokens == len(A.tokens)
+    assert numbers(again.tokens) == numbers(first.tokens[:1])
 
 
 def test_no_more_alternatives_than_tokens_that_can_come(open_with: Open) -> None:

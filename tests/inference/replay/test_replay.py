@@ -125,7 +125,7 @@ def test_the_rest_of_the_line_may_be_repeated_before_the_end(open_tiny: OpenTiny
 def test_the_next_call_reuses_what_a_replay_read(model: Local) -> None:
     prompt = model.fim(CODE, "")
     model.replay(prompt, "x = 1", stop=LINE)
-    assert model.replay(prompt, "x = 2", stop=LINE).timings.reused_tokens == len(prompt.tokens) - 1
+    assert model.replay(prompt, "x = 2", stop=LINE).timings.reused_tokens >= len(prompt.tokens) - 1
 
 
 @pytest.mark.slow
