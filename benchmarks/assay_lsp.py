@@ -21,15 +21,13 @@ from processes import cpu_seconds
 from replay import Buffer, Edit, GhostText, Work, utf16
 
 AUTOMATIC, INVOKED = 2, 1
+# How long a cursor rests before the editors tell of it.
+REST_S = 0.15
 # As soon as nothing has changed for so long, the server is at rest.
 QUIET_S, QUIET_TICKS = 0.25, 0.02
 MAX_QUIET_S = 5.0
 # LSP's RequestCancelled, ContentModified and ServerCancelled.
 CANCELLED = (-32800, -32801, -32802)
-
-
-class UnknownOptions(Exception):
-    """The server does not know an option that this contender tests."""
 
 
 class AssayServer:
@@ -55,6 +53,7 @@ class AssayServer:
         self._requests = self._cancelled = self._unused = 0
         self._told_before = await self._told()
         self._client.open(self._uri, buffer.text)
+        self._rests()
 
     def changed(self, edit: Edit) -> None:
         self._version += 1
@@ -65,6 +64,7 @@ class AssayServer:
         """Moving the cursor hides a suggestion and asks for none."""
         self._cancel()
         self.shown = None
+        self._rests()
 
     def invoked(self) -> None:
         self._ask(INVOKED)
@@ -102,10 +102,23 @@ class AssayServer:
         self._cancel()
         self.shown = None
         self._requests += 1
-        position = {"line": self._buffer.line, "character": utf16(self._buffer.before)}
-        params = {"textDocument": {"uri": self._uri}, "position": position, "context": {"triggerKind": trigger}}
+        params = {"textDocument": {"uri": self._uri}, "position": self._position(), "context": {"triggerKind": trigger}}
         number = self._client.ask("textDocument/inlineCompletion", params)
         self._asking = number, self._follow(self._answer(number))
+
+    def _rests(self) -> None:
+        """Tell where the cursor rests, as the editors do, which wait for REST_S first."""
+
+        async def tell() -> None:
+            version, place = self._version, (self._buffer.line, self._buffer.column)
+            await asyncio.sleep(REST_S)
+            if (self._version, self._buffer.line, self._buffer.column) == (version, *place):
+                self._client.notify("assay/cursorRests", {"textDocument": {"uri": self._uri}, "position": self._position()})
+
+        self._follow(tell())
+
+    def _position(self) -> dict[str, int]:
+        return {"line": self._buffer.line, "character": utf16(self._buffer.before)}
 
     def _cancel(self) -> None:
         if self._asking is not None and not self._asking[1].done():
@@ -170,10 +183,7 @@ class AssayServer:
 
 @asynccontextmanager
 async def assay_server(name: str, model: Path, folders: Sequence[Path], options: dict[str, Any]) -> AsyncIterator[AssayServer]:
-    """`assay serve` in its own process, with its model loaded and the workspace folders read for the project memory.
-
-    Raises UnknownOptions where the server says that it lacks an option.
-    """
+    """`assay serve` in its own process, with its model loaded and the workspace folders read for the project memory."""
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(sys.executable, "-m", "assay", "serve", "--model", str(model), stdin=pipe, stdout=pipe)
     client = Client(process)
@@ -185,10 +195,6 @@ async def assay_server(name: str, model: Path, folders: Sequence[Path], options:
             status = await client.ready()
         if status["state"] != "ready":
             raise RuntimeError(f"the model is not there: {status['reason']}")
-        for notification in client.notifications:
-            message = str((notification.get("params") or {}).get("message", ""))
-            if notification["method"] == "window/showMessage" and any(option in message for option in options):
-                raise UnknownOptions(message)
         yield AssayServer(name, client)
         with suppress(TimeoutError, ConnectionError):
             await client.leave()

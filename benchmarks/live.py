@@ -1,6 +1,6 @@
 """Assay beside llama.vim and llama-server: the same author writes the same code with each, in real time, on the same GGUF file.
 
-    python benchmarks/live.py --sources FOLDER [--model FILE.gguf] [--files 8] [--characters 300] [--speeds normal fast slow]
+    python benchmarks/live.py --sources FOLDER [--model FILE.gguf] [--files 8] [--characters 300] [--speeds normal fast]
 
 FOLDER holds source distributions of the projects in offline_eval/sets/projects.toml,
 which no model of Assay was trained on; nothing is fetched.
@@ -10,7 +10,6 @@ from file to file:
 
     Assay           `assay serve`, asked by an editor at every key (benchmarks/assay_lsp.py)
     llama.vim       what llama.vim asks of llama-server (benchmarks/llama_vim.py)
-    without cache   Assay that keeps no answer from request to request
 
 *Key to suggestion* is from a key to the moment when a suggestion that fits the text is on the screen, over the keys for which one came
 before the next event. Who answers few keys, from memory alone, is fast by that: see it beside the share of keys that were answered in a
@@ -36,7 +35,7 @@ from typing import Any, get_args
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tests"), str(ROOT / "tests" / "server")]
 
-from assay_lsp import UnknownOptions, assay_server  # noqa: E402
+from assay_lsp import assay_server  # noqa: E402
 from live_figures import dial_table, table  # noqa: E402
 from llama_server import HOW_TO_BUILD, is_built  # noqa: E402
 from llama_vim import LlamaVim, llama_server, own_order  # noqa: E402
@@ -48,8 +47,6 @@ from typing_trace import SPEEDS, Author, NoSources, Segment, SpeedName, segments
 from assay.inference.opening import EMBEDDED  # noqa: E402
 from assay.offline_eval.sets.projects import ProjectError, measured_projects, own_code, path_in_project  # noqa: E402
 
-# initializationOptions of the contender that keeps no answer.
-WITHOUT_CACHE = {"remember": False}
 # What a contender's first requests cost is that of its start: it writes this many characters before anything is measured.
 WARM_UP = 40
 
@@ -57,20 +54,12 @@ Results = dict[SpeedName, dict[str, list[Played]]]
 
 
 async def contenders(stack: AsyncExitStack, model: Path, threads: int, folders: Sequence[Path]) -> list[Contender]:
-    """All contenders, started and ready, with these workspace folders.
-
-    One whose options the server does not know is left out with a message.
-    """
+    """All contenders, started and ready, with these workspace folders."""
     options: dict[str, Any] = {"modelOptions": {"threads": threads}}
     address, process = stack.enter_context(llama_server(model, threads))
     prompts = stack.enter_context(own_order(model))
-    found: list[Contender] = [await stack.enter_async_context(assay_server("Assay", model, folders, options))]
-    found.append(LlamaVim("llama.vim", address, process, prompts))
-    try:
-        found.append(await stack.enter_async_context(assay_server("without cache", model, folders, options | WITHOUT_CACHE)))
-    except UnknownOptions as error:
-        print(f"Left out: Assay without its cache. The server says: {error}", file=sys.stderr)
-    return found
+    assay = await stack.enter_async_context(assay_server("Assay", model, folders, options))
+    return [assay, LlamaVim("llama.vim", address, process, prompts)]
 
 
 async def compare(found: Sequence[Segment], sources: Path, speeds: Sequence[SpeedName], model: Path, threads: int, seed: int) -> Results:
@@ -133,7 +122,7 @@ def main() -> None:
     parser.add_argument("--model", type=Path, default=EMBEDDED, help="a GGUF file (the embedded model)")
     parser.add_argument("--files", type=int, default=8, help="(default: %(default)s)")
     parser.add_argument("--characters", type=int, default=300, help="to write of each file, at least (default: %(default)s)")
-    parser.add_argument("--speeds", nargs="+", choices=get_args(SpeedName), default=["normal", "fast", "slow"], help="(default: all)")
+    parser.add_argument("--speeds", nargs="+", choices=get_args(SpeedName), default=["normal", "fast"], help="(default: %(default)s)")
     parser.add_argument("--threads", type=int, default=2, help="of each model (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="of the files, the author and the slips (default: %(default)s)")
     arguments = parser.parse_args()

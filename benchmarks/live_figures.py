@@ -45,6 +45,26 @@ def _quantile(q: float) -> Callable[[Segments], float | None]:
     return of
 
 
+def _waits(played: Segments) -> list[float]:
+    """Of each key the ms until the first suggestion that came on the screen from then on, for this or a later key; infinite for none."""
+    waits = []
+    for segment in played:
+        comes = math.inf
+        for key in reversed(segment.keys):
+            if key.shown_ms is not None:
+                comes = key.pressed + key.shown_ms / 1e3
+            waits.append((comes - key.pressed) * 1e3)
+    return waits
+
+
+def _wait(q: float) -> Callable[[Segments], float | None]:
+    def of(played: Segments) -> float | None:
+        ms = float(np.quantile(_waits(played), q, method="higher"))
+        return ms if math.isfinite(ms) else None
+
+    return of
+
+
 def _per_key(of: Callable[[Played], float | None], scale: float = 1.0) -> Callable[[Segments], float | None]:
     def figure(played: Segments) -> float | None:
         values = [of(segment) for segment in played]
@@ -96,11 +116,14 @@ FIGURES = (
     Figure("of the text, accepted", lambda played: 100 * sum(s.accepted for s in played) / sum(s.characters for s in played), 1, " %"),
     Figure("key to suggestion, p50", _quantile(0.5), 1, " ms", ratio=True),
     Figure("key to suggestion, p95", _quantile(0.95), 1, " ms", ratio=True),
+    Figure("key to the next suggestion, whichever key it is for, p50", _wait(0.5), 1, " ms", ratio=True),
+    Figure("… p95", _wait(0.95), 1, " ms", ratio=True),
     Figure("keys with a suggestion before the next", _share(lambda key: key.shown_ms is not None, _keys), 1, " %", ratio=True),
     *(Figure(f"… within {ms} ms", _share(_within(ms), _keys), 1, " %", ratio=True) for ms in WITHIN_MS),
     Figure("keys never answered", lambda played: len(_keys(played)) - len(_shown(played))),
     Figure("suggestions that were right, whole", _share(lambda key: key.exact, _shown), 1, " %"),
     Figure("… up to their first line", _share(lambda key: key.first_line, _shown), 1, " %"),
+    Figure("… of all keys", _share(lambda key: key.shown_ms is not None and key.first_line, _keys), 1, " %", ratio=True),
     Figure("CPU for 1,000 keys", _per_key(lambda s: s.cpu_s, 1e3), 1, " s", ratio=True),
     Figure(
         "CPU for 1,000 characters of the text",

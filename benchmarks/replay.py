@@ -23,6 +23,8 @@ MIN_ACCEPTED = 4
 DIAL = 0.5
 # Assumed: how often one who sees a right suggestion takes it, and the ms until then (median, spread of the logarithm).
 ACCEPTS, REACTION = 0.75, (500.0, 0.3)
+# Assumed: how long the author looks at a place before beginning to write there, in a file that was just opened.
+OPENED_MS = 3000.0
 # After the last key, so that its suggestion can still come.
 AFTERWARDS_MS = 1000.0
 
@@ -160,7 +162,8 @@ class Key:
     at: offset of the truth at which its step began; number: which event of that step. exact: the whole suggestion is what the author wrote
     up to the end of a line; first_line: so is what it says up to its first line that is not blank. written: offset of the truth up to which
     the text stood there; said: characters of the suggestion; came: how many of them, from its beginning, the author then wrote; saves:
-    characters that accepting what is right of it would have written. whole, calibrator: as of `GhostText`.
+    characters that accepting what is right of it would have written. whole, calibrator: as of `GhostText`. pressed: when it was, in
+    seconds.
     """
 
     kind: Literal["type", "delete", "invoke", "accept"]
@@ -176,6 +179,7 @@ class Key:
     saves: int = 0
     whole: str = ""
     calibrator: str | None = None
+    pressed: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,6 +245,7 @@ class Session:
 
     async def write(self) -> None:
         at = self.author.start
+        await self.wait(OPENED_MS, accepting=False)
         while at < len(self.author.truth):
             step = self.author.step(at)
             for number, event in enumerate(step.events):
@@ -258,14 +263,14 @@ class Session:
             case Type(_, text):
                 edit = self.buffer.insert(text)
                 self.end = (self.buffer.line, self.buffer.column if "\n" in text else self.end[1] + len(text))
-                self.keys.append(Key("type", at, number))
+                self.keys.append(Key("type", at, number, pressed=self.pressed))
                 self.contender.changed(edit)
             case Delete(_, count):
                 self.end = (self.end[0], self.end[1] - count)
-                self.keys.append(Key("delete", at, number))
+                self.keys.append(Key("delete", at, number, pressed=self.pressed))
                 self.contender.changed(self.buffer.delete(count))
             case Invoke():
-                self.keys.append(Key("invoke", at, number))
+                self.keys.append(Key("invoke", at, number, pressed=self.pressed))
                 self.contender.invoked()
             case Move(_, lines, left):
                 here = (max(0, self.buffer.line - lines), 0) if lines else (self.buffer.line, self.buffer.column - left)
@@ -329,7 +334,7 @@ class Session:
         self.end = (self.buffer.line, self.buffer.column)
         self.accepts += 1
         self.accepted += len(self.written() or "") - at
-        self.keys.append(Key("accept", at, 0))
+        self.keys.append(Key("accept", at, 0, pressed=self.pressed))
         self.contender.accepted(edit)
         return True
 
