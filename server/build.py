@@ -14,6 +14,7 @@ from .features.calibrate_model import CALIBRATE_MODEL, calibrate_model
 from .features.code_actions import KINDS, code_action, resolve_code_action
 from .features.confidence_requests import CONFIDENCE, DIAL, confidence, dial
 from .features.context import CONTEXT, context
+from .features.cursor_rests import CURSOR_RESTS, cursor_rests
 from .features.dial_command import SET_DIAL, set_dial
 from .features.explain import EXPLAIN, explain
 from .features.hover import hover
@@ -167,6 +168,7 @@ def build_server(model: ModelChoice) -> AssayServer:
     server.feature(CALIBRATE_MODEL)(calibrate_model)
     server.feature(EXPLAIN)(explain)
     server.feature(CONTEXT)(context)
+    server.feature(CURSOR_RESTS)(cursor_rests)
     server.feature(DIAL)(dial)
     server.feature(CONFIDENCE)(confidence)
     server.feature(RECALIBRATE)(recalibrate)

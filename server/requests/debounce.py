@@ -14,10 +14,11 @@ _MIN_MS = 5.0
 # What Copilot's client of 2024 waited at most, by its own prediction of acceptance: 25 + 250 ms (`debouncePredict`).
 _MAX_MS = 300.0
 
-# An answer that takes this many of the user's usual gaps between keystrokes will most likely be overtaken by the next one, and a row of
-# keystrokes has most likely ended when this long was waited. In between there is nothing to gain: in simulated typing (20,000 keystrokes,
-# usual gaps of 90 to 220 ms, answers of 250 ms, every second keystroke agreeing with the running generation) half a gap spared 13 to 26 %
-# of the work that was cancelled, 1.5 gaps 81 to 89 %. 1.5 is also the least of Tabby's `adaptiveRate`.
+# A first token that takes this many of the user's usual gaps between keystrokes will most likely be overtaken by the next one, and a row of
+# keystrokes has most likely ended when this long was waited. (What follows the first token goes on while the user types along it.) In
+# between there is nothing to gain: in simulated typing (20,000 keystrokes, usual gaps of 90 to 220 ms, answers of 250 ms, every second
+# keystroke agreeing with the running generation) half a gap spared 13 to 26 % of the work that was cancelled, 1.5 gaps 81 to 89 %. 1.5 is
+# also the least of Tabby's `adaptiveRate`.
 _GAPS = 1.5
 # Before anything is known of the user: Tabby's `baseInterval`.
 _USUAL_MS = 200.0
@@ -70,22 +71,22 @@ def delay_ms(
     at_s: float,
     *,
     invoked: bool,
-    answer_ms: float | None = None,
+    first_ms: float | None = None,
     setting: float | Literal["adaptive"] = "adaptive",
 ) -> float:
     """Milliseconds to wait from a keystroke until the model is asked, if no other keystroke comes before. (What is at hand needs no model.)
 
-    0 where the user asks; else what the user set. "adaptive" asks as good as at once where the answer will
+    0 where the user asks; else what the user set. "adaptive" asks as good as at once where the first token will
     likely come before the next keystroke, and waits for the end of a row of keystrokes where it would likely come too late. It waits
     longer, up to 300 ms, for a user who lately rejected suggestions, and shorter for one who accepted them. A generation that still fits
     what was typed needs no new request, so it is no matter for this.
 
-    answer_ms: what the model usually takes, the prompt included; None before it is known.
+    first_ms: what the model usually takes until its first token; None before it is known.
     """
     if invoked:
         return 0.0
     if setting != "adaptive":
         return float(setting)
     row_ms = _GAPS * recent.interval_ms
-    wait_ms = row_ms if answer_ms is not None and answer_ms > row_ms else _MIN_MS
+    wait_ms = row_ms if first_ms is not None and first_ms > row_ms else _MIN_MS
     return min(_MAX_MS, max(_MIN_MS, wait_ms + recent.reluctance(at_s)))

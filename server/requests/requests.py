@@ -41,8 +41,8 @@ from .scheduler import Superseded
 _PREPARED = 4
 # Who asks for an explanation waits no longer for the model to say what it was shown: it may be at work on what is asked next.
 _SEEN_MS = 500.0
-# How much the latest result moves what is known of how long the model takes.
-_LATEST = 0.2
+# How much the latest result moves what is known of how long the model takes until its first token, and the most that one counts.
+_LATEST, _MAX_MS = 0.2, 300.0
 
 _FAILURES: dict[type[Exception], str] = {
     ModelUnavailable: "there is no model to ask",
@@ -84,7 +84,7 @@ class Requests:
         self._given = GivenSuggestions()
         self._hidden = HiddenGenerations()
         self._recent = Recent()
-        self._model_ms: float | None = None
+        self._first_ms: float | None = None
 
     @property
     def hidden(self) -> int:
@@ -93,7 +93,7 @@ class Requests:
 
     def use(self, live: LiveModel) -> None:
         """Go on with another model. What editors show, and how the user types, stays known."""
-        self._live, self._model_ms = live, None
+        self._live, self._first_ms = live, None
 
     def refuses(self, request: GenerationRequest, *, secret: bool) -> bool:
         """Whether nothing is suggested in the request's document, of which it needs no text; it has ended then, and the user is told why.
@@ -170,6 +170,21 @@ class Requests:
             self._live.prepare(self._of_kind_with_evidence(behind))
         return given
 
+    def read_ahead(self, request: GenerationRequest, texts: Callable[[], Iterator[GenerationRequest]], *, secret: bool) -> None:
+        """The cursor rests at a place: what may be asked for there is prepared.
+
+        texts: the request with its texts, here and at other places: that of the first counts at which something may come by itself.
+        secret: as `refuses`.
+        """
+        rules = self._rules(request)
+        if not self._settings().speculate or document_refusal(request.place.language, rules, secret=secret) is not None:
+            return
+        for asked in texts():
+            place = asked.place
+            if place_refusal(place.prefix, place.suffix, place.language, rules, cut=asked.cut) is None:
+                self._live.prepare(self._of_kind_with_evidence(asked))
+                return
+
     def rejected(self, suggestion_id: str) -> None:
         """The user dismissed a suggestion, says the editor: the next ones that come by themselves wait longer."""
         if self._given.find(suggestion_id) is not None:
@@ -224,15 +239,14 @@ class Requests:
             ongoing.found(remembered)
             return remembered
         settings = self._settings()
-        wait_ms = delay_ms(self._recent, now, invoked=request.invoked, answer_ms=self._model_ms, setting=settings.delay)
+        wait_ms = delay_ms(self._recent, now, invoked=request.invoked, first_ms=self._first_ms, setting=settings.delay)
         if (ends := ongoing.limit.when()) is not None:
             ongoing.limit.reschedule(ends + wait_ms / 1e3)
         result = await self._live.generate(replace(request, delay_s=wait_ms / 1e3))
         if result.source == "model" and result.generations:
-            timings = result.generations[0].timings
-            took_ms = timings.prompt_ms + timings.generate_ms
-            known = took_ms if self._model_ms is None else self._model_ms
-            self._model_ms = known + _LATEST * (took_ms - known)
+            took_ms = min(_MAX_MS, result.generations[0].timings.prompt_ms)  # a new place tells little of the next keys
+            known = took_ms if self._first_ms is None else self._first_ms
+            self._first_ms = known + _LATEST * (took_ms - known)
         ongoing.found(result, min(wait_ms, result.waited_ms))
         if settings.speculate and not request.invoked and not result.typed and not result.timed_out:
             # Who types on something else has most likely one of these in mind.

@@ -130,10 +130,16 @@ class Scheduler:
             self._leave(waiter)
 
     def prepare(self, request: GenerationRequest) -> None:
-        """Let the model work on what may be asked next, if it has nothing else to do."""
-        if not self.busy and not self._closed:
-            self._waiting.append(_Job(request, time.monotonic() + request.delay_s))
-            self._pump()
+        """Let the model work on what may be asked next, if nobody waits for anything. It takes the place of what was prepared before."""
+        jobs = [*self._waiting, *([self._running] if self._running else ())]
+        if self._closed or any(job.waiters for job in jobs):
+            return
+        if any(fits(job.request, job.text, request) for job in jobs):
+            return
+        for job in jobs:
+            self._drop(job)
+        self._waiting.append(_Job(request, time.monotonic() + request.delay_s))
+        self._pump()
 
     def clear(self) -> None:
         """Supersede all requests and stop the model's work."""

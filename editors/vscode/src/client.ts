@@ -12,7 +12,7 @@ import {
   type LanguageClientOptions,
 } from 'vscode-languageclient/node';
 import type { Offered } from './onScreen';
-import { suggestionOf } from './protocol';
+import { DOCUMENTS, suggestionOf } from './protocol';
 import { afterDeath } from './restarts';
 import { linesOf, type RepairLines } from './repairItems';
 import type { Screen } from './screen';
@@ -21,9 +21,6 @@ import { withoutOwn } from './ownSettings';
 export const ACCEPTED = 'assay.accepted';
 /** A command of the server's for editors without a list of their own; here the extension has one. */
 const CHOOSE_REPAIR = 'assay.chooseRepair';
-
-/** What may be completed: files, new ones, and the cells of notebooks; not the editor's own texts, such as its log. */
-const DOCUMENTS = ['file', 'untitled', 'vscode-notebook-cell'].map((scheme) => ({ scheme }));
 
 export interface Heard {
   /** A suggestion is on the screen that was not before, or not as the chosen one. */

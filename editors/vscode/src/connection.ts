@@ -102,8 +102,13 @@ export class Connection implements vscode.Disposable {
 
   /** The user trusts the workspace from here on. A server that is started later is told when it starts. */
   trustGranted(): void {
-    this.client?.sendNotification(TRUST_GRANTED).catch((error: unknown) => {
-      this.log.debug(`${TRUST_GRANTED}: ${String(error)}`);
+    this.tell(TRUST_GRANTED);
+  }
+
+  /** Sends a notification, where there is a server. */
+  tell(method: string, params?: object): void {
+    this.client?.sendNotification(method, params).catch((error: unknown) => {
+      this.log.debug(`${method}: ${String(error)}`);
     });
   }
 

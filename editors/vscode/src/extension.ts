@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import { Badge } from './badge';
 import { registerCommands } from './commands';
 import { Connection } from './connection';
+import { registerCursorRests } from './cursorRests';
 import { registerHover } from './hover';
 import { registerOffers } from './offers';
 import { Panel } from './panel';
@@ -31,6 +32,7 @@ export function activate(context: vscode.ExtensionContext): void {
     new StatusItem(connection, screen),
     registerHover(screen, connection),
     registerSignals(screen, connection),
+    registerCursorRests(connection),
     registerOffers(connection),
     registerCommands({ connection, screen, panel, repairs, surprise, log, environment }),
     vscode.workspace.onDidGrantWorkspaceTrust(() => {

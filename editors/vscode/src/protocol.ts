@@ -1,6 +1,9 @@
 /** What the server says beyond the protocol of language servers; docs/formats.md of the server describes it. */
 import { escaped } from './unseen';
 
+/** What may be completed: files, new ones, and the cells of notebooks; not the editor's own texts, such as its log. */
+export const DOCUMENTS = ['file', 'untitled', 'vscode-notebook-cell'].map((scheme) => ({ scheme }));
+
 /** The notification whose fields are a status, or some of one. */
 export const STATUS_CHANGED = '$/assay/didChangeStatus';
 

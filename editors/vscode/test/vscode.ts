@@ -116,7 +116,7 @@ export class Editor {
   readonly decorations: unknown[][] = [];
   visibleRanges: Range[] = [];
   readonly document = {
-    uri: { toString: () => 'file:///a.py', with: ({ scheme }: { scheme: string }) => ({ scheme }) },
+    uri: { scheme: 'file', toString: () => 'file:///a.py', with: ({ scheme }: { scheme: string }) => ({ scheme }) },
     version: 1,
     lineCount: 1,
     getText: () => this.lines.join('\n'),
@@ -174,6 +174,7 @@ export const provided: { provideTextDocumentContent: () => string }[] = [];
 export const tabs: { input: unknown }[] = [];
 
 export const window = {
+  state: { focused: true },
   tabGroups: {
     all: [{ tabs }],
     close: (closed: readonly { input: unknown }[]) => {

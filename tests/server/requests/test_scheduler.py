@@ -177,12 +177,28 @@ async def test_a_generation_is_finished_though_nobody_waits(one: Scheduler, writ
 async def test_what_is_prepared_waits_for_nothing_and_gives_way_to_every_request(one: Scheduler, writer: Writer) -> None:
     one.prepare(AT)
     await asyncio.sleep(0.006)
-    one.prepare(typing("never"))
+    one.prepare(typing("re"))
     assert (await one.ask(typing("re"))).source == "running"
     one.prepare(AT)
     await asyncio.sleep(0.006)
     await one.ask(changed(AT, uri="file:///b.py"))
     assert writer.asked == [AT, AT, changed(AT, uri="file:///b.py")]
+    assert writer.cancelled == [AT]
+
+
+async def test_what_is_prepared_elsewhere_takes_the_place_of_what_was_and_of_nothing_that_is_waited_for(
+    one: Scheduler, writer: Writer
+) -> None:
+    elsewhere = changed(AT, uri="file:///b.py")
+    one.prepare(AT)
+    await asyncio.sleep(0.006)
+    one.prepare(elsewhere)
+    await until(lambda: bool(writer.done))
+    asked = asyncio.create_task(one.ask(AT))
+    await asyncio.sleep(0.006)
+    one.prepare(elsewhere)
+    assert (await asked).source == "model"
+    assert writer.asked == [AT, elsewhere, AT]
     assert writer.cancelled == [AT]
 
 

@@ -35,6 +35,22 @@ function M.get()
   end
 end
 
+local function notify(client, method, params)
+  if HAS_METHODS then
+    client:notify(method, params)
+  else
+    client.notify(method, params)
+  end
+end
+
+--- Send a notification, where the server runs.
+function M.notify(method, params)
+  local client = M.get()
+  if client then
+    notify(client, method, params)
+  end
+end
+
 --- Whether suggestions can come in a buffer.
 ---@param buf integer
 ---@return boolean
@@ -67,14 +83,6 @@ function M.cancel(id)
     else
       client.cancel_request(id)
     end
-  end
-end
-
-local function notify(client, method, params)
-  if HAS_METHODS then
-    client:notify(method, params)
-  else
-    client.notify(method, params)
   end
 end
 

@@ -9,6 +9,8 @@ local M = {}
 
 local METHOD = 'textDocument/inlineCompletion'
 local INVOKED, AUTOMATIC = 1, 2
+-- Shorter than a person looks at a place before typing there, and longer than the repeats of a key are apart.
+local REST_MS = 150
 
 ---@class assay.Where
 ---@field buf integer
@@ -41,6 +43,7 @@ local showing
 local asked
 ---@type assay.Where?
 local last
+local resting = assert(vim.uv.new_timer())
 ---@type string? the id of the latest suggestion on the screen
 M.latest = nil
 
@@ -381,6 +384,14 @@ function M.invoke()
   return is_inserting() and ask(INVOKED, true)
 end
 
+--- Tell the server where the cursor rests, so that the model has read that place when the user begins to type.
+local function cursor_rests()
+  local server, at = client.get(), here()
+  if server and client.attached(at.buf) then
+    client.notify('assay/cursorRests', vim.lsp.util.make_position_params(at.win, server.offset_encoding))
+  end
+end
+
 --- Follow the user: what is typed, where the cursor goes, which menus open.
 function M.follow()
   local group = vim.api.nvim_create_augroup('assay_suggestion', {})
@@ -394,6 +405,12 @@ function M.follow()
       else
         M.update()
       end
+    end,
+  })
+  vim.api.nvim_create_autocmd({ 'CursorMoved', 'BufEnter', 'LspAttach' }, {
+    group = group,
+    callback = function()
+      resting:start(REST_MS, 0, vim.schedule_wrap(cursor_rests))
     end,
   })
   vim.api.nvim_create_autocmd({ 'InsertLeave', 'BufLeave', 'WinLeave' }, { group = group, callback = M.leave })
