@@ -98,7 +98,7 @@ class Asker(Protocol):
         seed: int = 0,
         top_logprobs: int = 0,
     ) -> list[Said]:
-        """n answers. Number i is what n=1 gives with seed + i, so that it does not matter which are asked together.
+        """n answers. Number i is what n=1 gives with seed + i, up to the rounding of what is computed together.
 
         At temperature 0 all are one answer, which is asked for once. stop: texts before which an answer ends.
         top_logprobs: how many alternatives to tell of each token in chat, and of the first in plain text; fewer where a server tells fewer.

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from ..errors import Unavailable
 from ..model import Fingerprint, Generation, Model, Prompt, StopReason, Token
@@ -32,7 +32,7 @@ class TextAsker:
     """The `Asker` protocol for any `Model`. It owns the model, and the template by which it is asked; without one it is plain text.
 
     The calls of several threads take turns, because a model answers one at a time: for more at once open one for each thread. The answers
-    of one call are generated one after another from the cached prompt, so that each is the same whatever else is asked with it.
+    of one call are generated side by side: each is what it would be alone, up to the rounding of a batch.
 
     The log-probability of an answer that a stop text ended has the tokens up to that text.
     """
@@ -79,17 +79,19 @@ class TextAsker:
             else:
                 prompt, stop = self._template.prompt(messages), (*stop, *self._template.stop)
             likeliest = functools.cache(functools.partial(self._likeliest, prompt, top_logprobs))
-            sampled = functools.partial(
-                self._model.generate, prompt, stop=NONE, max_tokens=max_tokens, temperature=temperature, top_p=top_p
-            )
-            said = [
-                retried(
-                    functools.partial(_one, functools.partial(sampled, seed=seed + number), begun, stop, likeliest),
-                    PATIENCE_S,
-                    self._closed,
-                )
-                for number in range(n if temperature > 0 else 1)
-            ]
+            limits: dict[str, Any] = {"stop": NONE, "max_tokens": max_tokens, "temperature": temperature, "top_p": top_p, "seed": seed}
+
+            def once() -> list[Said]:
+                answers = [_Answer(begun, stop) for _ in range(n if temperature > 0 else 1)]
+                if len(answers) == 1:
+                    made = [self._model.generate(prompt, **limits, on_token=answers[0].add)]
+                else:
+                    made = self._model.alternatives(
+                        prompt, n, **limits, on_token=lambda number, token, text: answers[number].add(token, text)
+                    )
+                return [answer.said(generation, likeliest) for answer, generation in zip(answers, made, strict=True)]
+
+            said = retried(once, PATIENCE_S, self._closed)
         return said * (n // len(said))
 
     def close(self) -> None:
@@ -113,24 +115,29 @@ class TextAsker:
         return tuple(Alternative(token.text.decode("utf-8", "replace"), token.logprob) for token in tokens)
 
 
-def _one(generate: Callable[..., Generation], begun: str, stop: Sequence[str], likeliest: Callable[..., tuple[Alternative, ...]]) -> Said:
-    """One answer. begun: its beginning, which is in the prompt. likeliest: gives the alternatives behind these tokens of it."""
-    tokens: list[SaidToken] = []
-    ids: list[int] = []
-    seen, cut = 0, None
+class _Answer:
+    """An answer while it is written. begun: its beginning, which is in the prompt; stop: the texts before which it ends."""
 
-    def at_stop(token: Token, text: str) -> bool:
-        nonlocal seen, cut
+    def __init__(self, begun: str, stop: Sequence[str]) -> None:
+        self._begun, self._stop = begun, stop
+        self._tokens: list[SaidToken] = []
+        self._ids: list[int] = []
+        self._seen = 0
+        self._cut: int | None = None
+
+    def add(self, token: Token, text: str) -> bool:
+        """Take the next token; text: all up to it. Returns whether a stop text ends the answer."""
         if token.text:
-            tokens.append(SaidToken(text[seen:], token.logprob))
-            ids.append(token.id)
-        found = [at for one in stop if (at := text.find(one, max(0, seen - len(one)))) >= 0]
-        seen, cut = len(text), min(found, default=None)
-        return cut is not None
+            self._tokens.append(SaidToken(text[self._seen :], token.logprob))
+            self._ids.append(token.id)
+        found = [at for one in self._stop if (at := text.find(one, max(0, self._seen - len(one)))) >= 0]
+        self._seen, self._cut = len(text), min(found, default=None)
+        return self._cut is not None
 
-    made = generate(on_token=at_stop)
-    text = made.text[:cut]
-    ended = cut is not None or made.stopped_by is StopReason.END
-    whole = closed(begun + text, stop) if ended else begun + text
-    told = [replace(token, top=likeliest(*ids[:at])) for at, token in enumerate(tokens_within(tokens, 0, len(text)))]
-    return Said(whole, StopReason.END if ended else StopReason.TOKENS, tuple(told), len(begun))
+    def said(self, made: Generation, likeliest: Callable[..., tuple[Alternative, ...]]) -> Said:
+        """The answer. likeliest: gives the alternatives behind these tokens of it."""
+        text = made.text[: self._cut]
+        ended = self._cut is not None or made.stopped_by is StopReason.END
+        whole = closed(self._begun + text, self._stop) if ended else self._begun + text
+        told = [replace(token, top=likeliest(*self._ids[:at])) for at, token in enumerate(tokens_within(self._tokens, 0, len(text)))]
+        return Said(whole, StopReason.END if ended else StopReason.TOKENS, tuple(told), len(self._begun))
