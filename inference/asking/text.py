@@ -17,6 +17,9 @@ from .reading import closed, tokens_within
 from .retry import PATIENCE_S, retried
 from .template import ChatTemplate
 
+# Answers that are generated side by side.
+_AT_ONCE = 8
+
 
 def as_text(messages: Sequence[Message]) -> str:
     """The messages one below the other, a blank line behind each: tags in their texts say what is what.
@@ -32,7 +35,8 @@ class TextAsker:
     """The `Asker` protocol for any `Model`. It owns the model, and the template by which it is asked; without one it is plain text.
 
     The calls of several threads take turns, because a model answers one at a time: for more at once open one for each thread. The answers
-    of one call are generated side by side: each is what it would be alone, up to the rounding of a batch.
+    of one call are generated side by side, but those of a server, which may take one request at a time: each is what it would be alone, up
+    to the rounding of a batch.
 
     The log-probability of an answer that a stop text ended has the tokens up to that text.
     """
@@ -40,6 +44,7 @@ class TextAsker:
     def __init__(self, model: Model, template: ChatTemplate | None = None) -> None:
         self._model, self._template, self._turn, self._closed = model, template, threading.Lock(), threading.Event()
         self.form: Form = "text" if template is None else "chat"
+        self._at_once = _AT_ONCE if model.capabilities.memory else 1  # a model in this process gives whole distributions, no server does
 
     def __enter__(self) -> Self:
         return self
@@ -79,19 +84,23 @@ class TextAsker:
             else:
                 prompt, stop = self._template.prompt(messages), (*stop, *self._template.stop)
             likeliest = functools.cache(functools.partial(self._likeliest, prompt, top_logprobs))
-            limits: dict[str, Any] = {"stop": NONE, "max_tokens": max_tokens, "temperature": temperature, "top_p": top_p, "seed": seed}
+            limits: dict[str, Any] = {"stop": NONE, "max_tokens": max_tokens, "temperature": temperature, "top_p": top_p}
 
-            def once() -> list[Said]:
-                answers = [_Answer(begun, stop) for _ in range(n if temperature > 0 else 1)]
-                if len(answers) == 1:
-                    made = [self._model.generate(prompt, **limits, on_token=answers[0].add)]
+            def together(first: int, count: int) -> list[Said]:
+                answers, how = [_Answer(begun, stop) for _ in range(count)], {**limits, "seed": seed + first}
+                if count == 1:
+                    made = [self._model.generate(prompt, **how, on_token=answers[0].add)]
                 else:
                     made = self._model.alternatives(
-                        prompt, n, **limits, on_token=lambda number, token, text: answers[number].add(token, text)
+                        prompt, count, **how, on_token=lambda number, token, text: answers[number].add(token, text)
                     )
                 return [answer.said(generation, likeliest) for answer, generation in zip(answers, made, strict=True)]
 
-            said = retried(once, PATIENCE_S, self._closed)
+            wanted = n if temperature > 0 else 1
+            said: list[Said] = []
+            while len(said) < wanted:
+                count = min(self._at_once, wanted - len(said))
+                said += retried(functools.partial(together, len(said), count), PATIENCE_S, self._closed)
         return said * (n // len(said))
 
     def close(self) -> None:

@@ -61,14 +61,22 @@ def head_characters(head_tokens: int) -> int:
 
 
 def excerpt_of(
-    count: Count, prefix: str, suffix: str, prefix_tokens: int, suffix_tokens: int, head: str = "", head_tokens: int = 0
+    count: Count,
+    prefix: str,
+    suffix: str,
+    prefix_tokens: int,
+    suffix_tokens: int,
+    head: str = "",
+    head_tokens: int = 0,
+    *,
+    anchored: bool = False,
 ) -> Excerpt:
     """The end of the prefix and the beginning of the suffix that fit into budgets of tokens.
 
     Both are cut between lines; a line that alone is over its budget is cut inside. A prefix is cut at the first line behind a multiple of
     `cut_step`, counted from the document's start. So the cut stays in place while text is typed at the end, and then moves by a whole
-    step: a model's cache only helps behind an unchanged start. The middle of an anchored prompt begins at the last such line, so that the
-    suffix is read again only where the prefix is, and not at each new line.
+    step: a model's cache only helps behind an unchanged start. In an anchored prompt the middle begins at the last such line, and the start
+    moves only where that does, so that between two steps nothing is read but what was typed.
 
     Where a prefix is cut and head_tokens is above 0, the head of the file stands in front of it: the lines before the first definition,
     at most head_tokens of them, which count as the prefix's.
@@ -76,14 +84,20 @@ def excerpt_of(
     Parameters
         count: how many tokens a text has.
         head: the document's beginning, for a prefix that does not reach up to it.
+        anchored: whether it is for an anchored prompt.
     """
 
     def fits(budget: int) -> Callable[[str], bool]:
         return lambda text: count(text) <= budget
 
     end = _start_of(suffix, suffix_tokens, fits(suffix_tokens))
-    alone = _end_of(prefix, prefix_tokens, fits(prefix_tokens))
-    begun = len(prefix) - _middle(prefix, len(prefix) - len(alone), cut_step(prefix_tokens))
+    alone, begun = _end_of(prefix, prefix_tokens, fits(prefix_tokens)), 0
+    if anchored:
+        step = cut_step(prefix_tokens)
+        middle = _middle(prefix, step)
+        above = prefix_tokens - int(step / _FEW_CHARACTERS_PER_TOKEN)
+        shown = _end_of(prefix[:middle], above, fits(above)) + prefix[middle:]
+        alone, begun = (shown if fits(prefix_tokens)(shown) else alone), len(prefix) - middle
     reaches_the_start = prefix[: len(head)] == head[: len(prefix)]
     if reaches_the_start and len(alone) == len(prefix):
         return Excerpt("", alone, end, min(begun, len(alone)))
@@ -136,29 +150,24 @@ def _end_of(text: str, budget: int, fits: Callable[[str], bool]) -> str:
     earliest = max(0, len(text) - budget * _MAX_CHARACTERS_PER_TOKEN)
     if earliest == 0 and fits(text):
         return text
-    fine = max(1, cut_step(budget) // 4)  # for text of few characters a token, of which a whole step may not fit
-    for step in (cut_step(budget), fine):
-        starts = list(_line_starts_behind(text, range(0, len(text), step), earliest))
-        usual = bisect_left(starts, len(text) - budget * _USUAL_CHARACTERS_PER_TOKEN)
-        start = _first(starts, lambda offset: fits(text[offset:]), usual)
-        if start is not None:
-            return text[start:]
-    # A character has at most 4 tokens, of one byte each, so the last of these steps always fits.
-    start = _first(range(-(-earliest // fine) * fine, len(text), fine), lambda offset: fits(text[offset:]))
+    step = cut_step(budget)
+    starts = list(_line_starts_behind(text, range(0, len(text), step), earliest))
+    start = _first(starts, lambda offset: fits(text[offset:]), bisect_left(starts, len(text) - budget * _USUAL_CHARACTERS_PER_TOKEN))
+    if start is None:
+        # A character has at most 4 tokens, of one byte each, so the last of these steps always fits.
+        step = max(1, step // 4)
+        start = _first(range(-(-earliest // step) * step, len(text), step), lambda offset: fits(text[offset:]))
     return "" if start is None else text[start:]
 
 
-def _middle(prefix: str, start: int, step: int) -> int:
-    """Where the middle of an anchored prompt begins: the last line start at which the prefix may be cut.
+def _middle(prefix: str, step: int) -> int:
+    """Where the middle of an anchored prompt begins: the last start of a line behind a multiple of the step.
 
-    start: where the prefix is cut. Before the next cut the first half of what is shown stays in front of the middle: 64 characters, then
-    128, and so on.
+    In the first step that is behind 64 characters, 128, and so on, so that about half of the text stays in front of the middle.
     """
     line = max(prefix.rfind("\n"), prefix.rfind("\r")) + 1
-    cut = line // step * step
-    if cut <= start:
-        cut = start + (1 << (line - start).bit_length() - 1) if line > start else start
-    match = _LINE_END.search(prefix, cut - 1) if cut else None
+    offset = line // step * step or (1 << line.bit_length() - 1 if line else 0)
+    match = _LINE_END.search(prefix, offset - 1) if offset else None
     return match.end() if match else 0
 
 

@@ -91,7 +91,16 @@ def context_at(
     def count(text: str) -> int:
         return count_tokens(model, _newlines(text))
 
-    found = excerpt_of(count, prefix, suffix, budget.prefix_tokens, budget.suffix_tokens, surroundings.head, budget.head_tokens)
+    found = excerpt_of(
+        count,
+        prefix,
+        suffix,
+        budget.prefix_tokens,
+        budget.suffix_tokens,
+        surroundings.head,
+        budget.head_tokens,
+        anchored=model.layout == "anchored",
+    )
     extra = fit_extra(count, surroundings.extra, surroundings.path, budget.extra_tokens)
     begun = len(_newlines(found.prefix[len(found.prefix) - found.begun :]))
     return Context(

@@ -163,8 +163,11 @@ class Cache:
         reusable = wanted[:-1]
         common = self._activate_best(reusable)
         if self._has_row(wanted):
+            if len(self.tokens) - len(wanted) >= MIN_PARKED_TOKENS:
+                self._park()
             self.cut(len(wanted))
             self._row = self._rows[tuple(wanted)]
+            self._rows.move_to_end(tuple(wanted))
             return PromptReading(len(wanted), max(0, len(wanted) - self._exact), True)
         runs: list[MovedRun] = []
         if self._options.shift_tokens and self.session.can_shift and self._can_cut_live() and not self._unturned:

@@ -216,8 +216,11 @@ def generate_several(cache: Cache, several: Sequence[Generating], max_tokens: in
             positions, tokens = [length + len(sampled) - 1 for sampled in last], [sampled[-1] for sampled in last]
             with looking_ahead(session, running.values()):
                 done = session.decode_each(forks, positions, tokens, lambda: stop_check() is not None)
-            if not done:  # what the first has decoded can't be told from what it has not
-                return stop_check() or StopReason.CANCELLED
+            if not done:
+                if first_fork in running and not session.cut(first_fork, positions[forks.index(first_fork)]):
+                    first_fork = 0
+                stopped = stop_check() or StopReason.CANCELLED
+                break
             for index, fork in enumerate(forks):
                 each = running[fork]
                 if each.take(each.distribution(session.row(index))) is None:

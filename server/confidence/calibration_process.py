@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ def from_anywhere(choice: ModelChoice) -> ModelChoice:
     options = choice.options
     if "key_files" in options:
         options = {**options, "key_files": {address: _absolute(file) for address, file in options["key_files"].items()}}
-    return ModelChoice(None if choice.where is None else _absolute(choice.where), options)
+    return replace(choice, where=None if choice.where is None else _absolute(choice.where), options=options)
 
 
 def _absolute(where: str) -> str:

@@ -29,6 +29,7 @@ def cursor_rests(ls: AssayServer, params: Any) -> None:
     document = ls.protocol.documents.get(structured.text_document.uri)
     if document is None:
         return
+    ls.edited_files.tell(document.uri)
     at = document.clamp(Position(structured.position.line, structured.position.character))
     request = request_at(ls, document, at, invoked=False)
 

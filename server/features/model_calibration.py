@@ -124,7 +124,10 @@ class ModelCalibration:
             return
         registry, _ = await self._calibrators.of(next(iter(self._roots().paths), None))
         # What is asked of a project's calibrators goes first: they may be for this model.
-        if self._asks_for_trust() or found.id in self._asked or entries_of(registry, found.id) or live.settings != usual:
+        if self._asks_for_trust() or found.id in self._asked or live.settings != usual:
+            return
+        prompts = live.prompts(with_memory=self._settings().memory != "off").values()
+        if any(entry.calibrator.fitted_on.prompt in prompts for entry in entries_of(registry, found.id)):
             return
         self._asked.add(found.id)
         if await asyncio.to_thread(is_declined, found.id):

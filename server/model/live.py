@@ -55,6 +55,7 @@ class LiveModel:
         self._model_id = ""
         self._remember = remember
         self._following: asyncio.Task[None] | None = None
+        self._when_loaded: GenerationRequest | None = None
 
     @property
     def window(self) -> Window:
@@ -102,6 +103,7 @@ class LiveModel:
 
     async def generate(self, request: GenerationRequest) -> GenerationResult:
         """What the model writes. Raises Superseded, ModelUnavailable, ModelProcessDied, ModelRequestFailed."""
+        self._when_loaded = None
         return await self.scheduler.ask(request)
 
     def prepare(self, request: GenerationRequest, *, again: bool = False) -> None:
@@ -109,6 +111,15 @@ class LiveModel:
         is_idle = self.process.model is not None and not self.process.repairing
         if self._remember and is_idle and (again or self.remembered(request) is None):
             self.scheduler.prepare(replace(request, speculative=True))
+
+    def read_ahead(self, request: GenerationRequest) -> None:
+        """As `prepare`, once the model is loaded. A server is not asked just because a cursor rests."""
+        if not self.choice.is_local:
+            return
+        if self.process.model is None:
+            self._when_loaded = request
+        else:
+            self.prepare(request)
 
     async def context(self, request: GenerationRequest) -> dict[str, Any]:
         """What the model is shown there: `context_json`. Raises what `generate` raises, but Superseded; ModelUnavailable also when it takes
@@ -150,6 +161,9 @@ class LiveModel:
             self._model_id = loaded.fingerprint.id
             self.cache.forget()  # and not the requests: those that wait for the model are asked of this one
         self._on_state(state)
+        if loaded is not None and self._when_loaded is not None:
+            request, self._when_loaded = self._when_loaded, None
+            self.prepare(request)
 
     def forget(self) -> None:
         """Forget what was written, and what is being written."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import math
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from itertools import islice
+from statistics import median_low
 
 from ...calibration.control_characters import unseen_in
 from ...calibration.measures.agreement import SINGLE_DRAW, distinct
@@ -41,8 +43,8 @@ from .scheduler import Superseded
 _PREPARED = 4
 # Who asks for an explanation waits no longer for the model to say what it was shown: it may be at work on what is asked next.
 _SEEN_MS = 500.0
-# How much the latest result moves what is known of how long the model takes until its first token, and the most that one counts.
-_LATEST, _MAX_MS = 0.2, 300.0
+# How many results tell how long the model usually takes until its first token: a place that is new is read for longer.
+_LATEST = 5
 
 _FAILURES: dict[type[Exception], str] = {
     ModelUnavailable: "there is no model to ask",
@@ -84,7 +86,7 @@ class Requests:
         self._given = GivenSuggestions()
         self._hidden = HiddenGenerations()
         self._recent = Recent()
-        self._first_ms: float | None = None
+        self._first_ms: deque[float] = deque(maxlen=_LATEST)
 
     @property
     def hidden(self) -> int:
@@ -93,7 +95,8 @@ class Requests:
 
     def use(self, live: LiveModel) -> None:
         """Go on with another model. What editors show, and how the user types, stays known."""
-        self._live, self._first_ms = live, None
+        self._live = live
+        self._first_ms.clear()
 
     def refuses(self, request: GenerationRequest, *, secret: bool) -> bool:
         """Whether nothing is suggested in the request's document, of which it needs no text; it has ended then, and the user is told why.
@@ -182,7 +185,7 @@ class Requests:
         for asked in texts():
             place = asked.place
             if place_refusal(place.prefix, place.suffix, place.language, rules, cut=asked.cut) is None:
-                self._live.prepare(self._of_kind_with_evidence(asked))
+                self._live.read_ahead(self._of_kind_with_evidence(asked))
                 return
 
     def rejected(self, suggestion_id: str) -> None:
@@ -239,14 +242,18 @@ class Requests:
             ongoing.found(remembered)
             return remembered
         settings = self._settings()
-        wait_ms = delay_ms(self._recent, now, invoked=request.invoked, first_ms=self._first_ms, setting=settings.delay)
+        wait_ms = delay_ms(
+            self._recent,
+            now,
+            invoked=request.invoked,
+            first_ms=median_low(self._first_ms) if self._first_ms else None,
+            setting=settings.delay,
+        )
         if (ends := ongoing.limit.when()) is not None:
             ongoing.limit.reschedule(ends + wait_ms / 1e3)
         result = await self._live.generate(replace(request, delay_s=wait_ms / 1e3))
         if result.source == "model" and result.generations:
-            took_ms = min(_MAX_MS, result.generations[0].timings.prompt_ms)  # a new place tells little of the next keys
-            known = took_ms if self._first_ms is None else self._first_ms
-            self._first_ms = known + _LATEST * (took_ms - known)
+            self._first_ms.append(result.generations[0].timings.prompt_ms)
         ongoing.found(result, min(wait_ms, result.waited_ms))
         if settings.speculate and not request.invoked and not result.typed and not result.timed_out:
             # Who types on something else has most likely one of these in mind.

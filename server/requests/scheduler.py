@@ -132,7 +132,7 @@ class Scheduler:
     def prepare(self, request: GenerationRequest) -> None:
         """Let the model work on what may be asked next, if nobody waits for anything. It takes the place of what was prepared before."""
         jobs = [*self._waiting, *([self._running] if self._running else ())]
-        if self._closed or any(job.waiters for job in jobs):
+        if self._closed or any(job.waiters or not job.request.speculative for job in jobs):
             return
         if any(fits(job.request, job.text, request) for job in jobs):
             return

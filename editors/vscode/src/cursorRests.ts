@@ -23,6 +23,7 @@ export function registerCursorRests(connection: Connection): vscode.Disposable {
     connection.tell('assay/cursorRests', { textDocument: { uri: document.uri.toString() }, position: { line, character } });
   }
 
+  moved();
   return vscode.Disposable.from(vscode.window.onDidChangeTextEditorSelection(moved), vscode.window.onDidChangeActiveTextEditor(moved), {
     dispose: () => {
       clearTimeout(timer);

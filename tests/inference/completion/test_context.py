@@ -48,15 +48,15 @@ def test_what_fits_is_shown_whole(tiny: LlamaModel, prefix: str, suffix: str, be
         assert shown_suffix == suffix
 
 
-def test_cuts_stand_between_lines(tiny: LlamaModel) -> None:
+def test_cuts_stand_between_lines() -> None:
     text = "".join(f"name_{number} = {number}\n" for number in range(500))
-    shown_prefix, shown_suffix = fit(count_of(tiny), text + "x = ", ")\n" + text, 100, 60)
+    shown_prefix, shown_suffix = fit(lambda part: len(part) // 3, text + "x = ", ")\n" + text, 100, 60)
     assert re.match(r"name_\d+ = ", shown_prefix)
     assert shown_prefix.endswith("\nx = ")
     assert shown_suffix.startswith(")\nname_0")
     assert shown_suffix.endswith("\n")
-    assert len(tiny.tokenize(shown_prefix)) > 25
-    assert len(tiny.tokenize(shown_suffix)) > 40
+    assert len(shown_prefix) // 3 > 25
+    assert len(shown_suffix) // 3 > 40
 
 
 def test_a_line_over_the_budget_is_cut_inside(tiny: LlamaModel) -> None:
@@ -65,27 +65,36 @@ def test_a_line_over_the_budget_is_cut_inside(tiny: LlamaModel) -> None:
     assert len(tiny.tokenize(shown_suffix)) == 40
 
 
-def test_the_cut_stays_in_place_while_text_is_typed(tiny: LlamaModel) -> None:
+def test_the_cut_stays_in_place_while_text_is_typed() -> None:
     before = "".join(f"name_{number} = {number}\n" for number in range(100))
     starts = []
     for length in range(len(before) - 600, len(before)):
-        shown, _ = fit(count_of(tiny), before[:length], "", 200, 0)
+        shown, _ = fit(lambda part: len(part) // 3, before[:length], "", 200, 0)
         starts.append(length - len(shown))
     moves = sum(a != b for a, b in pairwise(starts))
     assert starts == sorted(starts)
-    assert 1 <= moves <= 600 / (cut_step(200) // 4) + 1
+    assert 1 <= moves <= 600 / cut_step(200) + 1
 
 
-def test_the_middle_begins_at_the_start_of_a_line_that_stays_while_text_is_typed() -> None:
-    text = "".join(f"name_{number} = {number}\n" for number in range(200))
-    found = [excerpt_of(lambda part: len(part) // 3, text[:length], "", 320, 0) for length in range(1, len(text))]
+def test_between_two_steps_only_the_end_of_an_anchored_prompt_changes() -> None:
+    text = "".join(f"name_{number} = {number}\n" for number in range(400))
+    found = [excerpt_of(lambda part: len(part) // 3, text[:length], "", 352, 0, anchored=True) for length in range(1, len(text))]
     begins = [length - excerpt.begun for length, excerpt in enumerate(found, 1)]
+    above = {start: excerpt.prefix[: len(excerpt.prefix) - excerpt.begun] for start, excerpt in zip(begins, found, strict=True)}
     assert begins == sorted(begins)
-    assert len(set(begins)) < 20  # of 200 lines
     assert all(start == 0 or text[start - 1] == "\n" for start in begins)
-    assert max(excerpt.begun for excerpt in found) <= cut_step(320) + len("name_100 = 100\n")
-    # Lines stand before the middle, too, as soon as there are two.
-    assert all(len(excerpt.prefix) > excerpt.begun for excerpt in found if excerpt.prefix.count("\n") > 2)
+    assert all(e.prefix.startswith(above[start]) for start, e in zip(begins, found, strict=True)), "the start moves only with the middle"
+    assert 1 <= len([start for start in above if start > cut_step(352)]) <= len(text) / cut_step(352)
+    assert all(excerpt.begun <= cut_step(352) + 20 and len(excerpt.prefix) // 3 <= 352 for excerpt in found)
+    # Lines stand before the middle, too, as soon as there are some.
+    assert all(above[start] for start, excerpt in zip(begins, found, strict=True) if excerpt.prefix.count("\n") > 2)
+
+
+def test_a_middle_that_alone_is_over_the_budget_is_cut_as_any_prefix(tiny: LlamaModel) -> None:
+    text = "x = 1\n" + "y, " * 1000
+    shown = excerpt_of(count_of(tiny), text, "", 50, 0, anchored=True)
+    assert 25 < len(tiny.tokenize(shown.prefix)) <= 50
+    assert shown.begun == len(shown.prefix)
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

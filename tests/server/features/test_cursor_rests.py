@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ...inference.completion_server import Speech, serving
 from ..client import client_of, place
 from ..logged import requests_of
 
@@ -48,6 +49,38 @@ async def test_nothing_is_prepared_that_may_not_come_by_itself(answering_gguf: P
         await client.request("assay/context", place(URI, 0, 2))  # which the model's process answers behind that
         status = await client.request("assay/status")
         assert (status["work"]["decoded_tokens"] > 0, sum(status["outcomes"].values())) == (prepared, 0)
+
+
+async def test_a_file_with_secrets_is_not_read_and_one_that_rests_while_the_model_loads_is_read_then(answering_gguf: Path) -> None:
+    async with client_of(answering_gguf) as client:
+        await client.initialize()
+        client.open("file:///project/.env", "a?\n")
+        client.notify("assay/cursorRests", place("file:///project/.env", 0, 2))
+        await client.ready()
+        client.open(URI, "a?\n")
+        await client.request("assay/context", place(URI, 0, 2))
+        assert (await client.request("assay/status"))["work"]["decoded_tokens"] == 0
+    async with client_of(answering_gguf) as client:
+        await client.initialize()
+        client.open(URI, "a?\n")
+        client.notify("assay/cursorRests", place(URI, 0, 2))
+        await client.ready()
+        await client.request("assay/context", place(URI, 0, 2))
+        assert (await client.request("assay/status"))["work"]["decoded_tokens"] > 0
+
+
+async def test_a_server_is_not_asked_because_a_cursor_rests() -> None:
+    speech = Speech()
+    with serving(speech) as address:
+        async with client_of(address) as client:
+            await client.initialize()
+            await client.ready()
+            client.open(URI, "a?\n")
+            asked = len(speech.asked)
+            client.notify("assay/cursorRests", place(URI, 0, 2))
+            await client.request("assay/status")
+            await client.request("assay/status")
+            assert not [path for _, path, _ in speech.asked[asked:] if "completion" in path]
 
 
 async def test_a_rest_without_a_place_is_named_in_the_log_and_ends_nothing(answering_gguf: Path) -> None:

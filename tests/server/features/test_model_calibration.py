@@ -176,8 +176,9 @@ async def test_the_process_stops_while_somebody_types_and_then_goes_on_and_ends_
 
 
 async def test_what_goes_wrong_is_said_in_the_words_of_the_command(project: Path) -> None:
-    choice = ModelChoice(str(project / "gone.gguf"), {"flash_attention": False, "threads": "auto"})
+    choice = ModelChoice(str(project / "gone.gguf"), {"flash_attention": False, "threads": "auto"}, "small")
     arguments = arguments_of(choice, "file", 5, [project], project=True)
+    assert arguments[arguments.index("--prompt-size") + 1] == "small"
     assert arguments[-4:] == ["file", "--project", "--", str(project)]
     assert json.dumps(arguments).count("--flash-attention") == 1
     with pytest.raises(ChildProcessFailed, match=r"gone\.gguf"):

@@ -387,7 +387,7 @@ end
 --- Tell the server where the cursor rests, so that the model has read that place when the user begins to type.
 local function cursor_rests()
   local server, at = client.get(), here()
-  if server and client.attached(at.buf) then
+  if server and client.attached(at.buf) and vim.api.nvim_get_mode().mode:match('^[ni]') then
     client.notify('assay/cursorRests', vim.lsp.util.make_position_params(at.win, server.offset_encoding))
   end
 end
