@@ -152,7 +152,7 @@ def _memory_weights(model: Model) -> str:
     if not model.capabilities.memory:
         return ""
     weights = weights_for(model.fingerprint.id)
-    fitted = "fitted to another model, so counted by half" if weights.is_damped else "fitted to this model"
+    fitted = "fitted to another model, so counted by nine tenths" if weights.is_damped else "fitted to this model"
     return f"weights {weights.version}, {fitted}"
 
 

@@ -21,8 +21,8 @@ SOURCES: dict[Extent, int] = {"file": 1, "project": 2}
 SCHEMA = "assay/memory-weights/1"
 SHIPPED = Path(__file__).parent / "weights.json"
 _MAX_BYTES = 1 << 24
-# For a model that they were not fitted to, gains count by this part: a better model needs less of what was seen.
-DAMPED = 0.5
+# For a model that they were not fitted to, gains count by this part: a better model needs less of what was seen (docs/engine.md).
+DAMPED = 0.9
 
 
 class UnreadableWeights(ValueError):

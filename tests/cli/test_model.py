@@ -34,7 +34,7 @@ def test_model_info_says_what_the_model_is(tiny_gguf: Path) -> None:
     shown = assay("model", "info", "--model", tiny_gguf).stdout
     assert facts["fingerprint"] in shown
     assert "offload" in shown
-    assert facts["memory"].endswith("fitted to another model, so counted by half")
+    assert facts["memory"].endswith("fitted to another model, so counted by nine tenths")
 
 
 def test_more_threads_than_a_model_can_have_are_refused(tiny_gguf: Path) -> None:
