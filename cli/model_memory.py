@@ -21,7 +21,8 @@ def register(actions: Subparsers) -> None:
         actions,
         "memory",
         "fit how much a project memory counts beside the model",
-        "The embedded model has such weights. With another model they count by nine tenths until they are fitted to it. Lines of Python functions "
+        "The embedded model has such weights. With another model they count by nine tenths until they are fitted to it. Lines of Python "
+        "functions "
         "are hidden in real projects, and the weights are fitted so that model and memory together make them likely. Without a PROJECT, "
         "these are projects of others, which pip downloads once as wheels: nothing of them is run.",
     )

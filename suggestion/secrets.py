@@ -7,9 +7,10 @@ them. Nor does a project's memory read a file of these.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from fnmatch import translate
 from itertools import pairwise
-from pathlib import PurePath, PurePosixPath, PureWindowsPath
+from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
 # Patterns of file names in lower case, with the reason. It is better to hold back a file without secrets, which is only missing as context,
 # than to show a key.
@@ -195,7 +196,15 @@ _SHOWN_NAME = re.compile("|".join(map(translate, _SHOWN)))
 
 
 def is_secret_path(path: PurePath | str) -> bool:
-    """Whether a file has secrets, by its name or the name of its folder. The file is not read."""
+    """Whether a file has secrets, by its name or the name of its folder, or those of what a link leads to. The file is not read."""
+    if isinstance(path, Path):
+        with suppress(OSError, ValueError, RuntimeError):
+            if (led_to := path.resolve()) != path and _is_secret(led_to):
+                return True
+    return _is_secret(path)
+
+
+def _is_secret(path: PurePath | str) -> bool:
     if isinstance(path, str):
         path = PureWindowsPath(path) if "\\" in path else PurePosixPath(path)
     *folders, name = [part.lower() for part in path.parts] or [""]

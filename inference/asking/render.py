@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import signal
 import sys
 from collections.abc import Mapping
 from datetime import datetime
@@ -25,6 +26,8 @@ from jinja2.utils import Namespace
 
 _MAX_MEMORY_BYTES = 1 << 29
 _MAX_SAID = 200
+# More than is waited for an answer (`template.py`).
+_MAX_S = 30
 
 
 class _Generation(Extension):
@@ -110,11 +113,15 @@ def main() -> None:
     template: jinja2.Template | None = None
     for line in sys.stdin:
         asked = json.loads(line)
+        if hasattr(signal, "alarm"):  # who asked may have ended, and nobody else would end this
+            signal.alarm(_MAX_S)
         try:
             template = template or compiled(asked["template"], asked["named"])
             answer = {"text": rendered(template, asked["messages"], asked["most"])}
         except Exception as error:  # a stranger's program may raise anything
             answer = {"error": _why(error)}
+        if hasattr(signal, "alarm"):
+            signal.alarm(0)
         sys.stdout.write(json.dumps(answer) + "\n")
         sys.stdout.flush()
 

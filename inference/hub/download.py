@@ -36,6 +36,7 @@ except ValueError as error:  # it reads its variables when it is imported
     raise errors.BadEnvironment(str(error)) from error
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+_COMMIT = re.compile(r"[0-9a-f]{40}")
 # Connections in a row that bring nothing.
 _MAX_FAILURES = 5
 _PAUSE_S = 1.0
@@ -64,7 +65,8 @@ def page_of(entry: Entry) -> str:
 def cached(entry: Entry) -> Path | None:
     """The file in the cache of the hub, of whichever revision has it; None where it is not there. Nothing is asked of the hub."""
     for path in sorted(_repository(entry).glob(f"snapshots/*/{glob.escape(entry.file)}")):
-        if path.exists() and (not entry.sha256 or entry.sha256 == path.resolve().name or entry.revision == path.parent.name):
+        known = not entry.sha256 or entry.sha256 == path.resolve().name or entry.revision == path.parent.name
+        if path.exists() and known and entry.bytes in (0, path.stat().st_size):
             return path
     return None
 
@@ -81,12 +83,16 @@ def download(entry: Entry, progress: Progress, tell: Callable[[str], None]) -> P
             return _checked(there, entry.sha256)
         try:
             get_session()
-        except ValueError as error:
-            raise errors.BadEnvironment(str(error)) from error
+        except OSError as error:
+            raise errors.BadEnvironment(
+                f"no certificates are read ({error.strerror or error}); see SSL_CERT_FILE and SSL_CERT_DIR"
+            ) from error
         remote = _remote(entry)
         repository = _repository(entry)
         blob = repository / "blobs" / remote.sha256
         with _lock(Path(constants.HF_HUB_CACHE, ".locks", repository.name, f"{remote.sha256}.lock"), tell):
+            if blob.exists() and file_sha256(blob) != remote.sha256:
+                blob.unlink()
             if not blob.exists():
                 blob.parent.mkdir(parents=True, exist_ok=True)
                 _bring(entry, remote, blob, progress)
@@ -95,14 +101,15 @@ def download(entry: Entry, progress: Progress, tell: Callable[[str], None]) -> P
 
 def _remote(entry: Entry) -> Remote:
     found = get_hf_file_metadata(_url(entry, entry.revision), timeout=constants.HF_HUB_ETAG_TIMEOUT)
-    if not found.commit_hash or not found.size:
+    commit = found.commit_hash or ""
+    if not _COMMIT.fullmatch(commit) or not found.size or found.size < 0:
         raise errors.NotAHub(constants.ENDPOINT, "no commit or size of the file")
     sha256 = found.etag or ""
     if not _SHA256.fullmatch(sha256):
         raise errors.NotAHub(constants.ENDPOINT, "no SHA-256 of the file")
     if entry.sha256 and sha256 != entry.sha256:
         raise errors.AnotherFile(entry.file, page_of(entry), entry.sha256, sha256)
-    return Remote(found.commit_hash, sha256, found.size)
+    return Remote(commit, sha256, found.size)
 
 
 def _bring(entry: Entry, remote: Remote, blob: Path, progress: Progress) -> None:
@@ -138,8 +145,11 @@ def _append(url: str, part: Path, size: int, came: Callable[[int], None]) -> Non
     headers = {**build_hf_headers(), "Accept-Encoding": "identity", **({"Range": f"bytes={have}-"} if have else {})}
     with get_session().stream("GET", url, headers=headers, timeout=constants.HF_HUB_DOWNLOAD_TIMEOUT, follow_redirects=True) as response:
         hf_raise_for_status(response)
+        again = response.status_code != 206
+        if int(response.headers.get("Content-Length", 0)) not in (0, size if again else size - have):
+            raise errors.NotAHub(constants.ENDPOINT, "a page or another file in place of the model; what came before is kept")
         with part.open("ab") as file:
-            if have and response.status_code != 206:  # all of it comes again
+            if have and again:  # all of it comes again
                 file.truncate(0)
                 came(-have)
                 have = 0
@@ -182,6 +192,8 @@ def _said(entry: Entry) -> Iterator[None]:
         offline = constants.is_offline_mode()
         reason = "HF_HUB_OFFLINE is set, so the hub is not asked" if offline else f"{constants.ENDPOINT} can't be reached ({error})"
         raise errors.NoConnection(reason, entry.file, page, _place_of(entry)) from error
+    except (ValueError, ImportError) as error:  # of huggingface_hub and httpx, at a variable's value: a time out of range, a SOCKS proxy
+        raise errors.BadEnvironment(str(error)) from error
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise errors.NoRoom(Path(constants.HF_HUB_CACHE), "the disk is full") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import time
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..chat_format import ChatFormat
 from ..completion.fim_families import Family, family_of, front_tokens, in_front, prefix_parts, separates_files
-from ..errors import CacheNotPossible, DecodeFailed, ModelClosed, ShiftNotPossible
+from ..errors import CacheNotPossible, DecodeFailed, ModelClosed, ShiftNotPossible, UnreadableModel
 from ..file_hash import sha256_of_all
 from ..model import (
     Cancel,
@@ -91,6 +92,7 @@ class LlamaModel:
     ) -> None:
         self._parts = parts_of(Path(path))
         self.path = self._parts[0]
+        self._opened = self._identity()
         known = {"threads": threads, "gpu_layers": gpu_layers, "n_ctx": n_ctx, "chunk": chunk, "shift_tokens": shift_tokens}
         known |= {"parked_bytes": parked_bytes, "parked_sequences": parked_sequences}
         for name, value in known.items():
@@ -129,20 +131,32 @@ class LlamaModel:
         """Tokens that prompt and generation may have together."""
         return self._context_length
 
-    @property
+    @functools.cached_property
     def fingerprint(self) -> Fingerprint:
-        """What the model is; the file is hashed at the first call (a second or so for each 2 GB). Raises UnreadableModel."""
+        """What the model is; the file is hashed at the first call (a second or so for each 2 GB).
+
+        Raises UnreadableModel, also where the file is no longer the one that was opened: its hash would be that of other weights.
+        """
         header = self.header
+        weights = sha256_of_all(self._parts)
+        if self._identity() != self._opened:
+            raise UnreadableModel(self.path, "it was replaced or changed while it was opened: open it again")
         return Fingerprint(
             name=str(header.metadata.get("general.name", self.path.stem)),
             architecture=header.architecture,
             parameters=header.parameters,
             quantisation=header.quantisation,
-            weights=sha256_of_all(self._parts),
+            weights=weights,
             tokenizer=header.tokenizer,
             runtime=runtime_name(),
             cache=self._kv_type if self._kv_type in QUANTISED_KV else "",
         )
+
+    def _identity(self) -> list[tuple[int, int, int]]:
+        """What changes where a file is replaced or written to."""
+        with contextlib.suppress(OSError):  # which reading it tells
+            return [(found.st_ino, found.st_size, found.st_mtime_ns) for found in (part.stat() for part in self._parts)]
+        return []
 
     @property
     def capabilities(self) -> Capabilities:

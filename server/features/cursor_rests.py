@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcInvalidParams
 
 from ...suggestion.positions import Position
 from ..language_server import AssayServer
 from ..requests.request import GenerationRequest
+from .progress import log_line
 from .suggestions_at import is_secret, request_at, with_texts
 
 CURSOR_RESTS = "assay/cursorRests"
@@ -20,12 +20,13 @@ _LINE_END = 2**31 - 1
 def cursor_rests(ls: AssayServer, params: Any) -> None:
     """`assay/cursorRests` {textDocument, position}: a notification. Within a line it is the line's end that is read for.
 
-    Raises JsonRpcInvalidParams.
+    Nobody waits for it, so bad params only go to the log.
     """
     try:
         structured: types.TextDocumentPositionParams = ls.protocol.structured(params, types.TextDocumentPositionParams)
     except ValueError as error:
-        raise JsonRpcInvalidParams(f"{CURSOR_RESTS}: {error}") from error
+        log_line(ls, f"{CURSOR_RESTS}: {error}")
+        return
     document = ls.protocol.documents.get(structured.text_document.uri)
     if document is None:
         return

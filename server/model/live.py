@@ -18,7 +18,7 @@ from ..requests.cache import GenerationCache
 from ..requests.request import GenerationRequest, GenerationResult
 from ..requests.scheduler import Scheduler
 from .file_watch import changes
-from .process import LoadedModel, ModelProcess, ModelUnavailable, State
+from .process import LoadedModel, ModelProcess, ModelRequestFailed, ModelUnavailable, State
 from .read_projects import ReadProjects
 
 logger = logging.getLogger(__name__)
@@ -56,6 +56,8 @@ class LiveModel:
         self._remember = remember
         self._following: asyncio.Task[None] | None = None
         self._when_loaded: GenerationRequest | None = None
+        # The errors that people were told of.
+        self._failures: set[str] = set()
 
     @property
     def window(self) -> Window:
@@ -141,7 +143,14 @@ class LiveModel:
 
     async def _generate(self, request: GenerationRequest, tell: Callable[[str], None]) -> GenerationResult:
         """Ask the process, and remember its answer, but for what a time limit cut off: that is written anew, and further, another time."""
-        generations, place = await self.process.complete(await self._sized(request), on_text=tell), request.place
+        place = request.place
+        try:
+            generations = await self.process.complete(await self._sized(request), on_text=tell)
+        except ModelRequestFailed as error:
+            if str(error) not in self._failures:
+                self._failures.add(str(error))
+                self._on_note(f"The model answers with an error, so there are no suggestions: {error}")
+            raise
         timed_out = generations[0].stopped_by is StopReason.TIME and not generations[0].text.strip()
         tokens = sum(len(generation.tokens) for generation in generations)
         result = GenerationResult(generations, place.kind, tokens=tokens, timed_out=timed_out, drawn=len(generations))

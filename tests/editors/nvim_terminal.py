@@ -349,6 +349,12 @@ class Neovim:
         with suppress(Exception):
             self.v.close()
         self._kill()
+        # The next one listens at the same socket.
+        deadline = time.monotonic() + TIMEOUT_S
+        with suppress(ProcessLookupError):
+            while time.monotonic() < deadline:
+                os.kill(self.pid, 0)
+                time.sleep(0.01)
 
 
 @contextmanager

@@ -267,3 +267,15 @@ except ModelError:
 
 def test_every_class_of_error_is_a_model_error() -> None:
     assert all(issubclass(kind, ModelError) for kind in (NoSuchModel, NotAGGUF, TruncatedModel, OutOfMemory, ModelClosed, LoadFailed))
+
+
+def test_a_file_that_was_replaced_since_it_was_opened_has_no_fingerprint(tmp_path: Path) -> None:
+    path, other = write_tiny_gguf(tmp_path / "m.gguf"), write_tiny_gguf(tmp_path / "other.gguf")
+    with LlamaModel(path, threads=1) as model:
+        other.replace(path)
+        with pytest.raises(UnreadableModel, match="replaced or changed"):
+            _ = model.fingerprint
+    with LlamaModel(path, threads=1) as model:
+        known = model.fingerprint
+        write_tiny_gguf(tmp_path / "third.gguf").replace(path)
+        assert model.fingerprint is known

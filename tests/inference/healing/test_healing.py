@@ -15,7 +15,7 @@ from tiny_gguf import TinyModel
 from tiny_hf import write_tiny_hf
 
 from assay.inference.completion.fim_families import prefix_parts
-from assay.inference.completion.prompt import prompt_at
+from assay.inference.completion.prompt import context_at, prompt_at
 from assay.inference.hf.model import HFModel
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Prompt, Token
@@ -45,7 +45,8 @@ def test_what_the_prompt_leaves_out_is_what_stands_before_the_cursor(
     assert read.endswith(prompt.held)
     whole, without = model.fim(read, "").tokens, model.fim(read.removesuffix(prompt.held), "").tokens
     assert len(without) <= len(whole)
-    above, line, held = prefix_parts(read, model.layout, len(read), lambda text: (text.removesuffix(prompt.held), prompt.held))
+    begun = context_at(model, prefix, suffix).document.begun
+    above, line, held = prefix_parts(read, model.layout, begun, lambda text: (text.removesuffix(prompt.held), prompt.held))
     assert all(part in model.prompt_text(prompt) for part in (above, line))
     assert above + line + held == read
     # All that was written begins with what stands there, and the text is what is behind that.
