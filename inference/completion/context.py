@@ -11,6 +11,7 @@ Count = Callable[[str], int]
 
 # Code has about 3 characters to a token, and over a whole budget never so many on average. Text beyond that is not looked at.
 _MAX_CHARACTERS_PER_TOKEN = 16
+# Fewer than the average: the steps between cuts are counted so that one nearly always fits its share of a budget.
 _FEW_CHARACTERS_PER_TOKEN = 3.3
 # A little more than the average, so that the first text that is tried is short.
 _USUAL_CHARACTERS_PER_TOKEN = 3.5
@@ -91,13 +92,15 @@ def excerpt_of(
         return lambda text: count(text) <= budget
 
     end = _start_of(suffix, suffix_tokens, fits(suffix_tokens))
-    alone, begun = _end_of(prefix, prefix_tokens, fits(prefix_tokens)), 0
+    alone, begun = None, 0
     if anchored:
         step = cut_step(prefix_tokens)
         middle = _middle(prefix, step)
         above = prefix_tokens - int(step / _FEW_CHARACTERS_PER_TOKEN)
-        shown = _end_of(prefix[:middle], above, fits(above)) + prefix[middle:]
-        alone, begun = (shown if fits(prefix_tokens)(shown) else alone), len(prefix) - middle
+        shown, begun = _end_of(prefix[:middle], above, fits(above)) + prefix[middle:], len(prefix) - middle
+        alone = shown if fits(prefix_tokens)(shown) else None
+    if alone is None:
+        alone = _end_of(prefix, prefix_tokens, fits(prefix_tokens))
     reaches_the_start = prefix[: len(head)] == head[: len(prefix)]
     if reaches_the_start and len(alone) == len(prefix):
         return Excerpt("", alone, end, min(begun, len(alone)))

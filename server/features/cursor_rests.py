@@ -18,7 +18,7 @@ _LINE_END = 2**31 - 1
 
 
 def cursor_rests(ls: AssayServer, params: Any) -> None:
-    """`assay/cursorRests` {textDocument, position}: a notification. Within a line it is the line's end that is read for.
+    """`assay/cursorRests` {textDocument, position}: a notification. Within a line the model reads for the line's end.
 
     Nobody waits for it, so bad params only go to the log.
     """

@@ -224,7 +224,7 @@ def test_a_prompt_that_was_just_read_is_not_decoded_at_all_and_goes_on_the_same(
     model = open_with()
     first = continued(model, A)
     session = model._open().session
-    monkeypatch.setattr(session, "decode", None)
+    monkeypatch.setattr(session, "decode", None)  # a decode would raise TypeError
     again = model.generate(A, stop=NONE, max_tokens=1)
     assert again.timings.reused_tokens == len(A.tokens)
     assert numbers(again.tokens) == numbers(first.tokens[:1])
