@@ -7,6 +7,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from .task import start_of_line
+
 Count = Callable[[str], int]
 
 # Code has about 3 characters to a token, and over a whole budget never so many on average. Text beyond that is not looked at.
@@ -16,6 +18,8 @@ _FEW_CHARACTERS_PER_TOKEN = 3.3
 # A little more than the average, so that the first text that is tried is short.
 _USUAL_CHARACTERS_PER_TOKEN = 3.5
 _LINE_END = re.compile(r"\r\n|\r|\n")
+_OPENER = {")": "(", "]": "[", "}": "{", "'": "'", '"': '"', "`": "`"}
+_CLOSERS = re.compile(r"""([)\]}'"`]+)[ \t]*(?=[\r\n]|\Z)""")
 # The beginning of a definition at the left margin. What stands before the first is the head of a file.
 _DEFINITION = re.compile(
     r"^(?:@|(?:export\s+(?:default\s+)?|public\s+|private\s+|internal\s+|abstract\s+|final\s+|sealed\s+|static\s+|async\s+|pub(?:\([a-z]+\))?\s+"
@@ -54,6 +58,17 @@ def cut_step(prefix_tokens: int) -> int:
     is then cut where the whole text is.
     """
     return 1 << max(0, int(prefix_tokens * _FEW_CHARACTERS_PER_TOKEN / 2).bit_length() - 1)
+
+
+def without_closers(prefix: str, suffix: str) -> str:
+    """The suffix without brackets and quotes that close what the cursor's line opens, where they are all that stands behind the cursor.
+
+    Editors close by themselves. An anchored prompt with the closers in it would change behind its prefix at each bracket that is typed, and
+    be read anew. Without them a model writes them itself, and the cut takes them away again (docs/context.md says what that costs).
+    """
+    line = start_of_line(prefix)
+    closers = _CLOSERS.match(suffix)
+    return suffix[closers.end() :] if closers and all(_OPENER[closer] in line for closer in closers[1]) else suffix
 
 
 def head_characters(head_tokens: int) -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 from ..model import Model, Prompt
-from .context import Excerpt, excerpt_of, fit_extra
+from .context import Excerpt, excerpt_of, fit_extra, without_closers
 from .prompt_size import settings_for
 from .settings import CONTROL_TOKENS, Settings
 from .task import Kind
@@ -86,7 +86,10 @@ def context_at(
     """What goes into the prompt at a cursor: what fits of each part."""
     surroundings = surroundings or Surroundings()
     budget = _budgets(model, settings or settings_for(model), kind)
-    suffix = "" if model.layout == "left_to_right" else suffix
+    if model.layout == "left_to_right":
+        suffix = ""
+    elif model.layout == "anchored" and kind == "line":
+        suffix = without_closers(prefix, suffix)
 
     def count(text: str) -> int:
         return count_tokens(model, _newlines(text))

@@ -14,6 +14,8 @@ from .task import Kind
 # Part of every fingerprint. Raise a kind's number whenever the prompt changes, or how a text of this kind is cut. Hiding some texts is no
 # such change: the others keep their text and their measures.
 VERSIONS: dict[Kind, int] = {"line": 3, "block": 4, "function": 3}
+# As VERSIONS, of a layout alone.
+_LAYOUT_VERSIONS: dict[Layout, str] = {"anchored": "anchored 2"}
 # BOS and the three fill-in-the-middle tokens.
 CONTROL_TOKENS = 4
 
@@ -82,7 +84,7 @@ def _fingerprint(settings: Settings, layout: Layout, context_length: int, kind: 
         del budgets["function_tokens"]
     if not heals:  # greedy decoding is not named then, so that calibrators from before sampling still hold
         decoding = "unhealed" if decoding == GREEDY.decoding else f"unhealed {decoding}"
-    decides = {**budgets, "layout": layout, "decoding": decoding, "version": VERSIONS[kind]}
+    decides = {**budgets, "layout": _LAYOUT_VERSIONS.get(layout, layout), "decoding": decoding, "version": VERSIONS[kind]}
     if memory:
         decides["memory"] = memory
     if not settings.fits(context_length, kind):

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assay.inference.completion.context import _first, cut_step, excerpt_of
+from assay.inference.completion.context import _first, cut_step, excerpt_of, without_closers
+from assay.inference.completion.prompt import prompt_at
 from assay.inference.llamacpp.model import LlamaModel
 
 LINE = st.text(alphabet=" \tabcdef()=é", max_size=40)
@@ -138,3 +139,24 @@ def test_the_first_that_fits_is_found_whatever_is_guessed_and_what_is_far_off_is
     assert _first(offsets, fits, guess) == (10 * first if first < size else None)
     if guess in (first, first - 1) and 0 < first < size:
         assert len(asked) <= 3
+
+
+@pytest.mark.parametrize(
+    ("prefix", "suffix", "left"),
+    [
+        ("x = f(", ")\nnext", "\nnext"),
+        ("x = f(", ")", ""),
+        ('x = f(["', '"]) \r\nnext', "\r\nnext"),
+        ("x = f(", ") + 1\nnext", ") + 1\nnext"),
+        ("f(\n    a,\n    ", ")\nnext", ")\nnext"),
+        ("x = f", "\n)\n", "\n)\n"),
+    ],
+)
+def test_what_an_editor_closed_on_the_line_is_left_out_of_a_suffix(prefix: str, suffix: str, left: str) -> None:
+    assert without_closers(prefix, suffix) == left
+
+
+def test_an_anchored_prompt_is_the_same_once_an_editor_has_closed_a_bracket(tiny: LlamaModel) -> None:
+    assert tiny.layout == "anchored"
+    assert prompt_at(tiny, "x = f(", ")\nnext") == prompt_at(tiny, "x = f(", "\nnext")
+    assert prompt_at(tiny, "x = f(", ")\nnext", kind="block") != prompt_at(tiny, "x = f(", "\nnext", kind="block")
