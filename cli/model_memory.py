@@ -31,7 +31,7 @@ def register(actions: Subparsers) -> None:
         "--out", metavar="FILE", type=Path, help="where the weights are written (default: your own data folder, which is used from then on)"
     )
     parser.add_argument(
-        "--places", metavar="N", type=positive, default=60, help="at most N functions of each project (default: %(default)s)"
+        "--places", metavar="N", type=positive, default=20, help="at most N functions of each project (default: %(default)s)"
     )
     add_model_option(parser)
     add_json_option(parser)

@@ -20,6 +20,8 @@ Extent = Literal["file", "project"]
 SOURCES: dict[Extent, int] = {"file": 1, "project": 2}
 SCHEMA = "assay/memory-weights/1"
 SHIPPED = Path(__file__).parent / "weights.json"
+# Those of other models, by their id.
+FITTED = Path(__file__).parent / "fitted"
 _MAX_BYTES = 1 << 24
 # For a model that they were not fitted to, gains count by this part: a better model needs less of what was seen (docs/engine.md).
 DAMPED = 0.9
@@ -106,6 +108,13 @@ def read_weights(path: Path) -> Weights:
 def shipped_weights() -> Weights:
     """The weights that were fitted to the embedded model."""
     return read_weights(SHIPPED)
+
+
+@cache
+def shipped_for(model: str) -> Weights:
+    """The weights that Assay brings for a model, by its id: fitted to it, or else the embedded model's, damped."""
+    path = FITTED / f"{model}.json"
+    return read_weights(path) if path.is_file() else shipped_weights().for_model(model)
 
 
 def _to_json(gains: Gains) -> dict[str, Any]:

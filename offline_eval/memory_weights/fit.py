@@ -12,15 +12,17 @@ from numpy.typing import NDArray
 
 from ...calibration.metrics.intervals import Interval, student_t
 from ...inference.project_memory.fitting import fit, nats
-from ...inference.project_memory.weights import SOURCES, Extent, Gains, Weights
+from ...inference.project_memory.weights import SOURCES, Extent, Gains, Weights, shipped_weights
 from ..errors import StudyError
 from .recording import Recorded
 
 MIN_PROJECTS = 3
 # Fewer have too few tokens to fit some six hundred numbers to.
-MIN_PLACES = 300
+MIN_PLACES = 100
 # Of the regularisation, found by cross-validation over projects of the training corpus (docs/engine.md).
 _STRENGTH: Mapping[Extent, float] = {"file": 0.003, "project": 0.01}
+# Of another model's weights, which stay near the embedded model's: docs/engine.md has what was tried.
+_STRENGTH_NEAR = 0.03
 _FOLDS = 5
 
 
@@ -48,17 +50,19 @@ def check_enough(places: Sequence[int]) -> None:
     """Raises StudyError where weights can't be fitted on so many places, by project."""
     if len(places) < MIN_PROJECTS or sum(places) < MIN_PLACES:
         raise StudyError(
-            f"there are {sum(places)} places in {len(places)} projects; weights need {MIN_PLACES} in {MIN_PROJECTS}. A place is a line, or "
-            "a part of one, in a Python function with a docstring: give more projects, or raise --places"
+            f"there are {sum(places)} places in {len(places)} projects; weights need {MIN_PLACES} in {MIN_PROJECTS}. A place is some "
+            "lines of a Python function with a docstring: give more projects, or raise --places"
         )
 
 
 def fitted(recorded: Sequence[Recorded], model: str) -> Fitted:
-    """Weights fitted to all that was recorded. model: the id of the model that wrote.
+    """Weights fitted to all that was recorded, near those of the embedded model if it was another. model: the id of the model that wrote.
 
     Raises StudyError where nothing was seen before, and where a memory does not help on projects that it was not fitted on.
     """
-    judged = _judged(recorded)
+    prior = shipped_weights()
+    near = None if model == prior.model else prior.for_model(model)
+    judged = _judged(recorded, near)
     if worse := [scope for scope, less in judged.less.items() if less.value <= 0]:
         raise StudyError(f"the memory of the scope {' and '.join(worse)} makes text of other projects less likely: nothing is written")
     fitted_on = {
@@ -67,7 +71,7 @@ def fitted(recorded: Sequence[Recorded], model: str) -> Fitted:
         "tokens": sum(len(each.steps["file"]) for each in recorded),
         "nats_per_token": asdict(judged),
     }
-    return Fitted(Weights({scope: _fit(recorded, scope) for scope in SOURCES}, model, fitted_on), judged)
+    return Fitted(Weights({scope: _fit(recorded, scope, near) for scope in SOURCES}, model, fitted_on), judged)
 
 
 def table(found: Fitted) -> str:
@@ -88,10 +92,10 @@ def table(found: Fitted) -> str:
     )
 
 
-def _judged(recorded: Sequence[Recorded]) -> Judged:
+def _judged(recorded: Sequence[Recorded], near: Weights | None) -> Judged:
     sizes = np.array([len(each.steps["file"]) for each in recorded], dtype=np.float64)
     alone = np.array([nats(each.steps["file"], None).sum() for each in recorded])
-    mixed = {scope: _held_out_nats(recorded, scope) for scope in SOURCES}
+    mixed = {scope: _held_out_nats(recorded, scope, near) for scope in SOURCES}
     return Judged(
         _per_token(alone, sizes),
         {scope: _per_token(sums, sizes) for scope, sums in mixed.items()},
@@ -99,20 +103,21 @@ def _judged(recorded: Sequence[Recorded]) -> Judged:
     )
 
 
-def _held_out_nats(recorded: Sequence[Recorded], scope: Extent) -> NDArray[np.float64]:
+def _held_out_nats(recorded: Sequence[Recorded], scope: Extent, near: Weights | None) -> NDArray[np.float64]:
     """The nats of each project, by weights that were fitted without it."""
     folds = min(_FOLDS, len(recorded))
     found = np.zeros(len(recorded))
     for fold in range(folds):
-        gains = _fit([each for number, each in enumerate(recorded) if number % folds != fold], scope)
+        gains = _fit([each for number, each in enumerate(recorded) if number % folds != fold], scope, near)
         for number in range(fold, len(recorded), folds):
             found[number] = nats(recorded[number].steps[scope], gains).sum()
     return found
 
 
-def _fit(recorded: Sequence[Recorded], scope: Extent) -> Gains:
+def _fit(recorded: Sequence[Recorded], scope: Extent, near: Weights | None) -> Gains:
+    steps = [step for each in recorded for step in each.steps[scope]]
     try:
-        return fit([step for each in recorded for step in each.steps[scope]], _STRENGTH[scope])
+        return fit(steps, _STRENGTH[scope]) if near is None else fit(steps, _STRENGTH_NEAR, prior=near.gains[scope])
     except ValueError as error:
         raise StudyError(f"the memory of the scope {scope}: {error}") from error
 

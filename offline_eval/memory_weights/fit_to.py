@@ -37,7 +37,7 @@ def fit_to(choice: ModelChoice, folders: Sequence[Path], per_project: int, out: 
             to_stderr(f"{code.project}: {counted(len(places), 'function')}")
             if places:
                 drawn.append((code, places))
-        sizes = [sum(len(place.gaps) for place in places) for _, places in drawn]
+        sizes = [len(places) for _, places in drawn]
         check_enough(sizes)
         progress = Progress("places", sum(sizes), None)
         found_in = [recorder.record(code, places, progress) for code, places in drawn]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from ...analysis.python.lines import Gap
 from ...inference.completion.prompt import new_tokens
 from ...inference.completion.settings import Settings
 from ...inference.completion.task import kind_of
@@ -24,11 +25,13 @@ from .projects import Code
 
 # What stands behind hidden text is read so far, for the token in which both meet.
 _BEHIND = 80
+# So many lines are hidden at a place, as they are while somebody writes a function: reading a prompt costs as much as writing them.
+_LINES = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What was recorded of one project. places: how many gaps were filled; steps: of all of them, by scope, as many of each."""
+    """What was recorded of one project. places: at how many lines were written; steps: of all of them, by scope, as many of each."""
 
     project: str
     places: int
@@ -47,7 +50,7 @@ class Recorder:
         self._spelling: Spelling = spelling
 
     def record(self, code: Code, places: Sequence[Place], progress: Progress) -> Recorded:
-        """Fill the gaps of a project's places, but those in a file that is all that its project has.
+        """Write some lines at each of a project's places, but at those in a file that is all that its project has.
 
         Raises StudyError where the project is too large, and what `Model.generate` raises.
         """
@@ -58,17 +61,17 @@ class Recorder:
         steps: dict[Extent, list[Step]] = {scope: [] for scope in SOURCES}
         count = 0
         for place in places:
-            for task, gap in place.gaps:
-                hidden = FileWithGap(place.text, gap, task, self._settings)
-                before, after = place.text[: gap.start], place.text[gap.end :]
-                asked = [self._memories.at(before, after, place.path, scope, others) for scope in SOURCES]
-                memories = {memory.scope: memory for memory in asked if memory is not None}
-                progress.step()
-                if memories.keys() < SOURCES.keys():
-                    continue
-                for scope, each in zip(memories, self._forced(hidden, after, list(memories.values())).steps, strict=True):
-                    steps[scope] += each
-                count += 1
+            gap = _some_lines(place)
+            hidden = FileWithGap(place.text, gap, "block", self._settings)
+            before, after = place.text[: gap.start], place.text[gap.end :]
+            found = [self._memories.at(before, after, place.path, scope, others) for scope in SOURCES]
+            memories = {memory.scope: memory for memory in found if memory is not None}
+            progress.step()
+            if memories.keys() < SOURCES.keys():
+                continue
+            for scope, each in zip(memories, self._forced(hidden, after, list(memories.values())).steps, strict=True):
+                steps[scope] += each
+            count += 1
         return Recorded(code.project, count, steps)
 
     def _forced(self, hidden: FileWithGap, after: str, memories: Sequence[Memory]) -> Forced:
@@ -87,3 +90,13 @@ class Recorder:
             if size < 0:
                 break
         return tokens
+
+
+def _some_lines(place: Place) -> Gap:
+    """The gap of a place that begins first, as far as the end of `_LINES` lines."""
+    start = end = min(gap.start for _, gap in place.gaps)
+    for _ in range(_LINES):
+        end = place.text.find("\n", end + 1)
+        if end < 0:
+            return Gap(start, len(place.text))
+    return Gap(start, end)

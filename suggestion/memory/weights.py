@@ -1,4 +1,4 @@
-"""Which weights a model's project memory has: those that the user fitted to it, else the embedded ones."""
+"""Which weights a model's project memory has: those that the user fitted to it, else those that Assay brings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from ...calibration.data_folder import data_folder
-from ...inference.project_memory.weights import UnreadableWeights, Weights, read_weights, shipped_weights
+from ...inference.project_memory.weights import UnreadableWeights, Weights, read_weights, shipped_for
 
 _log = logging.getLogger(__name__)
 
@@ -22,7 +22,8 @@ def weights_for(model: str) -> Weights:
 
     A file of the user's that can't be read is left out, with a warning in the log.
     """
-    return (_read(own_weights(model)) or shipped_weights()).for_model(model)
+    own = _read(own_weights(model))
+    return shipped_for(model) if own is None else own.for_model(model)
 
 
 @cache
@@ -33,5 +34,5 @@ def _read(path: Path) -> Weights | None:
     except FileNotFoundError:
         return None
     except (UnreadableWeights, OSError) as error:
-        _log.warning("The embedded weights of the project memory are used instead: %s", error)
+        _log.warning("The weights of the project memory that Assay brings are used instead: %s", error)
         return None

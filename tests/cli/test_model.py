@@ -78,7 +78,7 @@ def test_model_check_measures_the_speed(tiny_gguf: Path) -> None:
 def test_model_memory_refuses_too_few_places_and_writes_nothing(tmp_path: Path, tiny_gguf: Path) -> None:
     ran = assay("model", "memory", tmp_path, "--model", tiny_gguf, "--out", tmp_path / "weights.json")
     assert (ran.returncode, ran.stdout, list(tmp_path.iterdir())) == (1, "", [])
-    assert "there are 0 places in 0 projects; weights need 300 in 3" in ran.stderr
+    assert "there are 0 places in 0 projects; weights need 100 in 3" in ran.stderr
 
 
 @pytest.mark.slow

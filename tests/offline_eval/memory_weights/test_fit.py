@@ -51,7 +51,7 @@ def test_a_memory_that_says_nothing_of_other_projects_is_refused() -> None:
 
 
 def test_too_few_projects_or_places_are_refused_with_their_number() -> None:
-    check_enough([100, 100, 100])
-    for few in ([400, 400], [90, 90, 90]):
+    check_enough([40, 30, 30])
+    for few in ([400, 400], [30, 30, 30]):
         with pytest.raises(StudyError, match=f"{sum(few)} places in {len(few)} projects"):
             check_enough(few)

@@ -38,8 +38,8 @@ def test_each_token_of_hidden_text_is_recorded_with_what_both_scopes_have_seen(t
     places = places_in(code.project, code.files, 6, 0)
     with open_model(tiny_gguf, threads=1) as model:
         recorded = Recorder(model, Settings()).record(code, places, Progress("places", None, None))
-    assert recorded.places == sum(len(place.gaps) for place in places)
-    hidden = sum(gap.end - gap.start for place in places for _, gap in place.gaps)
+    assert recorded.places == len(places)
+    hidden = sum(len("".join(place.text[min(gap.start for _, gap in place.gaps) :].splitlines(keepends=True)[:8])) for place in places)
     for steps in recorded.steps.values():
         assert hidden / 4 < len(steps) < 3 * hidden
         assert sum(step.evidence is not None for step in steps) > len(steps) / 2
@@ -51,7 +51,7 @@ def test_fitted_weights_are_written_and_used_from_then_on_with_this_model(
 ) -> None:
     monkeypatch.setenv("ASSAY_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setattr(weights, "_read", weights._read.__wrapped__)  # as in a new process
-    monkeypatch.setattr(fit, "MIN_PLACES", 20)
+    monkeypatch.setattr(fit, "MIN_PLACES", 9)
     monkeypatch.setattr(fitting, "_MAX_ITERATIONS", 25)
     found, path = fit_to(ModelChoice(str(tiny_gguf), {"threads": 1}), folders(tmp_path, 3), 4, None)
     with open_model(tiny_gguf, threads=1) as model:
@@ -82,7 +82,7 @@ def test_what_is_stopped_leaves_nothing_and_says_so(
     def stopped(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(fit, "MIN_PLACES", 20)
+    monkeypatch.setattr(fit, "MIN_PLACES", 9)
     monkeypatch.setattr(Recorder, "record", stopped)
     out = tmp_path / "new" / "weights.json"
     with pytest.raises(KeyboardInterrupt):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.inference.project_memory.weights import shipped_weights
+from assay.inference.project_memory.weights import FITTED, read_weights, shipped_weights
 from assay.suggestion.memory.weights import own_weights, weights_for
 
 
@@ -30,6 +30,13 @@ def test_weights_that_were_fitted_to_a_model_count_whole_for_it_and_for_no_other
     write("1" * 16, fitted.as_json())
     assert weights_for("1" * 16).version == fitted.version
     assert weights_for("2" * 16).version != fitted.version
+
+
+@pytest.mark.parametrize("path", FITTED.glob("*.json"), ids=lambda path: path.stem)
+def test_weights_that_assay_brings_for_a_model_count_whole_for_it(path: Path) -> None:
+    found = weights_for(path.stem)
+    assert (found.model, found.is_damped) == (path.stem, False)
+    assert found.version == read_weights(path).version != shipped_weights().for_model(path.stem).version
 
 
 def test_a_damaged_file_is_left_out_with_one_warning(caplog: pytest.LogCaptureFixture) -> None:
