@@ -122,7 +122,7 @@ class OutOfMemory(ModelError):
     """The weights or the cache do not fit into memory."""
 
     def __init__(self, path: Path, detail: str) -> None:
-        super().__init__(f"{path}: not enough memory ({detail}). Use a smaller n_ctx, fewer gpu_layers, or a smaller model.")
+        super().__init__(f"{path}: not enough memory ({detail}). Use a smaller context, fewer layers on the GPU, or a smaller model.")
 
 
 class LoadFailed(ModelError):
@@ -141,7 +141,7 @@ class DecodeFailed(ModelError):
     def __init__(self, path: Path, detail: str) -> None:
         super().__init__(
             f"{path}: llama.cpp failed while computing: {detail}. Open the model again. "
-            "If it happens again, try gpu_layers=0 or another file."
+            "If it happens again, try it without the GPU, or another file."
         )
 
 

@@ -190,7 +190,8 @@ def _said(entry: Entry) -> Iterator[None]:
             answer = error.__cause__.response
             raise _of_status(entry, answer.status_code, answer.headers.get("Retry-After", "")) from error
         offline = constants.is_offline_mode()
-        reason = "HF_HUB_OFFLINE is set, so the hub is not asked" if offline else f"{constants.ENDPOINT} can't be reached ({error})"
+        named = "" if constants.ENDPOINT == "https://huggingface.co" else ", which HF_ENDPOINT names,"
+        reason = "HF_HUB_OFFLINE is set, so the hub is not asked" if offline else f"{constants.ENDPOINT}{named} can't be reached ({error})"
         raise errors.NoConnection(reason, entry.file, page, _place_of(entry)) from error
     except (ValueError, ImportError) as error:  # of huggingface_hub and httpx, at a variable's value: a time out of range, a SOCKS proxy
         raise errors.BadEnvironment(str(error)) from error

@@ -130,7 +130,7 @@ def test_a_prompt_longer_than_the_context(tiny: LlamaModel, tiny_gguf: Path) -> 
 
 def test_a_cache_larger_than_the_memory(tmp_path: Path) -> None:
     path = write_tiny_gguf(tmp_path / "model.gguf", TinyModel(context_length=2**31 - 1))
-    with pytest.raises(OutOfMemory, match=r"the cache of 2,147,483,647 tokens takes [\d,.]+ GiB.*smaller n_ctx"):
+    with pytest.raises(OutOfMemory, match=r"the cache of 2,147,483,647 tokens takes [\d,.]+ GiB.*smaller context"):
         open_model(path, n_ctx=2**31 - 1)
     with open_model(path, threads=1) as model:
         assert model.context_length == 4096
@@ -158,7 +158,7 @@ with open_model(sys.argv[1], n_ctx=256, threads=1) as model:
 """
     done = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True)
     assert "failed to allocate" in done.stdout
-    assert "smaller n_ctx" in done.stdout
+    assert "smaller context" in done.stdout
     assert done.stdout.endswith("True\n")
 
 
