@@ -13,7 +13,7 @@ PromptSize = Literal["small", "normal", "large"]
 SizeChoice = Literal["auto", "small", "normal", "large"]
 
 _SIZES: dict[PromptSize, Settings] = {
-    "small": Settings(prefix_tokens=352, suffix_tokens=64),
+    "small": Settings(prefix_tokens=320, suffix_tokens=160),
     "normal": Settings(),
     "large": Settings(prefix_tokens=2048, suffix_tokens=512, extra_tokens=1024),
 }

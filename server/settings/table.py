@@ -232,7 +232,7 @@ SETTINGS: tuple[Setting, ...] = (
         "context.size",
         one_of(*get_args(SizeChoice)),
         "auto",
-        "How much the model sees: `small` (352 tokens of the file before the cursor and 64 after it), `normal` (560 and 240) or "
+        "How much the model sees: `small` (320 tokens of the file before the cursor and 160 after it), `normal` (560 and 240) or "
         "`large` (2,048 and 512, and 1,024 of other open files if the model was trained on whole repositories). `auto` is the largest "
         "that the model reads in 1.5 seconds on this machine, without other files, and `normal` for a server's. With another one, "
         "suggestions show no probability until a calibrator is fitted with it, and never beside other files.",

@@ -116,7 +116,7 @@ def test_a_size_of_the_prompt_is_chosen_by_an_option(tmp_path: Path) -> None:
     assert shown.stdout.startswith("size: small\n")
     prefix = re.search(r"^prefix: (\d+) tokens$", shown.stdout, re.MULTILINE)
     assert prefix is not None
-    assert 100 < int(prefix[1]) <= 352
+    assert 100 < int(prefix[1]) <= 320
 
 
 def test_where_the_number_comes_from_is_said_before_it(tmp_path: Path) -> None:

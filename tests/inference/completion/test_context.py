@@ -79,14 +79,14 @@ def test_the_cut_stays_in_place_while_text_is_typed() -> None:
 
 def test_between_two_steps_only_the_end_of_an_anchored_prompt_changes() -> None:
     text = "".join(f"name_{number} = {number}\n" for number in range(400))
-    found = [excerpt_of(lambda part: len(part) // 3, text[:length], "", 352, 0, anchored=True) for length in range(1, len(text))]
+    found = [excerpt_of(lambda part: len(part) // 3, text[:length], "", 320, 0, anchored=True) for length in range(1, len(text))]
     begins = [length - excerpt.begun for length, excerpt in enumerate(found, 1)]
     above = {start: excerpt.prefix[: len(excerpt.prefix) - excerpt.begun] for start, excerpt in zip(begins, found, strict=True)}
     assert begins == sorted(begins)
     assert all(start == 0 or text[start - 1] == "\n" for start in begins)
     assert all(e.prefix.startswith(above[start]) for start, e in zip(begins, found, strict=True)), "the start moves only with the middle"
-    assert 1 <= len([start for start in above if start > cut_step(352)]) <= len(text) / cut_step(352)
-    assert all(excerpt.begun <= cut_step(352) + 20 and len(excerpt.prefix) // 3 <= 352 for excerpt in found)
+    assert 1 <= len([start for start in above if start > cut_step(320)]) <= len(text) / cut_step(320)
+    assert all(excerpt.begun <= cut_step(320) + 20 and len(excerpt.prefix) // 3 <= 320 for excerpt in found)
     # Lines stand before the middle, too, as soon as there are some.
     assert all(above[start] for start, excerpt in zip(begins, found, strict=True) if excerpt.prefix.count("\n") > 2)
 
