@@ -2,10 +2,10 @@
 
     python benchmarks/project_morphisms.py PROJECTS --environments FOLDER [--only a,b] [--sites 5] [--seed 0] [--python FILE] [--jobs 2]
 
-PROJECTS: a folder with the sources of the projects in offline_eval/sets/projects.toml, as `benchmarks/repositories.py run
---out` leaves them in `sources`. Each morphism is applied at so many random places of each project where it can be: on lines that stable
-tests execute and that do not run at import alone. Equivalent morphisms must keep the outcome of every test that touches the place; any that
-does not is printed, with the reason. Not counted, and told: what the tests can give no verdict on.
+PROJECTS: a folder with the sources of the projects in offline_eval/sets/projects.toml, each in a folder of its name. Each morphism is
+applied at so many random places of each project where it can be: on lines that stable tests execute and that do not run at import alone.
+Equivalent morphisms must keep the outcome of every test that touches the place; any that does not is printed, with the reason. Not
+counted, and told: what the tests can give no verdict on.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""How much more often a model is exactly right in code that it was trained on: python -m training.contamination
+"""How much more often the embedded model is exactly right in code that it was trained on: python -m training.contamination
 
 Who calibrates a model on such code gets numbers that are too high for other code. Here lines of functions are asked for as in the study of
-calibration, with the memory of the project: in files of the corpus, and in files of the held-out projects. With --every-other the corpus is
-two groups, for a model that was trained on its second, fourth … file alone: the packages are then the same. Prints a Markdown table.
+calibration, with the memory of the project: in files of the corpus, and in files of the held-out projects. Prints a Markdown table.
 """
 
 from __future__ import annotations
@@ -15,20 +14,23 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay.calibration.fitting.folds import numbered
+from assay.calibration.metrics.intervals import rate_interval
 from assay.inference.completion.prompt_size import settings_for
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Model
+from assay.inference.opening import EMBEDDED
 from assay.offline_eval.memory import StudyMemory
 from assay.offline_eval.sets.lines import TASKS, Place, places_in
 from assay.offline_eval.sets.projects import ProjectError, SourceFile, path_in_project
 from assay.offline_eval.suggested import FileWithGap
 
 from .corpus import held_out_files
-from .paths import CACHE, SHIPPED, there
-from .remake.pages.cells import table
-from .scores import Figure, ratio
+from .paths import CACHE, there
+from .remake.cells import percents, table
 
 Files = Mapping[str, Sequence[SourceFile]]
+PACKAGES, PER_PROJECT = 60, 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,41 +75,33 @@ def texts_of(files: Files) -> Callable[[str], Iterator[tuple[str, str]]]:
 
 def row(name: str, found: Sequence[Filled]) -> tuple[str, ...]:
     """A row of the table."""
-    return (name, *(_cell(name, [one for one in found if one.task == task]) for task in TASKS))
+    return (name, *(_cell([one for one in found if one.task == task]) for task in TASKS))
 
 
-def _cell(name: str, found: Sequence[Filled]) -> str:
-    figure: Figure = ratio([one.exact for one in found], [1] * len(found), [one.project for one in found], name)
-    return f"{figure.value:.1%} ({figure.low:.1%} to {figure.high:.1%}), n = {figure.n:,}, {figure.projects} projects"
+def _cell(found: Sequence[Filled]) -> str:
+    groups = numbered([one.project for one in found])
+    share = rate_interval([one.exact for one in found], groups)
+    return f"{percents(share)}, n = {len(found):,}, {len(set(groups))} projects" if share else "not defined"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpus", type=there, default=str(CACHE / "corpus.jsonl"))
-    parser.add_argument("--model", type=there, default=str(SHIPPED), help="(default: the embedded model)")
-    parser.add_argument("--every-other", action="store_true", help="only every other file of the corpus was trained on")
-    parser.add_argument("--packages", type=int, default=60, help="of the corpus (default: %(default)s)")
-    parser.add_argument("--per-project", type=int, default=10, help="functions in each group (default: %(default)s)")
-    args = parser.parse_args()
-    files = list(of_corpus(args.corpus))
+    corpus = by_project(of_corpus(parser.parse_args().corpus))
+    names = random.Random(0).sample(sorted(corpus), min(PACKAGES, len(corpus)))
     try:
         held_out = by_project(held_out_files())
     except ProjectError as error:
         sys.exit(str(error))
-    groups: list[tuple[str, Files, Files, Callable[[str], str]]] = [("held-out projects", held_out, held_out, path_in_project)]
-    everything = by_project(files)
-    halves = by_project(files[1::2]), by_project(files[::2])
-    # With files on both sides, so that the two groups differ in nothing else.
-    names = sorted(halves[0].keys() & halves[1].keys())
-    names = random.Random(0).sample(names, min(args.packages, len(names)))
-    parts = (("trained on", halves[0]), ("others of the same packages", halves[1])) if args.every_other else (("corpus", everything),)
-    groups += [(name, {each: part[each] for each in names}, everything, str) for name, part in parts]
     rows = list[tuple[str, ...]]()
-    with LlamaModel(args.model) as model:
-        for name, group, within, path in groups:
-            memory, found = StudyMemory(model, "project", texts_of(within)), list[Filled]()
-            for project in group:
-                found += filled(model, memory, places_in(project, group[project], args.per_project, 0), path)
+    with LlamaModel(EMBEDDED) as model:
+        for name, files, path in (
+            ("held-out projects", held_out, path_in_project),
+            ("corpus", {each: corpus[each] for each in names}, str),
+        ):
+            memory, found = StudyMemory(model, "project", texts_of(files)), list[Filled]()
+            for project in files:
+                found += filled(model, memory, places_in(project, files[project], PER_PROJECT, 0), path)
                 print(f"{name}: {project}, {len(found):,} gaps", file=sys.stderr)
             rows.append(row(name, found))
     print(f"{model.fingerprint.name}, fingerprint {model.fingerprint.id}\n")

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -29,7 +29,6 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer
 from torch import Tensor
-from torch.utils.data import IterableDataset, get_worker_info
 
 from .fixes import Fix, drawn
 from .tokenizer import END, FIX, MIDDLE, PREFIX, SUFFIX, for_text, pre_token_start
@@ -41,7 +40,6 @@ SPM_SHARE = 0.75  # of the pieces that are cut; the rest are PSM, which other to
 CHARACTERS_PER_TOKEN = 3.5  # only to choose how long a piece to read
 MIN_ROOM = 48  # tokens: a piece that is cut has some text on both sides
 ANSWER_WEIGHT = 4.0  # of a token of a mended line, which mostly repeats the one shown
-WORKER_SEEDS = 10_000_019  # between the seeds of two workers: more than a run has steps
 
 Kind = Literal["plain", "cut", "fix"]
 TRIES: tuple[Kind, ...] = ("cut", "cut")  # instead of a piece that has no room
@@ -186,17 +184,6 @@ class Rows:
             rows = [self.row() for _ in range(size)]
             tokens, weights = torch.tensor([r.tokens for r in rows]), torch.tensor([r.weights for r in rows])
             yield tokens[:, :-1], tokens[:, 1:], weights[:, 1:]
-
-
-class Batches(IterableDataset[tuple[Tensor, Tensor, Tensor]]):
-    """Rows.batches(size) for a DataLoader. Each worker draws rows of its own, the same for the same seed and number of workers."""
-
-    def __init__(self, rows: Callable[..., Rows], seed: int, size: int) -> None:
-        self.rows, self.seed, self.size = rows, seed, size
-
-    def __iter__(self) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-        worker = get_worker_info()
-        return self.rows(seed=self.seed + (worker.id * WORKER_SEEDS if worker else 0)).batches(self.size)
 
 
 def load(corpus: Path) -> list[str]:

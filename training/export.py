@@ -1,8 +1,4 @@
-"""Export trained weights: to GGUF (q8_0 ships; f16 and f32 are for checking it) and to a transformers folder.
-
-python -m training.export --type q8_0 --out assay.gguf
-python -m training.export … --type transformers --out FOLDER
-"""
+"""Export a run to GGUF, q8_0 where nothing else is said: python -m training.export --out assay.gguf"""
 
 from __future__ import annotations
 
@@ -19,7 +15,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
 from .model import Shape
-from .paths import CACHE, run_folder, there
+from .paths import CACHE
 from .tokenizer import END, FIM, FIX, MIDDLE, PAD, PREFIX, SPECIAL, SUFFIX, TASKS
 
 NAME = "assay-embedded"
@@ -37,6 +33,14 @@ LAYER = {
 TOP = {"embed_tokens": "token_embd", "norm": "output_norm"}
 FILE_TYPES = {"f32": gguf.LlamaFileType.ALL_F32, "f16": gguf.LlamaFileType.MOSTLY_F16, "q8_0": gguf.LlamaFileType.MOSTLY_Q8_0}
 TENSOR_TYPES = {"f32": gguf.GGMLQuantizationType.F32, "f16": gguf.GGMLQuantizationType.F16, "q8_0": gguf.GGMLQuantizationType.Q8_0}
+
+
+def saved(run: Path) -> tuple[dict[str, NDArray[np.float32]], Shape, dict[str, Any]]:
+    """The weights of a run of train.py, their shape and their tokenizer. Raises ValueError where nothing was saved yet."""
+    if not (run / "weights.safetensors").is_file():
+        raise ValueError(f"{run} has no weights.safetensors: it is no folder of training.train, or nothing was saved yet")
+    shape = Shape(**json.loads((run / "shape.json").read_text()))
+    return load_file(run / "weights.safetensors"), shape, json.loads((run / "tokenizer.json").read_text())
 
 
 def gguf_name(name: str) -> str:
@@ -91,23 +95,20 @@ def write_gguf(out: Path, weights: dict[str, NDArray[np.float32]], shape: Shape,
 
 def vocabulary_of(tokenizer: dict[str, Any], shape: Shape) -> dict[str, int]:
     """The ids of all tokens. Raises ValueError for a tokenizer that is not of tokenizer.py or not the one of the weights."""
-    # A tokenizer that was given control tokens later (shipped.py) names them beside its model.
-    later = {token["content"]: token["id"] for token in tokenizer.get("added_tokens", [])}
-    ids = {**tokenizer["model"]["vocab"], **later}
+    ids: dict[str, int] = tokenizer["model"]["vocab"]
     if len(ids) != shape.vocabulary:
         raise ValueError(f"the tokenizer has {len(ids):,} tokens and the weights {shape.vocabulary:,}: it is not the one of their run")
     if missing := [token for token in (*FIM, *TASKS) if token not in ids]:
-        raise ValueError(f"the tokenizer lacks {', '.join(missing)}: take one that training.tokenizer or training.shipped wrote")
+        raise ValueError(f"the tokenizer lacks {', '.join(missing)}: take one that training.tokenizer wrote")
     return ids
 
 
 def add_tokenizer(w: gguf.GGUFWriter, tokenizer: dict[str, Any], ids: dict[str, int]) -> None:
-    control = {*SPECIAL, *(token["content"] for token in tokenizer.get("added_tokens", []))}
     vocabulary = sorted(ids, key=ids.__getitem__)
     w.add_tokenizer_model("gpt2")
     w.add_tokenizer_pre("qwen2")
     w.add_token_list(vocabulary)
-    w.add_token_types([gguf.TokenType.CONTROL if t in control else gguf.TokenType.NORMAL for t in vocabulary])
+    w.add_token_types([gguf.TokenType.CONTROL if t in SPECIAL else gguf.TokenType.NORMAL for t in vocabulary])
     w.add_token_merges([m if isinstance(m, str) else " ".join(m) for m in tokenizer["model"]["merges"]])
     w.add_bos_token_id(ids[END])
     w.add_eos_token_id(ids[END])
@@ -153,18 +154,13 @@ def write_transformers(out: Path, run: Path, shape: Shape, tokenizer: Path) -> N
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--run", type=run_folder, default=str(CACHE / "run"), help="of training.train, or what training.pieces joined")
-    parser.add_argument("--tokenizer", type=there, default=str(CACHE / "tokenizer.json"), help="the one that the run was trained with")
-    parser.add_argument("--type", choices=[*FILE_TYPES, "transformers"], default="q8_0", help="(default: %(default)s)")
-    parser.add_argument("--out", type=Path, required=True, help="a GGUF file, or for transformers a folder")
+    parser.add_argument("--run", type=Path, default=CACHE / "run", help="of training.train (default: %(default)s)")
+    parser.add_argument("--type", choices=FILE_TYPES, default="q8_0", help="(default: %(default)s)")
+    parser.add_argument("--out", type=Path, required=True, help="a GGUF file")
     args = parser.parse_args()
-    shape = Shape(**json.loads((args.run / "shape.json").read_text()))
     args.out.parent.mkdir(parents=True, exist_ok=True)
     try:
-        if args.type == "transformers":
-            write_transformers(args.out, args.run, shape, args.tokenizer)
-        else:
-            write_gguf(args.out, load_file(args.run / "weights.safetensors"), shape, json.loads(args.tokenizer.read_text()), args.type)
+        write_gguf(args.out, *saved(args.run), args.type)
     except ValueError as error:
         sys.exit(str(error))
 

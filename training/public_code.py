@@ -2,7 +2,8 @@
 
     python -m training.public_code [--cache DIR]
 
-Modules that are no tests, with the text of each licence and notice; the same archives give the same bytes.
+Modules that are no tests, with the text of each licence and notice; the same archives give the same bytes. The projects and their licences,
+as SPDX has them, are those that public.toml names: what the project says of itself, where that is MIT, BSD or Apache and the code is small.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import json
 import lzma
 import re
 import tarfile
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,27 +22,6 @@ from ..offline_eval.own_code.public import ARCHIVE, MANIFEST
 from ..offline_eval.sets.projects import Project, SourceFile, archive_of, default_cache, is_test, named, path_in_project, sources
 from ..suggestion.memory.folder import as_code, is_own_code
 
-# By name the licence as SPDX has it: what the project says of itself, where that is MIT, BSD or Apache and the code is small.
-CHOSEN = {
-    "arrow": "Apache-2.0",
-    "attrs": "MIT",
-    "beautifulsoup4": "MIT",
-    "boltons": "BSD-3-Clause",
-    "bottle": "MIT",
-    "cachetools": "MIT",
-    "click": "BSD-3-Clause",
-    "flask": "BSD-3-Clause",
-    "intervaltree": "Apache-2.0",
-    "jinja2": "BSD-3-Clause",
-    "markdown": "BSD-3-Clause",
-    "marshmallow": "MIT",
-    "more-itertools": "MIT",
-    "pyparsing": "MIT",
-    "requests": "Apache-2.0",
-    "sortedcontainers": "Apache-2.0",
-    "tabulate": "MIT",
-    "toolz": "BSD-3-Clause",
-}
 _LICENCE = re.compile(r"[^/]+/(licen[cs]e|copying|notice)[^/]*", re.IGNORECASE)
 _NOT_THE_PROJECT = re.compile(r"(docs?|examples?|benchmarks?|typing-examples|bench|tasks|changelog\.d)/|(setup|conftest|noxfile)\.py$")
 MAX_BYTES = 2_000_000
@@ -51,14 +32,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--cache", type=Path, default=default_cache(), help="where the archives are (default: the cache folder)")
     cache = parser.parse_args().cache
-    projects = named(sorted(CHOSEN))
+    licences = {each["name"]: each["licence"] for each in tomllib.loads(MANIFEST.read_text(encoding="utf-8"))["project"]}
+    projects = named(sorted(licences))
     files = {project.name: list(_files(project, cache)) for project in projects}
     lines = [json.dumps({"project": f.project, "path": f.path, "text": f.text}) + "\n" for found in files.values() for f in found]
     packed = lzma.compress("".join(lines).encode(), preset=9 | lzma.PRESET_EXTREME)
     if len(packed) > MAX_BYTES:
         raise SystemExit(f"the archive would have {len(packed):,} bytes, and {MAX_BYTES:,} is the most: choose fewer projects")
     ARCHIVE.write_bytes(packed)
-    MANIFEST.write_text(_manifest(projects, files, hashlib.sha256(packed).hexdigest()), encoding="utf-8")
+    MANIFEST.write_text(_manifest(projects, licences, files, hashlib.sha256(packed).hexdigest()), encoding="utf-8")
     print(f"{ARCHIVE}: {len(packed):,} bytes, {len(lines)} files of {len(projects)} projects")
 
 
@@ -73,12 +55,12 @@ def _files(project: Project, cache: Path) -> Iterator[SourceFile]:
                 yield SourceFile(project.name, member.name, text.read().decode())
 
 
-def _manifest(projects: list[Project], files: dict[str, list[SourceFile]], sha256: str) -> str:
+def _manifest(projects: list[Project], licences: dict[str, str], files: dict[str, list[SourceFile]], sha256: str) -> str:
     blocks = [f'# Written by `python -m training.public_code`: what is in public.xz.\nsha256 = "{sha256}"\n']
     for project in projects:
         count = sum(file.path.endswith(".py") for file in files[project.name])
         assert count < len(files[project.name]), f"{project.name} has no licence"
-        fields = {"name": project.name, "version": project.version, "licence": CHOSEN[project.name], "sha256": project.sha256}
+        fields = {"name": project.name, "version": project.version, "licence": licences[project.name], "sha256": project.sha256}
         blocks.append("[[project]]\n" + "".join(f'{key} = "{value}"\n' for key, value in fields.items()) + f"files = {count}\n")
     return "\n".join(blocks)
 

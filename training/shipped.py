@@ -1,16 +1,10 @@
 """Read the shipped GGUF to train it further: its weights by the trainer's names and order, and its tokenizer.
 
-    python -m training.shipped inference/embedded/assay.gguf --tokenizer tokenizer.json
-
-The inverse of export.py, except for the rounding of q8_0 (|Δ log p| 0.03 on average). Control tokens that the file lacks get ids behind its
-own.
+The inverse of export.py, except for the rounding of q8_0 (|Δ log p| 0.03 on average).
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +15,6 @@ from tokenizers import AddedToken, Tokenizer, models
 
 from .export import LAYER, TOP
 from .model import Shape
-from .paths import there
 from .tokenizer import SPECIAL, bare
 
 NAMES = {theirs: ours for ours, theirs in (LAYER | TOP).items()}
@@ -34,34 +27,29 @@ def deinterleave(weight: NDArray[np.float32], heads: int) -> NDArray[np.float32]
 
 
 def trainer_name(name: str) -> str:
-    """A tensor's name in model.py. Raises ValueError where it has none."""
+    """A tensor's name in model.py. Raises KeyError where it has none."""
     stem = name.removesuffix(".weight")
-    block, _, rest = stem.partition(".")
-    number, _, rest = rest.partition(".")
-    if stem not in NAMES and not (block == "blk" and rest in NAMES):
-        raise ValueError(f"the tensor {name} is none that training.model has")
-    return f"{NAMES[stem]}.weight" if stem in NAMES else f"layers.{number}.{NAMES[rest]}.weight"
+    if stem in NAMES:
+        return f"{NAMES[stem]}.weight"
+    _, number, rest = stem.split(".", 2)
+    return f"layers.{number}.{NAMES[rest]}.weight"
 
 
 def read(path: Path) -> tuple[dict[str, NDArray[np.float32]], Shape, Tokenizer]:
     """Weights (float32), shape and tokenizer of a GGUF that export.py wrote. Raises ValueError for any other file."""
     try:
-        reader = gguf.GGUFReader(path)
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+        return _read(gguf.GGUFReader(path))
+    except (KeyError, ValueError) as error:
+        raise ValueError(f"{path}: not a file that training.export wrote: {error}") from None
 
+
+def _read(reader: gguf.GGUFReader) -> tuple[dict[str, NDArray[np.float32]], Shape, Tokenizer]:
     def field(key: str) -> Any:
-        if key not in reader.fields:
-            raise ValueError(f"{path} has no {key}: it is not a file that training.export wrote")
         return reader.fields[key].contents()
 
     if field("general.architecture") != "llama" or field("tokenizer.ggml.pre") != "qwen2":
-        raise ValueError(f"{path} is another kind of model: it is not a file that training.export wrote")
-    try:
-        tensors = {trainer_name(tensor.name): tensor for tensor in reader.tensors}
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}: it is not a file that training.export wrote") from None
-
+        raise ValueError("another kind of model")
+    tensors = {trainer_name(tensor.name): tensor for tensor in reader.tensors}
     names = field("tokenizer.ggml.tokens")
     merges = [tuple(m.split(" ")) for m in field("tokenizer.ggml.merges")]
     tokenizer = bare(models.BPE(vocab={name: i for i, name in enumerate(names)}, merges=merges))
@@ -84,26 +72,4 @@ def read(path: Path) -> tuple[dict[str, NDArray[np.float32]], Shape, Tokenizer]:
         if "q_proj" in name or "k_proj" in name:
             array = deinterleave(array, heads if "q_proj" in name else kv_heads)
         weights[name] = array
-    embedding = weights["embed_tokens.weight"]
-    # A new control token begins where the average token is: its first loss is then no worse than a uniform guess.
-    new = np.repeat(embedding.mean(0, keepdims=True), shape.vocabulary - len(embedding), axis=0)
-    weights["embed_tokens.weight"] = np.concatenate([embedding, new])
     return weights, shape, tokenizer
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("model", type=there, help="a GGUF that export.py wrote")
-    parser.add_argument("--tokenizer", type=Path, required=True, help="where to write the tokenizer")
-    args = parser.parse_args()
-    try:
-        _, shape, tokenizer = read(args.model)
-    except ValueError as error:
-        sys.exit(str(error))
-    args.tokenizer.parent.mkdir(parents=True, exist_ok=True)
-    tokenizer.save(str(args.tokenizer))
-    print(json.dumps({"vocabulary": shape.vocabulary, "context": shape.context}))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,6 @@
 """Byte-level BPE with Qwen2's pre-tokenizer, which llama.cpp knows as "qwen2", so that both split text at the same places.
 
-    python -m training.tokenizer --vocabulary 8192
+    python -m training.tokenizer    writes tokenizer.json beside the corpus
 
 There is no normalizer and no added prefix space: every text decodes to its own bytes.
 """
@@ -11,7 +11,6 @@ import argparse
 import json
 import random
 from collections.abc import Iterator
-from pathlib import Path
 
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
@@ -24,6 +23,8 @@ _, _, FIX, _ = TASKS = ["<|assay_implement|>", "<|assay_describe|>", "<|assay_fi
 RESERVED = [f"<|assay_reserved_{i}|>" for i in range(4)]
 SPECIAL = [*FIM, *TASKS, *RESERVED]
 QWEN2 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+
+MERGES_FROM = 50_000_000  # characters of the corpus
 
 SPLIT = pre_tokenizers.Split(Regex(QWEN2), behavior="isolated")
 
@@ -73,12 +74,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpus", type=there, default=str(CACHE / "corpus.jsonl"))
     parser.add_argument("--vocabulary", type=int, default=8192, help="tokens, control tokens included (default: %(default)s)")
-    parser.add_argument(
-        "--megabytes", type=float, default=50, help="how much of the corpus the merges are learned from (default: %(default)s)"
-    )
-    parser.add_argument("--out", type=Path, default=CACHE / "tokenizer.json")
     args = parser.parse_args()
-    args.out.parent.mkdir(parents=True, exist_ok=True)
     with args.corpus.open(encoding="utf-8") as f:
         texts = [json.loads(line)["text"] for line in f]
     random.Random(0).shuffle(texts)
@@ -86,9 +82,9 @@ def main() -> None:
     for text in texts:
         sample.append(text)
         size += len(text)
-        if size > args.megabytes * 1e6:
+        if size > MERGES_FROM:
             break
-    train(iter(sample), args.vocabulary).save(str(args.out))
+    train(iter(sample), args.vocabulary).save(str(args.corpus.with_name("tokenizer.json")))
 
 
 if __name__ == "__main__":

@@ -1,32 +1,30 @@
 """Train the embedded model, in one file from top to bottom.
 
-    python -m training.train --preset cpu --minutes 80
+    python -m training.train --preset cpu --minutes 95
 
-Resumes from --run where it stopped. Muon for the matrices inside the layers, AdamW for the rest. The learning rate is constant, then falls
-linearly to zero over the last 45 % of the budget. The budget is in minutes, because on a shared machine that is what is known beforehand.
+Goes on from --run where it stopped, and draws other rows then than at first. Muon for the matrices inside the layers, AdamW for the rest.
+The learning rate is constant, then falls linearly to zero over the last 45 % of the budget. The budget is in minutes, because on a shared
+machine that is what is known beforehand.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import math
-import random
 import sys
 import time
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
 
 import torch
 from safetensors.torch import save_file
 from tokenizers import Tokenizer
 from torch import Tensor
-from torch.utils.data import DataLoader
 
-from .data import Batches, Row, Rows, load
+from .data import Row, Rows, load
 from .model import Llama, Shape
 from .paths import CACHE, there
+from .shipped import read
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +38,7 @@ class Preset:
 PRESETS = {
     "cpu": Preset(Shape(8192, 256, 8, 4, 2, 704, 1024), rows=8, muon_rate=0.02, adam_rate=4e-3),
     "gpu": Preset(Shape(16384, 512, 8, 8, 4, 1408, 2048), rows=64, muon_rate=0.02, adam_rate=3e-3),
-    "dry-run": Preset(Shape(8192, 64, 2, 2, 1, 128, 256), rows=4, muon_rate=0.02, adam_rate=4e-3),
+    "toy": Preset(Shape(8192, 64, 2, 2, 1, 128, 256), rows=4, muon_rate=0.02, adam_rate=4e-3),
 }
 WARM_UP_STEPS = 40
 DECAY = 0.45  # of the budget
@@ -51,26 +49,6 @@ MINUTES_BETWEEN_CHECKPOINTS = 4.0
 def rate(step: int, progress: float) -> float:
     """The learning rate as a share of its peak: linear warm-up, constant, linear fall to zero at progress 1."""
     return min(1.0, (step + 1) / WARM_UP_STEPS, max(0.0, (1.0 - progress) / DECAY))
-
-
-def held_out_texts() -> list[str]:
-    """Files of the projects that nothing is trained on, shuffled, to validate the loss on. Exits where they are missing."""
-    from assay.offline_eval.sets.projects import ProjectError
-
-    from .corpus import held_out_files
-
-    try:
-        texts = [file.text for file in held_out_files()]
-    except ProjectError as error:
-        sys.exit(str(error))
-    random.Random(0).shuffle(texts)
-    return texts
-
-
-def rows_to_validate(texts: Path | None, tokenizer: Tokenizer, preset: Preset) -> list[Row]:
-    """Rows to validate the loss on, of a corpus file or of the held-out projects."""
-    rows = Rows(load(texts) if texts else held_out_texts(), tokenizer, preset.shape.context, seed=0)
-    return [rows.row() for _ in range(VALIDATION_ROWS)]
 
 
 @torch.no_grad()
@@ -86,22 +64,6 @@ def validate(model: Llama, rows: list[Row], autocast: torch.autocast) -> float:
     return sum(losses) / len(losses)
 
 
-def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--preset", choices=PRESETS, default="cpu", help="(default: %(default)s)")
-    parser.add_argument("--minutes", type=float, required=True, help="training time over all resumed runs together")
-    parser.add_argument("--corpus", type=there, default=str(CACHE / "corpus.jsonl"))
-    parser.add_argument("--tokenizer", type=there, default=str(CACHE / "tokenizer.json"))
-    parser.add_argument("--validation", type=there, help="texts to validate on, as a corpus file (default: the held-out projects' files)")
-    parser.add_argument("--run", type=Path, default=CACHE / "run", help="where checkpoints go, and where a run goes on from its last one")
-    parser.add_argument("--start", type=there, help="a GGUF that export.py wrote, to go on from (its tokenizer: training.shipped)")
-    parser.add_argument("--rate", type=float, default=1.0, help="share of the preset's learning rates, below 1 where --start goes on")
-    parser.add_argument("--call-minutes", type=float, default=math.inf, help="end this run after so long, to be gone on with by another")
-    parser.add_argument("--workers", type=int, default=0, help="processes that prepare rows; 0: this one (default: %(default)s)")
-    parser.add_argument("--no-compile", action="store_true", help="start at once, without a C++ compiler, and train slower")
-    return parser.parse_args()
-
-
 def optimizers_of(model: Llama, preset: Preset) -> list[torch.optim.Optimizer]:
     matrices = [p for n, p in model.named_parameters() if n.startswith("layers") and p.ndim == 2]
     others = [p for n, p in model.named_parameters() if not (n.startswith("layers") and p.ndim == 2)]
@@ -111,114 +73,130 @@ def optimizers_of(model: Llama, preset: Preset) -> list[torch.optim.Optimizer]:
     ]
 
 
-def start_from(gguf: Path, model: Llama) -> None:
-    """Load the weights of a GGUF. Raises ValueError for another model."""
-    from .shipped import read  # needs gguf
+@dataclass(slots=True)
+class Run:
+    """What is trained, how far it has come, and what of it is saved in `folder`. spent: seconds."""
 
-    weights, shape, _ = read(gguf)
-    if shape != model.shape:
-        raise ValueError(f"{gguf} is {shape}, the preset with this tokenizer {model.shape}; its own tokenizer: training.shipped")
-    model.load_state_dict({name: torch.from_numpy(w) for name, w in weights.items()})
+    folder: Path
+    preset: Preset
+    tokenizer: Tokenizer
+    model: Llama
+    optimizers: list[torch.optim.Optimizer]
+    step: int = 0
+    spent: float = 0.0
+
+    @classmethod
+    def opened(cls, folder: Path, name: str, tokenizer: Path, start: Path | None, device: torch.device) -> Run:
+        """The run in a folder, as it was saved; a new one, of the weights and the tokenizer of `start` where it is named.
+
+        Raises ValueError for weights of another shape than the preset's.
+        """
+        weights, found = None, None
+        if (folder / "tokenizer.json").exists():
+            cut = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        elif start:
+            weights, found, cut = read(start)
+        else:
+            cut = Tokenizer.from_file(str(tokenizer))
+        preset = replace(PRESETS[name], shape=replace(PRESETS[name].shape, vocabulary=cut.get_vocab_size()))
+        model = Llama(preset.shape).to(device)
+        run = cls(folder, preset, cut, model, optimizers_of(model, preset))
+        if (folder / "checkpoint.pt").exists():
+            found = Shape(**json.loads((folder / "shape.json").read_text()))
+        if found and found != preset.shape:
+            raise ValueError(f"{start or folder} is {found}, the preset {name} is {preset.shape}; another --run begins anew")
+        if weights:
+            model.load_state_dict({name: torch.from_numpy(w) for name, w in weights.items()})
+        if (folder / "checkpoint.pt").exists():
+            state = torch.load(folder / "checkpoint.pt", map_location=device, weights_only=True)
+            model.load_state_dict(state["model"])
+            for o, s in zip(run.optimizers, state["optimizers"], strict=True):
+                o.load_state_dict(s)
+            run.step, run.spent = state["step"], state["spent"]
+        return run
+
+    def save(self) -> None:
+        """Write what it goes on from and what is exported. Each file is whole or unchanged, wherever this is interrupted."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        temporary = self.folder / "tmp"
+        weights = {k: v.contiguous() for k, v in self.model.state_dict().items()}
+        state = {"model": weights, "optimizers": [o.state_dict() for o in self.optimizers], "step": self.step, "spent": self.spent}
+        for name, write in (
+            ("tokenizer.json", lambda path: self.tokenizer.save(str(path))),
+            ("shape.json", lambda path: path.write_text(json.dumps(asdict(self.model.shape), indent=1) + "\n")),
+            ("checkpoint.pt", lambda path: torch.save(state, path)),
+            ("weights.safetensors", lambda path: save_file(weights, path)),
+        ):
+            write(temporary)
+            temporary.rename(self.folder / name)
+
+    def record(self, training: float, held: float) -> None:
+        """Append a line to the loss curve (nats per token), and save."""
+        self.save()
+        tokens = self.step * self.preset.rows * self.preset.shape.context
+        found = {"training": round(training, 4), "held_out": round(held, 4)}
+        line = {"step": self.step, "tokens": tokens, "minutes": round(self.spent / 60, 2), **found}
+        with (self.folder / "curve.jsonl").open("a") as f:
+            f.write(json.dumps(line) + "\n")
+        print(line, flush=True)
 
 
-def resume_from(run: Path, model: Llama, optimizers: list[torch.optim.Optimizer]) -> tuple[int, float, int]:
-    """Load a run's checkpoint. Returns its steps, its seconds, and the step at which its optimisers began.
-
-    Raises ValueError for another model's.
-    """
-    shape = Shape(**json.loads((run / "shape.json").read_text()))
-    if shape != model.shape:
-        raise ValueError(f"{run} holds {shape}, the preset with this tokenizer is {model.shape}; another --run begins anew")
-    state = torch.load(run / "checkpoint.pt", map_location=model.embed_tokens.weight.device, weights_only=True)
-    model.load_state_dict(state["model"])
-    if "optimizers" not in state:  # weights out of pieces.py
-        return state["step"], state["spent"], state["step"]
-    for o, s in zip(optimizers, state["optimizers"], strict=True):
-        o.load_state_dict(s)
-    return state["step"], state["spent"], 0
-
-
-def save(run: Path, model: Llama, optimizers: list[torch.optim.Optimizer], step: int, spent: float) -> None:
-    """Write what a run resumes from and what is exported. Each file is whole or unchanged, wherever this is interrupted."""
-    (run / "shape.tmp").write_text(json.dumps(asdict(model.shape), indent=1) + "\n")
-    (run / "shape.tmp").rename(run / "shape.json")
-    state = {"model": model.state_dict(), "optimizers": [o.state_dict() for o in optimizers], "step": step, "spent": spent}
-    torch.save(state, run / "checkpoint.tmp")
-    (run / "checkpoint.tmp").rename(run / "checkpoint.pt")
-    save_file({k: v.contiguous() for k, v in model.state_dict().items()}, run / "weights.safetensors.tmp")
-    (run / "weights.safetensors.tmp").rename(run / "weights.safetensors")
-
-
-def record(run: Path, step: int, preset: Preset, spent: float, training: float, held: float) -> None:
-    """Append a line to the loss curve (nats per token)."""
-    tokens = step * preset.rows * preset.shape.context
-    line = {"step": step, "tokens": tokens, "minutes": round(spent / 60, 2), "training": round(training, 4), "held_out": round(held, 4)}
-    with (run / "curve.jsonl").open("a") as f:
-        f.write(json.dumps(line) + "\n")
-    print(line, flush=True)
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--preset", choices=PRESETS, default="cpu", help="(default: %(default)s)")
+    parser.add_argument("--minutes", type=float, required=True, help="training time over all resumed runs together")
+    parser.add_argument(
+        "--corpus", type=there, default=str(CACHE / "corpus.jsonl"), help="validation.jsonl and tokenizer.json stand beside it"
+    )
+    parser.add_argument("--run", type=Path, default=CACHE / "run", help="where checkpoints go, and where a run goes on from its last one")
+    parser.add_argument("--start", type=there, help="a GGUF that export.py wrote, to go on from with its weights and its tokenizer")
+    parser.add_argument("--rate", type=float, default=1.0, help="share of the preset's learning rates, below 1 where --start goes on")
+    parser.add_argument("--no-compile", action="store_true", help="start at once, without a C++ compiler, and train slower")
+    return parser.parse_args()
 
 
 def main() -> None:
     args = arguments()
-    budget, call_end = args.minutes * 60, time.monotonic() + args.call_minutes * 60
+    budget = args.minutes * 60
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     autocast = torch.autocast(device.type, dtype=torch.bfloat16)  # 3 times as fast as float32 where the CPU has AVX-512 BF16
-    args.run.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(0)
-
-    tokenizer, preset = Tokenizer.from_file(str(args.tokenizer)), PRESETS[args.preset]
-    preset = replace(preset, shape=replace(preset.shape, vocabulary=tokenizer.get_vocab_size()))
-    model = Llama(preset.shape).to(device)
-    optimizers = optimizers_of(model, preset)
-    peaks = [args.rate * preset.muon_rate, args.rate * preset.adam_rate]
-    step, spent, warm_up_from = 0, 0.0, 0  # warm_up_from: the step at which the optimisers began
     try:
-        if (args.run / "checkpoint.pt").exists():
-            step, spent, warm_up_from = resume_from(args.run, model, optimizers)
-            print(f"resumes from step {step}, {spent / 60:.1f} minutes spent", flush=True)
-        elif args.start:
-            start_from(args.start, model)
+        run = Run.opened(args.run, args.preset, args.corpus.with_name("tokenizer.json"), args.start, device)
     except ValueError as error:
         sys.exit(str(error))
-    if spent >= budget:
+    if run.spent >= budget:
         print(f"nothing to do: all of the {args.minutes:g} minutes are spent; more --minutes continue", flush=True)
         return
-
     # A resumed run draws other rows than the first: the seed moves with the step.
-    rows = partial(Rows, load(args.corpus), tokenizer, preset.shape.context)
-    pinned = device.type == "cuda"  # so that copies to the GPU wait for nothing
-    batches = iter(DataLoader(Batches(rows, 1 + step, preset.rows), batch_size=None, num_workers=args.workers, pin_memory=pinned))
-    validation_rows = rows_to_validate(args.validation, tokenizer, preset)
-    loss_of = model.loss if args.no_compile else torch.compile(model.loss)
+    batches = Rows(load(args.corpus), run.tokenizer, run.preset.shape.context, seed=1 + run.step).batches(run.preset.rows)
+    held_out = Rows(load(args.corpus.with_name("validation.jsonl")), run.tokenizer, run.preset.shape.context, seed=0)
+    validation_rows = [held_out.row() for _ in range(VALIDATION_ROWS)]
+    loss_of = run.model.loss if args.no_compile else torch.compile(run.model.loss)
+    peaks = [args.rate * run.preset.muon_rate, args.rate * run.preset.adam_rate]
 
     mean: Tensor | None = None  # of the loss; read only where it is shown, because reading waits for the GPU
-    last_save, begun = time.monotonic(), time.monotonic() - spent
-    while (spent := time.monotonic() - begun) < budget and time.monotonic() < call_end:
-        for o, peak in zip(optimizers, peaks, strict=True):
+    last_save, begun = time.monotonic(), time.monotonic() - run.spent
+    while run.spent < budget:
+        for o, peak in zip(run.optimizers, peaks, strict=True):
             for group in o.param_groups:
-                group["lr"] = peak * rate(step - warm_up_from, spent / budget)
+                group["lr"] = peak * rate(run.step, run.spent / budget)
         x, y, w = next(batches)
         with autocast:
-            loss = loss_of(*(part.to(device, non_blocking=True) for part in (x, y, w)))
+            loss = loss_of(x.to(device), y.to(device), w.to(device))
         loss.backward()  # type: ignore[no-untyped-call]
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        for o in optimizers:
+        torch.nn.utils.clip_grad_norm_(run.model.parameters(), 1.0)
+        for o in run.optimizers:
             o.step()
             o.zero_grad(set_to_none=True)
-        step += 1
+        run.step += 1
+        run.spent = time.monotonic() - begun
         mean = loss.detach() if mean is None else 0.95 * mean + 0.05 * loss.detach()
-        if step % 20 == 0:
-            tokens = step * preset.rows * preset.shape.context
-            print(f"step {step:6d}  {tokens / 1e6:8.2f}M tokens  {spent / 60:6.1f} min  loss {mean.item():.3f}", flush=True)
-        if time.monotonic() - last_save > MINUTES_BETWEEN_CHECKPOINTS * 60:
+        if run.step % 20 == 0:
+            print(f"step {run.step:6d}  {run.spent / 60:6.1f} min  loss {mean.item():.3f}", flush=True)
+        if run.spent >= budget or time.monotonic() - last_save > MINUTES_BETWEEN_CHECKPOINTS * 60:
             last_save = time.monotonic()
-            record(args.run, step, preset, spent, mean.item(), validate(model, validation_rows, autocast))
-            save(args.run, model, optimizers, step, spent)
-    if mean is None:
-        print(f"no step: the call's {args.call_minutes:g} minutes went by while the data was loaded", flush=True)
-        return
-    record(args.run, step, preset, spent, mean.item(), validate(model, validation_rows, autocast))
-    save(args.run, model, optimizers, step, spent)
+            run.record(mean.item(), validate(run.model, validation_rows, autocast))
 
 
 if __name__ == "__main__":

@@ -15,9 +15,9 @@ def test_files_of_the_corpus_are_told_by_their_package(tmp_path: Path) -> None:
 
 
 def test_a_row_has_the_share_of_exact_gaps_by_task() -> None:
-    found = [Filled("a", "line", True), Filled("b", "line", False), Filled("a", "line_rest", True), Filled("a", "line_middle", False)]
-    name, line, rest, middle = row("trained on", found)
-    assert name == "trained on"
+    found = [Filled(project, task, task == "line_rest") for project in ("a", "b") for task in ("line_rest", "line_middle")]
+    name, line, rest, middle = row("corpus", [*found, Filled("a", "line", True), Filled("b", "line", False)])
+    assert name == "corpus"
     assert line.startswith("50.0% (")
     assert line.endswith("n = 2, 2 projects")
     assert rest.startswith("100.0%")

@@ -8,24 +8,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import gguf
 import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
 from safetensors.torch import save_file
 from tiny_gguf import write_tiny_gguf
-from tokenizers import Tokenizer, models
+from tokenizers import Tokenizer
 from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
 
 from assay.inference.llamacpp.gguf_header import read_header
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Prompt
 from assay.inference.opening import EMBEDDED
-from training.export import LAYER, NAME, TOP, interleave, write_gguf, write_transformers
+from training.export import NAME, interleave, write_gguf, write_transformers
 from training.model import Llama, Shape
-from training.shipped import read
-from training.tokenizer import FIX, SPECIAL, bare, for_text, train
+from training.shipped import deinterleave, read
+from training.tokenizer import FIX, SPECIAL, for_text, train
 
 TEXTS = [f"class Point{i}:\n    '''ünïcödé 𝕏'''\n\n    def move(self, x, y={i}):\n        self.x += x\n\n\n" * 4 for i in range(20)]
 STDLIB = [p.read_text(encoding="utf-8") for p in sorted(Path(sysconfig.get_path("stdlib")).glob("*.py"))[:60]]
@@ -147,16 +146,6 @@ def test_a_file_that_was_not_exported_here_is_nothing_to_go_on_from(tmp_path: Pa
         read(tmp_path / "text.gguf")
 
 
-def test_control_tokens_that_a_tokenizer_was_given_later_are_in_the_file(tmp_path: Path, tokenizer: dict[str, Any]) -> None:
-    grown = Tokenizer.from_str(json.dumps(tokenizer))
-    grown.add_special_tokens(["<|assay_later|>"])
-    shape = replace(SHAPE, vocabulary=grown.get_vocab_size())
-    write_gguf(tmp_path / "f32.gguf", random_weights(shape), shape, json.loads(grown.to_str()), "f32")
-    with LlamaModel(tmp_path / "f32.gguf", threads=1) as model:
-        assert model.control("<|assay_later|>") == SHAPE.vocabulary
-        assert model.tokenize("<|assay_later|>") != [SHAPE.vocabulary]
-
-
 def test_the_transformers_tokenizer_keeps_control_tokens_whole_and_leaves_them_out_of_text(
     tmp_path: Path, tokenizer: dict[str, Any]
 ) -> None:
@@ -175,42 +164,6 @@ def test_interleaving_has_an_inverse() -> None:
     assert (deinterleave(interleave(rows, 4), 4) == rows).all()
 
 
-def deinterleave(weight: NDArray[np.float32], heads: int) -> NDArray[np.float32]:
-    rows, columns = weight.shape
-    return weight.reshape(heads, rows // heads // 2, 2, columns).swapaxes(1, 2).reshape(rows, columns)
-
-
-def embedded_parts() -> tuple[dict[str, NDArray[np.float32]], Shape, dict[str, Any]]:
-    """Weights (dequantised), shape and tokenizer of the shipped file, as `write_gguf` takes them."""
-    reader = gguf.GGUFReader(EMBEDDED)
-
-    def value(key: str) -> Any:
-        return reader.fields[key].contents()
-
-    shape = Shape(
-        vocabulary=value("llama.vocab_size"),
-        width=value("llama.embedding_length"),
-        layers=value("llama.block_count"),
-        heads=value("llama.attention.head_count"),
-        kv_heads=value("llama.attention.head_count_kv"),
-        hidden=value("llama.feed_forward_length"),
-        context=value("llama.context_length"),
-        rope_base=value("llama.rope.freq_base"),
-        norm_epsilon=value("llama.attention.layer_norm_rms_epsilon"),
-    )
-    names = {v: k for k, v in TOP.items()} | {v: k for k, v in LAYER.items()}
-    weights = {}
-    for tensor in reader.tensors:
-        stem = tensor.name.removesuffix(".weight")
-        name = names[stem] if stem in names else f"layers.{stem.split('.')[1]}.{names[stem.split('.')[2]]}"
-        array = gguf.quants.dequantize(tensor.data, tensor.tensor_type).astype(np.float32)
-        if "q_proj" in name or "k_proj" in name:
-            array = deinterleave(array, shape.heads if "q_proj" in name else shape.kv_heads)
-        weights[f"{name}.weight"] = array
-    vocabulary = {token: i for i, token in enumerate(value("tokenizer.ggml.tokens"))}
-    return weights, shape, {"model": {"vocab": vocabulary, "merges": value("tokenizer.ggml.merges")}}
-
-
 @needs_embedded
 def test_the_embedded_model_is_small_named_and_made_to_fill_in_the_middle() -> None:
     assert EMBEDDED.stat().st_size <= 36_000_000
@@ -223,8 +176,8 @@ def test_the_embedded_model_is_small_named_and_made_to_fill_in_the_middle() -> N
 @pytest.mark.slow
 @needs_embedded
 def test_the_embedded_weights_in_f32_have_the_log_probabilities_of_transformers(tmp_path: Path) -> None:
-    weights, shape, tokenizer = embedded_parts()
-    write_gguf(tmp_path / "f32.gguf", weights, shape, tokenizer, "f32")
+    weights, shape, cut = read(EMBEDDED)
+    write_gguf(tmp_path / "f32.gguf", weights, shape, json.loads(cut.to_str()), "f32")
     model = reference(weights, shape)
     with LlamaModel(EMBEDDED, threads=1) as shipped:
         texts = [shipped.tokenize(t)[: shape.context] for t in STDLIB[:6]]
@@ -238,9 +191,9 @@ def test_the_embedded_weights_in_f32_have_the_log_probabilities_of_transformers(
 @pytest.mark.slow
 @needs_embedded
 def test_the_embedded_tokenizer_cuts_the_standard_library_as_the_trained_one() -> None:
-    _, _, tokenizer = embedded_parts()
-    plain = bare(models.BPE(vocab=tokenizer["model"]["vocab"], merges=[tuple(m.split(" ")) for m in tokenizer["model"]["merges"]]))
-    assert set(SPECIAL) <= set(tokenizer["model"]["vocab"])
+    _, _, cut = read(EMBEDDED)
+    plain = for_text(cut)
+    assert set(SPECIAL) <= set(cut.get_vocab())
     with LlamaModel(EMBEDDED, threads=1) as model:
         for text in STDLIB:
             assert model.tokenize(text) == plain.encode(text).ids

@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-import ctypes
 import fcntl
+import hashlib
+import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
-import threading
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
 
 from assay.calibration.atomic_write import write_atomically
-from assay.offline_eval.progress import duration
 
-from .present import Present
+from .evidence import Present, blocks_in, fill, folds_of, present
 from .steps import Step
-from .workplace import ROOT, Command, Record, Workplace
 
-_BEAT_S = 15.0
-_WAIT_S = 60.0
+ROOT = Path(__file__).parents[2]
+RECORD = "made.json"
 _END_S = 20.0
-_PR_SET_PDEATHSIG = 1
-_LIBC = ctypes.CDLL(None)
+# Of a shell in which `assay` and `python` are those of this environment, and a path may have spaces.
+_PRELUDE = 'set -e; IFS=; python() { "$PYTHON" "$@"; }; assay() { "$PYTHON" -m assay "$@"; }\n'
 
 
 class RemakeError(Exception):
@@ -36,17 +33,80 @@ class RemakeError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Owed:
-    """A step that is to be done. why: for people. lacks: what this machine lacks for it; empty where nothing."""
+class Remake:
+    """Where the steps work.
 
-    step: Step
-    why: str
-    seconds: float
-    because: str
-    lacks: str
+    steps: all there are, in order, by name. work: for their own folders. tree: the repository, into which evidence is written. now: the
+    fingerprints. machine: names in commands that are found on the machine, such as python312; empty where nothing was.
+    """
+
+    steps: Mapping[str, Step]
+    work: Path
+    tree: Path
+    now: Present
+    machine: Mapping[str, str] = field(default_factory=dict)
+    # By path, read once: it has to be the same at the end of a step.
+    _hashes: dict[str, str | None] = field(init=False, repr=False, compare=False, default_factory=dict)
+
+    def key(self, step: Step) -> str:
+        """A hash of all that decides a step's result."""
+        made_of = {
+            "model": self.now.model,
+            "prompts": dict(self.now.prompts),
+            "commands": step.commands,
+            "code": {path: self._hash_of_code(path) for path in step.code},
+            "needs": {name: self.key(self.steps[name]) for name in step.needs},
+        }
+        return _hash(json.dumps(made_of, sort_keys=True).encode())
+
+    def folder(self, step: Step) -> Path:
+        """The step's own folder. What it is made of is in its name, so that nothing of another version is ever gone on with."""
+        return self.work / f"{step.name.replace('/', '-')}-{self.key(step)}"
+
+    def is_done(self, step: Step) -> bool:
+        """Whether the step was done with what it is made of now, and so were those it needs, and what it made is in the tree."""
+        record = self.folder(step) / RECORD
+        made = json.loads(record.read_text(encoding="utf-8")) if record.is_file() else None
+        return made == self.outputs(step) and all(self.is_done(self.steps[name]) for name in step.needs)
+
+    def lacks(self, step: Step) -> str:
+        """What the machine lacks for a step; empty where nothing."""
+        return ", ".join(name for name in step.programs if not shutil.which(self.machine.get(name, name)))
+
+    def make(self, step: Step, lock: TextIO) -> int:
+        """Do a step and record it. Returns the exit code of its commands.
+
+        Raises RemakeError where the fingerprints or the code have changed meanwhile.
+        """
+        folder, before = self.folder(step), self.key(step)
+        folder.mkdir(parents=True, exist_ok=True)
+        folders = {name: self.folder(self.steps[name]) for name in step.needs} | {step.name: folder}
+        named = {name.replace("/", "_"): str(path) for name, path in folders.items()}
+        if code := _run("\n".join(step.commands), self.tree, {**self.machine, **named, "self": str(folder)}, lock):
+            return code
+        there = {f"{page}#{block.name}" for page in _pages(step) for block in blocks_in(self.tree, page)}
+        for block in sorted(step.blocks.keys() & there):
+            fill(self.tree, block, step.blocks[block]({**folders, "tree": self.tree}), self.now.named(*step.tasks))
+        self._hashes.clear()
+        if present() != self.now or self.key(step) != before:
+            raise RemakeError("the model, how it is asked, or the code has changed meanwhile: start the same command again")
+        with write_atomically(folder / RECORD) as file:
+            file.write(json.dumps(self.outputs(step), indent=1).encode())
+        return 0
+
+    def outputs(self, step: Step) -> dict[str, str | None]:
+        """A hash of each thing that a step makes, as it is in the tree; None for what is not there."""
+        blocks = {f"{page}#{block.name}": block for page in _pages(step) for block in blocks_in(self.tree, page)}
+        of_blocks = {name: _hash(repr(blocks[name]).encode()) for name in step.blocks if name in blocks}
+        return {name: _hash_of(self.tree / name, *folds_of(self.tree, _calibrators(name))) for name in step.files} | of_blocks
+
+    def _hash_of_code(self, path: str) -> str | None:
+        if path not in self._hashes:
+            self._hashes[path] = _hash_of(self.tree / path)
+        return self._hashes[path]
 
 
-def wanted(steps: Mapping[str, Step], only: Sequence[str]) -> list[Step]:
+def chosen(steps: Mapping[str, Step], only: Sequence[str]) -> list[Step]:
     """The steps of some groups or names, all where none is named, with those that they need, in order. Raises RemakeError."""
     known = {*steps, *(step.group for step in steps.values())}
     if unknown := [name for name in only if name not in known]:
@@ -57,166 +117,72 @@ def wanted(steps: Mapping[str, Step], only: Sequence[str]) -> list[Step]:
     return [step for name, step in steps.items() if name in names]
 
 
-def owed(place: Workplace, steps: Sequence[Step], lacking: Mapping[str, str]) -> list[Owed]:
-    """Which of the steps are to be done, and how long each takes. lacking: what this machine lacks, by name of a program."""
-    found = []
-    for step in steps:
-        if not place.is_done(step):
-            seconds, because = _time_of(place, step)
-            lacks = "; ".join(lacking[program] for program in step.programs if program in lacking)
-            found.append(Owed(step, _why(place, step), seconds, because, lacks))
-    return found
-
-
-def _why(place: Workplace, step: Step) -> str:
-    record, last = place.record(step), place.last_time(step)
-    if record is None and last is None:
-        return "never made here"
-    if record is None and last is not None:
-        now = place.made_of(step)
-        return f"other {', '.join(name for name in now if now[name] != last.made_of.get(name))}"
-    if record is not None and record.finished is None:
-        return f"begun, {duration(record.seconds)} done"
-    if record is not None and dict(record.outputs) != place.outputs(step):
-        return "what it made is not there as it was"
-    return "what it needs is made again"
-
-
-def _time_of(place: Workplace, step: Step) -> tuple[float, str]:
-    """Seconds that are left, and how that is known."""
-    record, last = place.record(step), place.last_time(step)
-    spent = record.seconds if record and record.finished is None else 0.0
-    if last is not None:
-        return max(0.0, last.seconds - spent), f"it took {duration(last.seconds)} on {(last.finished or '')[:10]}"
-    return max(0.0, 60 * step.minutes - spent), f"estimated for two quiet cores: {step.because}"
-
-
-def remake(place: Workplace, steps: Sequence[Step], lacking: Mapping[str, str], now: Callable[[], Present]) -> list[str]:
+def remake(at: Remake, steps: Sequence[Step]) -> list[str]:
     """Do what is to be done of the steps. Returns why steps were not, one line each; those that need them are left out as well.
 
-    now: the present fingerprints, asked for after each step. Raises RemakeError where they or the code have changed, and where another call
-    is at work.
+    Raises RemakeError where fingerprints or code have changed, and where another call is at work.
     """
-    place.work.mkdir(parents=True, exist_ok=True)
     left_out: dict[str, str] = {}
-    with _alone(place.work / "lock") as lock, (place.work / "remake.log").open("a", encoding="utf-8") as log:
+    with _alone(at.work) as lock:
         for number, step in enumerate(steps, 1):
             title = f"{number} of {len(steps)}: {step.name}"
-            if place.is_done(step):
-                _say(log, f"{title}: done already")
-                continue
-            missing = [name for name in step.needs if name in left_out]
-            lacks = [lacking[program] for program in step.programs if program in lacking]
-            if missing or lacks:
-                left_out[step.name] = f"it needs {', '.join(missing or lacks)}"
-                _say(log, f"{title}: left out: {left_out[step.name]}")
-                continue
-            _say(log, title)
-            if why := _do(place, step, now, _Teed(log, lock)):
-                left_out[step.name] = why
-                _say(log, f"{title}: failed: {why}")
+            if at.is_done(step):
+                print(f"{title}: done already", file=sys.stderr)
+            elif missing := ", ".join(name for name in step.needs if name in left_out) or at.lacks(step):
+                left_out[step.name] = f"it needs {missing}"
+            else:
+                print(title, file=sys.stderr)
+                if code := at.make(step, lock):
+                    left_out[step.name] = f"its commands ended with {code}"
     return [f"{name}: {why}" for name, why in left_out.items()]
 
 
-@dataclass(frozen=True, slots=True)
-class _Teed:
-    """log: gets what commands say. lock: inherited by them, so that no other call begins before they have ended."""
-
-    log: TextIO
-    lock: TextIO
+def _pages(step: Step) -> set[str]:
+    return {block.partition("#")[0] for block in step.blocks}
 
 
-def _do(place: Workplace, step: Step, now: Callable[[], Present], teed: _Teed) -> str:
-    """Run the commands of a step and record it. Returns why it failed; empty where it did not."""
-    before = place.record(step)
-    begun, spent = time.monotonic(), before.seconds if before and before.finished is None else 0.0
-    record = Record(step.name, place.made_of(step), spent, machine=f"{os.cpu_count()} CPUs")
-
-    def beat() -> Record:
-        timed = replace(record, seconds=round(spent + time.monotonic() - begun, 1))
-        place.write(step, timed)
-        return timed
-
-    beat()
-    environment = dict(os.environ)
-    for command in place.commands(step):
-        if code := _run(command, environment, teed, beat):
-            return f"{command.argv[-1] if len(command.argv) < 3 else ' '.join(command.argv[1:4])} … ended with {code}"
-    if now() != place.now or place.has_changed(step):
-        raise RemakeError("the model, how it is asked, or the code has changed meanwhile: start the same command again")
-    place.write(step, replace(beat(), finished=datetime.now(UTC).isoformat(timespec="seconds"), outputs=place.outputs(step)))
-    return ""
+def _calibrators(name: str) -> list[str]:
+    return [name] if name.endswith(".json") else []
 
 
-def _run(command: Command, environment: Mapping[str, str], teed: _Teed, beat: Callable[[], object]) -> int:
-    """Run a command without a terminal and with nothing to read, and return its exit code. What it prints is kept whole or not at all."""
+def _run(script: str, folder: Path, names: Mapping[str, str], lock: TextIO) -> int:
+    """Run commands of a shell without a terminal, and return their exit code. What they print goes to standard error.
+
+    They inherit the lock, so that no other call begins before they have ended, and are interrupted with all that they have started.
+    """
     with subprocess.Popen(
-        command.argv, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, errors="replace",
-        stderr=subprocess.PIPE if command.printed else subprocess.STDOUT, pass_fds=[teed.lock.fileno()], start_new_session=True,
-        preexec_fn=_bound,
+        ["sh", "-c", _PRELUDE + script], cwd=folder, env={**os.environ, **names, "PYTHON": sys.executable}, stdin=subprocess.DEVNULL,
+        stdout=2, pass_fds=[lock.fileno()], start_new_session=True,
     ) as process:  # fmt: skip
         try:
-            printed = _tee(process, command.printed is not None, teed.log, beat)
+            return process.wait()
         except BaseException:
-            _end(process)
+            for number in (signal.SIGINT, signal.SIGKILL):
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, number)
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(_END_S)
             raise
-    if process.returncode == 0 and command.printed:
-        with write_atomically(command.printed) as file:
-            file.write(printed.encode())
-    return process.returncode
-
-
-def _bound() -> None:
-    """Before a command begins, in its process: it can be interrupted, and is interrupted where this one is killed (Linux)."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # what a shell starts in the background inherits that it is ignored
-    if sys.platform == "linux":
-        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGINT)
-
-
-def _end(process: subprocess.Popen[str]) -> None:
-    """End a command with all that it has started, which may be workers that hold its output open."""
-    for number in (signal.SIGINT, signal.SIGKILL):
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, number)
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(_END_S)
-
-
-def _tee(process: subprocess.Popen[str], keeps: bool, log: TextIO, beat: Callable[[], object]) -> str:
-    """Pass on what a process says until it ends. keeps: its standard output is returned instead."""
-    assert process.stdout is not None
-    kept: list[str] = []
-    reader = threading.Thread(target=lambda stream=process.stdout: kept.append(stream.read()), daemon=True) if keeps else None
-    if reader:
-        reader.start()
-    last = time.monotonic()
-    for line in process.stderr if keeps and process.stderr else process.stdout:
-        _say(log, line.rstrip("\n"))
-        if time.monotonic() - last > _BEAT_S:
-            last = time.monotonic()
-            beat()
-    if reader:
-        reader.join()
-    process.wait()
-    return "".join(kept)
-
-
-def _say(log: TextIO, text: str) -> None:
-    print(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} {text}", file=log, flush=True)
-    print(text, file=sys.stderr, flush=True)
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[TextIO]:
-    """Hold the lock of a work folder. Raises RemakeError where another call, or what one has started, holds it for a minute."""
-    deadline = time.monotonic() + _WAIT_S
-    with path.open("a") as lock:
-        while True:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() > deadline:
-                    raise RemakeError(f"another call is at work in {path.parent}, or what it started is: wait for it to end") from None
-                time.sleep(1)
+def _alone(work: Path) -> Iterator[TextIO]:
+    """Hold the lock of a work folder. Raises RemakeError where another call, or what one has started, holds it."""
+    work.mkdir(parents=True, exist_ok=True)
+    with (work / "lock").open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise RemakeError(f"another call is at work in {work}, or what it started is: wait for it to end") from None
         yield lock
+
+
+def _hash_of(*paths: Path) -> str | None:
+    """Of files, and of all below folders, with names; None where there is nothing."""
+    below = [file for path in paths for file in ([path] if path.is_file() else sorted(path.rglob("*")))]
+    files = [file for file in below if file.is_file() and "__pycache__" not in file.parts]
+    return _hash(b"".join(file.name.encode() + hashlib.sha256(file.read_bytes()).digest() for file in files)) if files else None
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:16]

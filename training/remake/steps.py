@@ -1,24 +1,27 @@
-"""The steps: what is made of what, by which commands, and how long that takes."""
+"""The steps: what is made of what, by which commands, and which blocks of the pages it fills."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
 
 from assay.offline_eval.repairs.samples import FEATURES
+from assay.offline_eval.sets.projects import measured_projects
 
-TASKS = ("line", "line_rest", "line_middle")
+from . import alternatives, calibrators, results
+from .calibrators import PER_PROJECT, TASKS, Folders
+
 # The validation tables compare them. Calibrators are fitted to the first alone.
 ARMS = "docstring,no_docstring,no_suffix"
-# Of several steps, each of which makes the folds of its own calibrators there.
-FOLDS = "calibration/shipped/folds"
+# The projects whose tests take least.
+QUICK = ("beautifulsoup4", "boltons", "cachetools", "intervaltree", "markdown", "marshmallow", "sqlparse", "toolz")
 
-# Code that decides a result beside the model and the prompt, whose fingerprints stand for the rest: files, and folders with all in them.
-_ASKED = ("offline_eval/memory.py", "offline_eval/suggested.py", "analysis/python", "calibration/measures", "inference/project_memory",
-          "suggestion/memory")  # fmt: skip
-_PLACES = ("offline_eval/calibration/draw.py", "offline_eval/calibration/study.py", "offline_eval/sets", *_ASKED)
-_REMAINDER = ("suggestion/remainder.py", "suggestion/remaining_between.py")
-_FITS = ("calibration/fitting", "calibration/maps", "calibration/measures", "calibration/metrics", "calibration/evidence.py",
-         "calibration/guards.py", "calibration/held_out.py", "calibration/monitoring/dial.py")  # fmt: skip
+# Code that decides a result beside the model and the prompt, whose fingerprints stand for the rest.
+_PLACES = ("offline_eval/calibration", "offline_eval/sets", "analysis/python", "calibration/measures", "inference/project_memory",
+           "suggestion/memory")  # fmt: skip
+_TESTED = (*_PLACES, "analysis/oracle")
+_FITS = ("calibration/fitting", "calibration/maps", "calibration/measures", "calibration/metrics")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,24 +30,26 @@ class Step:
 
     Attributes
         name: GROUP/STEP.
+        commands: of a shell, in the repository. $self is the step's own folder, $GROUP_STEP that of another; $python312 is found on the
+            machine.
+        minutes: about how long it takes on two quiet cores.
         needs: the steps whose results it reads.
+        files: what it writes into the repository: files and folders; with a calibrator its folds.
+        blocks: the blocks that it fills, PAGE#BLOCK, by functions of the folders of the steps and of "tree", the repository.
         code: what decides its result beside model, prompt and commands: files and folders of the repository.
-        commands: as in a shell, where `assay` and `python` are those of this environment and `> FILE` at the end keeps what is printed.
-            {self} is the step's own folder, {GROUP/STEP} that of another; {tree} is where evidence is written: the repository.
-            {workers}, {python312}, {f16} and {exported} are found on the machine; other names in braces are sizes.
-        makes: what it writes into the tree: files, folders, and blocks as PAGE#BLOCK. Of FOLDS only those of calibrators that it makes.
-        minutes: how long it takes on two quiet cores, and `because`, how that is known.
-        programs: what must be on the machine, of PROGRAMS.
+        programs: what must be on the machine.
+        tasks: what the blocks are about; none: all.
     """
 
     name: str
     commands: tuple[str, ...]
+    minutes: float
     needs: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    blocks: Mapping[str, Callable[[Folders], str]] = field(default_factory=dict)
     code: tuple[str, ...] = ()
-    makes: tuple[str, ...] = ()
-    minutes: float = 1.0
-    because: str = ""
     programs: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = TASKS
 
     @property
     def group(self) -> str:
@@ -52,338 +57,207 @@ class Step:
         return self.name.partition("/")[0]
 
 
-def _pages(*modules: str) -> tuple[str, ...]:
-    """The code that writes blocks."""
-    return tuple(f"training/remake/pages/{module}.py" for module in ("cells", *modules))
+def _each_task(command: str) -> tuple[str, ...]:
+    return tuple(command.replace("TASK", task) for task in TASKS)
 
 
-# As many as take minutes, and as few as show that every step runs.
-FULL = {
-    "per_project": "150", "scopes": "40", "reflective": "25", "typed": "60", "samples": "100", "more_samples": "240", "minutes": "30",
-    # All whose suites serve, and those whose tests take least.
-    "suites": "", "quick_suites": "beautifulsoup4,boltons,cachetools,intervaltree,markdown,marshmallow,sqlparse,toolz", "card": "",
-    "places": "--per-project 100", "asked_places": "--per-project 20", "tests_folds": "--keep-folds", "studied": "--per-project 60",
-    "rewritten": "--per-project 40", "mended": "--per-project 8", "in_languages": "60",
-}  # fmt: skip
-TRIAL = {
-    "per_project": "3", "scopes": "3", "reflective": "1", "typed": "1", "samples": "5", "more_samples": "6", "minutes": "2",
-    "suites": "cachetools,toolz", "quick_suites": "toolz",
-    "card": "--ngram-megabytes 1 --files 4 --lines 6 --spans 6 --fixes 2",
-    # Of so few projects no folds can be kept.
-    "places": "--projects cachetools,toolz --per-project 4", "asked_places": "--projects cachetools,toolz --per-project 2",
-    "tests_folds": "", "studied": "--projects cachetools,toolz --per-project 2",
-    "rewritten": "--projects cachetools,toolz --per-project 2", "mended": "--projects cachetools,toolz --per-project 2",
-    "in_languages": "2",
-}  # fmt: skip
-# The calibrators of where a bug is: event and task. Those of repairs are not shipped: they hold for bugs by rules alone (docs/studies.md).
-REPAIRS = (("exact_match", "fault"),)
-# The runs whose reports say what the data say of the papers' claims.
-_STUDIES = (
-    "{exact_match/complete}/projects", "{exact_match/reflective}/reflective", "{tests_pass/complete}/suites",
-    "{tests_pass/reflective}/suites_reflective", "{tests_pass/counterfeit}/counterfeit", "{tests_pass/round_trips}/round_trips",
-    "{tests_pass/catcode}/catcode",
-)  # fmt: skip
-PROGRAMS = {
-    "python312": "Python 3.12 or newer for the projects' tests: python3.12 on PATH, or --python FILE",
-    "corpus": "the training corpus: python -m training.corpus build",
-    "exported": "the run that the embedded model was exported from, export-<M>M in the cache, beside its file",
-    "node": "node and npm",
-    "chromium": "Chromium, or another browser that ASSAY_CHROMIUM names",
-}
+def _shipped(*names: str) -> tuple[str, ...]:
+    return tuple(f"calibration/shipped/{name}.json" for name in names)
+
 
 STEPS = (
     Step(
         "exact_match/complete",
-        (f"assay eval calibration --out {{self}}/projects --per-project {{per_project}} --arms {ARMS} --workers {{workers}}",),
-        code=_PLACES, minutes=22, because="8,900 gaps, most of them in three arms, at 19 a second",
+        (f"assay eval calibration --out $self/projects --per-project {PER_PROJECT} --arms {ARMS} --workers 2",),
+        minutes=22, code=_PLACES,
     ),
     Step(
         "exact_match/complete_several",
-        ("assay eval calibration --out {self}/alternatives --per-project {per_project} --alternatives 4 --workers {workers}",),
-        code=_PLACES, minutes=16, because="8,900 gaps of four, at half the rate of one",
+        (f"assay eval calibration --out $self/alternatives --per-project {PER_PROJECT} --alternatives 4 --workers 2",),
+        minutes=16, code=_PLACES,
     ),
     Step(
         "exact_match/fit",
         (
-            *(
-                f"assay calibrate fit {{exact_match/complete}}/projects/samples/{task}.jsonl --event exact_match --features free "
-                f"--keep-folds --out {{self}}/calibrators/exact_match-{task}.json"
-                for task in TASKS
+            *_each_task(
+                "assay calibrate fit $exact_match_complete/projects/samples/TASK.jsonl --event exact_match --features free --keep-folds "
+                "--out calibration/shipped/exact_match-TASK.json"
             ),
-            *(
-                f"assay calibrate fit {{exact_match/complete_several}}/alternatives/samples/{task}.jsonl --event exact_match "
-                f"--features free --keep-folds --out {{self}}/calibrators/exact_match-{task}-alternatives.json"
-                for task in TASKS
-            ),
-            "python benchmarks/alternatives.py --calibrators {self}/calibrators --json {self}/unshipped.json "
-            + " ".join(f"{{exact_match/complete_several}}/alternatives/samples/{task}.jsonl" for task in TASKS)
-            + " > {self}/alternatives.md",
-            "python -m training.remake.ship {tree} {self}/calibrators {self}/unshipped.json",
+            "python -m training.remake.alternatives $exact_match_complete_several/alternatives",
         ),
+        minutes=2,
         needs=("exact_match/complete", "exact_match/complete_several"),
-        code=(*_FITS, "benchmarks/alternatives.py", "training/remake/ship.py"),
-        makes=(*(f"calibration/shipped/exact_match-{task}{of}.json" for task in TASKS for of in ("", "-alternatives")), FOLDS),
-        minutes=1, because="fits of one to three seconds",
+        files=_shipped(*(f"exact_match-{task}{of}" for task in TASKS for of in ("", "-alternatives"))),
+        blocks={
+            "docs/calibration.md#dial": calibrators.dial,
+            "docs/calibration.md#selection": calibrators.selection,
+            "docs/calibration.md#between-projects": calibrators.between_projects,
+            "docs/calibration.md#hidden": calibrators.hidden,
+            "docs/calibration.md#promised": alternatives.promised,
+            "docs/calibration.md#alternatives": alternatives.fitted,
+            "docs/calibration.md#alternatives-first": alternatives.against_first,
+            "docs/calibration.md#alternatives-shipped": alternatives.are_shipped,
+            "README.md#share": calibrators.share,
+            "training/README.md#exact-match": calibrators.card,
+        },
+        code=(*_FITS, "training/remake/alternatives.py", "training/remake/calibrators.py"),
     ),
     Step(
         "exact_match/report",
         (
-            *(
-                f"assay calibrate report {{exact_match/complete}}/projects/samples/{task}.jsonl --event exact_match --features free "
-                f"--out {{self}}/{task}"
-                for task in TASKS
+            *_each_task(
+                "assay calibrate report $exact_match_complete/projects/samples/TASK.jsonl --event exact_match --features free "
+                "--out $self/TASK"
             ),
-            "python -m training.remake.pages.exact_match {tree} {self} {exact_match/complete}/projects",
-            f"python -m training.remake.pages.pasted {{tree}} docs/calibration.md {{exact_match/fit}}/alternatives.md {','.join(TASKS)} "
-            "'promised=What calibrators of first choices promise for alternatives' 'alternatives=Fitted on all alternatives' "
-            "'alternatives-first=For first choices' 'alternatives-shipped=Which are shipped'",
+            *_each_task("mkdir -p docs/calibration/TASK && cp $self/TASK/*-exact_match.svg $self/TASK/report.md docs/calibration/TASK"),
         ),
+        minutes=0.5,
         needs=("exact_match/complete", "exact_match/fit"),
-        code=(*_FITS, "calibration/report", *_pages("exact_match", "pasted")),
-        makes=(
-            *(f"docs/calibration/{task}" for task in TASKS),
-            *(f"docs/calibration.md#{block}" for block in (
-                "result", "before-and-after", "hidden", "dial", "by-project", "selection", "between-projects",
-                "promised", "alternatives", "alternatives-first", "alternatives-shipped",
-            )),
-            "training/README.md#exact-match", "README.md#share", "docs/commands.md#share",
-        ),
-        minutes=0.5, because="three reports of some seconds",
-    ),
-    Step(
-        "exact_match/memory",
-        (
-            *(
-                f"assay eval calibration --out {{self}}/{scope} --memory {scope} --per-project {{scopes}} --workers {{workers}}"
-                for scope in ("project", "file", "off")
-            ),
-            "python -m training.remake.pages.memory {tree} {self}/project {self}/file {self}/off",
-        ),
-        code=(*_PLACES, *_FITS, *_pages("memory", "measures")),
-        makes=("docs/calibration.md#memory",),
-        minutes=9, because="three times 2,900 gaps at 16 a second",
+        files=_each_task("docs/calibration/TASK"),
+        blocks={
+            "docs/calibration.md#result": calibrators.exact_match,
+            "docs/calibration.md#before-and-after": calibrators.before_and_after,
+            "docs/calibration.md#by-project": calibrators.by_project,
+        },
+        code=(*_FITS, "calibration/report", "training/remake/calibrators.py"),
     ),
     Step(
         "exact_match/reflective",
-        ("assay eval calibration --out {self}/reflective --per-project {reflective} --reflective --workers {workers}",),
-        code=_PLACES, minutes=7, because="1,800 gaps with two further questions each, at a quarter of the rate of one",
-    ),
-    Step(
-        "exact_match/measures",
-        ("python -m training.remake.pages.measures {tree} {exact_match/complete}/projects {exact_match/reflective}/reflective",),
-        needs=("exact_match/complete", "exact_match/reflective"),
-        code=(*_FITS, *_pages("measures")),
-        makes=("docs/calibration.md#measures", "docs/calibration.md#reflective", "docs/maps.md#levels"),
-        minutes=1, because="some forty fits of a second",
-    ),
-    Step(
-        "exact_match/typed_along",
-        (
-            "python benchmarks/typed_along.py --per-project {typed} --workers {workers} --calibrators {tree}/calibration/shipped "
-            "> {self}/typed.md",
-            f"python -m training.remake.pages.pasted {{tree}} docs/calibration.md {{self}}/typed.md {','.join(TASKS)} "
-            "'typed-along=Typed along'",
-        ),
-        needs=("exact_match/fit",),
-        code=(*_PLACES, "benchmarks/typed_along.py", "server/requests/cache.py", *_REMAINDER),
-        makes=("docs/calibration.md#typed-along",),
-        minutes=7, because="4,000 gaps of four, at half the rate of one",
+        ("assay eval calibration --out $self/reflective --per-project 25 --reflective --workers 2",),
+        minutes=7, code=_PLACES,
     ),
     Step(
         "exact_match/languages",
         (
-            "assay eval calibration --set packages --out {self}/packages --per-project {in_languages} --workers {workers}",
-            *(
-                f"assay calibrate fit {{self}}/packages/samples/{task}.jsonl --event exact_match --features free --levels language "
-                f"{{tests_folds}} --out {{tree}}/calibration/shipped/exact_match-{task}-languages.json"
-                for task in TASKS
+            "assay eval calibration --set packages --out $self/packages --per-project 60 --workers 2",
+            *_each_task(
+                "assay calibrate fit $self/packages/samples/TASK.jsonl --event exact_match --features free --levels language --keep-folds "
+                "--out calibration/shipped/exact_match-TASK-languages.json"
             ),
         ),
+        minutes=8,
+        files=_shipped(*(f"exact_match-{task}-languages" for task in TASKS)),
         code=(*_PLACES, *_FITS, "analysis/lines"),
-        makes=(*(f"calibration/shipped/exact_match-{task}-languages.json" for task in TASKS), FOLDS),
-        minutes=8, because="2,800 places at 8 a second beside other work",
     ),
     Step(
         "recording/demo",
-        ("assay demo > {self}/demo.txt", "python -m training.remake.pages.recording {tree} {self}/demo.txt"),
+        ("assay demo > $self/demo.txt",),
+        minutes=0.2,
         needs=("exact_match/fit",),
-        code=("examples", "cli/demo.py", *_pages("recording")),
-        makes=("README.md#demo", "docs/commands.md#demo"),
-        minutes=0.2, because="nineteen suggestions",
-    ),
-    Step(
-        "card/evaluate",
-        (
-            "python -m training.evaluate inference/embedded/assay.gguf --json {self}/figures.json {f16} {card} > {self}/table.md",
-            "python -m training.remake.pages.model_card {tree} figures {self}/table.md",
-        ),
-        code=tuple(f"training/{name}.py" for name in (
-            "corpus", "data", "evaluate", "fix_scores", "fixes", "mutate", "ngram", "scores", "tokenizer",
-        )),
-        makes=("training/README.md#figures",),
-        minutes=11, because="the last run that was noted in the model card", programs=("corpus",),
+        blocks={"README.md#demo": results.demo},
+        code=("examples", "cli/demo.py"),
+        tasks=(),
     ),
     Step(
         "card/check",
-        (
-            "python -m training.check_export --run {exported} --tokenizer {exported}/tokenizer.json > {self}/check.txt",
-            "python -m training.remake.pages.model_card {tree} check {self}/check.txt",
-        ),
-        code=("training/check_export.py", "training/export.py"),
-        makes=("training/README.md#check",),
-        minutes=5, because="4 times 40 texts through torch and llama.cpp, roughly", programs=("exported",),
+        ("python -m training.check inference/embedded/assay.gguf > $self/check.txt",),
+        minutes=10,
+        blocks={"training/README.md#check": results.check},
+        code=tuple(f"training/{name}.py" for name in ("check", "export", "fixes", "mutate", "shipped", "tokenizer")),
     ),
     Step(
         "pictures/vscode",
-        ("editors/vscode/e2e/draw-pictures {tree}/editors/vscode/media",),
+        ("editors/vscode/e2e/draw-pictures editors/vscode/media",),
+        minutes=2,
         needs=("exact_match/fit",),
+        files=tuple(f"editors/vscode/media/{name}.png" for name in ("ghost", "dial", "panel")),
         code=("editors/vscode/e2e/pictures.ts", "editors/vscode/src"),
-        makes=tuple(f"editors/vscode/media/{name}.png" for name in ("ghost", "dial", "panel")),
-        minutes=2, because="93 s on a busy machine where the editor was installed; once a minute more", programs=("node", "chromium"),
+        programs=("npm",),
     ),
     Step(
         "tests_pass/complete",
-        (
-            "assay eval calibration --out {self}/suites --set suites {places} --workers {workers} --python {python312}",
-        ),
-        code=(*_PLACES, "analysis/oracle"),
-        minutes=55, because="half of it to find 2,000 places, half to judge 3,100 texts", programs=("python312",),
+        ("assay eval calibration --out $self/suites --set suites --per-project 100 --workers 2 --python $python312",),
+        minutes=55, code=_TESTED, programs=("python312",),
     ),
     Step(
         "tests_pass/reflective",
         (
-            f"assay eval calibration --out {{self}}/suites_reflective --set suites {{asked_places}} --arms {ARMS} --reflective "
-            "--workers {workers} --python {python312}",
+            f"assay eval calibration --out $self/suites_reflective --set suites --per-project 20 --arms {ARMS} --reflective --workers 2 "
+            "--python $python312",
         ),
-        needs=("tests_pass/complete",),
-        code=(*_PLACES, "analysis/oracle"),
-        minutes=15, because="400 places in three arms, and 1,100 texts to judge", programs=("python312",),
+        minutes=15, needs=("tests_pass/complete",), code=_TESTED, programs=("python312",),
     ),
     Step(
         "tests_pass/counterfeit",
-        ("assay eval counterfeit --out {self}/counterfeit {studied} --workers {workers} --python {python312}",),
-        needs=("tests_pass/complete",),
-        code=(
-            *_PLACES, "analysis/oracle", "offline_eval/counterfeit/classes.py",
-            *(f"offline_eval/counterfeit/lines/{name}.py" for name in ("draw", "facts", "judge", "label", "repair", "study", "texts")),
-        ),
-        minutes=80, because="26,400 generations in 3 minutes, 16,700 texts judged at 4 a second", programs=("python312",),
-    ),
-    Step(
-        "tests_pass/round_trips",
-        ("assay eval rtc --out {self}/round_trips {studied} --workers {workers} --python {python312}",),
-        needs=("tests_pass/complete",),
-        code=(
-            *_PLACES, "analysis/oracle", "offline_eval/asked_line.py", "offline_eval/rtc/copies.py",
-            *(f"offline_eval/rtc/lines/{name}.py" for name in ("facts", "study", "trips")),
-        ),
-        minutes=35, because="18,000 generations in 9 minutes, 5,500 texts judged at 4 a second", programs=("python312",),
+        ("assay eval counterfeit --out $self/counterfeit --per-project 60 --workers 2 --python $python312",),
+        minutes=80, needs=("tests_pass/complete",), code=(*_TESTED, "offline_eval/counterfeit"), programs=("python312",),
     ),
     Step(
         "tests_pass/catcode",
-        ("assay eval catcode --out {self}/catcode {rewritten} --workers {workers} --python {python312}",),
-        needs=("tests_pass/complete",),
-        code=(
-            *_PLACES, "analysis/oracle", "analysis/morphisms", "analysis/bugs", "offline_eval/asked_line.py",
-            *(f"offline_eval/catcode/lines/{name}.py" for name in ("asking", "confirm", "facts", "rewrites", "study", "view")),
-        ),
-        minutes=55, because="867 lines at 5.5 s of one worker, their scores in 3 minutes, 1,200 texts judged", programs=("python312",),
+        ("assay eval catcode --out $self/catcode --per-project 40 --workers 2 --python $python312",),
+        minutes=55, needs=("tests_pass/complete",), programs=("python312",),
+        code=(*_TESTED, "analysis/bugs", "analysis/morphisms", "offline_eval/catcode"),
     ),
     Step(
         "tests_pass/fit",
-        (
-            # A map that can be moved toward a project's own samples, which is what these maps are for.
-            *(
-                f"assay calibrate fit {{tests_pass/complete}}/suites/samples/{task}.jsonl --event tests_pass --features free --map platt "
-                f"{{tests_folds}} --out {{tree}}/calibration/shipped/tests_pass-{task}.json"
-                for task in TASKS
-            ),
-            "python -m training.remake.pages.tests_pass {tree}",
+        # A map that can be moved toward a project's own samples, which is what these maps are for.
+        _each_task(
+            "assay calibrate fit $tests_pass_complete/suites/samples/TASK.jsonl --event tests_pass --features free --map platt "
+            "--keep-folds --out calibration/shipped/tests_pass-TASK.json"
         ),
+        minutes=0.5,
         needs=("tests_pass/complete",),
-        code=(*_FITS, *_pages("tests_pass")),
-        makes=(*(f"calibration/shipped/tests_pass-{task}.json" for task in TASKS), FOLDS, "docs/calibration.md#tests-pass"),
-        minutes=0.5, because="three fits of a second",
+        files=_shipped(*(f"tests_pass-{task}" for task in TASKS)),
+        blocks={"docs/calibration.md#tests-pass": partial(calibrators.worth, event="tests_pass")},
+        code=_FITS,
     ),
     Step(
         "repairs/study",
-        ("assay eval repairs --out {self}/repairs {mended} --workers {workers} --python {python312}",),
-        needs=("tests_pass/complete",),
-        code=(
-            *_PLACES, "analysis/bugs", "analysis/morphisms", "analysis/oracle", "analysis/repairs", "suggestion/repair",
-            "offline_eval/asked_line.py", "offline_eval/counterfeit/classes.py",
-            *(f"offline_eval/counterfeit/lines/{name}.py" for name in ("draw", "label")), "offline_eval/repairs/lines",
-            *(f"offline_eval/repairs/{name}.py" for name in ("candidates", "faults", "loop", "model", "samples")),
-        ),
-        minutes=40, because="160 places at about 30 s of a processor, from a trial with 6", programs=("python312",),
+        ("assay eval repairs --out $self/repairs --per-project 8 --workers 2 --python $python312",),
+        minutes=40, needs=("tests_pass/complete",), programs=("python312",),
+        code=(*_TESTED, "analysis/bugs", "analysis/morphisms", "analysis/repairs", "offline_eval/repairs", "suggestion/repair"),
     ),
     Step(
         "repairs/fit",
-        tuple(
-            f"assay calibrate fit {{repairs/study}}/repairs/samples/{task}.jsonl --event {event} --features {','.join(FEATURES[task])} "
-            f"{{tests_folds}} --out {{tree}}/calibration/shipped/{event}-{task}.json"
-            for event, task in REPAIRS
+        # Of where a bug is. Those of repairs are not shipped: they hold for bugs by rules alone (docs/studies.md).
+        (
+            f"assay calibrate fit $repairs_study/repairs/samples/fault.jsonl --event exact_match --features {','.join(FEATURES['fault'])} "
+            "--keep-folds --out calibration/shipped/exact_match-fault.json",
         ),
-        needs=("repairs/study",),
-        code=(*_FITS, "offline_eval/repairs/samples.py"),
-        makes=(*(f"calibration/shipped/{event}-{task}.json" for event, task in REPAIRS), FOLDS),
-        minutes=0.5, because="a fit of some seconds",
+        minutes=0.5, needs=("repairs/study",), files=_shipped("exact_match-fault"), code=_FITS,
     ),
     Step(
         "repository/run",
         (
+            "sources=${XDG_CACHE_HOME:-$HOME/.cache}/assay/suites/sources; mkdir -p $self/sources",
+            # A copy, into which the calibrators are written.
             *(
-                f"python benchmarks/repositories.py run --out {{self}} --sources {{shared}}/repositories --projects {projects} "
-                f"--samples {samples} --minutes {{minutes}} --workers {{workers}} --python {{python312}}"
-                for projects, samples in (("{suites}", "{samples}"), ("{quick_suites}", "{more_samples}"))
+                f"[ -d $self/sources/{project.name} ] || cp -r $sources/{project.name}-{project.version}/{project.name} $self/sources/\n"
+                f"assay calibrate repo $self/sources/{project.name} --samples 240 --minutes 30 --make-environment --python $python312 "
+                f"--workers 2 --out $self/runs/{project.name}"
+                for project in measured_projects()
+                if project.name in QUICK
             ),
         ),
-        code=("offline_eval/repository", "offline_eval/sets", "analysis/oracle", *_ASKED, "benchmarks/repositories.py"),
-        minutes=120, because="3,100 places at two seconds by the median, and the suites' own runs", programs=("python312",),
-    ),
-    Step(
-        "repository/tables",
-        (
-            "python benchmarks/repositories.py table --out {repository/run} > {self}/tables.md",
-            f"python -m training.remake.pages.pasted {{tree}} docs/repository.md {{self}}/tables.md {','.join(TASKS)},block "
-            "projects=Projects costs=Costs 'cross=Exact match against passing tests' "
-            "'over-projects=Calibrators over projects, each project judged by a map of all others' "
-            "\"own-samples=What a project's own samples bring\"",
-        ),
-        needs=("repository/run",),
-        code=(*_FITS, "benchmarks/repositories.py"),
-        makes=tuple(f"docs/repository.md#{block}" for block in ("projects", "costs", "cross", "over-projects", "own-samples")),
-        minutes=8, because="1,600 fits of up to a second",
+        minutes=150, needs=("tests_pass/complete",), blocks={"docs/repository.md#projects": results.repositories},
+        code=(*_TESTED, "offline_eval/repository"), programs=("python312",), tasks=(*TASKS, "block"),
     ),
     Step(
         "validation/tables",
         (
-            # Their reports are of the present code, whenever they were run.
-            *(f"assay eval report {run}" for run in _STUDIES),
-            # A later run replaces the figures of an earlier one, but for those that it lacks.
-            "python -m training.remake.validated {tree} exact_match {tests_pass/catcode}/catcode {tests_pass/round_trips}/round_trips "
-            "{tests_pass/complete}/suites {exact_match/reflective}/reflective {exact_match/complete}/projects",
-            "python -m training.remake.validated {tree} exact_match-alternatives {exact_match/complete_several}/alternatives",
-            "python -m training.remake.validated {tree} tests_pass {tests_pass/counterfeit}/counterfeit "
-            "{tests_pass/catcode}/catcode {tests_pass/round_trips}/round_trips {tests_pass/reflective}/suites_reflective "
-            "{tests_pass/complete}/suites",
-            f"python -m training.remake.pages.validation {{tree}} {' '.join(_STUDIES)}",
+            "mkdir -p $self/runs",
+            *(
+                f"ln -sfn {run} $self/runs/ && assay eval report {run}"
+                for run in (
+                    "$exact_match_complete/projects", "$exact_match_complete_several/alternatives", "$exact_match_reflective/reflective",
+                    "$tests_pass_complete/suites", "$tests_pass_reflective/suites_reflective", "$tests_pass_counterfeit/counterfeit",
+                    "$tests_pass_catcode/catcode",
+                )
+            ),
+            "assay calibrate validate --all $self/runs --calibrators calibration/shipped",
         ),
+        minutes=6,
         needs=(
             "exact_match/complete", "exact_match/complete_several", "exact_match/fit", "exact_match/reflective", "tests_pass/fit",
-            "tests_pass/catcode", "tests_pass/complete", "tests_pass/counterfeit", "tests_pass/reflective", "tests_pass/round_trips",
+            "tests_pass/complete", "tests_pass/reflective", "tests_pass/counterfeit", "tests_pass/catcode",
         ),
-        code=(
-            *_FITS, "calibration/report", "calibration/validation", "cli/calibrate/validation.py", "offline_eval/catcode",
-            "offline_eval/counterfeit", "offline_eval/paper_tables", "offline_eval/rtc",
-            "training/remake/validated.py", *_pages("validation"),
-        ),
-        makes=(
-            "calibration/shipped/validation",
-            *(f"docs/validation.md#{block}" for block in (
-                "claims", "claims-catcode", "claims-counterfeit", "claims-round-trips", "primary", "shipped",
-            )),
-        ),
-        minutes=6, because="six reports, and fifteen times some seconds of fits and resamples",
+        files=("calibration/shipped/validation",),
+        blocks={
+            "docs/validation.md#primary": results.primary,
+            "docs/validation.md#claims": results.claims,
+            "docs/validation.md#claims-counterfeit": partial(results.claims_of_lines, step="tests_pass/counterfeit", run="counterfeit"),
+            "docs/validation.md#claims-catcode": partial(results.claims_of_lines, step="tests_pass/catcode", run="catcode"),
+        },
+        code=(*_FITS, "calibration/report", "calibration/validation", "offline_eval/paper_tables"),
     ),
 )  # fmt: skip

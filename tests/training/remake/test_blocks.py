@@ -1,75 +1,227 @@
+"""The blocks of the pages: of what this checkout ships, of samples whose truth is known, and of what programs print."""
+
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from msgspec import structs
+from synthetic_samples import world
 
-from training.remake.blocks import NOT_MEASURED, Block, BlockError, blocks_of, filled, withdrawn
-from training.remake.present import Present
+from assay.calibration.calibrator import load
+from assay.calibration.fitting.fit import Fit, fit
+from assay.calibration.held_out import FOLDER
+from assay.calibration.metrics.intervals import Interval
+from assay.calibration.report.report import report
+from assay.calibration.samples import Sample, write_samples
+from assay.calibration.validation import table
+from assay.calibration.validation.figures import figure
+from assay.calibration.validation.words import PRIMARY
+from training.remake import alternatives, calibrators, results
+from training.remake.calibrators import SHIPPED, TASKS
+from training.remake.evidence import blocks_in
 
-PAGE = """# Title
-
-<!-- remake one: begin; model a, prompt b -->
-
-| a |
-
-<!-- remake one: end -->
-
-* a point
-
-  <!-- remake two: begin; not measured -->
-
-  Not measured.
-
-  <!-- remake two: end -->
-
-The end.
-"""
-LINES = st.lists(st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=20), min_size=1, max_size=5)
+ROOT = Path(__file__).parents[3]
 
 
-def test_blocks_are_read_without_their_indentation() -> None:
-    assert list(blocks_of(PAGE)) == [Block("one", "model a, prompt b", "| a |"), Block("two", NOT_MEASURED, "Not measured.")]
-
-
-@given(LINES, st.sampled_from(["one", "two"]))
-def test_a_filled_block_has_the_content_and_filling_it_twice_changes_nothing(lines: list[str], name: str) -> None:
-    content = "\n".join(lines)
-    page = filled(PAGE, name, content, "model c, prompt d")
-    found = {block.name: block for block in blocks_of(page)}
-    assert found[name] == Block(name, "model c, prompt d", content)
-    other = {"one": "two", "two": "one"}[name]
-    assert found[other] in blocks_of(PAGE)
-    assert filled(page, name, content, "model c, prompt d") == page
-    assert page.startswith("# Title\n\n")
-    assert page.endswith("\n\nThe end.\n")
-
-
-def test_a_withdrawn_block_says_so_to_the_reader() -> None:
-    page = withdrawn(PAGE, "one")
-    assert "| a |" not in page
-    assert "Not measured for this version" in page
-    assert next(iter(blocks_of(page))).of == NOT_MEASURED
+def rows_of(text: str) -> list[list[str]]:
+    """The cells of a Markdown table's rows, its head first; every row has as many."""
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")]
+    assert len({len(row) for row in rows}) == 1
+    return [rows[0], *rows[2:]]
 
 
 @pytest.mark.parametrize(
-    ("page", "why"),
+    ("block", "made"),
     [
-        (PAGE + PAGE, "two blocks are named 'one'"),
-        (PAGE.replace("<!-- remake one: end -->", ""), "has no partner"),
-        (PAGE.replace("remake one: end", "remake other: end"), "has no partner"),
+        ("result", calibrators.exact_match),
+        ("dial", calibrators.dial),
+        ("selection", calibrators.selection),
+        ("between-projects", calibrators.between_projects),
     ],
 )
-def test_a_page_with_broken_markers_is_refused(page: str, why: str) -> None:
-    with pytest.raises(BlockError, match=why):
-        list(blocks_of(page))
-    with pytest.raises(BlockError, match="there is no block 'three'"):
-        filled(PAGE, "three", "", "")
+def test_the_page_says_of_the_shipped_calibrators_what_their_files_say(block: str, made: Any) -> None:
+    shown = {each.name: each.content for each in blocks_in(ROOT, "docs/calibration.md")}
+    assert shown.get(block, made({"tree": ROOT})) == made({"tree": ROOT})
 
 
-def test_what_is_named_holds_for_the_present_model_and_any_of_its_prompts() -> None:
-    now = Present("aa", {"line": "11", "line_rest": "11", "block": "22"})
-    assert now.named("line", "line_rest") == "model aa, prompt 11"
-    assert now.named() == "model aa, prompt 11 22"
-    assert all(map(now.holds, (now.named("line"), now.named("block"), now.named())))
-    assert not any(map(now.holds, ("model aa, prompt 11 33", "model bb, prompt 11", "model aa", "", NOT_MEASURED)))
+@pytest.fixture(scope="module")
+def made() -> Fit:
+    return fit(world(400, projects=8)[0], "exact_match", ("total_logprob", "length"), resamples=50)
+
+
+@pytest.fixture
+def reports(made: Fit, tmp_path: Path) -> Mapping[str, Path]:
+    """Folders of steps, of which a report of each task is the same."""
+    document = json.loads(report([made], tmp_path / "made").document)
+    for task in TASKS:
+        (tmp_path / task).mkdir()
+        (tmp_path / task / "report.json").write_text(json.dumps(document))
+    return {"exact_match/report": tmp_path}
+
+
+def test_the_sentence_under_before_and_after_follows_from_the_table(reports: Mapping[str, Path]) -> None:
+    for task, low, p in (("line", 0.05, 0.04), ("line_rest", -0.05, 0.06), ("line_middle", -0.05, 0.06)):
+        path = reports["exact_match/report"] / task / "report.json"
+        document = json.loads(path.read_text())
+        found = document["reports"][0]
+        found["difference"]["skill"] = {"value": 0.1, "low": low, "high": 0.2}
+        found["before"]["kuiper"]["p_value"], found["after"]["kuiper"]["p_value"] = p, 0.5
+        path.write_text(json.dumps(document))
+    said = " ".join(calibrators.before_and_after(reports).split("\n\n")[-1].split())
+    assert "skill is higher by more than noise for `line`." in said
+    assert "for `line` before, and for none after" in said
+
+
+def test_each_project_of_a_report_has_a_row(reports: Mapping[str, Path]) -> None:
+    _, *projects = rows_of(calibrators.by_project(reports))
+    assert len(projects) == 8
+    assert all(", " in cell for row in projects for cell in row[1:])
+
+
+def test_how_often_what_is_written_is_not_shown(tmp_path: Path) -> None:
+    made = [
+        {"id": "1", "task": "line", "text": "a", "inserted": "a"},
+        {"id": "2", "task": "line", "text": "b  ", "inserted": "b"},
+        {"id": "3", "task": "line", "text": "c)", "inserted": "c"},
+        {"id": "4", "task": "line", "text": "d", "inserted": None},
+        {"id": "5", "task": "line", "text": " ", "inserted": None},
+        {"id": "6", "task": "line_rest", "text": "e", "inserted": "e"},
+        {"id": "1", "task": "line", "text": "f", "inserted": None, "arm": "no_suffix"},
+    ]
+    labelled = [one | {"labels": {"exact_match": one["id"] == "4"}} for one in made]
+    (tmp_path / "projects").mkdir()
+    (tmp_path / "projects" / "generations.jsonl").write_text("".join(json.dumps(one) + "\n" for one in labelled))
+    _, line, rest, middle = rows_of(calibrators.hidden({"exact_match/complete": tmp_path}))
+    assert line[:2] == ["`line`", "4"]
+    assert line[2].startswith("1, 25.0% (")
+    assert (line[3], line[4].split(",")[0]) == ("1", "1")
+    assert rest[1:3] == ["1", "0, 0.0% (0.0% to 79.3%)"]
+    assert middle[1:] == ["0", "0", "0", "0"]
+
+
+def drawn(count: int, task: str) -> list[Sample]:
+    """Two alternatives at each place. Of lines alone the second is right as often as its log-probability says, else never."""
+    found = list[Sample]()
+    for one, two in zip(*(world(count, projects=6, seed=seed)[0] for seed in (0, 1)), strict=True):
+        labels = two.labels if task == "line" else {**two.labels, "exact_match": False}
+        other = structs.replace(two, id=f"{two.id}-2", rank=2, project=one.project, labels=labels)
+        found += [one, other]
+    return [structs.replace(each, task=task, alternatives=2, measures=each.measures | {"agreement": -0.1 * each.rank}) for each in found]
+
+
+@pytest.mark.slow
+def test_a_map_of_all_alternatives_is_shipped_only_where_the_rule_allows_it_and_an_older_one_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(alternatives, "FREE", ("total_logprob", "length", "agreement"))
+    monkeypatch.setattr(alternatives, "WITHOUT", ("total_logprob", "length"))
+    run, shipped = tmp_path / "alternatives", tmp_path / SHIPPED
+    for task in TASKS:
+        write_samples(run / "samples" / f"{task}.jsonl", drawn(300, task))
+    reasons = {found.task: alternatives.why_not(found) for found in alternatives.drawn(run)}
+    assert not reasons["line"]
+    assert "refuted" in reasons["line_rest"] or "no skill" in reasons["line_rest"]
+    assert alternatives.ship(run, shipped) == 0
+    assert [path.name for path in shipped.glob("*.json")] == ["exact_match-line-alternatives.json"]
+    assert load(shipped / "exact_match-line-alternatives.json").fitted_on.alternatives == 2
+    assert len(list((shipped / FOLDER).iterdir())) == 1
+    (shipped / "exact_match-line-alternatives.json").rename(shipped / "exact_match-line_rest-alternatives.json")
+    assert alternatives.ship(run, shipped) == 0
+    assert not (shipped / "exact_match-line_rest-alternatives.json").exists()
+    at = {"exact_match/complete_several": tmp_path}
+    assert [row[1] for row in rows_of(alternatives.fitted(at))[1:4]] == ["all", "first choices", "the others"]
+    assert [row[1] for row in rows_of(alternatives.against_first(at))[1:]] == ["300"] * 3
+    assert alternatives.are_shipped(at).splitlines()[0] == "* `line`: shipped."
+
+
+PRINTED = """Assay completes its example files.
+
+1/2 a.py:7 the end of a line
+    6  x = 1
+    7  return «totals»
+    8
+       ◇ unlikely 25-44 % exact match  the author wrote: dict(totals)  94 ms
+
+2/2 b.py:9 the end of a line
+    9  y = «[
+   10      1]»
+   11
+       ◇ unlikely 1-4 % exact match  the author wrote: 1  94 ms
+
+1 of 2 places exactly as the author wrote them
+80 ms for a suggestion
+Evidence for line (informative): 10 lines
+"""
+
+
+def test_the_recording_has_the_place_it_always_has_and_no_other() -> None:
+    assert results.excerpt(PRINTED, "b.py:9") == (
+        "```\n$ make demo\nAssay completes its example files.\n\n2/2 b.py:9 the end of a line\n    9  y = «[\n   10      1]»\n"
+        "       ◇ unlikely 1-4 % exact match  the author wrote: 1  94 ms\n…\n1 of 2 places exactly as the author wrote them\n"
+        "80 ms for a suggestion\n```"
+    )
+    with pytest.raises(ValueError, match=r"no c\.py:1"):
+        results.excerpt(PRINTED, "c.py:1")
+
+
+def test_the_first_table_has_the_primary_figures_of_each_calibrator_and_whether_its_number_is_shown(made: Fit) -> None:
+    empty = table.empty(made.calibrator)
+    k1 = figure("K1", Interval(0.2, 0.1, 0.3), 400, 8, "project", "> 0")
+    m3 = figure("M3", Interval(-0.2, -0.3, -0.1), 400, 8, "project", "> 0")
+    good = table.merged(empty, table.rows_of((k1,), "calibration", "projects", "0" * 64))
+    m1 = figure("M1", Interval(0.01, 0.0, 0.02), 400, 8, "project")
+    bad = table.merged(good, table.rows_of((m1, m3), "catcode", "catcode", "0" * 64))
+    text = results.of_primary({"good": good, "bad": bad})
+    assert all(f"* **{id}.** " in text for id in PRIMARY)
+    assert "Of 10 primary figures of 2 calibrators: 2 hold, 1 refuted, 1 reported without a claim, 6 not run." in " ".join(text.split())
+    holds, not_run = "**holds** 0.200 (0.100 to 0.300)", "not run"
+    assert rows_of(text)[1:] == [
+        ["`good`", holds, *[not_run] * 4, "shown"],
+        ["`bad`", holds, not_run, not_run, "**reported** 0.010 (0.000 to 0.020)", "**refuted** -0.200 (-0.300 to -0.100)", "not shown"],
+    ]
+
+
+def claims(folder: Path, *verdicts: str) -> None:
+    found = [{"claim": "c", "paper": "p", "rule": "r", "verdict": each, "ours": "0.1" * (each != "not run")} for each in verdicts]
+    (folder / "report").mkdir(parents=True)
+    (folder / "report" / "report.json").write_text(json.dumps({"claims": found}))
+
+
+def test_a_claim_has_the_verdict_of_the_run_that_can_test_it(tmp_path: Path) -> None:
+    runs = {"exact_match/complete": "projects", "exact_match/reflective": "reflective", "tests_pass/complete": "suites"}
+    runs["tests_pass/reflective"] = "suites_reflective"
+    verdicts = (("refuted", "not run"), ("undecided", "confirmed"), ("not run", "undecided"), ("not run", "not run"))
+    for name, each in zip(runs.values(), verdicts, strict=True):
+        claims(tmp_path / name, *each)
+    at = dict.fromkeys(runs, tmp_path)
+    said, *_ = results.claims(at).split("\n\n")
+    assert " ".join(said.split()) == (
+        "Of 2 claims, 30 projects, exact match: 1 confirmed, 1 refuted; 20 projects, their tests: 1 undecided, 1 not run."
+    )
+    assert [row[2:] for row in rows_of(results.claims(at))[1:]] == [
+        ["**refuted**: 0.1", "**not run**"],
+        ["**confirmed**: 0.1", "**undecided**: 0.1"],
+    ]
+    said, text = results.claims_of_lines(at, "exact_match/complete", "projects").split("\n\n")
+    assert said == "Of 2 claims, lines of 20 projects: 1 refuted, 1 not run."
+    assert rows_of(text)[1] == ["c (r)", "p", "**refuted**: 0.1"]
+
+
+def test_each_task_of_a_repository_has_a_row_with_its_rates_and_what_its_samples_brought(tmp_path: Path) -> None:
+    rate = {"n": 10, "positives": 5, "value": 0.5, "low": 0.25, "high": 0.75}
+    found = {
+        "places": 12,
+        "deletion": {"filtered": {"value": 0.25, "low": 0.1, "high": 0.5}},
+        "tasks": {"line": {"exact_match": rate, "tests_pass": rate | {"n": 0, "value": None}}},
+        "calibrators": [{"calibrator": {"event": "exact_match", "task": "line"}, "gain": {"gain": 0.01, "low": -0.02, "high": 0.04}}],
+    }
+    folder = tmp_path / "runs" / "toolz" / "report"
+    folder.mkdir(parents=True)
+    (folder / "report.json").write_text(json.dumps(found))
+    _, row = rows_of(results.repositories({"repository/run": tmp_path}))
+    assert row[:5] == ["toolz", "`line`", "12", "25% (10% to 50%)", "50.0% (25.0% to 75.0%), n = 10"]
+    assert row[5:] == ["", "+0.0100 (-0.0200 to +0.0400)", ""]

@@ -9,19 +9,93 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from synthetic_samples import world
 
 from assay.calibration.calibrator import Calibrator, load, save
 from assay.calibration.fitting.fit import fit
 from assay.calibration.held_out import folds_path
 from assay.calibration.validation.table import path_of
-from training.remake.evidence import BESIDE, PAGES, SHIPPED, blocks_in, fill, not_measured, stale, withdraw
-from training.remake.present import Present, present
-from training.remake.ship import ship
-from training.remake.steps import FOLDS, FULL, STEPS
-from training.remake.workplace import Workplace
+from training.remake.calibrators import SHIPPED
+from training.remake.driver import Remake
+from training.remake.evidence import (
+    BESIDE,
+    NOT_MEASURED,
+    PAGES,
+    Block,
+    BlockError,
+    Present,
+    blocks_in,
+    blocks_of,
+    fill,
+    filled,
+    not_measured,
+    present,
+    stale,
+    withdraw,
+)
+from training.remake.steps import STEPS
 
 ROOT = Path(__file__).parents[3]
+PAGE = """# Title
+
+<!-- remake one: begin; model a, prompt b -->
+
+| a |
+
+<!-- remake one: end -->
+
+* a point
+
+  <!-- remake two: begin; not measured -->
+
+  Not measured.
+
+  <!-- remake two: end -->
+
+The end.
+"""
+LINES = st.lists(st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=20), min_size=1, max_size=5)
+
+
+def test_blocks_are_read_without_their_indentation() -> None:
+    assert list(blocks_of(PAGE)) == [Block("one", "model a, prompt b", "| a |"), Block("two", NOT_MEASURED, "Not measured.")]
+
+
+@given(LINES, st.sampled_from(["one", "two"]))
+def test_a_filled_block_has_the_content_and_filling_it_twice_changes_nothing(lines: list[str], name: str) -> None:
+    content = "\n".join(lines)
+    page = filled(PAGE, name, content, "model c, prompt d")
+    found = {block.name: block for block in blocks_of(page)}
+    assert found[name] == Block(name, "model c, prompt d", content)
+    assert found[{"one": "two", "two": "one"}[name]] in blocks_of(PAGE)
+    assert filled(page, name, content, "model c, prompt d") == page
+    assert page.startswith("# Title\n\n")
+    assert page.endswith("\n\nThe end.\n")
+
+
+@pytest.mark.parametrize(
+    ("page", "why"),
+    [
+        (PAGE + PAGE, "two blocks are named 'one'"),
+        (PAGE.replace("<!-- remake one: end -->", ""), "has no partner"),
+        (PAGE.replace("remake one: end", "remake other: end"), "has no partner"),
+    ],
+)
+def test_a_page_with_broken_markers_is_refused(page: str, why: str) -> None:
+    with pytest.raises(BlockError, match=why):
+        list(blocks_of(page))
+    with pytest.raises(BlockError, match="there is no block 'three'"):
+        filled(PAGE, "three", "", "")
+
+
+def test_what_is_named_holds_for_the_present_model_and_any_of_its_prompts() -> None:
+    now = Present("aa", {"line": "11", "line_rest": "11", "block": "22"})
+    assert now.named("line", "line_rest") == "model aa, prompt 11"
+    assert now.named() == "model aa, prompt 11 22"
+    assert all(map(now.holds, (now.named("line"), now.named("block"), now.named())))
+    assert not any(map(now.holds, ("model aa, prompt 11 33", "model bb, prompt 11", "model aa", "", NOT_MEASURED)))
 
 
 @pytest.fixture(scope="module")
@@ -37,14 +111,11 @@ def test_all_shipped_evidence_names_the_present_fingerprints(now: Present) -> No
         warnings.warn(f"not measured for this version: {', '.join(owed)}; python -m training.remake --dry-run", stacklevel=1)
 
 
-def test_every_block_of_the_pages_is_made_by_a_step_and_every_step_finds_its_blocks() -> None:
-    made = {what for step in STEPS for what in step.makes if "#" in what}
-    assert {f"{page}#{block.name}" for page in PAGES for block in blocks_in(ROOT, page)} == made
-
-
-def test_every_shipped_calibrator_is_made_by_a_step() -> None:
-    made = {what for step in STEPS for what in step.makes}
+def test_every_block_of_the_pages_and_every_shipped_calibrator_is_made_by_a_step() -> None:
+    made = {what for step in STEPS for what in (*step.blocks, *step.files)}
+    assert {f"{page}#{block.name}" for page in PAGES for block in blocks_in(ROOT, page)} <= made
     assert {str(SHIPPED / path.name) for path in (ROOT / SHIPPED).glob("*.json")} <= made
+    assert {what.partition("#")[0] for step in STEPS for what in step.blocks} <= set(PAGES)
 
 
 @pytest.fixture
@@ -53,7 +124,7 @@ def tree(tmp_path: Path, now: Present) -> Path:
     for name in (*PAGES, "docs/calibration", str(SHIPPED)):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (shutil.copytree if (ROOT / name).is_dir() else shutil.copyfile)(ROOT / name, tmp_path / name)
-    fill(tmp_path, "docs/calibration.md", {"result": "as measured"}, now.named("line"))
+    fill(tmp_path, "docs/calibration.md#result", "as measured", now.named("line"))
     return tmp_path
 
 
@@ -65,10 +136,11 @@ def test_evidence_of_another_prompt_is_withdrawn_and_nothing_else(tree: Path, no
     document = json.loads(path.read_text())
     document["fitted_on"]["prompt"] = "f" * 16
     path.write_text(json.dumps(document))
-    fill(tree, "docs/maps.md", {"levels": "a table"}, f"model {now.model}, prompt {'f' * 16}")
-    assert {one.what for one in withdraw(tree, now)} == {*(str(file.relative_to(tree)) for file in gone), "docs/maps.md#levels"}
+    fill(tree, "docs/repository.md#projects", "a table", f"model {now.model}, prompt {'f' * 16}")
+    assert {one.what for one in withdraw(tree, now)} == {*(str(file.relative_to(tree)) for file in gone), "docs/repository.md#projects"}
     assert set((tree / SHIPPED).rglob("*.json")) == files - gone
-    assert "docs/maps.md#levels" in not_measured(tree)
+    assert "docs/repository.md#projects" in not_measured(tree)
+    assert "Not measured for this version" in (tree / "docs" / "repository.md").read_text()
     assert kept in blocks_in(tree, "docs/calibration.md")
     assert withdraw(tree, now) == []
 
@@ -98,10 +170,6 @@ def put(calibrator: Calibrator, file: Path) -> set[Path]:
     return beside
 
 
-def beside(tree: Path) -> set[Path]:
-    return {path for name in BESIDE for path in (tree / SHIPPED / name).glob("*")}
-
-
 def test_folds_and_tables_are_withdrawn_with_their_calibrator_and_so_are_those_that_belong_to_none(
     bare: Path, now: Present, fitted: Calibrator
 ) -> None:
@@ -112,48 +180,30 @@ def test_folds_and_tables_are_withdrawn_with_their_calibrator_and_so_are_those_t
     for path in orphans:
         path.write_text("{}")
     assert {bare / one.what for one in withdraw(bare, now)} == {old, *of_old, *orphans}
-    assert beside(bare) == of_kept
+    assert {path for name in BESIDE for path in (bare / SHIPPED / name).glob("*")} == of_kept
     kept.unlink()
     withdraw(bare, now)
     assert not any((bare / SHIPPED / name).exists() for name in BESIDE)
 
 
-def test_a_calibrator_is_shipped_with_its_folds_in_the_place_of_the_one_before_and_without_its_table(
-    bare: Path, tmp_path: Path, fitted: Calibrator
+def test_what_a_step_made_is_another_where_the_folds_of_its_own_calibrators_are(
+    bare: Path, now: Present, tmp_path: Path, fitted: Calibrator
 ) -> None:
-    shipped, made = bare / SHIPPED / "exact_match-line-alternatives.json", tmp_path / "made"
-    put(fitted, shipped)
-    put(replace(fitted, reason="fitted again"), made / shipped.name)
-    ship(bare, made, {"line": ""})
-    assert load(shipped).reason == "fitted again"
-    assert beside(bare) == {folds_path(load(shipped), shipped)}
-    ship(bare, made, {"line": "refuted"})
-    assert not shipped.exists()
-    assert beside(bare) == set()
-
-
-def test_a_step_makes_only_the_folds_of_its_own_calibrators(bare: Path, now: Present, tmp_path: Path, fitted: Calibrator) -> None:
     steps = {step.name: step for step in STEPS}
-    place = Workplace(tmp_path / "work", bare, now, steps, FULL)
-    one, other = steps["exact_match/fit"], steps["tests_pass/fit"]
-    assert place.outputs(one)[FOLDS] is place.outputs(other)[FOLDS] is None
+    at, one = Remake(steps, tmp_path / "work", bare, now), steps["exact_match/fit"]
     path = bare / SHIPPED / "exact_match-line.json"
     put(fitted, path)
-    made = place.outputs(one)
-    assert made[FOLDS]
+    made = at.outputs(one)
     put(replace(fitted, reason="another"), bare / SHIPPED / "tests_pass-line.json")
-    assert place.outputs(one) == made
-    assert place.outputs(other)[FOLDS] not in (None, made[FOLDS])
+    assert at.outputs(one) == made
     folds_path(fitted, path).unlink()
-    assert place.outputs(one)[FOLDS] is None
+    assert at.outputs(one) != made
 
 
 def test_with_another_model_all_is_withdrawn(tree: Path, now: Present, fitted: Calibrator) -> None:
     put(fitted, tree / SHIPPED / "exact_match-line.json")
-    other = replace(now, model="0123456789abcdef")
-    withdraw(tree, other)
+    withdraw(tree, replace(now, model="0123456789abcdef"))
     assert not list((tree / SHIPPED).iterdir())
     assert not list((tree / "docs" / "calibration").iterdir())
     assert len(not_measured(tree)) == sum(len(blocks_in(tree, page)) for page in PAGES)
-    text = (tree / "docs" / "calibration.md").read_text()
-    assert "calibration/line/report.md" not in text, "a link to what was deleted"
+    assert "calibration/line/report.md" not in (tree / "docs" / "calibration.md").read_text(), "a link to what was deleted"

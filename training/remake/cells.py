@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from assay.calibration.metrics.intervals import Interval
 
 UNDEFINED = "not defined"
+# A value with its interval: of the library, of a report's JSON, or bare.
+Found = Interval | Mapping[str, float] | tuple[float, float, float]
 
 
 def table(columns: Sequence[str], align: str, rows: Iterable[Sequence[object]]) -> str:
@@ -18,37 +20,34 @@ def table(columns: Sequence[str], align: str, rows: Iterable[Sequence[object]]) 
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
 
 
-def interval(found: Interval | dict[str, float] | None, digits: int = 3, sign: str = "") -> str:
-    """A value with its interval; of a report's JSON or of the library."""
+def of_three(found: Found | None, form: str) -> str:
+    """A value with its interval, each in a format."""
     if found is None:
         return UNDEFINED
-    value, low, high = (found["value"], found["low"], found["high"]) if isinstance(found, dict) else (found.value, found.low, found.high)
-    form = f"{sign}z.{digits}f"
+    if isinstance(found, Interval):
+        found = (found.value, found.low, found.high)
+    value, low, high = (found["value"], found["low"], found["high"]) if isinstance(found, Mapping) else found
     return f"{value:{form}} ({low:{form}} to {high:{form}})"
 
 
-def with_floor(error: dict[str, float]) -> str:
+def interval(found: Found | None, digits: int = 3, sign: str = "") -> str:
+    """A score with its interval."""
+    return of_three(found, f"{sign}z.{digits}f")
+
+
+def percents(found: Found | None, digits: int = 1) -> str:
+    """A share with its interval."""
+    return of_three(found, f".{digits}%")
+
+
+def with_floor(error: Mapping[str, float]) -> str:
     """An error, and that of a perfect forecaster with the same probabilities."""
     return f"{error['value']:.3f} ({error['noise_floor']:.3f})"
 
 
-def p_value(test: dict[str, float] | None) -> str:
+def p_value(test: Mapping[str, float] | None) -> str:
     """A test's p-value of a report's JSON."""
     return UNDEFINED if test is None else "< 0.001" if test["p_value"] < 0.001 else f"{test['p_value']:.3f}"
-
-
-def percent(share: float, digits: int = 1) -> str:
-    """A share."""
-    return f"{share:.{digits}%}"
-
-
-def percents(found: Interval | dict[str, float] | tuple[float, float, float], digits: int = 1) -> str:
-    """A share with its interval."""
-    value, low, high = (
-        found if isinstance(found, tuple) else (found["value"], found["low"], found["high"]) if isinstance(found, dict)
-        else (found.value, found.low, found.high)
-    )  # fmt: skip
-    return f"{percent(value, digits)} ({percent(low, digits)} to {percent(high, digits)})"
 
 
 def code(name: str) -> str:
@@ -66,7 +65,7 @@ def wrapped(text: str) -> str:
     return textwrap.fill(text, 118, break_long_words=False, break_on_hyphens=False)
 
 
-def map_of(calibrator: dict[str, Any]) -> str:
+def map_of(calibrator: Mapping[str, Any]) -> str:
     """The kind of a calibrator's map and of how many measures: "platt of 9", "beta"."""
     kind, count = calibrator["map"]["kind"], len(calibrator["features"])
     return f"{kind} of {count}" if count > 1 else str(kind)

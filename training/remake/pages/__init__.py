@@ -1,1 +1,0 @@
-"""What the pages say in figures, as Markdown, from what the steps measured."""
