@@ -11,6 +11,7 @@ import errno
 import glob
 import hashlib
 import logging
+import os
 import re
 import shutil
 import time
@@ -190,7 +191,7 @@ def _said(entry: Entry) -> Iterator[None]:
             answer = error.__cause__.response
             raise _of_status(entry, answer.status_code, answer.headers.get("Retry-After", "")) from error
         offline = constants.is_offline_mode()
-        named = "" if constants.ENDPOINT == "https://huggingface.co" else ", which HF_ENDPOINT names,"
+        named = ", which HF_ENDPOINT names," if "HF_ENDPOINT" in os.environ else ""
         reason = "HF_HUB_OFFLINE is set, so the hub is not asked" if offline else f"{constants.ENDPOINT}{named} can't be reached ({error})"
         raise errors.NoConnection(reason, entry.file, page, _place_of(entry)) from error
     except (ValueError, ImportError) as error:  # of huggingface_hub and httpx, at a variable's value: a time out of range, a SOCKS proxy

@@ -212,6 +212,7 @@ def test_without_a_network_it_says_which_file_goes_where(hub: Hub, tmp_path: Pat
 
 def test_a_hub_that_is_not_there_is_named(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", "http://127.0.0.1:9/{repo_id}/resolve/{revision}/{filename}")
     assert refusal(NoConnection).startswith("http://127.0.0.1:9, which HF_ENDPOINT names, can't be reached (")
 
