@@ -11,20 +11,17 @@ import http.client
 import json
 import os
 import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Protocol
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "tests"))
+import harness  # noqa: F401 - which puts llama_server on the path
+from llama_server import built_folder
 
-from llama_server import built_folder  # noqa: E402
-
-from assay.inference.llamacpp.model import LlamaModel  # noqa: E402
-from assay.inference.llamacpp.session import CHUNK, runtime  # noqa: E402
-from assay.inference.model import Model, Prompt  # noqa: E402
-from assay.inference.stopping.stop import NONE  # noqa: E402
+from assay.inference.llamacpp.model import LlamaModel
+from assay.inference.llamacpp.session import CHUNK, runtime
+from assay.inference.model import Prompt
+from assay.inference.stopping.stop import NONE
 
 N_CTX = 1024
 
@@ -44,26 +41,14 @@ class Peer(Protocol):
 class Assay:
     """Assay's loop: every token with its exact log-probability, the best other's, and the entropy."""
 
-    def __init__(self, model: Model) -> None:
-        self.model = model
+    def __init__(self, file: Path, threads: int) -> None:
+        self.model = LlamaModel(file, n_ctx=N_CTX, threads=threads)
 
     def ask(self, tokens: list[int], count: int) -> int:
         return len(self.model.generate(Prompt(tuple(tokens), "left_to_right"), stop=NONE, max_tokens=count).tokens)
 
     def close(self) -> None:
         self.model.close()
-
-
-def on_llama(file: Path, threads: int) -> LlamaModel:
-    """Assay's llama.cpp backend."""
-    return LlamaModel(file, n_ctx=N_CTX, threads=threads)
-
-
-def on_transformers(folder: Path, device: str) -> Model:
-    """Assay's transformers backend, float32 as its peer."""
-    from assay.inference.hf.model import HFModel
-
-    return HFModel(folder, n_ctx=N_CTX, device=device, dtype="float32")
 
 
 class Bare:
@@ -186,10 +171,11 @@ class Transformers:
         """The model is its opener's."""
 
 
-def transformers_model(folder: Path, device: str) -> Any:
+def transformers_model(file: Path, device: str) -> Any:
+    """The GGUF file's weights in float32."""
     from transformers import AutoModelForCausalLM
 
-    model: Any = AutoModelForCausalLM.from_pretrained(folder, local_files_only=True, dtype="float32")
+    model: Any = AutoModelForCausalLM.from_pretrained(file.parent, gguf_file=file.name, local_files_only=True, dtype="float32")
     return model.to(device).eval()
 
 
