@@ -26,7 +26,7 @@ from typing import Any
 import harness
 import numpy as np
 from llama_server import built_folder, is_built, running
-from peers import N_CTX, Assay, Bare, HighLevel, Peer, Server, Transformers, llama_bench, transformers_model
+from peers import N_CTX, Assay, Bare, HighLevel, Peer, Server, Transformers, dies_of_amx, llama_bench, transformers_model
 
 from assay.inference.llamacpp.cores import physical_cores
 from assay.inference.llamacpp.model import LlamaModel
@@ -120,8 +120,11 @@ def model_ms_per_prompt_token(model: LlamaModel, prompt: Prompt) -> float:
 def opened(file: Path, threads: int, slow_peers: bool, stack: ExitStack) -> dict[str, Peer]:
     """All peers that this machine has, closed with the stack."""
     peers: dict[str, Peer] = {"Assay": Assay(file, threads), REFERENCE: Bare(file, threads)}
-    peers["create_completion"] = HighLevel(file, threads, logprobs=False)
-    peers["create_completion, logprobs"] = HighLevel(file, threads, logprobs=True)
+    if dies_of_amx():
+        print("Without create_completion, which dies on a processor with AMX.")
+    else:
+        peers["create_completion"] = HighLevel(file, threads, logprobs=False)
+        peers["create_completion, logprobs"] = HighLevel(file, threads, logprobs=True)
     if is_built():
         options = ("--ctx-size", str(N_CTX), "--threads", str(threads), "--threads-batch", str(threads))
         address = stack.enter_context(running(file, *options))

@@ -51,12 +51,19 @@ class Assay:
         self.model.close()
 
 
+def dies_of_amx() -> bool:
+    """Whether weights that llama.cpp lays out for the processor end this process, as of inference/llamacpp/session.py."""
+    return b"AMX_INT8 = 1" in runtime()[0].llama_print_system_info()
+
+
 class Bare:
     """llama.cpp's own loop: llama_decode, then its greedy sampler in C; the common prefix of the last prompt kept."""
 
     def __init__(self, file: Path, threads: int) -> None:
         self.llama, _ = runtime()
-        self.weights = self.llama.llama_model_load_from_file(os.fsencode(file), self.llama.llama_model_default_params())
+        of_weights = self.llama.llama_model_default_params()
+        of_weights.use_extra_bufts = not dies_of_amx()
+        self.weights = self.llama.llama_model_load_from_file(os.fsencode(file), of_weights)
         parameters = self.llama.llama_context_default_params()
         parameters.n_ctx, parameters.n_batch, parameters.n_ubatch = N_CTX, CHUNK, CHUNK
         parameters.n_threads = parameters.n_threads_batch = threads
