@@ -16,9 +16,9 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import harness
 from client import Client, RpcError, span
-from processes import cpu_seconds
-from replay import Buffer, Edit, GhostText, Work, utf16
+from replay import Buffer, Edit, GhostText, utf16
 
 AUTOMATIC, INVOKED = 2, 1
 # How long a cursor rests before the editors tell of it.
@@ -44,14 +44,10 @@ class AssayServer:
         self._command: dict[str, Any] | None = None
         self._asking: tuple[int, asyncio.Task[None]] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        self._requests = self._cancelled = self._unused = 0
-        self._told_before: dict[str, int] = {}
         self._error: BaseException | None = None
 
     async def open(self, file: Path, buffer: Buffer) -> None:
         self._buffer, self._uri, self._version = buffer, file.as_uri(), 1
-        self._requests = self._cancelled = self._unused = 0
-        self._told_before = await self._told()
         self._client.open(self._uri, buffer.text)
         self._rests()
 
@@ -76,14 +72,7 @@ class AssayServer:
             params = {"command": command["command"], "arguments": command.get("arguments", [])}
             self._follow(self._client.answer(self._client.ask("workspace/executeCommand", params)))
 
-    async def answered(self) -> None:
-        """Wait for the answer to the latest request."""
-        if self._asking is not None:
-            await asyncio.wait({self._asking[1]})
-        if self._error is not None:
-            raise self._error
-
-    async def rest(self) -> Work:
+    async def rest(self) -> None:
         self._cancel()
         self.shown = None
         if self._tasks:
@@ -92,16 +81,13 @@ class AssayServer:
             raise self._error
         self._client.notify("textDocument/didClose", {"textDocument": {"uri": self._uri}})
         await self._quiet()
-        told = {name: count - self._told_before.get(name, 0) for name, count in (await self._told()).items()}
-        return Work(self._requests, self._cancelled, self._unused, told.get("prompt_tokens"), told.get("decoded_tokens"))
 
     def cpu_seconds(self) -> float:
-        return cpu_seconds(self._client.process.pid)
+        return harness.cpu_seconds(self._client.process.pid)
 
     def _ask(self, trigger: int) -> None:
         self._cancel()
         self.shown = None
-        self._requests += 1
         params = {"textDocument": {"uri": self._uri}, "position": self._position(), "context": {"triggerKind": trigger}}
         number = self._client.ask("textDocument/inlineCompletion", params)
         self._asking = number, self._follow(self._answer(number))
@@ -131,13 +117,9 @@ class AssayServer:
         except RpcError as error:
             if error.code not in CANCELLED:
                 raise
-            self._cancelled += 1
             return
-        if self._asking is None or self._asking[0] != number:
-            self._cancelled += not items
-            self._unused += bool(items)
-            return
-        if items and (shown := self._shown(items[0])) is not None:
+        latest = self._asking is not None and self._asking[0] == number
+        if latest and items and (shown := self._shown(items[0])) is not None:
             self._command = items[0].get("command")
             self.shown = shown
             self.news.set()
@@ -152,7 +134,7 @@ class AssayServer:
             return None
         suggestion = ((item.get("command") or {}).get("arguments") or [{}])[0]
         confidence = suggestion.get("confidence") or {}
-        return GhostText(seen, before + seen, time.perf_counter(), confidence.get("probability"), confidence.get("calibrator"))
+        return GhostText(seen, before + seen, time.perf_counter(), confidence.get("probability"))
 
     async def _quiet(self) -> None:
         """Wait until the server's processes are idle."""
@@ -162,11 +144,6 @@ class AssayServer:
             await asyncio.sleep(QUIET_TICKS)
             if (now := self.cpu_seconds()) != used:
                 used, since = now, time.monotonic()
-
-    async def _told(self) -> dict[str, int]:
-        """What the server reports of its work so far: {prompt_tokens, decoded_tokens}, or nothing."""
-        work: dict[str, int] = (await self._client.request("assay/status")).get("work") or {}
-        return work
 
     def _follow(self, work: Any) -> asyncio.Task[None]:
         task: asyncio.Task[None] = asyncio.ensure_future(work)

@@ -10,12 +10,11 @@ LLM framework.
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
-import time
 import warnings
 from collections.abc import Callable
 
+import harness
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.calibration import _SigmoidCalibration  # type: ignore[import-untyped]
@@ -24,7 +23,6 @@ from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyp
 
 from assay.calibration.arrays import Floats, sigmoid
 from assay.calibration.fitting.model_selection import Selection, fit_map, select_map
-from assay.calibration.fitting.shrinkage import fit_tree, log_odds_of
 from assay.calibration.maps.platt import fit_platt
 from assay.calibration.measures.registry import enter
 
@@ -133,8 +131,7 @@ def errors(worlds: int, seed: int) -> None:
         reference = q.mean() * (1 - q.mean())
         oracle = 1 - (q * (1 - q)).mean() / reference
         print(f"\n### {title}: base rate {q.mean():.2f}, the truth's own skill score {oracle:.3f}\n")
-        print("| map | " + " | ".join(f"n = {n:,}" for n in SIZES) + " | says 0 or 1, n = 100 |")
-        print("|:---|" + "---:|" * (len(SIZES) + 1))
+        rows = []
         for name, fit in fits.items():
             cells, sure = [], 0.0
             for n in SIZES:
@@ -150,29 +147,9 @@ def errors(worlds: int, seed: int) -> None:
                         sure = max(sure, float(((p == 0) | (p == 1)).mean()))
                 skill, off = np.mean(found, axis=0)
                 cells.append(f"{skill:.3f} ({off:.3f})")
-            print(f"| {name} | " + " | ".join(cells) + f" | {100 * sure:.0f} % |", flush=True)
+            rows.append([name, *cells, f"{100 * sure:.0f} %"])
+        print(harness.table(["map", *(f"n = {n:,}" for n in SIZES), "says 0 or 1, n = 100"], rows), flush=True)
     print(f"\nSkill score (mean |q - p|), means over {worlds} worlds; 0 or 1: the most in any world.")
-
-
-def shrinkage(worlds: int, seed: int) -> None:
-    """Print mean |q - p| of pooled, separate and shrunk maps in worlds of 12 groups."""
-    print("\n### 12 groups, intercepts and slopes that differ by 0.6 and 0.12 (standard deviation): mean |q - p|\n")
-    print("| samples a group | one map for all | one for each | shrunk |\n|---:|---:|---:|---:|")
-    for each in (10, 20, 50, 100, 300, 1000):
-        found = []
-        for world in range(worlds):
-            rng = np.random.default_rng((seed, world, each))
-            theta = np.column_stack([-0.6 + rng.normal(0, 0.6, 12), 0.5 + rng.normal(0, 0.12, 12)])
-            group = np.repeat(np.arange(12), each)
-            x, new = rng.normal(0, 2, (12 * each, 1)), rng.normal(0, 2, (1000, 1))
-            y = rng.random(len(x)) < sigmoid(theta[group, 0] + theta[group, 1] * x[:, 0])
-            pooled, tree = fit_platt(x, y), fit_tree(x, y, [(str(g),) for g in group])
-            for g in range(12):
-                own = fit_platt(x[group == g], y[group == g])
-                said = (pooled.log_odds(new), own.log_odds(new), log_odds_of(tree, new, [(str(g),)] * len(new)))
-                found.append([np.abs(sigmoid(z) - sigmoid(theta[g, 0] + theta[g, 1] * new[:, 0])).mean() for z in said])
-        print(f"| {each} | " + " | ".join(f"{v:.3f}" for v in np.mean(found, axis=0)) + " |", flush=True)
-    print(f"\nMeans over {worlds} worlds.")
 
 
 def speed(seed: int, n: int = 1_000_000, rounds: int = 5) -> None:
@@ -180,36 +157,30 @@ def speed(seed: int, n: int = 1_000_000, rounds: int = 5) -> None:
     rng = np.random.default_rng(seed)
     x = rng.normal(-2, 3, n)
     y = rng.random(n) < sigmoid(-0.5 + 0.7 * x)
-    took = []
-    for _ in range(rounds):
-        row = []
-        for fit in (
-            lambda: fit_platt(x[:, None], y),
-            lambda: _SigmoidCalibration().fit(x, y),
-            lambda: LogisticRegression(C=np.inf).fit(x[:, None], y),
-        ):
-            start = time.perf_counter()
-            fit()
-            row.append(time.perf_counter() - start)
-        took.append(row)
-    ours, sigmoid_s, regression_s = np.median(took, axis=0)
-    ratios = np.array(took)[:, 0] / np.array(took)[:, 1]
-    print(f"\n### Platt on {n:,} samples, {rounds} rounds in turns\n")
-    print("| | median seconds | ours / theirs |\n|:---|---:|---:|")
-    print(f"| Assay | {ours:.3f} | |")
-    print(f"| scikit-learn's sigmoid calibration | {sigmoid_s:.3f} | {np.median(ratios):.2f} ({ratios.min():.2f} to {ratios.max():.2f}) |")
-    print(f"| scikit-learn's LogisticRegression, C = inf | {regression_s:.3f} | {ours / regression_s:.2f} |")
+    ways: dict[str, Callable[[], object]] = {
+        "Assay": lambda: fit_platt(x[:, None], y),
+        "scikit-learn's sigmoid calibration": lambda: _SigmoidCalibration().fit(x, y),
+        "scikit-learn's LogisticRegression, C = inf": lambda: LogisticRegression(C=np.inf).fit(x[:, None], y),
+    }
+    took: dict[str, list[float]] = {name: [] for name in ways}
+    for number in range(rounds):
+        for name in harness.in_turn(ways, number):
+            took[name].append(harness.milliseconds(ways[name]) / 1e3)
+    print(f"### Platt on {n:,} samples, {rounds} rounds in turns\n")
+    rows = [
+        [name, harness.spread(theirs, ".3f"), harness.spread([a / b for a, b in zip(took["Assay"], theirs, strict=True)])]
+        for name, theirs in took.items()
+    ]
+    print(harness.table(["median (lowest to highest)", "seconds", "ours / theirs"], rows), flush=True)
 
 
 def main() -> None:
-    """Print the three tables."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = harness.parser_of(__doc__)
     parser.add_argument("--worlds", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     speed(arguments.seed)
     errors(arguments.worlds, arguments.seed)
-    shrinkage(max(1, arguments.worlds // 5), arguments.seed)
 
 
 if __name__ == "__main__":

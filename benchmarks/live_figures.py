@@ -7,15 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from harness import resampled_ratio, share, table
 from replay import DIAL, Key, Played
 
 DIALS = (0.0, 0.3, 0.5, 0.7)
-RESAMPLES = 2000
 # Of the time that a key has before the next: who answers few keys, from memory alone, has the best times over those.
-WITHIN_MS = (10, 50, 100, 200)
-_Z = 1.959964
+WITHIN_MS = (50, 200)
 
 Segments = Sequence[Played]
+Of = Callable[[Segments], float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +23,10 @@ class Figure:
     """A number of one contender. `of` may be None where it has none. ratio: whether it is compared with the first contender's."""
 
     name: str
-    of: Callable[[Segments], float | None]
-    digits: int = 0
-    unit: str = ""
-    ratio: bool = False
+    of: Of
+    digits: int = 1
+    unit: str = " %"
+    ratio: bool = True
 
 
 def _keys(played: Segments) -> list[Key]:
@@ -37,7 +37,11 @@ def _shown(played: Segments) -> list[Key]:
     return [key for key in _keys(played) if key.shown_ms is not None]
 
 
-def _quantile(q: float) -> Callable[[Segments], float | None]:
+def _characters(played: Segments) -> int:
+    return sum(segment.characters for segment in played)
+
+
+def _quantile(q: float) -> Of:
     def of(played: Segments) -> float | None:
         times = [key.shown_ms for key in _shown(played) if key.shown_ms is not None]
         return float(np.quantile(times, q)) if times else None
@@ -45,8 +49,8 @@ def _quantile(q: float) -> Callable[[Segments], float | None]:
     return of
 
 
-def _waits(played: Segments) -> list[float]:
-    """Of each key the ms until the first suggestion that came on the screen from then on, for this or a later key; infinite for none."""
+def _wait(played: Segments) -> float | None:
+    """The median over keys of the ms until the first suggestion that came from then on, for this or a later key."""
     waits = []
     for segment in played:
         comes = math.inf
@@ -54,27 +58,11 @@ def _waits(played: Segments) -> list[float]:
             if key.shown_ms is not None:
                 comes = key.pressed + key.shown_ms / 1e3
             waits.append((comes - key.pressed) * 1e3)
-    return waits
+    ms = float(np.quantile(waits, 0.5, method="higher"))
+    return ms if math.isfinite(ms) else None
 
 
-def _wait(q: float) -> Callable[[Segments], float | None]:
-    def of(played: Segments) -> float | None:
-        ms = float(np.quantile(_waits(played), q, method="higher"))
-        return ms if math.isfinite(ms) else None
-
-    return of
-
-
-def _per_key(of: Callable[[Played], float | None], scale: float = 1.0) -> Callable[[Segments], float | None]:
-    def figure(played: Segments) -> float | None:
-        values = [of(segment) for segment in played]
-        known = [value for value in values if value is not None]
-        return scale * sum(known) / len(_keys(played)) if len(known) == len(values) else None
-
-    return figure
-
-
-def _share(of: Callable[[Key], bool], among: Callable[[Segments], list[Key]]) -> Callable[[Segments], float | None]:
+def _share(of: Callable[[Key], bool], among: Callable[[Segments], list[Key]] = _keys) -> Of:
     def figure(played: Segments) -> float | None:
         keys = among(played)
         return 100 * sum(map(of, keys)) / len(keys) if keys else None
@@ -98,7 +86,7 @@ def keystrokes_saved(played: Segments, dial: float = DIAL) -> float | None:
             if key.saves > 1 and key.written >= at and (key.probability is None or key.probability >= dial):
                 saved += key.saves - 1
                 at = key.written + key.saves
-    return 100 * saved / sum(segment.characters for segment in played)
+    return 100 * saved / _characters(played)
 
 
 def _came(played: Segments) -> float | None:
@@ -106,113 +94,57 @@ def _came(played: Segments) -> float | None:
     return 100 * sum(key.came for key in _shown(played)) / said if said else None
 
 
+def _cpu(played: Segments) -> float:
+    return 1e3 * sum(segment.cpu_s for segment in played) / _characters(played)
+
+
 FIGURES = (
-    Figure(f"keystrokes saved, shown at P ≥ {DIAL:g}", keystrokes_saved, 1, " %", ratio=True),
-    Figure("… with all that is shown", lambda played: keystrokes_saved(played, 0.0), 1, " %", ratio=True),
-    Figure("of the text that was shown, then written", _came, 1, " %", ratio=True),
-    Figure("keys", lambda played: len(_keys(played))),
-    Figure("keys for 100 characters of the text", lambda played: 100 * len(_keys(played)) / sum(s.characters for s in played), 1),
-    Figure("suggestions accepted", lambda played: sum(s.accepts for s in played)),
-    Figure("of the text, accepted", lambda played: 100 * sum(s.accepted for s in played) / sum(s.characters for s in played), 1, " %"),
-    Figure("key to suggestion, p50", _quantile(0.5), 1, " ms", ratio=True),
-    Figure("key to suggestion, p95", _quantile(0.95), 1, " ms", ratio=True),
-    Figure("key to the next suggestion, whichever key it is for, p50", _wait(0.5), 1, " ms", ratio=True),
-    Figure("… p95", _wait(0.95), 1, " ms", ratio=True),
-    Figure("keys with a suggestion before the next", _share(lambda key: key.shown_ms is not None, _keys), 1, " %", ratio=True),
-    *(Figure(f"… within {ms} ms", _share(_within(ms), _keys), 1, " %", ratio=True) for ms in WITHIN_MS),
-    Figure("keys never answered", lambda played: len(_keys(played)) - len(_shown(played))),
-    Figure("suggestions that were right, whole", _share(lambda key: key.exact, _shown), 1, " %"),
-    Figure("… up to their first line", _share(lambda key: key.first_line, _shown), 1, " %"),
-    Figure("… of all keys", _share(lambda key: key.shown_ms is not None and key.first_line, _keys), 1, " %", ratio=True),
-    Figure("CPU for 1,000 keys", _per_key(lambda s: s.cpu_s, 1e3), 1, " s", ratio=True),
-    Figure(
-        "CPU for 1,000 characters of the text",
-        lambda played: 1e3 * sum(s.cpu_s for s in played) / sum(s.characters for s in played),
-        1,
-        " s",
-        ratio=True,
-    ),
-    Figure("… of editor and plugin, for 1,000 keys", _per_key(lambda s: s.client_cpu_s, 1e3), 1, " s"),
-    Figure("tokens decoded for a key", _per_key(lambda s: s.work.decoded_tokens), 2, ratio=True),
-    Figure("tokens of prompts read for a key", _per_key(lambda s: s.work.prompt_tokens), 1),
-    Figure("requests for a key", _per_key(lambda s: s.work.requests), 2),
-    Figure("… cancelled, superseded or empty", _per_key(lambda s: s.work.cancelled), 2),
-    Figure("… answered and never shown", _per_key(lambda s: s.work.unused), 2),
-    Figure("latest event of the author", lambda played: max((s.late_ms for s in played), default=0.0), 1, " ms"),
+    Figure(f"keystrokes saved, shown at P ≥ {DIAL:g}", keystrokes_saved),
+    Figure("… with all that is shown", lambda played: keystrokes_saved(played, 0.0)),
+    Figure("of the text that was shown, then written", _came),
+    Figure("keys", lambda played: len(_keys(played)), 0, "", ratio=False),
+    Figure("key to suggestion, p50", _quantile(0.5), unit=" ms"),
+    Figure("key to suggestion, p95", _quantile(0.95), unit=" ms"),
+    Figure("key to the next suggestion, whichever key it is for, p50", _wait, unit=" ms"),
+    Figure("keys with a suggestion before the next", _share(lambda key: key.shown_ms is not None)),
+    *(Figure(f"… within {ms} ms", _share(_within(ms))) for ms in WITHIN_MS),
+    Figure("suggestions that were right, whole", _share(lambda key: key.exact, _shown), ratio=False),
+    Figure("… up to their first line, of all keys", _share(lambda key: key.shown_ms is not None and key.first_line)),
+    Figure("CPU for 1,000 characters of the text", _cpu, unit=" s"),
+    Figure("latest event of the author", lambda played: max((s.late_ms for s in played), default=0.0), unit=" ms", ratio=False),
 )
 
 
-def table(of: Mapping[str, Segments], against: str) -> str:
+def figures_table(of: Mapping[str, Segments], against: str) -> str:
     """Figures of every contender, and their ratios to those of `against`, with a 95 % interval over resampled segments."""
     others = [name for name in of if name != against]
-    heads = [*of, *(f"{name} / {against}" for name in others)]
-    rows = [f"| | {' | '.join(heads)} |", "|:--|" + "--:|" * len(heads)]
+    rows = []
     for figure in FIGURES:
         cells = [_number(figure, figure.of(played)) for played in of.values()]
         cells += [_ratio(figure.of, of[name], of[against]) if figure.ratio else "" for name in others]
-        rows.append(f"| {figure.name} | {' | '.join(cells)} |")
-    for q in (0.5, 0.95):
-        cells = [""] * len(of)
-        cells += [_ratio_where_both(q, of[name], of[against]) for name in others]
-        rows.append(f"| p{100 * q:.0f} over the keys that both answered | {' | '.join(cells)} |")
-    return "\n".join(rows)
+        rows.append([figure.name, *cells])
+    return table(["", *of, *(f"{name} / {against}" for name in others)], rows)
 
 
 def dial_table(played: Segments) -> str:
     """What the calibrator predicted beside what was right, for suggestions shown at P ≥ dial."""
-    rows = ["| shown at P ≥ | n | promised, mean | right | 95 % (Wilson) |", "|--:|--:|--:|--:|:--|"]
-    shown = _shown(played)
-    with_number = [(key.probability, key.exact) for key in shown if key.probability is not None]
+    with_number = [(key.probability, key.exact) for key in _shown(played) if key.probability is not None]
+    rows = []
     for dial in DIALS:
         passed = [(p, right) for p, right in with_number if p >= dial]
-        if not passed:
-            rows.append(f"| {dial:g} | 0 | | | |")
-            continue
-        n, k = len(passed), sum(right for _, right in passed)
-        low, high = wilson(k, n)
-        rows.append(f"| {dial:g} | {n} | {sum(p for p, _ in passed) / n:.3f} | {k / n:.3f} | {low:.3f} to {high:.3f} |")
-    return "\n".join([*rows, "", f"{len(shown) - len(with_number)} of {len(shown)} suggestions had no probability."])
-
-
-def wilson(k: int, n: int) -> tuple[float, float]:
-    """The 95 % interval of a share, k of n (Wilson 1927)."""
-    p, z2 = k / n, _Z**2
-    centre, half = (p + z2 / (2 * n)) / (1 + z2 / n), _Z * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n)) / (1 + z2 / n)
-    return centre - half, centre + half
+        promised = f"{100 * sum(p for p, _ in passed) / len(passed):.1f} %" if passed else ""
+        rows.append([f"{dial:g}", promised, share(sum(right for _, right in passed), len(passed))])
+    made = table(["shown at P ≥", "promised, mean", "right, 95 %"], rows)
+    return f"{made}\n\n{len(_shown(played)) - len(with_number)} of {len(_shown(played))} suggestions had no probability."
 
 
 def _number(figure: Figure, value: float | None) -> str:
     return "–" if value is None else f"{value:,.{figure.digits}f}{figure.unit}"
 
 
-def _ratio(of: Callable[[Segments], float | None], one: Segments, other: Segments) -> str:
+def _ratio(of: Of, one: Segments, other: Segments) -> str:
     def ratio(pairs: Sequence[tuple[Played, Played]]) -> float | None:
         a, b = of([pair[0] for pair in pairs]), of([pair[1] for pair in pairs])
         return a / b if a is not None and b else None
 
-    return _with_interval(ratio, one, other)
-
-
-def _ratio_where_both(q: float, one: Segments, other: Segments) -> str:
-    def ratio(pairs: Sequence[tuple[Played, Played]]) -> float | None:
-        times: tuple[list[float], list[float]] = ([], [])
-        for a, b in pairs:
-            theirs = {(key.kind, key.at, key.number): key.shown_ms for key in b.keys}
-            for key in a.keys:
-                if key.shown_ms is not None and (answered := theirs.get((key.kind, key.at, key.number))) is not None:
-                    times[0].append(key.shown_ms)
-                    times[1].append(answered)
-        return float(np.quantile(times[0], q) / np.quantile(times[1], q)) if times[0] else None
-
-    return _with_interval(ratio, one, other)
-
-
-def _with_interval(ratio: Callable[[Sequence[tuple[Played, Played]]], float | None], one: Segments, other: Segments) -> str:
-    pairs = list(zip(one, other, strict=True))
-    value = ratio(pairs)
-    if value is None:
-        return "–"
-    rng = np.random.default_rng(0)
-    drawn = [ratio([pairs[i] for i in rng.integers(len(pairs), size=len(pairs))]) for _ in range(RESAMPLES if len(pairs) > 1 else 0)]
-    known = [r for r in drawn if r is not None]
-    return f"{value:.2f} ({np.quantile(known, 0.025):.2f} to {np.quantile(known, 0.975):.2f})" if known else f"{value:.2f}"
+    return resampled_ratio(ratio, list(zip(one, other, strict=True)))

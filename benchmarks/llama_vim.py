@@ -29,9 +29,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import harness
 from llama_server import built_folder, free_port, wait_until_healthy
-from processes import cpu_seconds
-from replay import Buffer, Edit, GhostText, Work
+from replay import Buffer, Edit, GhostText
 
 from assay.inference.llamacpp.gguf_header import read_header
 from assay.inference.llamacpp.session import runtime
@@ -47,14 +47,6 @@ RETRY_S = 0.1
 # cursor, and the least that is taken over from the last prompt by shifting. A smaller context leaves room for what is written.
 BATCH, CACHE_REUSE = 1024, 256
 _JOINT = "Î"
-
-
-@dataclass(slots=True)
-class _Answer:
-    """What the server wrote, and whether it was ever on the screen."""
-
-    content: str
-    shown: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,20 +124,16 @@ class LlamaVim:
         self._process = process
         self._prompts = prompts
         self._buffer = Buffer("")
-        self._cache: OrderedDict[str, _Answer] = OrderedDict()
-        self._answers: list[_Answer] = []
+        self._cache: OrderedDict[str, str] = OrderedDict()
         self._job: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._hint: list[str] | None = None
         self._can_accept = False
         self._last_indent = -1
         self._error: Exception | None = None
-        self._requests = self._prompt_tokens = self._decoded_tokens = 0
 
     async def open(self, _file: Path, buffer: Buffer, /) -> None:
         self._buffer = buffer
-        self._answers = []
-        self._requests = self._prompt_tokens = self._decoded_tokens = 0
 
     def changed(self, _edit: Edit, /) -> None:
         self.moved()
@@ -165,17 +153,15 @@ class LlamaVim:
     def accepted(self, _edit: Edit, /) -> None:
         self.moved()
 
-    async def rest(self) -> Work:
+    async def rest(self) -> None:
         while self._job is not None or self._timer is not None:
             await asyncio.sleep(0.01)
         self._hide()
         if self._error is not None:
             raise self._error
-        unused = sum(not answer.shown for answer in self._answers)
-        return Work(self._requests, 0, unused, self._prompt_tokens, self._decoded_tokens)
 
     def cpu_seconds(self) -> float:
-        return cpu_seconds(self._process)
+        return harness.cpu_seconds(self._process)
 
     def _context(self, line: int, column: int, previous: list[str]) -> _Context:
         """The text around a place; previous: a suggestion there, as if it had been accepted."""
@@ -206,7 +192,6 @@ class LlamaVim:
         if cached and any(self._cached(key) is not None for key in hashes):
             return
         self._last_indent = context.indent
-        self._requests += 1
         self._job = asyncio.create_task(self._request(context, hashes, MAX_PREDICT_MS if previous else FIRST_PREDICT_MS))
 
     def _ask_again(self, place: tuple[int, int] | None, previous: list[str], cached: bool) -> None:
@@ -236,12 +221,8 @@ class LlamaVim:
         }
         try:
             response = await _post(self._address.hostname or "", self._address.port or 0, path, body)
-            answer = _Answer(response["content"])
-            self._answers.append(answer)
-            self._prompt_tokens += response["timings/prompt_n"]
-            self._decoded_tokens += response["timings/predicted_n"]
             for key in hashes:
-                self._keep(key, answer)
+                self._keep(key, response["content"])
             # The job counts as running until here: what is asked for in advance of this suggestion waits for the timer.
             if self._hint is None or not self._can_accept:
                 self._try_hint()
@@ -254,26 +235,25 @@ class LlamaVim:
         """Show what is kept for this place, or for a place shortly before it if what was typed since agrees."""
         line, column = self._buffer.line, self._buffer.column
         context = self._context(line, column, [])
-        found = self._cached(_hash(context.prefix + context.middle, context.suffix))
-        content = None if found is None else found.content
-        if found is None:
+        content = self._cached(_hash(context.prefix + context.middle, context.suffix))
+        if content is None:
             typed, longest = context.prefix + context.middle, 0
             for count in range(1, min(LOOKED_BACK, len(typed)) + 1):
                 earlier = self._cached(_hash(typed[:-count], context.suffix))
-                if earlier is None or earlier.content[:count] != typed[-count:]:
+                if earlier is None or earlier[:count] != typed[-count:]:
                     continue
-                rest = earlier.content[count:]
+                rest = earlier[count:]
                 if rest and content is None:
-                    found, content = earlier, rest
+                    content = rest
                 elif len(rest) > longest:  # the first one's length is not taken note of there either
-                    found, content, longest = earlier, rest, len(rest)
-        if found is None or content is None:
+                    content, longest = rest, len(rest)
+        if content is None:
             return
-        self._render(found, content)
+        self._render(content)
         if self._hint is not None:
             self._ask((line, column), self._hint, automatic=True, cached=True)
 
-    def _render(self, answer: _Answer, text: str) -> None:
+    def _render(self, text: str) -> None:
         buffer = self._buffer
         lines, following = text.split("\n"), buffer.lines[buffer.line + 1 :]
         while lines and not lines[-1]:
@@ -291,19 +271,18 @@ class LlamaVim:
         self._hint = lines
         seen = [*lines[:-1], lines[-1].removesuffix(behind)]
         if any(line.strip() for line in seen):
-            answer.shown = True
             self.shown = GhostText("\n".join(seen), before + "\n".join(seen), time.perf_counter())
             self.news.set()
 
     def _hide(self) -> None:
         self.shown = self._hint = None
 
-    def _cached(self, key: str) -> _Answer | None:
+    def _cached(self, key: str) -> str | None:
         if key in self._cache:
             self._cache.move_to_end(key)
         return self._cache.get(key)
 
-    def _keep(self, key: str, answer: _Answer) -> None:
+    def _keep(self, key: str, answer: str) -> None:
         if len(self._cache) > CACHE_KEYS - 1:
             self._cache.popitem(last=False)
         self._cache[key] = answer

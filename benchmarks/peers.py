@@ -11,20 +11,17 @@ import http.client
 import json
 import os
 import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Protocol
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "tests"))
+import harness  # noqa: F401 - which puts llama_server on the path
+from llama_server import built_folder
 
-from llama_server import built_folder  # noqa: E402
-
-from assay.inference.llamacpp.model import LlamaModel  # noqa: E402
-from assay.inference.llamacpp.session import CHUNK, runtime  # noqa: E402
-from assay.inference.model import Model, Prompt  # noqa: E402
-from assay.inference.stopping.stop import NONE  # noqa: E402
+from assay.inference.llamacpp.model import LlamaModel
+from assay.inference.llamacpp.session import CHUNK, runtime
+from assay.inference.model import Prompt
+from assay.inference.stopping.stop import NONE
 
 N_CTX = 1024
 
@@ -44,8 +41,8 @@ class Peer(Protocol):
 class Assay:
     """Assay's loop: every token with its exact log-probability, the best other's, and the entropy."""
 
-    def __init__(self, model: Model) -> None:
-        self.model = model
+    def __init__(self, file: Path, threads: int) -> None:
+        self.model = LlamaModel(file, n_ctx=N_CTX, threads=threads)
 
     def ask(self, tokens: list[int], count: int) -> int:
         return len(self.model.generate(Prompt(tuple(tokens), "left_to_right"), stop=NONE, max_tokens=count).tokens)
@@ -54,16 +51,9 @@ class Assay:
         self.model.close()
 
 
-def on_llama(file: Path, threads: int) -> LlamaModel:
-    """Assay's llama.cpp backend."""
-    return LlamaModel(file, n_ctx=N_CTX, threads=threads)
-
-
-def on_transformers(folder: Path, device: str) -> Model:
-    """Assay's transformers backend, float32 as its peer."""
-    from assay.inference.hf.model import HFModel
-
-    return HFModel(folder, n_ctx=N_CTX, device=device, dtype="float32")
+def dies_of_amx() -> bool:
+    """Whether weights that llama.cpp lays out for the processor end this process, as of inference/llamacpp/session.py."""
+    return b"AMX_INT8 = 1" in runtime()[0].llama_print_system_info()
 
 
 class Bare:
@@ -71,7 +61,9 @@ class Bare:
 
     def __init__(self, file: Path, threads: int) -> None:
         self.llama, _ = runtime()
-        self.weights = self.llama.llama_model_load_from_file(os.fsencode(file), self.llama.llama_model_default_params())
+        of_weights = self.llama.llama_model_default_params()
+        of_weights.use_extra_bufts = not dies_of_amx()
+        self.weights = self.llama.llama_model_load_from_file(os.fsencode(file), of_weights)
         parameters = self.llama.llama_context_default_params()
         parameters.n_ctx, parameters.n_batch, parameters.n_ubatch = N_CTX, CHUNK, CHUNK
         parameters.n_threads = parameters.n_threads_batch = threads
@@ -186,10 +178,11 @@ class Transformers:
         """The model is its opener's."""
 
 
-def transformers_model(folder: Path, device: str) -> Any:
+def transformers_model(file: Path, device: str) -> Any:
+    """The GGUF file's weights in float32."""
     from transformers import AutoModelForCausalLM
 
-    model: Any = AutoModelForCausalLM.from_pretrained(folder, local_files_only=True, dtype="float32")
+    model: Any = AutoModelForCausalLM.from_pretrained(file.parent, gguf_file=file.name, local_files_only=True, dtype="float32")
     return model.to(device).eval()
 
 

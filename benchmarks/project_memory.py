@@ -1,31 +1,26 @@
 """What a project memory costs: its indexes, and each token beside a step of the model, in one run.
 
-    python benchmarks/project_memory.py [--model 120M] [--tokens 2.3] [--places 120]
+    python benchmarks/project_memory.py [--model FILE.gguf] [--tokens 2.3] [--places 120]
 
 The code is CPython's library with its tests, then what is installed beside this. The open file's index is made at cursors in files of
-about 40 kB, as of a new file and again for each key of twenty. The project's is made of so many million tokens, in a process of its own,
-and files are changed. Then blocks are completed on one thread at places of the same code, without a memory, with the open file's and with
-the project's in turn. The lookups run beside the model where it leaves a CPU, so that a step with a memory takes less than both. Seconds
-are the processor's. Prints Markdown.
+about 40 kB, as of a new file and again for each key of twenty. The project's is made of so many million tokens, in a process of its own.
+Then blocks are completed on one thread at places of the same code, without a memory, with the open file's and with the project's in turn.
+The lookups run beside the model where it leaves a CPU, so that a step with a memory takes less than both. Seconds are the processor's.
+Prints Markdown.
 """
 
 from __future__ import annotations
 
-import argparse
 import random
-import resource
 import statistics
-import sys
 import sysconfig
 import time
-import tracemalloc
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
-import random_model
-from machine import described
+import harness
 
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Source
@@ -41,9 +36,8 @@ from assay.suggestion.memory.memories import Memories
 from assay.suggestion.memory.scope import SCOPES, Scope
 
 LIBRARY = Path(sysconfig.get_path("stdlib"))
-MODELS = Path.home() / ".cache" / "assay" / "benchmarks"
-FILES, KEYS, CHANGED = 30, 20, 20
-MAX_INDEX_MS, MAX_PROJECT_S, MAX_MB, MAX_TOKEN_MS = 3.0, 1.0, 13.0, 0.15
+FILES, KEYS = 30, 20
+MAX_INDEX_MS, MAX_PROJECT_S, MAX_TOKEN_MS = 3.0, 1.0, 0.15
 
 Files = list[tuple[str, str]]
 
@@ -105,11 +99,10 @@ class Line:
     values: Sequence[float]
     goal: float | None = None
 
-    def __str__(self) -> str:
+    def cells(self) -> tuple[str, ...]:
         median = statistics.median(self.values)
-        low, _, high = statistics.quantiles(self.values, n=4) if len(self.values) > 1 else (median, median, median)
         goal = "" if self.goal is None else f"{self.goal:g}: {'met' if median <= self.goal else f'missed by {median / self.goal - 1:.0%}'}"
-        return f"| {self.what} | {median:.3g} ({low:.3g}-{high:.3g}) | {goal} | {len(self.values):,} |"
+        return self.what, harness.middle(self.values), goal, f"{len(self.values):,}"
 
 
 def code() -> Iterator[tuple[str, str]]:
@@ -133,59 +126,27 @@ def enough(model: LlamaModel, tokens: float) -> tuple[Files, int]:
     return found, total
 
 
-def indexed(files: Files) -> tuple[float, float, float]:
-    """Seconds to make a project's index, those of its last part, and the megabytes that it takes."""
-    before = _megabytes()
-    began = time.thread_time()
+def indexed(files: Files) -> tuple[float, float]:
+    """Seconds to make a project's index, and the megabytes by which the process grows for it."""
+    before, began = harness.resident_kib(), time.thread_time()
     gathered = ProjectFiles()
     for path, text in files:
         gathered.add(path, text)
-    added = time.thread_time()
     project = gathered.project()
     done = time.thread_time()
     assert project.paths
-    return done - began, done - added, _megabytes() - before
-
-
-def kept(files: Files) -> float:
-    """The megabytes of a project's objects, without what the process does not give back."""
-    tracemalloc.start()
-    gathered = ProjectFiles()
-    for path, text in files:
-        gathered.add(path, text)
-    project = gathered.project()
-    assert project.paths
-    return tracemalloc.get_traced_memory()[0] / 1e6
-
-
-def _megabytes() -> float:
-    pages = int(Path("/proc/self/statm").read_text().split()[1]) if Path("/proc/self/statm").exists() else 0
-    return pages * resource.getpagesize() / 1e6
+    return done - began, (harness.resident_kib() - before) * 1024 / 1e6
 
 
 def project_lines(files: Files, tokens: int) -> Iterator[Line]:
-    """The cost of the project's index: anew, and for a file that changes."""
+    """The cost of the project's index."""
     rounds = []
     for _ in range(3):
         with get_context("spawn").Pool(1) as alone:
             rounds.append(alone.apply(indexed, (files,)))
-    with get_context("spawn").Pool(1) as alone:
-        objects = alone.apply(kept, (files,))
     of = f"of {tokens / 1e6:.1f}M tokens in {len(files):,} files"
-    yield Line(f"the project's index, {of}, s", [whole for whole, _, _ in rounds], MAX_PROJECT_S)
-    yield Line("of that behind the last file, s", [last for _, last, _ in rounds])
-    yield Line("its objects, MB a million tokens", [objects / tokens * 1e6], MAX_MB)
-    yield Line("by how much the process grows for it, MB a million tokens", [size / tokens * 1e6 for _, _, size in rounds])
-    gathered, chosen = ProjectFiles(), random.Random(0)
-    for path, text in files:
-        gathered.add(path, text)
-    gathered.project()
-    added = []
-    for path, text in _some(chosen, files, CHANGED):
-        began = time.thread_time()
-        gathered.add(path, text + "\nchanged = True\n")
-        added.append(1e3 * (time.thread_time() - began))
-    yield Line("a changed file of 40 kB, ms, before the index is made again", added)
+    yield Line(f"the project's index, {of}, s", [seconds for seconds, _ in rounds], MAX_PROJECT_S)
+    yield Line("by how much the process grows for it, MB a million tokens", [size / tokens * 1e6 for _, size in rounds])
 
 
 def _some(chosen: random.Random, files: Files, count: int) -> Files:
@@ -245,22 +206,20 @@ def _ms(seconds: Sequence[float]) -> list[float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", choices=("embedded", *random_model.SHAPES), default="embedded", help="(default: %(default)s)")
+    parser = harness.parser_of(__doc__)
+    parser.add_argument("--model", type=Path, default=EMBEDDED, help="a GGUF file (the embedded model)")
     parser.add_argument("--tokens", type=float, default=2.3, help="million tokens of the project (default: %(default)s)")
     parser.add_argument("--places", type=int, default=120, help="(default: %(default)s)")
     arguments = parser.parse_args()
-    file = EMBEDDED if arguments.model == "embedded" else random_model.make(arguments.model, MODELS)[0]
-    with LlamaModel(file, threads=1) as model:
+    if not arguments.model.is_file():
+        parser.error(f"{arguments.model}: no such model file")
+    with LlamaModel(arguments.model, threads=1) as model:
         files, tokens = enough(model, arguments.tokens * 1e6)
-        print(described("numpy", "llama-cpp-python"))
-        print(f"{file.name}, 1 thread, median (middle half)\n")
-        print("| | | goal | n |\n|:--|--:|:--|--:|", flush=True)
-        for line in (*file_lines(files), *(project_lines(files, tokens) if arguments.model == "embedded" else ())):
-            print(line, flush=True)
-        for line in token_lines(model, project_of(files), files, arguments.places):
-            print(line, flush=True)
+        print(harness.described("numpy", "llama-cpp-python"))
+        print(f"{arguments.model.name}, 1 thread, median (middle half)\n")
+        lines = [*file_lines(files), *project_lines(files, tokens), *token_lines(model, project_of(files), files, arguments.places)]
+        print(harness.table(["", "", "goal", "n"], [line.cells() for line in lines]))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

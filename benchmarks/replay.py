@@ -15,7 +15,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Protocol
 
 from typing_trace import Author, Delete, Event, Invoke, Move, Segment, Type
 
@@ -92,29 +92,13 @@ class GhostText:
     """A suggestion on the screen.
 
     text: what is seen. whole: what the cursor's line up to the cursor becomes with it, and the lines behind. at: time.perf_counter
-    when it appeared. probability: that it is right, where the program gives one. calibrator: the id of what that is from.
+    when it appeared. probability: that it is right, where the program gives one.
     """
 
     text: str
     whole: str
     at: float
     probability: float | None = None
-    calibrator: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """The work of a program.
-
-    requests: made to it. cancelled: those cancelled or superseded before an answer. unused: those answered, but never on the screen.
-    prompt_tokens, decoded_tokens: tokens that went through the model, None where the program does not report them.
-    """
-
-    requests: int = 0
-    cancelled: int = 0
-    unused: int = 0
-    prompt_tokens: int | None = None
-    decoded_tokens: int | None = None
 
 
 class Contender(Protocol):
@@ -146,8 +130,8 @@ class Contender(Protocol):
         """The buffer has changed by accepting what was on the screen."""
         ...
 
-    async def rest(self) -> Work:
-        """The file is closed: wait until nothing is in progress. Returns what was done for it."""
+    async def rest(self) -> None:
+        """The file is closed: wait until nothing is in progress."""
         ...
 
     def cpu_seconds(self) -> float:
@@ -159,16 +143,13 @@ class Contender(Protocol):
 class Key:
     """A key and what it brought to the screen before the next event; shown_ms None: nothing.
 
-    at: offset of the truth at which its step began; number: which event of that step. exact: the whole suggestion is what the author wrote
-    up to the end of a line; first_line: so is what it says up to its first line that is not blank. written: offset of the truth up to which
-    the text stood there; said: characters of the suggestion; came: how many of them, from its beginning, the author then wrote; saves:
-    characters that accepting what is right of it would have written. whole, calibrator: as of `GhostText`. pressed: when it was, in
-    seconds.
+    pressed: when, in seconds. exact: the whole suggestion is what the author wrote up to the end of a line; first_line: so is what it says
+    up to its first line that is not blank. written: offset of the truth up to which the text stood there; said: characters of the
+    suggestion; came: how many of them, from its beginning, the author then wrote; saves: characters that accepting what is right of it
+    would have written.
     """
 
-    kind: Literal["type", "delete", "invoke", "accept"]
-    at: int
-    number: int
+    pressed: float = 0.0
     shown_ms: float | None = None
     exact: bool = False
     first_line: bool = False
@@ -177,47 +158,31 @@ class Key:
     said: int = 0
     came: int = 0
     saves: int = 0
-    whole: str = ""
-    calibrator: str | None = None
-    pressed: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """What came of one segment. accepted: characters of the truth; cpu_s: of the program; client_cpu_s: of this process, which is editor
-    and plugin; late_ms: the most that an event came after its time."""
+    """What came of one segment. cpu_s: of the program; late_ms: the most that an event came after its time."""
 
     keys: tuple[Key, ...]
     accepts: int
-    accepted: int
     characters: int
     cpu_s: float
-    client_cpu_s: float
     late_ms: float
-    work: Work
 
 
 async def play(segment: Segment, author: Author, contender: Contender, file: Path) -> Played:
     """Write the segment's truth into the file, with the contender's help. The file must hold what is there before."""
     buffer = Buffer(segment.before + author.truth[: author.start] + segment.after)
     buffer.go(segment.before.count("\n"), author.start)
-    cpu, client_cpu = contender.cpu_seconds(), time.process_time()
+    cpu = contender.cpu_seconds()
     await contender.open(file, buffer)
     session = Session(author, contender, buffer)
     await session.write()
-    client_cpu = time.process_time() - client_cpu
-    work = await contender.rest()
+    await contender.rest()
     assert buffer.text == segment.before + segment.truth + segment.after, "what was written is not what was meant"
-    return Played(
-        tuple(session.keys),
-        session.accepts,
-        session.accepted,
-        len(author.truth) - author.start,
-        contender.cpu_seconds() - cpu,
-        client_cpu,
-        session.late_ms,
-        work,
-    )
+    characters = len(author.truth) - author.start
+    return Played(tuple(session.keys), session.accepts, characters, contender.cpu_seconds() - cpu, session.late_ms)
 
 
 @dataclass(slots=True)
@@ -229,7 +194,6 @@ class Session:
     buffer: Buffer
     keys: list[Key] = field(default_factory=list)
     accepts: int = 0
-    accepted: int = 0
     late_ms: float = 0.0
     first_line: int = field(init=False)
     end: tuple[int, int] = field(init=False)
@@ -248,29 +212,28 @@ class Session:
         await self.wait(OPENED_MS, accepting=False)
         while at < len(self.author.truth):
             step = self.author.step(at)
-            for number, event in enumerate(step.events):
+            for event in step.events:
                 if await self.wait(event.wait_ms):
                     at = len(self.written() or "")
                     break
-                self.do(event, at, number)
+                self.do(event)
             else:
                 at = step.to
         await self.wait(AFTERWARDS_MS, accepting=False)
 
-    def do(self, event: Event, at: int, number: int) -> None:
+    def do(self, event: Event) -> None:
         self.pressed = time.perf_counter()
+        if not isinstance(event, Move):
+            self.keys.append(Key(self.pressed))
         match event:
             case Type(_, text):
                 edit = self.buffer.insert(text)
                 self.end = (self.buffer.line, self.buffer.column if "\n" in text else self.end[1] + len(text))
-                self.keys.append(Key("type", at, number, pressed=self.pressed))
                 self.contender.changed(edit)
             case Delete(_, count):
                 self.end = (self.end[0], self.end[1] - count)
-                self.keys.append(Key("delete", at, number, pressed=self.pressed))
                 self.contender.changed(self.buffer.delete(count))
             case Invoke():
-                self.keys.append(Key("invoke", at, number, pressed=self.pressed))
                 self.contender.invoked()
             case Move(_, lines, left):
                 here = (max(0, self.buffer.line - lines), 0) if lines else (self.buffer.line, self.buffer.column - left)
@@ -307,7 +270,7 @@ class Session:
         if self.keys and self.keys[-1].shown_ms is None and shown.at >= self.pressed:
             key = self.keys[-1]
             key.shown_ms = (shown.at - self.pressed) * 1e3
-            key.probability, key.calibrator, key.whole = shown.probability, shown.calibrator, shown.whole
+            key.probability = shown.probability
             if written is not None:
                 key.written, key.said, key.came = len(written), len(shown.text), common_start(shown.text, self.author.truth[len(written) :])
                 accepted = self.acceptable(shown)
@@ -329,12 +292,10 @@ class Session:
         if text is None:
             return False
         self.pressed = self.due = time.perf_counter()
-        at = len(self.written() or "")
         edit = self.buffer.rewrite(text)
         self.end = (self.buffer.line, self.buffer.column)
         self.accepts += 1
-        self.accepted += len(self.written() or "") - at
-        self.keys.append(Key("accept", at, 0, pressed=self.pressed))
+        self.keys.append(Key(self.pressed))
         self.contender.accepted(edit)
         return True
 

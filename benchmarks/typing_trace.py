@@ -17,16 +17,14 @@ import math
 import random
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from assay.offline_eval.sets.projects import Project, SourceFile, is_fetched, is_test, measured_projects, sources
 
-SpeedName = Literal["slow", "normal", "brisk", "fast"]
 # Mean milliseconds between two keys: those of Dhakal et al., twice, three quarters and half of them.
-SPEEDS: dict[SpeedName, float] = {"slow": 466.0, "normal": 233.0, "brisk": 175.0, "fast": 117.0}
+SPEEDS = {"slow": 466.0, "normal": 233.0, "brisk": 175.0, "fast": 117.0}
 # Of the logarithm of an interval: a factor of 1.6 up and down holds two thirds of them.
 SPREAD = 0.45
 # Of 100 characters, replaced, left out and too many (Dhakal et al.); the keys that follow before it is noticed, each as likely.
@@ -201,15 +199,6 @@ class Author:
         there = Move(self._interval(rng) * (NOTICING_KEYS + behind), left=behind)
         mending = (there, Delete(self._interval(rng)), Type(self._interval(rng), self.truth[at]), Move(self._interval(rng)))
         return Step((*typed, *mending), at + 1 + behind)
-
-
-def trace(author: Author) -> Iterator[Step]:
-    """All that the author does where nothing is ever accepted."""
-    at = author.start
-    while at < len(author.truth):
-        step = author.step(at)
-        yield step
-        at = step.to
 
 
 def segments(folder: Path, files: int, characters: int, seed: int) -> list[Segment]:

@@ -18,7 +18,7 @@ _PIECE = 1 << 22
 # What a core computes with at most, in bytes of Q8_0 weights a second: 120M and 500M with two threads in docs/performance.md. Where the
 # memory gives more than the cores take, they are the bound.
 _PER_CORE = 1e10
-# Of a prompt, parameters times tokens a second: the same table has 208 tokens/s of 500M and 814 of 120M.
+# Of a prompt, parameters times tokens a second: the same page has 208 tokens/s of 500M and 814 of 120M.
 _PROMPT_PER_CORE = 5e10
 
 

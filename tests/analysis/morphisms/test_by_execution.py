@@ -202,7 +202,6 @@ def test_generated_programs_do_the_same_after_many_equivalent_rewrites_one_after
 def test_every_morphism_at_a_random_place_keeps_what_canonical_solutions_do(benchmark: Callable[[Path], list[Program]]) -> None:
     applied = 0
     with Runner() as runner:
-        # benchmarks/morphisms.py takes all of them
         for task in benchmark(DATA)[::3]:
             before = runner.outcomes(task)
             again = runner.outcomes(task)

@@ -1,20 +1,18 @@
 """How often 95 % intervals hold the truth, and 5 % tests refute it, in synthetic worlds whose truth is known.
 
-    python benchmarks/coverage.py [--worlds N] [--seed S] [--json]
+    python benchmarks/intervals.py [--worlds N] [--seed S]
 
 Prints tables in Markdown, which docs/intervals.md explains: the coverage of every interval of `assay.calibration.metrics.intervals`, of its
-paired differences, and of other intervals of the same worlds; the size of the tests of `null_tests`; and the width of the intervals. Every
-percentage has its own 95 % interval (Wilson) in brackets. It is bold where that lies entirely more than two points from the nominal value.
+paired differences, and of `rate_interval`; the size of the tests of `null_tests`; and the width of the intervals. Every percentage has its
+own 95 % interval (Wilson) in brackets. It is bold where that lies entirely more than two points from the nominal value.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from multiprocessing import Pool
@@ -23,14 +21,15 @@ from multiprocessing import Pool
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+import harness
 import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
 from numpy.typing import NDArray
-from scipy.special import expit, logit, ndtr, ndtri
+from scipy.special import expit, logit, ndtri
 
 from assay.calibration.arrays import Floats
 from assay.calibration.metrics.bins import ece, equal_width, wilson
-from assay.calibration.metrics.intervals import Interval, intervals, paired, tail
+from assay.calibration.metrics.intervals import Interval, intervals, paired, rate_interval
 from assay.calibration.metrics.null_tests import kuiper, kuiper_by_group, null_test, spiegelhalter, spiegelhalter_by_group
 
 # of the log odds: base rates of 42 and 8 %
@@ -40,23 +39,16 @@ SPREAD = 1.2
 FORECASTERS = {"calibrated": 1.0, "slightly off": 1.3, "overconfident": 1.8}
 # n, projects; 0 where samples are independent
 SIZES = ((164, 0), (500, 0), (2000, 0), (500, 5), (1500, 15), (3000, 30), (2000, 100))
-PLANNED = (
-    (50, 0),
-    (100, 0),
-    (200, 0),
-    (500, 0),
-    (1000, 0),
-    (2000, 0),
-    (5000, 0),
-    (10_000, 0),
-    (500, 5),
-    (1500, 15),
-    (3000, 30),
-    (10_000, 100),
-)
+PLANNED = ((100, 0), (500, 0), (2000, 0), (10_000, 0), (500, 5), (1500, 15), (3000, 30), (10_000, 100))
+# Of `rate_interval`: groups and n, how much groups differ in log odds, shares, and how often a hidden sample is there.
+RATE_SIZES = ((5, 30), (5, 200), (10, 100), (30, 100), (30, 1000))
+OFFSETS = (0.0, 0.4, 0.8)
+RATES = (0.3, 0.7, 0.95)
+PROPENSITY = 0.1
+# Of the samples that are there by chance, so many times as many are right.
+_LESS_RIGHT = 0.5
 METRICS = ("brier", "skill", "log_loss", "auc", "augrc", "calibration_error")
 DIFFERENCES = ("brier", "skill", "log_loss", "auc")
-OTHERS = ("percentile, samples", "percentile", "expanded percentile", "BCa", "jackknife t")
 TESTS = ("Spiegelhalter", "Kuiper", "ECE, simulated", "Spiegelhalter by group", "Kuiper by group")
 WORDS = {
     "brier": "Brier",
@@ -66,7 +58,7 @@ WORDS = {
     "augrc": "AUGRC",
     "calibration_error": "calibration error",
 }
-RESAMPLES, SIMULATIONS, QUANTILES = 1000, 199, 20_000
+SIMULATIONS, QUANTILES = 199, 20_000
 
 Row = dict[str, float]
 
@@ -151,59 +143,13 @@ def covered(truth: float, interval: Interval | tuple[float, float] | None) -> fl
     return float(low <= truth + 1e-9 and truth <= high)
 
 
-def resampled(p: Floats, y: NDArray[np.bool_], group: NDArray[np.intp], weights: Floats) -> dict[str, Floats]:
-    """Skill and AUC of each row of weights (rows, groups), p without ties; nan where it has one class."""
-    order = np.argsort(p)
-    group, p, y = group[order], p[order], y[order]
-    found = []
-    for some in np.array_split(weights, math.ceil(len(weights) / 50)):
-        each = some[:, group]
-        n, positives = each.sum(axis=1), each @ y
-        pairs = np.where(positives * (n - positives) > 0, positives * (n - positives), np.nan)
-        ordered = (each[:, y] * np.cumsum(each * ~y, axis=1)[:, y]).sum(axis=1)
-        found.append((1 - (each @ (p - y) ** 2) * n / pairs, ordered / pairs))
-    return dict(zip(("skill", "auc"), np.concatenate(found, axis=1), strict=True))
-
-
-def drawn(groups: int, rng: np.random.Generator) -> Floats:
-    rows = rng.integers(groups, size=(RESAMPLES, groups)) + groups * np.arange(RESAMPLES)[:, None]
-    return np.bincount(rows.ravel(), minlength=RESAMPLES * groups).reshape(RESAMPLES, groups).astype(np.float64)
-
-
-def other_intervals(
-    p: Floats, y: NDArray[np.bool_], group: NDArray[np.intp], rng: np.random.Generator
-) -> Iterator[tuple[str, str, tuple[float, float]]]:
-    """(interval, metric, ends) of the bootstraps that `intervals` was chosen over."""
-    groups = int(group.max()) + 1
-    alone = resampled(p, y, np.arange(len(p)), drawn(len(p), rng)) if groups < len(p) else {}
-    whole, left_out = (resampled(p, y, group, weights) for weights in (np.ones((1, groups)), 1 - np.eye(groups)))
-    of_groups = resampled(p, y, group, drawn(groups, rng))
-    for metric in ("skill", "auc"):
-        sample = of_groups[metric][np.isfinite(of_groups[metric])]
-        if alone:
-            yield "percentile, samples", metric, ends(alone[metric][np.isfinite(alone[metric])], 0.025, 0.975)
-        yield "percentile", metric, ends(sample, 0.025, 0.975)
-        yield "expanded percentile", metric, ends(sample, tail(groups), 1 - tail(groups))
-        # Efron & Tibshirani 1993, eq. 14.9 to 14.15
-        bias = ndtri(np.clip((sample < whole[metric]).mean(), 1 / RESAMPLES, 1 - 1 / RESAMPLES))
-        d = left_out[metric][np.isfinite(left_out[metric])]
-        d = d.mean() - d
-        acceleration = (d**3).sum() / (6 * (d**2).sum() ** 1.5)
-        shares = [ndtr(bias + (bias + z) / (1 - acceleration * (bias + z))) for z in (ndtri(0.025), ndtri(0.975))]
-        yield "BCa", metric, ends(sample, *shares)
-
-
-def ends(sample: Floats, low: float, high: float) -> tuple[float, float]:
-    a, b = np.quantile(sample, [low, high])
-    return float(a), float(b)
-
-
 def naive_ece(p: Floats, y: NDArray[np.bool_], rng: np.random.Generator, resamples: int = 200) -> tuple[float, float]:
     """Percentiles of the ECE of resampled samples, as others publish it."""
     chosen = rng.integers(len(p), size=(resamples, len(p)))
     cell = equal_width(p)[chosen] + 10 * np.arange(resamples)[:, None]
     gaps = np.bincount(cell.ravel(), (y - p)[chosen].ravel(), 10 * resamples).reshape(resamples, 10)
-    return ends(np.abs(gaps).sum(axis=1) / len(p), 0.025, 0.975)
+    low, high = np.quantile(np.abs(gaps).sum(axis=1) / len(p), [0.025, 0.975])
+    return float(low), float(high)
 
 
 def trial(world: World, truth: dict[str, float], difference: dict[str, float], seed: Sequence[int]) -> Row:
@@ -216,8 +162,6 @@ def trial(world: World, truth: dict[str, float], difference: dict[str, float], s
     row |= {f"paired, {name}": covered(difference[name], getattr(apart, name)) for name in DIFFERENCES}
     row["percentile ECE"] = covered(truth["ece"], naive_ece(p, y, rng))
     if world.temper == 1:
-        row |= {f"{how}, {name}": covered(truth[name], both) for how, name, both in other_intervals(p, y, group, rng)}
-        row |= {f"jackknife t, {name}": row[f"ours, {name}"] for name in ("skill", "auc")}
         row |= {name: float(value <= 0.05) for name, value in p_values(p, y, group if world.projects else None)}
     return row
 
@@ -302,64 +246,74 @@ def measured(worlds: int, seed: int) -> tuple[dict[World, dict[str, Share]], dic
     return shares, medians
 
 
-def size_of(world: World) -> str:
-    base_rate = "42 %" if world.centre == CENTRES[0] else "8 %"
-    return f"{base_rate} | {world.n:,} | {world.projects or '–'}"
+def rate_covered(groups: int, n: int, rate: float, sd: float, *, explored: bool, worlds: int, rng: np.random.Generator) -> Share:
+    """The share of worlds whose interval holds the truth: log odds of `rate`, off by a normal `sd` in each group; sizes of groups from a
+    flat Dirichlet. explored: half of the samples are half as often right, and each of these is there with the probability PROPENSITY."""
+    truth = float(expit(logit(rate) + sd * np.random.default_rng(0).normal(size=1_000_000)).mean())
+    truth *= (1 + _LESS_RIGHT) / 2 if explored else 1
+    held = []
+    for _ in range(worlds):
+        group = np.repeat(np.arange(groups), rng.multinomial(n, rng.dirichlet(np.ones(groups))))
+        p = expit(logit(rate) + rng.normal(0, sd, groups)[group])
+        low = rng.random(n) < 0.5 if explored else np.zeros(n, dtype=np.bool_)
+        y = rng.random(n) < np.where(low, _LESS_RIGHT * p, p)
+        there = ~low | (rng.random(n) < PROPENSITY)
+        _, index = np.unique(group[there], return_inverse=True)
+        found = rate_interval(y[there], index, np.where(low, 1 / PROPENSITY, 1.0)[there])
+        held.append(covered(truth, found))
+    return Share.among(held)
 
 
-def table(head: Sequence[str], rows: Iterator[Sequence[str]]) -> Iterator[str]:
-    yield "| " + " | ".join(head) + " |"
-    yield "|---:|---:|---:|" + ":---:|" * (len(head) - 3)
-    for row in rows:
-        yield "| " + " | ".join(row) + " |"
-    yield ""
+def rate_rows(worlds: int, seed: int) -> Iterator[tuple[object, ...]]:
+    rng = np.random.default_rng(seed)
+    for groups, n in RATE_SIZES:
+        for sd in OFFSETS:
+            found = [rate_covered(groups, n, rate, sd, explored=by, worlds=worlds, rng=rng) for by in (False, True) for rate in RATES]
+            yield groups, n, sd, *(one.shown(0.93, 1) for one in found)
 
 
-def markdown(shares: dict[World, dict[str, Share]], medians: dict[World, dict[str, float]]) -> Iterator[str]:
+def size_of(world: World) -> tuple[str, ...]:
+    return "42 %" if world.centre == CENTRES[0] else "8 %", f"{world.n:,}", str(world.projects or "–")
+
+
+def markdown(shares: dict[World, dict[str, Share]], medians: dict[World, dict[str, float]], worlds: int, seed: int) -> Iterator[str]:
+    """Headings and tables, one after the other."""
     of_size = ("base rate", "n", "projects")
     named = {temper: name for name, temper in FORECASTERS.items()}
-    calibrated = {world: found for world, found in shares.items() if world.temper == 1}
 
     def cells(found: dict[str, Share], names: Sequence[str], low: float = 0.93, high: float = 0.97) -> list[str]:
         return [found[name].shown(low, high) if name in found else "–" for name in names]
 
+    def of_forecasters(names: Sequence[str]) -> list[tuple[str, ...]]:
+        return [(*size_of(world), named[world.temper], *cells(found, names)) for world, found in shares.items()]
+
     yield "Coverage of nominal 95 %:\n"
-    yield from table(
-        (*of_size, "forecaster", *(WORDS[name] for name in METRICS), "ECE, percentiles"),
-        ([size_of(w), named[w.temper], *cells(s, [*(f"ours, {name}" for name in METRICS), "percentile ECE"])] for w, s in shares.items()),
-    )
-    yield "Coverage of nominal 95 %, of differences to a rival:\n"
-    yield from table(
-        (*of_size, "forecaster", *(WORDS[name] for name in DIFFERENCES)),
-        ([size_of(w), named[w.temper], *cells(s, [f"paired, {name}" for name in DIFFERENCES])] for w, s in shares.items()),
-    )
-    for metric in ("skill", "auc"):
-        yield f"Coverage of nominal 95 % by other intervals of {WORDS[metric]}, calibrated forecaster:\n"
-        rows = ([size_of(w), *cells(s, [f"{how}, {metric}" for how in OTHERS])] for w, s in calibrated.items())
-        yield from table((*of_size, *OTHERS), rows)
-    yield "Calibrated probabilities that are refuted at a nominal 5 %:\n"
-    yield from table((*of_size, *TESTS), ([size_of(w), *cells(s, TESTS, 0.03, 0.07)] for w, s in calibrated.items()))
-    yield "Half the width of the 95 % interval, median; of the calibration error, its upper end:\n"
-    rows = ([size_of(world), *(f"{found[name]:.3f}" for name in METRICS)] for world, found in medians.items())
-    yield from table((*of_size, *(WORDS[name] for name in METRICS)), rows)
+    head = (*of_size, "forecaster", *(WORDS[name] for name in METRICS), "ECE, percentiles")
+    yield harness.table(head, of_forecasters([*(f"ours, {name}" for name in METRICS), "percentile ECE"]), names=4)
+    yield "\nCoverage of nominal 95 %, of differences to a rival:\n"
+    head = (*of_size, "forecaster", *(WORDS[name] for name in DIFFERENCES))
+    yield harness.table(head, of_forecasters([f"paired, {name}" for name in DIFFERENCES]), names=4)
+    yield "\nCalibrated probabilities that are refuted at a nominal 5 %:\n"
+    calibrated = [(*size_of(world), *cells(found, TESTS, 0.03, 0.07)) for world, found in shares.items() if world.temper == 1]
+    yield harness.table((*of_size, *TESTS), calibrated, names=3)
+    yield "\nHalf the width of the 95 % interval, median; of the calibration error, its upper end:\n"
+    widths_of = [(*size_of(world), *(f"{found[name]:.3f}" for name in METRICS)) for world, found in medians.items()]
+    yield harness.table((*of_size, *(WORDS[name] for name in METRICS)), widths_of, names=3)
+    yield "\nCoverage of nominal 95 % by `rate_interval`, without and with samples that are there by chance:\n"
+    head = ("groups", "n", "offsets' sd", *(f"{rate:.2f}{of}" for of in ("", ", by chance") for rate in RATES))
+    yield harness.table(head, rate_rows(worlds, seed), names=3)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--worlds", type=int, default=1000, help="worlds a row")
+    parser = harness.parser_of(__doc__)
+    parser.add_argument("--worlds", type=int, default=1000, help="worlds a row (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", action="store_true", help="print the same as JSON")
     arguments = parser.parse_args()
     if arguments.worlds < 1 or arguments.seed < 0:
         parser.error("at least one world, and a seed from 0")
-    shares, medians = measured(arguments.worlds, arguments.seed)
-    if arguments.json:
-        coverage = [{**asdict(world), "shares": {name: asdict(share) for name, share in found.items()}} for world, found in shares.items()]
-        print(json.dumps({"coverage": coverage, "half_widths": [{**asdict(w), **found} for w, found in medians.items()]}, indent=1))
-        return
     print(f"{arguments.worlds:,} worlds a row, seed {arguments.seed}.\n")
-    for line in markdown(shares, medians):
-        print(line)
+    for part in markdown(*measured(arguments.worlds, arguments.seed), arguments.worlds, arguments.seed):
+        print(part, flush=True)
 
 
 if __name__ == "__main__":
