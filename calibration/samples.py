@@ -227,7 +227,7 @@ def _check(sample: Sample) -> None:
         if not math.isfinite(value):
             raise ValueError(f"the measure {name} must be a finite number, not {value!r}")
     for field, names in (("asked", sample.asked), ("fallbacks", sample.fallbacks)):
-        if unknown := [name for name in names if name not in sample.measures]:
-            raise ValueError(f"{field} names {unknown[0]!r}, which is none of the sample's measures")
+        if without_measure := [name for name in names if name not in sample.measures]:
+            raise ValueError(f"{field} names {without_measure[0]!r}, which is none of the sample's measures")
     if len(set(sample.fallbacks)) < len(sample.fallbacks):
         raise ValueError(f"fallbacks names a measure twice: {', '.join(sample.fallbacks)}")

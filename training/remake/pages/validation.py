@@ -18,7 +18,7 @@ from typing import Any
 
 from assay.calibration.calibrator import load as load_calibrator
 from assay.calibration.validation.figures import Figure
-from assay.calibration.validation.sentences import SENTENCES, Told, told
+from assay.calibration.validation.sentences import SENTENCES, Statement, statements
 from assay.calibration.validation.table import Validation, load, path_of
 from assay.calibration.validation.words import PRIMARY, contradiction, number_of, refuted, summary
 
@@ -36,10 +36,10 @@ Claims = Sequence[Mapping[str, Any]]
 def primary(found: Mapping[str, Validation]) -> str:
     """The primary figures: each in a sentence, and what it reads of each calibrator, by the name of its file."""
     rows = [
-        (code(name), *(_reading(each) for each in told(validation) if each.primary), _shown(validation))
+        (code(name), *(_reading(each) for each in statements(validation) if each.primary), _shown(validation))
         for name, validation in found.items()
     ]
-    counts: Counter[str] = Counter(each.figure.reading for validation in found.values() for each in told(validation) if each.primary)
+    counts: Counter[str] = Counter(each.figure.reading for validation in found.values() for each in statements(validation) if each.primary)
     said = f"Of {counts.total()} primary figures of {len(found)} calibrators: {_counts(counts)}."
     sentences = [f"* **{id}.** {SENTENCES[id]}" for id in PRIMARY]
     return "\n".join((*map(_item, sentences), "", wrapped(said), "", table(("calibrator", *PRIMARY, "number"), "lcccccl", rows)))
@@ -54,7 +54,7 @@ def _counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{counts[reading]} {word}" for reading, word in words.items() if counts[reading])
 
 
-def _reading(of: Told) -> str:
+def _reading(of: Statement) -> str:
     number = number_of(of.figure)
     return of.figure.reading if of.figure.value is None else f"**{of.figure.reading}** {number}"
 
@@ -81,7 +81,7 @@ def _of_calibrator(name: str, validation: Validation) -> str:
             row.reading,
             _note(row, how),
         )
-        for each in told(validation)
+        for each in statements(validation)
         for row in (each.figure,)
     ]
     runs = ", ".join(f"{run} ({', '.join(ids)})" for run, ids in _runs(validation).items())
