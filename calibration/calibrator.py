@@ -180,7 +180,7 @@ class Calibrator:
         """Every probability is at least this and at most 1 minus this: 1 / (n + 2), with n the map's samples and those of its parent."""
         return 1 / (self.fitted_on.n + (self.moved_from.n if self.moved_from else 0) + 2)
 
-    def standing_in(self, language: str | None) -> tuple[Status, str]:
+    def status_in(self, language: str | None) -> tuple[Status, str]:
         """Status and reason in a language: its own where the calibrator is informative and has several. None: of the calibrator."""
         if self.status == "informative":
             for each in self.by_language:
@@ -191,7 +191,7 @@ class Calibrator:
     @property
     def languages_with_numbers(self) -> tuple[str, ...]:
         """The languages in which its evidence allows a number."""
-        return tuple(name for name in self.fitted_on.languages if self.standing_in(name)[0] == "informative")
+        return tuple(name for name in self.fitted_on.languages if self.status_in(name)[0] == "informative")
 
     @cached_property
     def child_of(self) -> dict[tuple[str, ...], Child]:

@@ -22,7 +22,7 @@ class Confidence:
 
     status: the calibrator's; "missing" if a measure is not known, such as one that a server does not tell; "outside" if one that speaks
     neither for nor against the event is beyond what the calibrator was fitted on; "refuted" if a study contradicts its numbers
-    (`standing`); "uncalibrated" if there is none.
+    (`effective_status`); "uncalibrated" if there is none.
     probability, low, high: None unless the status is "informative". low to high is the 95 % range in a project that was not seen.
     band: the word of the band. calibrator: its id. reason: why there is no number, for people. Empty where there is one.
     """
@@ -66,7 +66,7 @@ def confidence(
     A measure that speaks more for the event than any that the calibrator has seen counts as the largest of these. Where one speaks more
     against it than any, the probability is the lowest there is, whatever the others say: a map of several measures need not fall there.
     """
-    status, reason = calibrator.standing_in(groups.get("language") if groups else None)
+    status, reason = calibrator.status_in(groups.get("language") if groups else None)
     if status != "informative":
         return _without_number(status, calibrator.event, calibrator.id, reason)
     entered, is_worse = [], False

@@ -13,8 +13,8 @@ from ..inference.found.find import find_models
 from ..inference.found.machine import this_machine
 from ..inference.found.model import FoundModel
 from ..inference.found.servers import PORTS
+from .effective_status import effective_status
 from .registry import Entry, Registry, load_registry
-from .standing import standing_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def numbers_of(entries: Sequence[Entry] | None) -> str:
     """Whether suggestions have a probability, in a few words. entries: the calibrators; None where the fingerprint is not known."""
     if entries is None:
         return "known when opened"
-    events = dict.fromkeys(entry.calibrator.event for entry in entries if standing_of(entry).has_numbers)
+    events = dict.fromkeys(entry.calibrator.event for entry in entries if effective_status(entry).has_numbers)
     return ", ".join(events) if events else "none" if not entries else "none: no skill"
 
 
@@ -91,23 +91,23 @@ def entries_of(registry: Registry, fingerprint: str) -> tuple[Entry, ...]:
 
 @dataclass(frozen=True, slots=True)
 class NextStep:
-    """What a user is told who has chosen a model. command: what makes calibrators for it, None where there are some."""
+    """Advice for a user who has chosen a model. command: makes calibrators for it; None if there are some."""
 
-    said: str
+    advice: str
     command: str | None
 
 
 def next_step(entries: Sequence[Entry], arguments: Sequence[str]) -> NextStep:
-    """What to do once a model is open. entries: the calibrators for it; arguments: what names it (`ModelChoice.arguments`)."""
-    giving = [entry.calibrator for entry in entries if standing_of(entry).has_numbers]
+    """The next step once a model is open. entries: the calibrators for it; arguments: what names it (`ModelChoice.arguments`)."""
+    giving = [entry.calibrator for entry in entries if effective_status(entry).has_numbers]
     if giving:
         events = " and ".join(dict.fromkeys(calibrator.event for calibrator in giving))
         languages = ", ".join(sorted({language for calibrator in giving for language in calibrator.languages_with_numbers}))
         return NextStep(f"Its suggestions show how likely they are right ({events}; {languages}).", None)
     command = shlex.join(["assay", "calibrate", "model", *arguments])
     why = "The calibrators for it have no skill" if entries else "No calibrator is fitted to it yet"
-    told = f"{why}, so its suggestions show no number. {command} fits some in about 5 minutes, from code on this machine."
-    return NextStep(told, command)
+    advice = f"{why}, so its suggestions show no number. {command} fits some in about 5 minutes, from code on this machine."
+    return NextStep(advice, command)
 
 
 def speed_of(model: FoundModel, reading: float | None) -> float | None:
@@ -124,5 +124,5 @@ def _calibrator(entry: Entry) -> dict[str, Any]:
         "task": calibrator.task,
         "languages": list(calibrator.fitted_on.languages),
         "origin": entry.origin,
-        "status": standing_of(entry).status,
+        "status": effective_status(entry).status,
     }

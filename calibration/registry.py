@@ -221,7 +221,7 @@ def load_registry(project: Path | None = None) -> Registry:
     """The registry of this machine, with the calibrators of a project where the user trusts it: `read_registry` of `folders`."""
     try:
         reason = "" if project is None else why_left_out(project)[0]
-    except CalibratorError:  # said again when it is read
+    except CalibratorError:  # raised again when it is read
         reason = ""
     return read_registry(folders(None if reason else project), filter(None, (reason,)))
 
@@ -296,7 +296,7 @@ def _read_all(listing: _Listing, read: Callable[[Origin, Path], T], origin: Orig
     return found
 
 
-def _asked(purpose: Purpose) -> dict[str, str | Path | None]:
+def _requirements(purpose: Purpose) -> dict[str, str | Path | None]:
     """By the names that people read, in the order in which they are looked at: what a user knows of comes before the prompt."""
     return {
         "model": purpose.model,
@@ -309,7 +309,7 @@ def _asked(purpose: Purpose) -> dict[str, str | Path | None]:
 
 
 def _differences(entry: Entry, purpose: Purpose) -> _Differences:
-    made, asked = entry.calibrator.fitted_on, _asked(purpose)
+    made, required = entry.calibrator.fitted_on, _requirements(purpose)
     offers = {
         "model": (made.model,),
         "language": made.languages,
@@ -317,7 +317,7 @@ def _differences(entry: Entry, purpose: Purpose) -> _Differences:
         "task": (entry.calibrator.task,),
         "prompt": (made.prompt,),
     }
-    found = {what: theirs for what, theirs in offers.items() if asked[what] not in theirs}
+    found = {what: theirs for what, theirs in offers.items() if required[what] not in theirs}
     if not _is_for_file(entry, purpose.file):
         found["project"] = (str(entry.project),)
     return found
@@ -335,7 +335,7 @@ def _for_first_choices(entry: Entry) -> tuple[int, bool]:
 
 def _first_sufficient(entries: Sequence[Entry], language: str) -> Entry | None:
     """The first that is not `insufficient` in a language, else the first."""
-    found = (entry for entry in entries if entry.calibrator.standing_in(language)[0] != "insufficient")
+    found = (entry for entry in entries if entry.calibrator.status_in(language)[0] != "insufficient")
     return next(found, entries[0] if entries else None)
 
 
@@ -363,13 +363,13 @@ def _why_unfit(entry: Entry, drawn: Drawn) -> str:
 
 
 def _matches(chosen: Entry, language: str) -> str:
-    status, reason = chosen.calibrator.standing_in(language)
+    status, reason = chosen.calibrator.status_in(language)
     return f"{name_of(chosen)} matches and is {status}: {reason}"
 
 
 def _why_after(entry: Entry, chosen: Entry, language: str) -> str:
     """Why the chosen one has precedence over another that matches, too."""
-    status, reason = entry.calibrator.standing_in(language)
+    status, reason = entry.calibrator.status_in(language)
     if status == "insufficient":
         return f"it matches, but is insufficient: {reason}"
     if entry.origin != chosen.origin:
@@ -382,15 +382,15 @@ def _why_after(entry: Entry, chosen: Entry, language: str) -> str:
 def _why_other(differences: _Differences, purpose: Purpose) -> str:
     """What one that does not match is for. Of a prompt people know no more than that it is another."""
     named = {what: theirs for what, theirs in differences.items() if what != "prompt"}
-    is_for = "; ".join(f"the {what} {', '.join(theirs)}, not {_asked(purpose)[what]}" for what, theirs in named.items())
-    said = [*([f"is for {is_for}"] if named else []), *(["was fitted with another prompt"] if "prompt" in differences else [])]
-    return f"it {', and '.join(said)}"
+    is_for = "; ".join(f"the {what} {', '.join(theirs)}, not {_requirements(purpose)[what]}" for what, theirs in named.items())
+    parts = [*([f"is for {is_for}"] if named else []), *(["was fitted with another prompt"] if "prompt" in differences else [])]
+    return f"it {', and '.join(parts)}"
 
 
 def _nothing_matches(differing: list[tuple[Entry, _Differences]], purpose: Purpose, prompt_mismatch: str) -> str:
     """The first thing, in the order of `_asked`, that no calibrator which matches so far is for."""
     shared: list[str] = []
-    for what, wanted in _asked(purpose).items():
+    for what, wanted in _requirements(purpose).items():
         matching = [(entry, differences) for entry, differences in differing if what not in differences]
         if differing and not matching:
             of_these = f" for this {', '.join(shared[:-1])}{' and ' if shared[:-1] else ''}{shared[-1]}" if shared else ""

@@ -1,7 +1,7 @@
 """Samples: one generation each, with its measures, labels and groups. JSON Lines; the format is in docs/formats.md.
 
-msgspec decodes a line straight into a Sample. A line that it refuses is decoded again by slower rules that say what is wrong. msgspec's own
-messages do not name the measure or label with a bad value, and call NaN malformed JSON.
+msgspec decodes a line straight into a Sample. A line that it refuses is parsed again with `json`, so that the message tells a bad value and
+its measure: msgspec names neither, and calls NaN malformed JSON.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ import codecs
 import hashlib
 import json
 import math
+import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 import numpy as np
@@ -25,12 +27,11 @@ SCHEMA = "assay/sample/1"
 Event = Literal["exact_match", "tests_pass", "kept"]
 EVENTS: tuple[Event, ...] = get_args(Event)
 
-_EVENTS = frozenset(EVENTS)
-_HEX_DIGITS = b"0123456789abcdef"
-_TEXTS = ("id", "model", "prompt", "task", "language", "project", "file", "text_sha256")
-_OPTIONAL_TEXTS = ("model_name", "user")
-_FIELDS = frozenset((*_TEXTS, "schema", "seed", "measures", "labels"))
-_OPTIONAL = frozenset((*_OPTIONAL_TEXTS, "asked", "fallbacks", "rank", "alternatives", "propensity"))
+_Name = Annotated[str, msgspec.Meta(min_length=1)]
+_Fingerprint = Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{16}\Z")]
+_Sha256 = Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{64}\Z")]
+_Count = Annotated[int, msgspec.Meta(ge=1)]
+_Propensity = Annotated[float, msgspec.Meta(gt=0, le=1)]
 
 
 class SampleError(ValueError):
@@ -53,9 +54,9 @@ class Sample(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     Changed with `msgspec.structs.replace`.
     """
 
-    id: str
-    model: str
-    prompt: str
+    id: _Name
+    model: _Fingerprint
+    prompt: _Fingerprint
     task: str
     language: str
     project: str
@@ -63,14 +64,14 @@ class Sample(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     seed: int
     measures: dict[str, float]
     labels: dict[str, bool | None]
-    text_sha256: str
+    text_sha256: _Sha256
     model_name: str = ""
-    asked: dict[str, str] = {}
+    asked: dict[str, _Fingerprint] = {}
     fallbacks: tuple[str, ...] = ()
     user: str = ""
-    rank: int = 1
-    alternatives: int = 1
-    propensity: float = 1.0
+    rank: _Count = 1
+    alternatives: _Count = 1
+    propensity: _Propensity = 1.0
 
 
 class _Other(msgspec.Struct, tag_field="schema", tag=""):
@@ -81,6 +82,8 @@ _decoder: msgspec.json.Decoder[Sample] = msgspec.json.Decoder(Sample | _Other)
 # A sample has a few hundred bytes. A file that never ends, such as a device, may have no line's end either.
 _MAX_LINE = 1 << 24
 _encoder = msgspec.json.Encoder()
+# Where msgspec says that a value is wrong: in a field, or in a value of an object.
+_PLACE = re.compile(r"(.*) - at `\$\.(\w+)(\[\.\.\.\])?`")
 
 
 def write_samples(path: Path, samples: Iterable[Sample], *, private: bool = False) -> None:
@@ -93,7 +96,8 @@ def write_samples(path: Path, samples: Iterable[Sample], *, private: bool = Fals
         for number, sample in enumerate(samples, 1):
             line = _line(sample)
             try:
-                _check(line, sample)
+                _check(sample)
+                _decode(line)
                 if sample.id in seen:
                     raise ValueError(f"the id {sample.id!r} was used before")
             except ValueError as error:
@@ -164,41 +168,15 @@ def _line(sample: Sample) -> bytes:
         return json.dumps(msgspec.to_builtins(sample), separators=(",", ":")).encode()
 
 
-def _check(line: bytes, sample: Sample) -> None:
-    """Raise ValueError where the sample's own line would be refused."""
-    try:
-        if _has_right_texts(_decoder.decode(line)):
-            return
-    except ValueError:
-        pass
-    _sample(msgspec.to_builtins(sample))
-
-
 def _decode(line: bytes) -> Sample:
     """The sample of a line; ValueError says which field is wrong and why."""
-    try:
+    sample: object = None
+    with suppress(ValueError, RecursionError):
         sample = _decoder.decode(line)
-        # An empty schema is the tag of `_Other`.
-        if isinstance(sample, Sample) and _has_right_texts(sample):
-            return sample
-    except (ValueError, RecursionError):
-        pass
-    return _sample(_fields(line))
-
-
-def _has_right_texts(sample: Sample) -> bool:
-    """Whether the texts and numbers are right as far as their types can't say. Raises ValueError for a wrong optional field."""
-    model, prompt, text = sample.model, sample.prompt, sample.text_sha256
-    if not (sample.id and len(model) == len(prompt) == 16 and len(text) == 64 and _EVENTS.issuperset(sample.labels)):
-        return False
-    if (model + prompt + text).encode().translate(None, _HEX_DIGITS) or not 1 <= sample.rank <= sample.alternatives:
-        return False
-    if not 0 < sample.propensity <= 1:
-        return False
-    if sample.asked or sample.fallbacks:
-        _asked(sample.asked, sample.measures)
-        _fallbacks(sample.fallbacks, sample.measures)
-    return True
+    if not isinstance(sample, Sample):  # or an empty schema, the tag of `_Other`
+        sample = _converted(_fields(line))
+    _check(sample)
+    return sample
 
 
 def _fields(line: bytes) -> object:
@@ -212,106 +190,44 @@ def _fields(line: bytes) -> object:
         raise ValueError("not JSON of a sample: nested too deep") from None
 
 
-def _sample(fields: object) -> Sample:
-    """The sample of one decoded line; ValueError says which field is wrong and why."""
-    if not isinstance(fields, dict):
-        raise ValueError("a sample is a JSON object")
-    if (schema := fields.get("schema")) != SCHEMA:
+def _converted(fields: object) -> Sample:
+    """The sample of decoded JSON. ValueError tells the wrong value, too."""
+    if isinstance(fields, dict) and (schema := fields.get("schema")) != SCHEMA:
         raise ValueError(f"the schema is {schema!r}, this version of Assay reads {SCHEMA!r}")
-    if missing := _FIELDS - fields.keys():
-        raise ValueError(f"missing: {', '.join(sorted(missing))}")
-    if unknown := fields.keys() - _FIELDS - _OPTIONAL:
-        raise ValueError(f"unknown field: {', '.join(sorted(unknown))}")
-    for name in (*_TEXTS, *_OPTIONAL_TEXTS):
-        if not isinstance(fields.get(name, ""), str):
-            raise ValueError(f"{name} must be a string, not {fields[name]!r}")
-    if not fields["id"]:
-        raise ValueError("id is empty")
-    for name, digits in (("model", 16), ("prompt", 16), ("text_sha256", 64)):
-        if not _are_hex_digits(fields[name], digits):
-            raise ValueError(f"{name} must be {digits} lower-case hex digits, not {fields[name]!r}")
-    if type(fields["seed"]) is not int:
-        raise ValueError(f"seed must be an integer, not {fields['seed']!r}")
-    measures = _measures(fields["measures"])
-    rank, alternatives = _draw(fields)
-    return Sample(
-        **{name: fields[name] for name in _TEXTS},
-        seed=fields["seed"],
-        measures=measures,
-        labels=_labels(fields["labels"]),
-        model_name=fields.get("model_name", ""),
-        asked=_asked(fields.get("asked", {}), measures),
-        fallbacks=_fallbacks(fields.get("fallbacks", ()), measures),
-        user=fields.get("user", ""),
-        rank=rank,
-        alternatives=alternatives,
-        propensity=_propensity(fields.get("propensity", 1.0)),
-    )
+    try:
+        return msgspec.convert(fields, Sample)
+    except msgspec.ValidationError as error:
+        found = _PLACE.fullmatch(str(error))
+        if found is None or not isinstance(fields, dict):
+            raise ValueError(str(error)) from None
+        reason, name, inside = found.groups()
+        reason = re.sub(r"`str` matching regex '\S*\{(\d+)\}\S*'", r"\1 lower-case hex digits", reason)
+        value = fields[name]
+        if inside:
+            name, value = next((f"{name}.{key}", one) for key, one in value.items() if _is_wrong(fields | {name: {key: one}}))
+        shown = repr(value)
+        raise ValueError(f"{name} is {shown if len(shown) <= 60 else shown[:57] + '...'}: {reason}") from None
 
 
-def _propensity(value: object) -> float:
-    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= 1:
-        return float(value)
-    raise ValueError(f"propensity must be a number above 0 and at most 1, not {value!r}")
+def _is_wrong(fields: dict[str, Any]) -> bool:
+    try:
+        msgspec.convert(fields, Sample)
+    except msgspec.ValidationError:
+        return True
+    return False
 
 
-def _draw(fields: dict[str, Any]) -> tuple[int, int]:
-    rank, alternatives = fields.get("rank", 1), fields.get("alternatives", 1)
-    for name, value in (("rank", rank), ("alternatives", alternatives)):
-        if type(value) is not int or value < 1:
-            raise ValueError(f"{name} must be a whole number from 1 on, not {value!r}")
-    if rank > alternatives:
-        raise ValueError(f"rank is {rank}, of {alternatives} alternatives")
-    return rank, alternatives
-
-
-def _measures(measures: object) -> dict[str, float]:
-    if not isinstance(measures, dict):
-        raise ValueError("measures must be an object of numbers")
-    floats = {}
-    for name, value in measures.items():
-        if type(value) not in (int, float):
-            raise ValueError(f"the measure {name} must be a finite number, not {value!r}")
-        try:
-            floats[name] = float(value)
-        except OverflowError:
-            raise ValueError(f"the measure {name} is too large") from None
+def _check(sample: Sample) -> None:
+    """Raise ValueError for what the types of the fields can't say."""
+    if unknown := sample.labels.keys() - EVENTS:
+        raise ValueError(f"unknown event {min(unknown)!r} in labels, known are {', '.join(EVENTS)}")
+    if sample.rank > sample.alternatives:
+        raise ValueError(f"rank is {sample.rank}, of {sample.alternatives} alternatives")
+    for name, value in sample.measures.items():
         if not math.isfinite(value):
             raise ValueError(f"the measure {name} must be a finite number, not {value!r}")
-    return floats
-
-
-def _labels(labels: object) -> dict[str, bool | None]:
-    if not isinstance(labels, dict):
-        raise ValueError("labels must be an object of true, false or null")
-    for event, label in labels.items():
-        if event not in EVENTS:
-            raise ValueError(f"unknown event {event!r} in labels, known are {', '.join(EVENTS)}")
-        if label is not None and type(label) is not bool:
-            raise ValueError(f"the label {event} must be true, false or null, not {label!r}")
-    return labels
-
-
-def _asked(asked: object, measures: dict[str, float]) -> dict[str, str]:
-    if not isinstance(asked, dict):
-        raise ValueError("asked must be an object of fingerprints")
-    for name, fingerprint in asked.items():
-        if name not in measures:
-            raise ValueError(f"asked names {name!r}, which is none of the sample's measures")
-        if not (isinstance(fingerprint, str) and _are_hex_digits(fingerprint, 16)):
-            raise ValueError(f"what was asked for {name} must be 16 lower-case hex digits, not {fingerprint!r}")
-    return asked
-
-
-def _fallbacks(fallbacks: object, measures: dict[str, float]) -> tuple[str, ...]:
-    if not isinstance(fallbacks, list | tuple) or not all(isinstance(name, str) for name in fallbacks):
-        raise ValueError(f"fallbacks must be a list of measures, not {fallbacks!r}")
-    if unknown := [name for name in fallbacks if name not in measures]:
-        raise ValueError(f"fallbacks names {unknown[0]!r}, which is none of the sample's measures")
-    if len(set(fallbacks)) < len(fallbacks):
-        raise ValueError(f"fallbacks names a measure twice: {', '.join(fallbacks)}")
-    return tuple(fallbacks)
-
-
-def _are_hex_digits(text: str, count: int) -> bool:
-    return len(text) == count and not text.strip("0123456789abcdef")
+    for field, names in (("asked", sample.asked), ("fallbacks", sample.fallbacks)):
+        if without_measure := [name for name in names if name not in sample.measures]:
+            raise ValueError(f"{field} names {without_measure[0]!r}, which is none of the sample's measures")
+    if len(set(sample.fallbacks)) < len(sample.fallbacks):
+        raise ValueError(f"fallbacks names a measure twice: {', '.join(sample.fallbacks)}")

@@ -54,8 +54,8 @@ def without_schema(document: object, schema: str, what: str, advice: str) -> dic
         raise ValueError(f"{what} is a JSON object")
     if (found := document.pop("schema", None)) != schema:
         of_ours = str(found).startswith(schema.rpartition("/")[0] + "/")
-        told = f"; another version wrote it: {advice}" if of_ours else ""
-        raise ValueError(f"schema: {found!r}, this version of Assay reads {schema!r}{told}")
+        hint = f"; another version wrote it: {advice}" if of_ours else ""
+        raise ValueError(f"schema: {found!r}, this version of Assay reads {schema!r}{hint}")
     return document
 
 

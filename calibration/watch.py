@@ -57,11 +57,11 @@ TrustIn = Callable[[Path | None, Path], Trust]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What is known for a root folder.
+class RootCalibrators:
+    """The calibrators for a root folder.
 
-    project: the nearest folder at or above it that has calibrators of its own, else the root itself; None for no root.
-    is_open: the project has calibrators, and they do not count until the user says whether they are trusted.
+    project: the nearest folder at or above it with calibrators of its own, or the root itself; None for no root.
+    is_open: the project has calibrators that do not count until the user says whether to trust them.
     """
 
     registry: Registry
@@ -75,14 +75,13 @@ class RegistryWatch:
     A registry is immutable and replaced as a whole, so a reader sees all of a change or nothing of it.
     """
 
-    def __init__(self, shared: Places, trust: TrustIn, on_found: Callable[[Path | None, Found], None]) -> None:
-        """shared: the folders for all projects, which need not exist. trust: what is known of a root's project.
+    def __init__(self, shared: Places, trust: TrustIn, on_change: Callable[[Path | None, RootCalibrators], None]) -> None:
+        """shared: the folders for all projects, which need not exist. trust: of a root's project.
 
-        on_found: told what is known for a root: at the first look, and at each later one that finds something else.
-        Both are called in the watch's thread.
+        on_change: called with a root's calibrators at the first look, and whenever they change. Both are called in the watch's thread.
         """
-        self._shared, self._trust, self._on_found = shared, trust, on_found
-        self._common = _Read()
+        self._shared, self._trust, self._on_change = shared, trust, on_change
+        self._common = _FolderState()
         self._roots: dict[Path | None, _Root] = {}
         self._wake, self._closed = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._follow, name="assay-registry", daemon=True)
@@ -109,7 +108,7 @@ class RegistryWatch:
         self._thread.join(_CLOSE_S)
 
     def _follow(self) -> None:
-        events, is_told = FileEvents(self._wake, _CHANGES), False
+        events, is_logged = FileEvents(self._wake, _CHANGES), False
         try:
             while not self._closed.is_set():
                 self._wake.clear()
@@ -118,9 +117,9 @@ class RegistryWatch:
                     events.follow([(folder, False) for folder in self._folders() if is_folder(folder)][:_MAX_WATCHES])
                     self._look()
                 except Exception:  # one of our own must not end what follows all folders
-                    if not is_told:
+                    if not is_logged:
                         _log.exception("Calibrators can't be followed.")
-                    is_told = True
+                    is_logged = True
                 took = time.monotonic() - began
                 if self._wake.wait(max(LOOK_S, _REST * took)):
                     self._closed.wait(DEBOUNCE_S)
@@ -139,50 +138,50 @@ class RegistryWatch:
                 return
             error: Exception | None = None
             try:
-                found = self._found(path, root, common)
+                calibrators = self._calibrators_of(path, root, common)
             except Exception as fault:  # one of our own must leave nobody waiting
-                found, error = Found(common.registry, root.project), fault
-            if found != root.found:
+                calibrators, error = RootCalibrators(common.registry, root.project), fault
+            if calibrators != root.calibrators:
                 if error is not None:
                     _log.error("The calibrators of %s can't be followed.", path, exc_info=error)
-                root.found = found
+                root.calibrators = calibrators
                 try:
-                    self._on_found(path, found)
-                except Exception:  # the other roots are still to be told of
-                    _log.exception("What is known of the calibrators of %s can't be told.", path)
+                    self._on_change(path, calibrators)
+                except Exception:  # the other roots still have their turn
+                    _log.exception("The calibrators of %s can't be passed on.", path)
         self._common = common
 
-    def _found(self, path: Path | None, root: _Root, common: _Read) -> Found:
+    def _calibrators_of(self, path: Path | None, root: _Root, common: _FolderState) -> RootCalibrators:
         if path is None:
-            return Found(common.registry, None)
+            return RootCalibrators(common.registry, None)
         if root.project is None:
             root.project = project_of(path) or path
         project = root.project
         try:
-            reason, is_open = why_left_out(project, lambda found: self._trust(path, found))
-        except CalibratorError:  # said again when it is read
+            reason, is_open = why_left_out(project, lambda project: self._trust(path, project))
+        except CalibratorError:  # raised again when it is read
             reason, is_open = "", False
         places: Places = [] if reason else [("project", project / PROJECT_FOLDER)]
         own = root.own.again(places, [reason] if reason else (), self._closed)
         if not own.files and not reason:
             registry = common.registry  # the same for all projects that have no calibrators of their own
-        elif own is root.own and common is self._common and root.found is not None:
-            registry = root.found.registry
+        elif own is root.own and common is self._common and root.calibrators is not None:
+            registry = root.calibrators.registry
         else:
             registry = registry_of([*own.registry.entries, *common.registry.entries], [*own.registry.skipped, *common.registry.skipped])
         root.own = own
-        return Found(registry, project, is_open)
+        return RootCalibrators(registry, project, is_open)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Read:
-    """What was read of some folders: the files, what was left out, and the registry of both."""
+class _FolderState:
+    """The content of some folders: the files, what was left out, and the registry of both."""
 
-    files: Mapping[Path, Seen] = field(default_factory=dict)
+    files: Mapping[Path, FileState] = field(default_factory=dict)
     left_out: Sequence[str] = ()
     registry: Registry = field(default_factory=lambda: Registry((), ()))
 
-    def again(self, places: Places, left_out: Sequence[str], stop: threading.Event) -> _Read:
+    def again(self, places: Places, left_out: Sequence[str], stop: threading.Event) -> _FolderState:
         """The same, or what is there now. stop: set where nobody waits for it any more."""
         files = look(places, self.files, stop)
         if (files, left_out) == (self.files, self.left_out):
@@ -190,50 +189,50 @@ class _Read:
         seen = files.values()
         tables = {path: file.table for path, file in files.items() if file.table}
         entries = validated((file.entry for file in seen if file.entry), tables)
-        return _Read(files, left_out, registry_of(entries, [*left_out, *(file.error for file in seen if file.error)]))
+        return _FolderState(files, left_out, registry_of(entries, [*left_out, *(file.error for file in seen if file.error)]))
 
 
 @dataclass(slots=True)
 class _Root:
-    """A root folder: its project, once that was looked for, what was read of the project's own calibrators, and what was found last."""
+    """A root folder: its project once it is known, the state of the project's own folder, and its latest calibrators."""
 
     project: Path | None = None
-    own: _Read = field(default_factory=_Read)
-    found: Found | None = None
+    own: _FolderState = field(default_factory=_FolderState)
+    calibrators: RootCalibrators | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """What is known of one file.
+class FileState:
+    """The state of one file.
 
     version: changes whenever the file does.
     entry, table: the newest calibrator, or validation table, that was read from it.
-    error, told: why this version can't be read, and whether that was logged.
+    error, logged: why this version can't be read, and whether the log says so.
     """
 
     version: tuple[int, ...]
     entry: Entry | None = None
     table: Validation | None = None
     error: str | None = None
-    told: bool = False
+    logged: bool = False
 
 
-def look(places: Iterable[tuple[Origin, Path]], before: Mapping[Path, Seen], stop: threading.Event) -> dict[Path, Seen]:
+def look(places: Iterable[tuple[Origin, Path]], before: Mapping[Path, FileState], stop: threading.Event) -> dict[Path, FileState]:
     """What is in the folders, by path. Only files that changed since `before` are read. stop: no more are read once it is set.
 
     A file that can't be read may be half-written. So what was read of it before is kept, and the error is logged at the second look, once
     for each version.
     """
-    files: dict[Path, Seen] = {}
+    files: dict[Path, FileState] = {}
     for origin, folder in places:
         for inside, listing, read in ((folder, files_of, _read_entry), (folder / FOLDER, tables_of, _read_table)):
             try:
                 listed, rest = listing(origin, folder)
-                for path, found in listed:
+                for path, stat in listed:
                     if stop.is_set():
                         return files
-                    version = (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino) if found else ()
-                    files[path] = _seen(read, origin, path, version, before.get(path))
+                    version = (stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size, stat.st_ino) if stat else ()
+                    files[path] = _file_state(read, origin, path, version, before.get(path))
                 if rest:
                     files[inside] = _unreadable((), CalibratorError(rest), before.get(inside))
             except CalibratorError as error:
@@ -243,19 +242,19 @@ def look(places: Iterable[tuple[Origin, Path]], before: Mapping[Path, Seen], sto
     return files
 
 
-_Reading = Callable[[Origin, Path, tuple[int, ...]], Seen]
+_Reader = Callable[[Origin, Path, tuple[int, ...]], FileState]
 
 
-def _read_entry(origin: Origin, path: Path, version: tuple[int, ...]) -> Seen:
-    return Seen(version, entry=read_entry(origin, path))
+def _read_entry(origin: Origin, path: Path, version: tuple[int, ...]) -> FileState:
+    return FileState(version, entry=read_entry(origin, path))
 
 
-def _read_table(origin: Origin, path: Path, version: tuple[int, ...]) -> Seen:
-    return Seen(version, table=read_table(origin, path))
+def _read_table(origin: Origin, path: Path, version: tuple[int, ...]) -> FileState:
+    return FileState(version, table=read_table(origin, path))
 
 
-def _seen(read: _Reading, origin: Origin, path: Path, version: tuple[int, ...], before: Seen | None) -> Seen:
-    if before is not None and before.version == version and (before.told or before.error is None):
+def _file_state(read: _Reader, origin: Origin, path: Path, version: tuple[int, ...], before: FileState | None) -> FileState:
+    if before is not None and before.version == version and (before.logged or before.error is None):
         return before
     try:
         return read(origin, path, version)
@@ -263,11 +262,11 @@ def _seen(read: _Reading, origin: Origin, path: Path, version: tuple[int, ...], 
         return _unreadable(version, error, before)
 
 
-def _unreadable(version: tuple[int, ...], error: CalibratorError, before: Seen | None) -> Seen:
+def _unreadable(version: tuple[int, ...], error: CalibratorError, before: FileState | None) -> FileState:
     entry, table = (before.entry, before.table) if before else (None, None)
     reason = f"{error}; what was read of it before is still used" if entry or table else str(error)
     if before is None or before.version != version or before.error is None:
-        return Seen(version, entry, table, reason)
-    if not before.told:
+        return FileState(version, entry, table, reason)
+    if not before.logged:
         _log.warning("calibrator skipped: %s", reason)
-    return Seen(version, entry, table, reason, told=True)
+    return FileState(version, entry, table, reason, logged=True)

@@ -80,7 +80,7 @@ def parse_place(place: str) -> tuple[str, int, int]:
 
 
 def check_secrets(name: str) -> None:
-    """Raises UsageError for a file that the editor would not show to a model either."""
+    """Raise UsageError for a file that the editor would not show to a model."""
     from ..suggestion.secrets import is_secret_path
 
     if is_secret_path(Path(name).absolute()):
@@ -88,9 +88,9 @@ def check_secrets(name: str) -> None:
 
 
 def read_text(name: str, *, language: str | None = None, from_stdin: bool = False) -> str:
-    """The text of a file, or of stdin instead, without a byte order mark. language: as given; None for that of the file's name.
+    """The text of a file, or of stdin, without a byte order mark. language: None means the one of the file's name.
 
-    Raises UsageError for one that can't be read, is not UTF-8, or is no Python in the encoding that it names.
+    Raises UsageError if the text can't be read, is not UTF-8, or is not Python in the encoding that it names.
     """
     from ..analysis.python.source_text import UnreadableSource, text_of
     from ..suggestion.languages import language_of
@@ -105,7 +105,7 @@ def read_text(name: str, *, language: str | None = None, from_stdin: bool = Fals
 
 
 def _not_utf8(content: bytes) -> str:
-    """Where a text is no UTF-8, or nothing."""
+    """The place of the first byte that is not UTF-8, or ""."""
     try:
         content.decode()
     except UnicodeDecodeError as error:
@@ -119,9 +119,9 @@ def _stdin_bytes() -> bytes:
 
 
 def offset_of(text: str, line: int, column: int, name: str) -> int:
-    """The index into the text of a line and column, both counted from 1; the column after a line's last character is its end.
+    """The index of a line and column, both counted from 1, in the text. The column after the last character is the end of the line.
 
-    Raises UsageError where there is no such line or column, with how many there are.
+    Raises UsageError, which says how many there are, if there is no such line or column.
     """
     from ..suggestion.positions import content, split_lines
 
@@ -191,9 +191,9 @@ def memory_for(model: Model, file: Path, before: str, after: str, scope: Scope) 
 
 
 def remember_for(model: Model, file: Path, scope: Scope) -> Callable[[str, str], Memory | None]:
-    """What gives the memory at a cursor in a file, from the text before and behind it.
+    """A function from the text before and after a cursor in a file to the project memory there.
 
-    It is of the files around it, too, if it is in a repository or a folder with calibrators of its own.
+    The memory includes the files around it if the file is in a repository or in a folder with calibrators of its own.
     """
     from ..calibration.project_folder import PROJECT_FOLDER
     from ..suggestion.memory.memories import Memories, project_in
@@ -216,9 +216,9 @@ def _print_suggestion(suggestion: Suggestion | None, registry: Registry) -> None
     confidence = suggestion.confidence
     used = next((entry for entry in registry.entries if entry.calibrator.id == confidence.calibrator), None)
     source = [] if used is None else [f"source: {source_of(used)} ({used.path.name})"]
-    for said in (*source, f"{confidence.text}: {confidence.reason}" if confidence.reason else confidence.text):
-        say(said, "dim")
+    for line in (*source, f"{confidence.text}: {confidence.reason}" if confidence.reason else confidence.text):
+        say(line, "dim")
     if suggestion.measures.get("parses") == 0:
         say("An editor would not suggest this by itself: it leaves the file broken.")
     if unseen := unseen_in(suggestion.text):
-        say(f"An editor would not suggest this by itself: it has a character that is not seen ({unseen}).")
+        say(f"An editor would not suggest this by itself: it has an invisible character ({unseen}).")

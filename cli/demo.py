@@ -57,7 +57,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class PlaceResult:
-    """What was suggested at a place, None where nothing was; whether it is what the author wrote; and how long it took."""
+    """The suggestion at a place, or None; whether it is what the author wrote; and how long it took."""
 
     place: Place
     suggestion: Suggestion | None
@@ -66,7 +66,7 @@ class PlaceResult:
 
     @property
     def tokens_per_second(self) -> float | None:
-        """How fast the tokens came, the prompt's time not counted; None without a suggestion."""
+        """Tokens a second, without the time of the prompt; None without a suggestion."""
         if self.suggestion is None or self.suggestion.timings_ms["generate"] <= 0:
             return None
         return self.suggestion.measures["token_count"] / self.suggestion.timings_ms["generate"] * 1e3
@@ -76,8 +76,8 @@ class PlaceResult:
 class Summary:
     """The demo as a whole.
 
-    sum_of_probabilities: over the suggestions with a number, how many of them should be exact. threads: None for a model that other
-    processes or a GPU run.
+    sum_of_probabilities: how many of the suggestions with a number should be exact. threads: None if other processes or a GPU run the
+    model.
     """
 
     places: int
@@ -102,7 +102,7 @@ def register(commands: Subparsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Complete every place, print each as soon as it is there, and sum up. Raises ModelError."""
+    """Complete every place, print each at once, and sum up. Raises ModelError."""
     from ..calibration.registry import load_registry
     from ..suggestion.memory.memories import Memories, project_in
 
@@ -162,7 +162,7 @@ def _place(folder: Path, entry: dict[str, Any]) -> Place:
     text = (folder / file).read_text(encoding="utf-8")
     lines = text.splitlines(keepends=True)
     start = sum(map(len, lines[: line - 1]))
-    # The last one of the line: a name that is cut at its end may stand earlier in it too.
+    # The last occurrence in the line: a name that is cut at its end may also stand earlier.
     found = text.rfind(cut, start, start + len(lines[line - 1]) + len(cut)) if 1 <= line <= len(lines) else -1
     if found < 0 or found >= start + len(lines[line - 1]):
         raise ValueError(f"{folder / file}:{line}: {cut!r} does not begin on this line")
@@ -183,7 +183,7 @@ def complete_place(model: Model, registry: Registry, place: Place, memory: Memor
 
 
 def summarise(results: list[PlaceResult], opened_ms: float, threads: ThreadsInUse | None = None) -> Summary:
-    """Counts and medians over all the results. opened_ms: what opening the model took. threads: at the end."""
+    """Counts and medians of the results. opened_ms: the time to open the model. threads: at the end."""
     import statistics
 
     rates = [rate for result in results if (rate := result.tokens_per_second) is not None]
@@ -205,7 +205,7 @@ def summarise(results: list[PlaceResult], opened_ms: float, threads: ThreadsInUs
 
 
 def calibrators_in_use(results: list[PlaceResult], registry: Registry) -> list[Calibrator]:
-    """The calibrators that the suggestions name, each once, in the order in which they came."""
+    """The calibrators that the suggestions name, each once, in order."""
     ids = dict.fromkeys(result.suggestion.confidence.calibrator for result in results if result.suggestion is not None)
     known = {entry.calibrator.id: entry.calibrator for entry in registry.entries}
     return [known[name] for name in ids if name is not None]

@@ -46,9 +46,9 @@ print(json.dumps([llama_cpp.__version__, llama_cpp.llama_print_system_info().dec
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at.
+    """One check.
 
-    state: missing where Assay does not work without it, note where it does. mend: the command that helps.
+    state: missing if Assay does not work without it, note if it does. mend: the command that helps.
     """
 
     name: str
@@ -66,7 +66,7 @@ def register(commands: Subparsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Examine this machine and print what was found. FAILED where something is missing that Assay does not work without."""
+    """Examine this machine and print the checks. FAILED if something is missing that Assay needs."""
     checks = examine(model_choice(arguments))
     works = all(check.state != "missing" for check in checks)
     if arguments.json:
@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def examine(choice: ModelChoice) -> list[Check]:
-    """Every check, in the order in which things depend on each other."""
+    """Every check, in the order of their dependencies."""
     runtime = list(_runtime())
     works = runtime[0].state == "ok"
     return [_python(), _compiler(), *runtime, *_model_and_calibrators(choice, works), _event_log(), *_editors(), *_sandbox(), *_extras()]
@@ -147,7 +147,7 @@ def _runtime() -> Iterator[Check]:
 
 
 def features(system: str) -> str:
-    """The names of what llama.cpp's system information says is on, in its order: "CPU : AVX2 = 1 | F16C = 0 |" gives "AVX2"."""
+    """The features that llama.cpp's system information says are on, in its order: "CPU : AVX2 = 1 | F16C = 0 |" gives "AVX2"."""
     parts = [part.rsplit(":", 1)[-1].split("=") for part in system.split("|") if "=" in part]
     on = [name.strip() for name, value in parts if value.strip() == "1"]
     return ", ".join(on) or "none beyond the basic ones"
@@ -193,7 +193,7 @@ def _model_and_calibrators(choice: ModelChoice, runtime_works: bool) -> Iterator
 
 
 def _prompts(model: Model, settings: Settings, languages: Set[str]) -> Set[str]:
-    """The ids of all prompts and decoders that the model is asked with: for suggestions, and for repairs and faults in the languages."""
+    """The fingerprints of all prompts and decoders in use: for suggestions, and for repairs and faults in the languages."""
     from ..inference.completion.task import Kind
     from ..suggestion.memory.memories import memory_fingerprint
     from ..suggestion.memory.scope import SCOPES
@@ -211,14 +211,14 @@ def _prompts(model: Model, settings: Settings, languages: Set[str]) -> Set[str]:
 
 
 def _calibrators(registry: Registry, fitting: Sequence[Entry], prompts: Set[str], choice: ModelChoice) -> Iterator[Check]:
+    from ..calibration.effective_status import effective_status
     from ..calibration.found_models import next_step
-    from ..calibration.standing import standing_of
 
     usable = [entry for entry in fitting if entry.calibrator.fitted_on.prompt in prompts]
     for entry in fitting:
-        calibrator, standing = entry.calibrator, standing_of(entry)
-        state: State = "ok" if entry in usable and standing.has_numbers else "note"
-        status = standing.status if entry in usable else "not used, because it was fitted with another prompt, decoder or context"
+        calibrator, effective = entry.calibrator, effective_status(entry)
+        state: State = "ok" if entry in usable and effective.has_numbers else "note"
+        status = effective.status if entry in usable else "not used, because it was fitted with another prompt, decoder or context"
         several = "" if calibrator.fitted_on.alternatives == 1 else f", one of {calibrator.fitted_on.alternatives} alternatives"
         yield Check("calibrator", state, f"{calibrator.event} of {calibrator.task}{several}: {status} ({entry.origin}, {calibrator.id})")
     if not usable:
@@ -256,7 +256,7 @@ def _editors() -> Iterator[Check]:
 
 
 def _sandbox() -> Iterator[Check]:
-    """What calibrating to a repository and the studies run programs in."""
+    """The sandbox for programs of `calibrate repo` and the studies."""
     from ..analysis.sandbox.isolation.best_level import NoIsolation, best_level
 
     try:

@@ -23,20 +23,20 @@ def register(commands: Subparsers) -> None:
     parser = command_parser(
         actions,
         "report",
-        "make what comes of a run's answers again, without a model; or compare runs",
-        "Of one run: its samples files and its folder report/. Of two runs of the same items: their differences place by place, with "
-        "intervals, as a page in the folder compared/ of the first. Of counterfeit programs any number of runs: a table of generators and "
-        "evaluators. Of round trips on problems any number, each of another model: a row for each, and correlations over them.",
+        "write a run's samples and report again, without a model; or compare runs",
+        "One run: its samples files and its folder report/. Two runs of the same items: their differences place by place, with "
+        "intervals, in the folder compared/ of the first. Any number of runs of counterfeit programs: a table of generators and "
+        "evaluators. Any number of runs of round trips on problems, each of another model: a row for each, and correlations over them.",
     )
     parser.add_argument("folder", metavar="RUN", type=Path, help="folder of the run")
     parser.add_argument("others", metavar="RUN2", type=Path, nargs="*", help="folder of a run of another model on the same items")
-    parser.add_argument("--out", metavar="DIR", type=Path, help="with RUN2: where report/ is written (default: RUN/compared/NAME-OF-RUN2)")
+    parser.add_argument("--out", metavar="DIR", type=Path, help="with RUN2: the folder for report/ (default: RUN/compared/NAME-OF-RUN2)")
     add_json_option(parser)
     parser.set_defaults(run=report)
 
 
 def studies_of(group: str) -> Register:
-    """What adds the studies whose command is `assay GROUP …`."""
+    """A function that adds the studies whose command is `assay GROUP …`."""
 
     def register(actions: Subparsers) -> None:
         for command in commands(group):
@@ -80,7 +80,7 @@ def _add_study(actions: Subparsers, command: Command) -> None:
         "--workers",
         metavar="N",
         type=positive,
-        help="processes, of one thread each (default: 1; on a cluster: one for each CPU but one); with a server: so many calls at once "
+        help="processes of one thread each (default: 1; on a cluster: one for each CPU but one); with a server: calls at the same time "
         "(default: 4)",
     )
     parser.add_argument("--ray", metavar="ADDRESS", help="work on a Ray cluster instead: host:port, or auto (needs the extra ray)")

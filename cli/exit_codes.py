@@ -14,9 +14,9 @@ DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 
 def run_to_exit_code(command: Callable[[], int]) -> int:
-    """Run a command and return its exit code; an error that a user can act on becomes a line on stderr.
+    """Run a command and return its exit code. An error that a user can act on becomes a line on stderr.
 
-    Raises what is neither the user's mistake nor a failure that is known of: that is a fault of ours, and its traceback is needed.
+    Any other error is a bug and is raised, because its traceback is needed.
     """
     try:
         code = command()
@@ -41,7 +41,7 @@ def run_to_exit_code(command: Callable[[], int]) -> int:
 
 
 def code_of(error: Exception) -> int | None:
-    """USAGE for an error in what the user gave, FAILED for one of the work itself, None for a fault of ours."""
+    """USAGE for a mistake of the user, FAILED for a failure of the work, None for a bug."""
     if isinstance(error, UsageError):
         return USAGE
     failures, mistakes = _known_errors()
@@ -51,7 +51,7 @@ def code_of(error: Exception) -> int | None:
 
 
 def _known_errors() -> tuple[tuple[type[Exception], ...], tuple[type[Exception], ...]]:
-    """The errors of the rooms below: those that end with FAILED, and those that end with USAGE unless they are among the first."""
+    """Two lists of errors of the rooms below: those that end with FAILED, and those that otherwise end with USAGE."""
     from ..analysis.oracle.copying import NotCopied
     from ..analysis.oracle.environment import NoEnvironment
     from ..analysis.oracle.interpreter import UnusableInterpreter
@@ -81,5 +81,5 @@ def _os_message(error: OSError) -> str:
 
 
 def _discard_output() -> None:
-    """Nobody reads any more, or nothing can be written: what is left in the buffer must not fail again when Python ends."""
+    """Discard what is left in the buffer, so that it does not fail again when Python ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

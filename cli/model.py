@@ -27,7 +27,7 @@ _GENERATED_TOKENS = 48
 _ROUNDS = 3
 _CHUNKS = (64, 128, 256, 512)
 _EXAMPLES = Path(__file__).parents[1] / "examples"
-# A smaller difference may be only how a machine's speed varies from minute to minute.
+# A machine's speed varies more than this from minute to minute.
 _WORTH_IT = 1.08
 _MAX_SECONDS = 60.0
 _NOT_HELD = (
@@ -67,7 +67,7 @@ def register(actions: Subparsers) -> None:
 
 
 def info(arguments: argparse.Namespace) -> int:
-    """Print what the model is. Raises ModelError."""
+    """Describe the model. Raises ModelError."""
     choice = model_choice(arguments)
     began = time.perf_counter()
     with choice.open() as model:
@@ -79,7 +79,7 @@ def info(arguments: argparse.Namespace) -> int:
 
 
 def check(arguments: argparse.Namespace) -> int:
-    """Measure the model's speed, and for a GGUF file that of other settings, and print both. Raises ModelError."""
+    """Measure and print the speed of the model, and of other settings for a GGUF file. Raises ModelError."""
     from ..inference.backends import LLAMA_CPP
 
     choice = model_choice(arguments)
@@ -146,7 +146,7 @@ def description(model: Model, choice: ModelChoice) -> dict[str, Any]:
 
 
 def _memory_weights(model: Model) -> str:
-    """How much a project memory counts beside the model, in words; empty where none can be mixed in."""
+    """How much a project memory counts beside the model, in words; empty if the model can't have one."""
     from ..suggestion.memory.weights import weights_for
 
     if not model.capabilities.memory:
@@ -157,14 +157,14 @@ def _memory_weights(model: Model) -> str:
 
 
 def threads_of(model: Model) -> ThreadsInUse | None:
-    """How many threads of this process the model uses; None for one that other processes or another library runs."""
+    """The threads of this process that the model uses; None if another process or library runs it."""
     from ..inference.llamacpp.model import LlamaModel
 
     return model.threads if isinstance(model, LlamaModel) else None
 
 
 def crowded_line(threads: ThreadsInUse) -> str:
-    """What to tell the user where other programs took what a quiet machine would have given."""
+    """A line for the user if other programs slowed the model down."""
     used = f"{threads.generation} of {threads.cores} core{'s' * (threads.cores != 1)}"
     return f"The machine was busy: {threads.others:.1f} other tasks wanted to run, and the model wrote on {used}. Alone it is faster."
 
@@ -193,7 +193,7 @@ def speed(model: Model, rounds: int = _ROUNDS) -> Speed:
 
 
 def _try_others(choice: ModelChoice, base: Speed) -> list[tuple[ModelOptions, Speed]]:
-    """The speed with each other setting alone, then with the best of each kind together. A large model is slow, so the time is limited."""
+    """The speed with each other setting alone, then with the best ones together, within a limit of time."""
     from ..inference.errors import ModelError
 
     until = time.monotonic() + _MAX_SECONDS
@@ -222,9 +222,9 @@ def _try_others(choice: ModelChoice, base: Speed) -> list[tuple[ModelOptions, Sp
 
 
 def _settings(given: ModelOptions) -> Iterator[list[ModelOptions]]:
-    """The settings to try, a list for each kind. What the user set is not changed.
+    """The settings to try, a list for each kind that the user did not set.
 
-    Threads are not among them: what is fastest changes with what else runs, and without the setting the model follows it.
+    Threads are not among them: the fastest number changes with what else runs, and the model follows it by itself.
     """
     if "chunk" not in given:
         yield [{"chunk": n} for n in _CHUNKS]
@@ -233,7 +233,7 @@ def _settings(given: ModelOptions) -> Iterator[list[ModelOptions]]:
 
 
 def _flags(options: ModelOptions) -> str:
-    """The settings as they are given on the command line."""
+    """The settings as options of the command line."""
     from ..inference.opening import ModelChoice
 
     return " ".join(ModelChoice(None, options).arguments)
@@ -253,10 +253,10 @@ def _print(facts: dict[str, Any], as_json: bool) -> None:
         print_json(facts)
         return
     paint = Paint(wants_colour(sys.stdout))
-    # A server may not tell how large its model is.
-    told = {name: value for name, value in facts.items() if value != "" and (name, value) != ("parameters", 0)}
-    widest = max(map(len, told))
-    for name, value in told.items():
+    # A server may not say how large its model is.
+    known = {name: value for name, value in facts.items() if value != "" and (name, value) != ("parameters", 0)}
+    widest = max(map(len, known))
+    for name, value in known.items():
         show(f"{paint(name.replace('_', ' ').ljust(widest), 'dim')}  {_readable(value)}")
 
 

@@ -1,4 +1,4 @@
-"""`assay model get`: the models that can be had, and the download of one."""
+"""`assay model get`: lists the models to download, or downloads one."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def register(actions: Subparsers) -> None:
     """Add `assay model get`."""
     parser = command_parser(
         actions, "get", "download a larger model that fills in the middle, or show which fit this machine",
-        "Without a name nothing is downloaded. Downloads go into the cache of the hub, where other programs find them, too, "
-        "and go on where they were interrupted.",
+        "Without a name nothing is downloaded. Downloads go into the cache of the hub, where other programs find them, and resume "
+        "after an interruption.",
     )  # fmt: skip
     parser.add_argument("name", metavar="NAME", nargs="?", help="a model of the table")
     parser.add_argument("--yes", action="store_true", help="accept a licence that forbids commercial use")
@@ -70,13 +70,13 @@ def _get(name: str, *, yes: bool, as_json: bool) -> None:
 
     step = next_step(entries_of(load_registry(), fingerprint), ["--model", used_as])
     if as_json:
-        print_json({"name": entry.name, "model": used_as, "path": str(path), "said": step.said, "command": step.command})
+        print_json({"name": entry.name, "model": used_as, "path": str(path), "said": step.advice, "command": step.command})
         return
-    show(f"{path}", f"Use it with --model {used_as}, or in the editor with the setting assay.model.", step.said)
+    show(f"{path}", f"Use it with --model {used_as}, or in the editor with the setting assay.model.", step.advice)
 
 
 def _named(entry: Entry, path: Path) -> tuple[str, str]:
-    """How the model is named, and its fingerprint. Raises UnusableModel where its header can't be read."""
+    """The model's name for --model, and its fingerprint. Raises UnusableModel if its header can't be read."""
     from ..inference.errors import ModelError, UnusableModel
     from ..inference.found.candidate import Candidate
     from ..inference.found.model import describe
@@ -94,11 +94,11 @@ def _named(entry: Entry, path: Path) -> tuple[str, str]:
 
 
 def _accepted(entry: Entry, page: str) -> bool:
-    """Whether the user says, when asked, that the use is not commercial."""
+    """Ask the user whether the use is non-commercial."""
     if not is_terminal(sys.stdin):
         return False
     say(f"The licence of {entry.name} ({entry.licence}) forbids commercial use: {page}")
-    say("Is your use not commercial, and shall it be downloaded? [y/N]")
+    say("Is your use non-commercial, and do you want to download it? [y/N]")
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
@@ -125,11 +125,9 @@ def _print(offers: tuple[Offer, ...]) -> None:
         show(paint(line, "dim") if number == 0 else line)
     if others := [offer.entry.name for offer in offers if not offer.fits]:
         show("", f"Too large or too slow for this machine: {', '.join(others)}.")
-    show(
-        "", "Times are estimates of a suggestion, where nothing is read yet and while a line is typed. assay model check measures a model."
-    )
+    show("", "Times are estimates for a suggestion at a new place, and while you type a line. assay model check measures a model.")
     if any(offer.typing_s is None for offer in offers):
-        show("None are told where models run on a GPU.")
+        show("There are no estimates for a GPU.")
     show("Download one with assay model get NAME.")
 
 

@@ -1,4 +1,4 @@
-"""`assay model list`: the models that are on this machine already, and what each is good for."""
+"""`assay model list`: the models on this machine, and what each is good for."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def register(actions: Subparsers) -> None:
     """Add `assay model list`."""
     parser = command_parser(
         actions, "list", "list the models that are on this machine already",
-        "Looks where Ollama, LM Studio, llama.cpp, Hugging Face, Jan and GPT4All keep theirs, and into the folders of ASSAY_MODEL_FOLDERS. "
-        "Only headers are read. Nothing is downloaded.",
+        "Looks where Ollama, LM Studio, llama.cpp, Hugging Face, Jan and GPT4All keep their models, and into the folders of "
+        "ASSAY_MODEL_FOLDERS. Reads only headers, and downloads nothing.",
     )  # fmt: skip
     parser.add_argument(
-        "--probe", action="store_true", help="also ask Ollama, LM Studio, llama-server and vLLM where they run on this machine"
+        "--probe", action="store_true", help="also ask Ollama, LM Studio, llama-server and vLLM if they run on this machine"
     )
     parser.add_argument("--folder", metavar="DIR", type=Path, action="append", default=[], help="look into this folder, too; repeatable")
     add_json_option(parser)
@@ -60,10 +60,10 @@ def _print(found: ModelList) -> None:
     if unusable := [row.model for row in found.models if row.model.problem]:
         show("", "Can't be used:", *(f"  {' = '.join(model.names)}: {model.problem}" for model in unusable))
     if found.reading_speed is not None:
-        show("", f"tokens/s: about, by {found.reading_speed / 1e9:.0f} GB of weights a second. assay model check measures a model itself.")
+        show("", f"tokens/s: an estimate, at {found.reading_speed / 1e9:.0f} GB of weights a second. assay model check measures a model.")
     show("", "Use one with --model NAME, or in the editor with the setting assay.model.")
     if any(row.model.server_model for row in usable):
-        show("What stands behind --server-model is in the editor the setting assay.modelOptions.serverModel.")
+        show("In the editor, --server-model is the setting assay.modelOptions.serverModel.")
 
 
 def _cells(row: Listed) -> tuple[str, ...]:

@@ -21,14 +21,13 @@ def register(actions: Subparsers) -> None:
         actions,
         "memory",
         "fit how much a project memory counts beside the model",
-        "The embedded model has such weights. With another model they count by nine tenths until they are fitted to it. Lines of Python "
-        "functions "
-        "are hidden in real projects, and the weights are fitted so that model and memory together make them likely. Without a PROJECT, "
-        "these are projects of others, which pip downloads once as wheels: nothing of them is run.",
+        "The embedded model has such weights. Another model uses nine tenths of them until they are fitted to it: lines of Python "
+        "functions are hidden, and the weights are fitted so that model and memory together make these likely. Without a PROJECT, pip "
+        "downloads projects of others once, as wheels; no code of them runs.",
     )
     parser.add_argument("projects", metavar="PROJECT", nargs="*", type=Path, help="folders of Python code (default: projects of others)")
     parser.add_argument(
-        "--out", metavar="FILE", type=Path, help="where the weights are written (default: your own data folder, which is used from then on)"
+        "--out", metavar="FILE", type=Path, help="the file for the weights (default: in your own data folder, and used from then on)"
     )
     parser.add_argument(
         "--places", metavar="N", type=positive, default=20, help="at most N functions of each project (default: %(default)s)"
@@ -50,5 +49,5 @@ def run(arguments: argparse.Namespace) -> int:
     show(*table(found).split("\n"))
     say(f"Written to {path}.")
     if arguments.out is None:
-        say("What is opened from now on uses it with this model. A calibrator that was fitted with other weights doesn't apply any more.")
+        say("This model uses it from now on, wherever it is opened. Calibrators that were fitted with other weights no longer apply.")
     return DONE

@@ -28,7 +28,7 @@ TASKS = ("line", "line_rest", "line_middle", "block", "function")
 
 
 def command_parser(commands: Subparsers, name: str, summary: str, details: str = "") -> argparse.ArgumentParser:
-    """Add a command. The summary stands in the list of commands; its own help has the details, too."""
+    """Add a command. The list of commands shows the summary; the command's own help adds the details."""
     description = f"{summary[0].upper()}{summary[1:]}."
     return commands.add_parser(name, help=summary, description=f"{description} {details}".strip())
 
@@ -39,7 +39,7 @@ def group_parser(commands: Subparsers, name: str, summary: str) -> Subparsers:
 
 
 def group(name: str, summary: str, *members: Register) -> Register:
-    """What adds a command that has the members as its own."""
+    """A function that adds a command with these subcommands."""
 
     def register(commands: Subparsers) -> None:
         actions = group_parser(commands, name, summary)
@@ -50,7 +50,7 @@ def group(name: str, summary: str, *members: Register) -> Register:
 
 
 def add_model_option(parser: argparse.ArgumentParser) -> None:
-    """Add --model, and how the model is run."""
+    """Add --model, and the options of how the model runs."""
     parser.add_argument(
         "--model", metavar="FILE|FOLDER|NAME|URL",
         help="a GGUF file, a transformers folder, a name that assay model list shows or a server, instead of the embedded model. "
@@ -58,15 +58,15 @@ def add_model_option(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--prompt-size", choices=PROMPT_SIZES, default="auto",
-        help="how much of the file the model is shown (default: auto: the largest that it reads within 1.5 s here)",
+        help="how much of the file the model sees (default: auto: the largest size that it reads within 1.5 s here)",
     )  # fmt: skip
-    group = parser.add_argument_group("how the model is run")
+    group = parser.add_argument_group("how the model runs")
     group.add_argument(
         "--context", dest="n_ctx", metavar="N", type=positive, help="context length in tokens (default: the model's, at most 4,096)"
     )
     group.add_argument(
         "--threads", metavar="N|auto", type=threads,
-        help="CPU threads (default: auto: as many as are fastest beside what else runs, at most one for each core)",
+        help="CPU threads (default: auto: the fastest number, at most one for each core)",
     )  # fmt: skip
     group.add_argument("--gpu-layers", metavar="N|auto", type=layers, help="layers to put on the GPU (default: all, if there is a GPU)")
     group.add_argument("--kv-cache", dest="kv_type", choices=KV_TYPES, help="number type of the key-value cache (default: f16)")
@@ -88,8 +88,8 @@ def add_model_option(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--server-model", metavar="NAME", help="which of the server's models (default: its only one)")
     group.add_argument(
         "--key-file", dest="key_files", metavar="[URL=]FILE", action="append",
-        help="file with the API key of a server, which no other gets: of the first that is named, or of that at URL. May be given again "
-        "(default: the variable ASSAY_API_KEY, for the first server that is named)",
+        help="file with the API key of the server at URL, or of the first server; no other server gets it. Repeatable (default: the "
+        "variable ASSAY_API_KEY, for the first server)",
     )  # fmt: skip
 
 
@@ -97,16 +97,16 @@ def model_choice(arguments: argparse.Namespace) -> ModelChoice:
     """The model that the options of `add_model_option` name, not opened yet."""
     from ..inference.opening import ModelChoice, ModelOptions
 
-    given = {name: value for name in ModelOptions.__annotations__ if (value := getattr(arguments, name)) is not None}
-    if "flash_attention" in given:
-        given["flash_attention"] = given["flash_attention"] == "on"
-    if "key_files" in given:
-        given["key_files"] = _key_files(given["key_files"])
-    return ModelChoice(arguments.model, cast("ModelOptions", given), arguments.prompt_size)
+    options = {name: value for name in ModelOptions.__annotations__ if (value := getattr(arguments, name)) is not None}
+    if "flash_attention" in options:
+        options["flash_attention"] = options["flash_attention"] == "on"
+    if "key_files" in options:
+        options["key_files"] = _key_files(options["key_files"])
+    return ModelChoice(arguments.model, cast("ModelOptions", options), arguments.prompt_size)
 
 
 def _key_files(texts: Sequence[str]) -> dict[str, str]:
-    """The file of each address. Raises UsageError where one has two."""
+    """The file of each address. Raises UsageError if an address has two."""
     files = dict[str, str]()
     for address, file in map(_address_and_file, texts):
         if address in files:
@@ -117,7 +117,7 @@ def _key_files(texts: Sequence[str]) -> dict[str, str]:
 
 
 def _address_and_file(text: str) -> tuple[str, str]:
-    """The parts of URL=FILE; of a file alone, "" and that. A URL has no query here, so its first "=" ends it."""
+    """URL and FILE of "URL=FILE", or "" and the file. A URL has no query here, so its first "=" ends it."""
     address, equals, file = text.partition("=")
     return (address, file) if equals and address.lower().startswith(("http://", "https://")) else ("", text)
 
@@ -136,7 +136,7 @@ def add_log_option(parser: argparse.ArgumentParser) -> None:
 
 
 def add_days_option(parser: argparse.ArgumentParser) -> None:
-    """Add --days, of a log."""
+    """Add --days for a log."""
     parser.add_argument("--days", metavar="N", type=positive, help="only the last N days (default: all)")
 
 

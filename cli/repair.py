@@ -1,4 +1,4 @@
-"""`assay repair`: what might stand in the place of some lines of a file instead."""
+"""`assay repair`: suggests other lines in place of lines of a file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from .complete import check_secrets, offset_of, read_text, remember_for
 from .exit_codes import DONE, UsageError
 from .options import add_json_option, add_memory_option, add_model_option, command_parser, model_choice, positive
-from .repair_tests import add_verify_options, project_to_verify_in, told_of_tests, verify
+from .repair_tests import add_verify_options, project_to_verify_in, verdict_lines, verify
 from .terminal import Paint, print_json, say, show, show_text, wants_colour
 
 if TYPE_CHECKING:
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 # Lines around a change that its diff shows.
 _CONTEXT = 3
-# Tests that are named which fail as before.
+# Still failing tests that are named.
 _MAX_FAILING = 3
-# With --verify all are found, and the tests choose among them; they are run so long where --max-ms does not say how long.
+# With --verify all repairs are found and the tests choose. They run for this long without --max-ms.
 _ALL, _VERIFY_MS = 1_000, 60_000.0
 
 
@@ -41,9 +41,9 @@ def register(commands: Subparsers) -> None:
     parser = command_parser(
         commands,
         "repair",
-        "suggest other lines in the place of some lines of a file",
-        "Lines count from 1. The repairs are printed as diffs, the best first, and nothing is written to the file. Tests are run with "
-        "--verify only. The file must be UTF-8, or Python that names its encoding.",
+        "suggest other lines in place of lines of a file",
+        "Lines count from 1. Prints repairs as diffs, the best first, and does not change the file. Only --verify runs tests. The file "
+        "must be UTF-8, or Python that names its encoding.",
     )
     parser.add_argument("place", metavar="FILE:LINE[-LINE]", help="which lines, such as src/app.py:12 or src/app.py:12-15")
     parser.add_argument("--stdin", action="store_true", help="read the text from stdin; FILE is then only its name and need not exist")
@@ -55,9 +55,9 @@ def register(commands: Subparsers) -> None:
         type=positive,
         help="print what was found after N milliseconds (default: no limit); with --verify run tests for as long (default: 60,000)",
     )
-    parser.add_argument("--show-surprise", action="store_true", help="print, too, which tokens surprise the model, and what it would write")
-    parser.add_argument("--instruct", metavar="URL", help="server of an instruct model that is asked for repairs as well")
-    parser.add_argument("--failure", metavar="TEXT", help="what a failing test says, to be told to the instruct model")
+    parser.add_argument("--show-surprise", action="store_true", help="also print which tokens surprise the model, and what it would write")
+    parser.add_argument("--instruct", metavar="URL", help="server of an instruct model, to ask it for repairs as well")
+    parser.add_argument("--failure", metavar="TEXT", help="message of a failing test, for the instruct model")
     add_verify_options(parser)
     add_memory_option(parser)
     add_model_option(parser)
@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     name, first, last = parse_lines(arguments.place)
     if arguments.failure is not None and arguments.instruct is None:
-        raise UsageError("--failure is told to an instruct model: name one with --instruct")
+        raise UsageError("--failure is for an instruct model: name one with --instruct")
     check_secrets(name)
     text = read_text(name, language=arguments.language, from_stdin=arguments.stdin)
     for line in (first, last):
@@ -109,7 +109,7 @@ def run(arguments: argparse.Namespace) -> int:
         print_json(repairs.as_json() | more | {"model": {"id": fingerprint.id, **asdict(fingerprint)}})
     else:
         _print(name, request, repairs, surprises or (), None if verified is None else verified.shown(arguments.most))
-    for sentence in () if verified is None else told_of_tests(verified, arguments.most, max_ms):
+    for sentence in () if verified is None else verdict_lines(verified, arguments.most, max_ms):
         say(sentence)
     return DONE
 
@@ -136,7 +136,7 @@ def _asker(choice: ModelChoice, url: str) -> Asker:
 
 
 def _with_confidence(repairs: Repairs, request: Request, file: Path, scope: Scope) -> Repairs:
-    """The repairs with what the registry's calibrators say of them, the likeliest first."""
+    """The repairs with their confidence by the registry's calibrators, the likeliest first."""
     from ..calibration.project_folder import project_of
     from ..calibration.registry import load_registry
     from ..suggestion.memory.memories import memory_fingerprint
@@ -157,9 +157,8 @@ def _surprises(request: Request, repairs: Repairs) -> list[LineSurprise]:
 
 
 def verified_json(verified: Verified, most: int) -> dict[str, Any]:
-    """The repairs that are shown, each with its verification, and how many are not."""
-    told = verified.shown(most)
-    repairs = [repair.as_json() | {"verification": said.as_json()} for repair, said in told]
+    """The shown repairs with their verifications, and the counts of the others."""
+    repairs = [repair.as_json() | {"verification": verification.as_json()} for repair, verification in verified.shown(most)]
     counts = {"judged": verified.known, "not_judged": verified.total - verified.known}
     return {"repairs": repairs, "refused_by_tests": verified.refused, **counts}
 
@@ -172,13 +171,13 @@ def _print(
     verified: Sequence[tuple[Repair, Verification]] | None,
 ) -> None:
     paint = Paint(wants_colour(sys.stdout))
-    told = [(repair, None) for repair in repairs.found] if verified is None else verified
-    for text in (*(_surprise_text(name, each) for each in surprises), *_repair_texts(name, request, told)):
+    rows = [(repair, None) for repair in repairs.found] if verified is None else verified
+    for text in (*(_surprise_text(name, each) for each in surprises), *_repair_texts(name, request, rows)):
         for line in text:
             show_text(_coloured(paint, line))
         show("")
     for source, why in repairs.not_asked.items():
-        # Nobody misses an instruct model who named none.
+        # Who named no instruct model does not miss it.
         if source != "instruct" or request.asker is not None:
             say(f"not asked: {source}: {why}")
     if repairs.stopped_by is not None:
@@ -203,12 +202,12 @@ def _repair_texts(name: str, request: Request, repairs: Sequence[tuple[Repair, V
 
 def _repair_text(name: str, request: Request, repair: Repair, verification: Verification | None, title: str) -> Iterator[str]:
     measures, place = repair.suggestion.measures, repair.suggestion.range
-    said = [f"gain {measures['logprob_gain']:+.2f} nats"] if "logprob_gain" in measures else []
-    said += ["mends the file"] if repair.mends else []
-    said += ["from " + ", ".join(repair.sources), *(rule.replace("_", " ") for rule in repair.rules)]
-    yield f"{title}: {repair.suggestion.confidence.text}; {'; '.join(said)}"
+    facts = [f"gain {measures['logprob_gain']:+.2f} nats"] if "logprob_gain" in measures else []
+    facts += ["mends the file"] if repair.mends else []
+    facts += ["from " + ", ".join(repair.sources), *(rule.replace("_", " ") for rule in repair.rules)]
+    yield f"{title}: {repair.suggestion.confidence.text}; {'; '.join(facts)}"
     if verification is not None:
-        # Why nothing can be told is said once of all.
+        # The reason for "not verified" is printed once for all.
         yield verification.title if verification.passed else "not verified"
         yield from (f"mends {test}" for test in verification.mends)
         yield from (f"fails as before: {test}" for test in verification.failing[:_MAX_FAILING])

@@ -1,4 +1,4 @@
-"""`assay repair --verify`: repairs that the tests of the project pass."""
+"""`assay repair --verify`: checks repairs by the tests of the project."""
 
 from __future__ import annotations
 
@@ -24,20 +24,19 @@ def add_verify_options(parser: argparse.ArgumentParser) -> None:
     """Add --verify, and what goes with it."""
     parser.add_argument(
         "--verify", metavar="PROJECT", nargs="?", const="",
-        help="run the project's tests that touch the lines, in the sandbox, and leave out the repairs that they do not pass: the "
-        "best are tried first, until as many pass as are printed (default: the project that the file is in). You are asked once for each "
-        "project",
+        help="run the project's tests that touch the lines, in the sandbox, and leave out repairs that fail them. The best are tried "
+        "first, until as many pass as are printed (default: the project of the file). You are asked once for each project",
     )  # fmt: skip
     parser.add_argument(
         "--python", metavar="FILE", type=Path,
         help="with --verify: the Python that runs the tests (default: that of the activated environment, else of the project's .venv, "
         "of poetry's or uv's, or the one that runs Assay)",
     )  # fmt: skip
-    parser.add_argument("--yes", action="store_true", help="with --verify: do not ask whether the tests may be run")
+    parser.add_argument("--yes", action="store_true", help="with --verify: run the tests without asking")
 
 
 def project_to_verify_in(arguments: argparse.Namespace, name: str) -> Path | None:
-    """The project whose tests are run, with the user's consent; None where none are asked for. Raises UsageError."""
+    """The project whose tests run, with the user's consent; None without --verify. Raises UsageError."""
     if arguments.verify is None:
         if arguments.yes or arguments.python:
             raise UsageError("--yes and --python go with --verify")
@@ -53,7 +52,7 @@ def project_to_verify_in(arguments: argparse.Namespace, name: str) -> Path | Non
 
 
 def ask_for_tests(project: Path) -> None:
-    """Ask for consent, unless it was given; the answer is remembered. Raises UsageError where it is no."""
+    """Ask for consent unless there is an answer, and remember the answer. Raises UsageError if it is no."""
     from ..calibration.trust import TESTS, remember, remembered
 
     trust = remembered(project, TESTS)
@@ -73,7 +72,7 @@ def ask_for_tests(project: Path) -> None:
 
 
 def verify(project: Path, python: Path | None, name: str, text: str, repairs: Sequence[Repair], most: int, max_ms: float) -> Verified:
-    """What the tests say of repairs, until `most` pass; of none anything where they can't be run, and why."""
+    """The tests' verdicts on repairs, until `most` pass; only the reason if the tests can't run."""
     from ..suggestion.repair.project_tests import NoTests, ProjectTests, default_cache, in_place_of
     from ..suggestion.repair.verified import Verified, verified, with_lines
 
@@ -92,8 +91,8 @@ def verify(project: Path, python: Path | None, name: str, text: str, repairs: Se
         return Verified(left=tuple(repairs), why=str(error))
 
 
-def told_of_tests(verified: Verified, most: int, max_ms: float) -> Iterator[str]:
-    """What the tests said of all repairs together, and why of some they said nothing."""
+def verdict_lines(verified: Verified, most: int, max_ms: float) -> Iterator[str]:
+    """The tests' verdicts in sentences: how many repairs they judged, and why not the others."""
     left, passing = len(verified.left), verified.passing
     unknown = Counter(each.why for _, each in verified.shown(most) if each.passed is None)
     shown = len(verified.shown(most))
@@ -102,17 +101,17 @@ def told_of_tests(verified: Verified, most: int, max_ms: float) -> Iterator[str]
         yield f"not verified: {why}" if count == shown else f"{count} of these {'is' if count == 1 else 'are'} not verified: {why}"
     if not verified.judged:
         return
-    told = [f"{passing} {'passes' if passing == 1 else 'pass'}"] if verified.known else []
-    told += [f"{verified.refused} do{'es' if verified.refused == 1 else ''} not"] if verified.refused else []
+    counts = [f"{passing} {'passes' if passing == 1 else 'pass'}"] if verified.known else []
+    counts += [f"{verified.refused} do{'es' if verified.refused == 1 else ''} not"] if verified.refused else []
     if unknown_count := len(verified.judged) - verified.known:
-        told.append(f"of {unknown_count} it can't be told")
-    yield f"the tests judged {verified.known} of {verified.total} repairs: {', '.join(told)}"
+        counts.append(f"{unknown_count} can't be judged")
+    yield f"the tests judged {verified.known} of {verified.total} repairs: {', '.join(counts)}"
     if left and verified.why:
         yield f"{left} {'was' if left == 1 else 'were'} not tried: {plain(max_ms / 1e3, 6)} s were over (--max-ms)"
     elif left and passing >= most:
         yield f"{left} {'was' if left == 1 else 'were'} not tried: enough pass (--most {most})"
     if not shown:
         yield (
-            "No repair is left: none passes the tests. Try another line (assay why TEST lists where the bug may be), several lines "
-            "together (FILE:LINE-LINE), or an instruct model as well (--instruct URL)."
+            "No repair passes the tests. Try another line (assay why TEST lists where the bug may be), several lines together "
+            "(FILE:LINE-LINE), or an instruct model as well (--instruct URL)."
         )

@@ -20,7 +20,7 @@ def register(commands: Subparsers) -> None:
         commands,
         "serve",
         "run the language server; editors start it",
-        "It talks to one editor on stdin and stdout, or on a port, and ends with it.",
+        "Serves one editor on stdin and stdout, or on a port, and ends with it.",
     )
     parser.add_argument("--tcp", metavar="PORT", type=port, help="listen on this port of 127.0.0.1 instead (0: any free port)")
     add_model_option(parser)

@@ -20,7 +20,7 @@ _PLAIN_WIDTH = 120
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """Whether a person reads a stream. One that was closed before the start is None."""
+    """Whether a person reads a stream. None: it was closed before the start."""
     return stream is not None and stream.isatty()
 
 
@@ -44,12 +44,12 @@ def clip(text: str, width: int) -> str:
 
 
 def escape_output() -> None:
-    """From here on whatever this process prints is shown with its control characters escaped, but for the colours of `Paint`."""
+    """From now on escape control characters in all output of this process, except the colours of `Paint`."""
     sys.stdout, sys.stderr = _escaping(sys.stdout), _escaping(sys.stderr)
 
 
 def say(text: str, *styles: Style) -> None:
-    """Print text for people on stderr. Its second line and the rest are indented: a name in it can't write a message of its own."""
+    """Print text for people on stderr. Lines after the first are indented, so that a name can't fake a message."""
     if sys.stderr is not None:  # it was closed before the start, and print() would take stdout instead
         print(Paint(wants_colour(sys.stderr))(text.replace("\n", "\n  "), *styles), file=sys.stderr, flush=True)
 

@@ -29,12 +29,12 @@ def register(commands: Subparsers) -> None:
     parser = command_parser(
         commands,
         "why",
-        "say where the bug may be that a test fails for",
-        "The tests of the project are run in the sandbox, on a copy, to see which lines each runs. The lines that the failing test runs "
-        "are listed by how few other tests run them and how much they surprise the model. You are asked once for each project.",
+        "list where the bug behind a failing test may be",
+        "Runs the tests of the project in the sandbox, on a copy, to see which lines each runs. Lists the lines of the failing test by how "
+        "few other tests run them and how much they surprise the model. You are asked once for each project.",
     )
-    parser.add_argument("test", metavar="TEST", help="a test that fails: its name, or FILE::TEST; with or without its parameters")
-    parser.add_argument("--project", metavar="FOLDER", type=Path, help="the project (default: the one that you are in)")
+    parser.add_argument("test", metavar="TEST", help="a failing test: its name, or FILE::TEST, with or without its parameters")
+    parser.add_argument("--project", metavar="FOLDER", type=Path, help="the project (default: the one of the current folder)")
     parser.add_argument(
         "--python",
         metavar="FILE",
@@ -42,7 +42,7 @@ def register(commands: Subparsers) -> None:
         help="the Python that runs the tests (default: that of the activated environment, else of the project's .venv, of poetry's or "
         "uv's, or the one that runs Assay)",
     )
-    parser.add_argument("--yes", action="store_true", help="do not ask whether the tests may be run")
+    parser.add_argument("--yes", action="store_true", help="run the tests without asking")
     parser.add_argument("--most", metavar="N", type=positive, default=10, help="how many lines to print (default: 10)")
     add_memory_option(parser)
     add_model_option(parser)
@@ -68,26 +68,24 @@ def run(arguments: argparse.Namespace) -> int:
                 say(remark)
             failing = named(tests.failing(), in_project(arguments.test, tests.project), tests.uncollected())
             suspects = tests.suspects(failing)[:MAX_LINES]
-            # of the copy: what the tests say is no path to be opened in the project
+            # of the copy: a path that the tests report must not be opened in the project
             lines = {file: tests.lines_of(file) for file in dict.fromkeys(each.file for each in suspects)}
     except NoTests as error:
         raise UsageError(str(error)) from None
     test = failing[0] if len(failing) == 1 else failing[0].partition("[")[0]
     if not suspects:
-        raise UsageError(
-            f"{test} runs no line of the project that is known: it may fail before it comes to one, or run them in another program"
-        )
+        raise UsageError(f"{test} runs no known line of the project: it may fail before that, or run them in another program")
     found = _located(arguments, project, suspects, lines)[: arguments.most]
     if arguments.json:
         print_json({"test": test, "lines": [_as_json(each) for each in found]})
     else:
         show(f"{test} fails. The bug may be here, the likeliest first:")
-        show(*told(found, lambda suspect: lines[suspect.file][suspect.line - 1].strip()))
+        show(*report_lines(found, lambda suspect: lines[suspect.file][suspect.line - 1].strip()))
     return DONE
 
 
 def in_project(name: str, project: Path) -> str:
-    """A test's name as pytest's ids have it: a path in it is one from here, or from the project's root, in whatever way it is written."""
+    """A test's name as in pytest's ids. A path in it may start from here or from the project's root."""
     path, separator, rest = name.partition("::")
     if not separator and not path.endswith(".py"):
         return name
@@ -98,9 +96,9 @@ def in_project(name: str, project: Path) -> str:
 
 
 def named(failing: Sequence[str], name: str, uncollected: Mapping[str, str] | None = None) -> list[str]:
-    """The failing test that has a name, or ends with it; of one with parameters all whose own are not told.
+    """The failing tests with a name, or that end with it; without parameters in the name, those of all parameters.
 
-    uncollected: the files whose tests are not known, by path, with the error. Raises UsageError where none or several are named so.
+    uncollected: the files whose tests are not known, by path, with the error. Raises UsageError for no test, or several.
     """
     ends = f"::{name}", f"/{name}", f".{name}"
     found = [test for test in failing if test == name] or [test for test in failing if test.endswith(ends)]
@@ -113,8 +111,10 @@ def named(failing: Sequence[str], name: str, uncollected: Mapping[str, str] | No
     own = name.partition("::")[0]
     unknown = uncollected or {}
     if broken := {file: why for file, why in unknown.items() if file == own or file.endswith(f"/{own}")} or unknown:
-        told = "; ".join(f"{file}: {why}" for file, why in list(broken.items())[:5])
-        raise UsageError(f"no failing test is named {name} among those that can be collected. These files fail before their tests: {told}")
+        errors = "; ".join(f"{file}: {why}" for file, why in list(broken.items())[:5])
+        raise UsageError(
+            f"no failing test is named {name} among those that can be collected. These files fail before their tests: {errors}"
+        )
     those = f"; those that fail are {', '.join(failing[:10])}" if failing else "; no test fails"
     raise UsageError(f"no failing test is named {name}{those}")
 
@@ -152,8 +152,8 @@ def _as_json(each: Located) -> dict[str, Any]:
     return {**asdict(each.suspect), "measures": dict(each.measures), "confidence": confidence}
 
 
-def told(found: Sequence[Located], code_of: Callable[[Suspect], str]) -> Iterator[str]:
-    """What is printed of lines: of each how likely the bug is there, as a range, and its code."""
+def report_lines(found: Sequence[Located], code_of: Callable[[Suspect], str]) -> Iterator[str]:
+    """The printed lines: how likely the bug is in each, as a range, and its code."""
     width = max(len(each.confidence.short) for each in found)
     for each in found:
         suspect = each.suspect
@@ -161,6 +161,6 @@ def told(found: Sequence[Located], code_of: Callable[[Suspect], str]) -> Iterato
         surprise = f"surprise {each.measures['line_surprise']:.1f} nats"
         yield f"{each.confidence.short:{width}}  {suspect.file}:{suspect.line}: {code_of(suspect)}  ({others}; {surprise})"
     if any(each.confidence.probability is not None for each in found):
-        yield "Each line is judged by itself: so likely the bug is in it. The numbers need not add up to 100 %."
+        yield "Each line is judged by itself, so the numbers need not add up to 100 %."
     for reason in dict.fromkeys(each.confidence.reason for each in found if each.confidence.reason):
         yield f"no evidence: {reason}"

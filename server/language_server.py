@@ -43,7 +43,7 @@ from .repairs.repairing import RepairRequests
 from .requests.counts import RequestCounts
 from .requests.requests import Requests
 from .settings.client_settings import ClientSettings
-from .settings.settings import DEFAULTS, LiveSettings, problems_not_told, reload_needed
+from .settings.settings import DEFAULTS, LiveSettings, new_problems, reload_needed
 from .settings.table import ShowAbove
 from .tracking.event_writer import EventWriter
 from .tracking.hover_anchors import HoverAnchors
@@ -154,7 +154,7 @@ class AssayServer(LanguageServer):
         self._follow_projects()
         self._follow_documents()
         self._measure_latency()
-        if not self.client_settings.are_asked_for:
+        if not self.client_settings.has_configuration:
             # A client that is asked may answer that nothing is to be logged, or name another model.
             self._log_events()
             self._start_model()
@@ -191,7 +191,7 @@ class AssayServer(LanguageServer):
             return
         before = self.settings
         self.settings, self.problems = self._overridden(*self.client_settings.parsed())
-        for problem in problems_not_told(self.problems, self._problems_told):
+        for problem in new_problems(self.problems, self._problems_told):
             self._warn(problem)
         self._log_events()
         if reload_needed(before, self.settings):
@@ -275,7 +275,7 @@ class AssayServer(LanguageServer):
         self._is_model_started = True
         self.tasks.start(self.live.start())
         self.status.changed()
-        if self.protocol.initialized and self.client_settings.are_asked_for:
+        if self.protocol.initialized and self.client_settings.has_configuration:
             self._report_loading()
 
     def _report_loading(self) -> None:

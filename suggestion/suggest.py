@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 from ..calibration.bands import BOUNDARIES, Boundaries
 from ..calibration.confidence import uncalibrated
+from ..calibration.effective_status import confidence_of
 from ..calibration.fitting.shrinkage import Level
 from ..calibration.measures.agreement import SINGLE_DRAW, Drawn
 from ..calibration.measures.registry import measures_of
 from ..calibration.registry import Purpose, Registry, choose, explain_choice
 from ..calibration.samples import Event
-from ..calibration.standing import confidence_of
 from ..inference.completion.prompt_size import settings_for, size_named
 from ..inference.completion.settings import Settings
 from ..inference.completion.task import Kind, task_of

@@ -98,14 +98,14 @@ class EventLog:
         Raises EventLogError, and leaves the file alone, if it is not a file, not a log, or from a newer version of Assay.
         """
         self.path = path
-        with self._told("opened"):
+        with self._errors_of("opened"):
             if create and not path.exists():
                 _make(path)
             if not path.is_file():
                 raise EventLogError(f"{path}: {'not a file' if path.exists() else 'there is no log of events'}")
             self._db = _connected(path)
         try:
-            with self._told("opened"):
+            with self._errors_of("opened"):
                 found = path.stat()
                 self._place = (found.st_dev, found.st_ino)
                 self._check()
@@ -141,7 +141,7 @@ class EventLog:
     @property
     def size(self) -> int:
         """Bytes that the events take, free pages not counted."""
-        with self._told("read"):
+        with self._errors_of("read"):
             pages, free, size = (self._number(f"PRAGMA {name}") for name in ("page_count", "freelist_count", "page_size"))
         return (pages - free) * size
 
@@ -160,7 +160,7 @@ class EventLog:
         passed_over = Counter() if passed_over is None else passed_over
         since_ms = _NEVER_MS if since_ms is None else max(_NEVER_MS, since_ms)
         while True:
-            with self._told("read"):
+            with self._errors_of("read"):
                 found = self._db.execute(_READ, (after, since_ms, _BATCH)).fetchall()
             if not found:
                 return
@@ -205,7 +205,7 @@ class EventLog:
     def forget_documents(self, documents: Iterable[str]) -> int:
         """Delete all events about documents, by `hash_of` their URIs, and about what was suggested there. Returns how many."""
         numbers, showings = set[int](), set[bytes]()
-        with self._told("read"):
+        with self._errors_of("read"):
             for document in documents:
                 # Events that this version can't read are found by their text.
                 for number, *fields in self._db.execute(f"{_ROW} WHERE instr(body, ?)", (document,)):
@@ -242,7 +242,7 @@ class EventLog:
             raise EventLogError(f"{self.path}: it is not a log of Assay, and is left alone")
 
     def _numbers(self, where: str, *values: object) -> list[int]:
-        with self._told("read"):
+        with self._errors_of("read"):
             return [number for (number,) in self._db.execute(f"SELECT number FROM events WHERE {where}", values)]
 
     def _number(self, query: str) -> int:
@@ -258,19 +258,19 @@ class EventLog:
 
     def _give_back(self) -> Iterator[None]:
         """Give free pages back to the disk, `_PAGES` in each step."""
-        with self._told("written"):
+        with self._errors_of("written"):
             while self._number("PRAGMA freelist_count"):
                 self._db.execute(f"PRAGMA incremental_vacuum({_PAGES})").fetchall()
                 yield
 
     def _write_back(self) -> bool:
-        with self._told("written"):
+        with self._errors_of("written"):
             busy: int = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
         return not busy
 
     @contextmanager
-    def _transaction(self, done: str) -> Iterator[None]:
-        with self._told(done):
+    def _transaction(self, action: str) -> Iterator[None]:
+        with self._errors_of(action):
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -281,23 +281,23 @@ class EventLog:
                 raise
 
     @contextmanager
-    def _told(self, done: str) -> Iterator[None]:
+    def _errors_of(self, action: str) -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as error:
-            raise _error(self.path, done, error) from None
+            raise _error(self.path, action, error) from None
         except OSError as error:
-            raise EventLogUnavailable(f"{self.path}: can't be {done}: {error.strerror}") from None
+            raise EventLogUnavailable(f"{self.path}: can't be {action}: {error.strerror}") from None
 
 
-def _error(path: Path, done: str, error: sqlite3.Error) -> EventLogError:
+def _error(path: Path, action: str, error: sqlite3.Error) -> EventLogError:
     # The lower byte is the kind of the error.
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code == sqlite3.SQLITE_NOTADB:
         return EventLogError(f"{path}: it is not a log of Assay, and is left alone")
     if code == sqlite3.SQLITE_CORRUPT or not isinstance(error, sqlite3.OperationalError):
         return EventLogError(f"{path}: it is damaged: {error}; remove or rename it (with its -wal and -shm), and a new one begins")
-    return EventLogUnavailable(f"{path}: can't be {done}: {error}")
+    return EventLogUnavailable(f"{path}: can't be {action}: {error}")
 
 
 def _connected(path: Path) -> sqlite3.Connection:

@@ -129,7 +129,7 @@ def ask_true(model: Model, prompt: Prompt, generation: Generation, question: Que
     said_false = [spelling for token, spelling in false.items() if token not in shared]
     if not said_true or not said_false:
         return None
-    logprobs = model.next_token_logprobs(_asked(model, prompt, generation, question), [*said_true, *said_false])
+    logprobs = model.next_token_logprobs(_question_prompt(model, prompt, generation, question), [*said_true, *said_false])
     log_true, log_false = _log_sum(logprobs[: len(said_true)]), _log_sum(logprobs[len(said_true) :])
     return min(log_true, 0.0), log_true - log_false
 
@@ -141,7 +141,7 @@ def verbalise(
 
     None if no answer states one; Spiess et al. then take 0.5 (FALLBACK). Raises what `Model.generate` raises.
     """
-    asked = _asked(model, prompt, generation, question)
+    asked = _question_prompt(model, prompt, generation, question)
     answers: tuple[str, ...] = ()
     for attempt in range(1 + RETRIES):
         temperature = 1.0 if attempt else 0.0
@@ -154,7 +154,7 @@ def verbalise(
     return None, answers
 
 
-def _asked(model: Model, prompt: Prompt, generation: Generation, question: Question) -> Prompt:
+def _question_prompt(model: Model, prompt: Prompt, generation: Generation, question: Question) -> Prompt:
     # Behind a pre-token's border these are mostly the tokens that were generated, which are in the cache.
     shown = model.tokenize(prompt.held + generation.text)
     if question.control is None:

@@ -39,17 +39,16 @@ class Report:
 def report(subjects: Sequence[Fit | Calibrator], out: Path) -> Report:
     """Write report.md, report.json, report.html and the pictures *-EVENT.svg into the folder `out`.
 
-    subjects: each for another event. A Fit, from samples, is reported before and after calibration; a Calibrator, from its file, with what
-    the
-        file holds. The same subjects give the same files.
+    subjects: each for another event. A Fit, from samples, is reported before and after calibration; a Calibrator, from its file, as the
+        file has it. The same subjects give the same files.
 
     Without matplotlib there are no pictures, and what they show is said in words.
     """
     title = "Calibration report"
     blocks: list[Block] = [Heading(1, title)]
     documents, drawn = [], []
-    for given in subjects:
-        subject = measured(given) if isinstance(given, Fit) else given
+    for source in subjects:
+        subject = measured(source) if isinstance(source, Fit) else source
         shown = pictures(subject)
         blocks += section(subject, shown)
         documents.append(_document(subject, shown))

@@ -87,18 +87,18 @@ def figures(calibrator: Calibrator, inputs: Inputs, source: HeldOut) -> tuple[Fi
         return tuple(not_run(id, _CLAIMS[id], why, by) for id in ("K1", "K2", "K3", "K4", "K5", "K6", "K8"))
     k1, k2, k3 = whole(plain)
     has_skill = k1.reading == "holds"
-    first = _told(source.how, k1, k2, k3, _gain_over_raw(plain, kept))
+    first = _with_note(source.how, k1, k2, k3, _gain_over_raw(plain, kept))
     k6 = only_with_skill(transfer(plain, calibrator.between_group_sd, calibrator.fitted_on.groups), has_skill)
     k7 = (_of_arm(arm, calibrator, kept, inputs.others.get(arm, ()), source, by) for arm in ARMS)
     return (
         *first,
         *_of_events(kept, calibrator, source, by),
-        *_told(source.how, k6, *k7),
-        *_told(_AMONG_THEMSELVES, _of_reflective(calibrator, kept, source.cross_fitted, by)),
+        *_with_note(source.how, k6, *k7),
+        *_with_note(_AMONG_THEMSELVES, _of_reflective(calibrator, kept, source.cross_fitted, by)),
     )
 
 
-def _told(how: str, *found: Figure) -> tuple[Figure, ...]:
+def _with_note(how: str, *found: Figure) -> tuple[Figure, ...]:
     """The figures, whose notes say how their probabilities are held out."""
     return tuple(each if each.reading == "not run" else replace(each, note="; ".join(filter(None, (how, each.note)))) for each in found)
 
@@ -168,8 +168,8 @@ def of_input(id: str, plain: Judged, arm: Judged) -> Figure:
         return arm.figure(id, None)
     moved = mean((arm.p - arm.y) - (plain.p - plain.y), arm.groups)
     skill = intervals(arm.p, arm.y, arm.groups, resamples=2).skill
-    told = f"; skill there {skill.value:.2f}" if skill else ""
-    found = arm.figure(id, moved, f"offset there {np.mean(arm.p - arm.y):+.3f}, beside {np.mean(plain.p - plain.y):+.3f}{told}")
+    note = f"; skill there {skill.value:.2f}" if skill else ""
+    found = arm.figure(id, moved, f"offset there {np.mean(arm.p - arm.y):+.3f}, beside {np.mean(plain.p - plain.y):+.3f}{note}")
     return only_with_skill(found, skill is not None and skill.low > 0)
 
 
@@ -209,10 +209,10 @@ def _of_events(kept: Sequence[Sample], calibrator: Calibrator, source: HeldOut, 
         exact, tests = (judged_of(both, event, calibrator.features, source.cross_fitted, by)[0] for event in _EVENTS)
     except NotHeldOut as error:
         return (not_run("K5", "", str(error), by),)
-    gain = _told(_AMONG_THEMSELVES, of_events(exact, tests))
+    gain = _with_note(_AMONG_THEMSELVES, of_events(exact, tests))
     if calibrator.event != "exact_match":
-        return (*gain, *_told("the map for exact_match cross-fitted to these samples", of_mixed_up_events(exact.p, tests)))
-    return (*gain, *_told(source.how, of_mixed_up_events(source.own(both), tests)))
+        return (*gain, *_with_note("the map for exact_match cross-fitted to these samples", of_mixed_up_events(exact.p, tests)))
+    return (*gain, *_with_note(source.how, of_mixed_up_events(source.own(both), tests)))
 
 
 def _of_arm(arm: str, calibrator: Calibrator, kept: Sequence[Sample], samples: Sequence[Sample], source: Source, by: Grouping) -> Figure:

@@ -290,14 +290,14 @@ def figures(calibrator: Calibrator, inputs: Inputs, source: HeldOut) -> tuple[Fi
         first = tuple(not_run(id, _CLAIMS[id], rewrites, by) for id in _OF_REWRITES)
     else:
         found, left_out = rewrites
-        told = f"{left_out:,} rewrites of lines without a number are left out" if left_out else ""
-        first = _told(source.how, told, of_rewrites(found, calibrator.event))
+        note = f"{left_out:,} rewrites of lines without a number are left out" if left_out else ""
+        first = _with_note(source.how, note, of_rewrites(found, calibrator.event))
     if isinstance(suggestions, str):
         return (*first, *(not_run(id, _CLAIMS[id], suggestions, by) for id in _OF_SUGGESTIONS))
-    return (*first, *_told(source.how, "", in_rewritten_code(suggestions)))
+    return (*first, *_with_note(source.how, "", in_rewritten_code(suggestions)))
 
 
-def _told(how: str, left_out: str, found: Iterator[Figure] | Sequence[Figure]) -> tuple[Figure, ...]:
+def _with_note(how: str, left_out: str, found: Iterator[Figure] | Sequence[Figure]) -> tuple[Figure, ...]:
     return tuple(replace(each, note="; ".join(filter(None, (how, each.note, left_out)))) for each in found)
 
 

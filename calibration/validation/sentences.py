@@ -74,8 +74,8 @@ _OF_RULES = {"M7.context_": "M1", "M7.line_": "M3", "M7.wrong_": "M3"}
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A figure as people are told it. study: that printed it, empty where none did."""
+class Statement:
+    """A figure with its sentence for people. study: the one that printed it, or empty."""
 
     figure: Figure
     sentence: str
@@ -91,19 +91,19 @@ def sentence_of(figure: Figure) -> str:
     return SENTENCES.get(figure.id) or f"{title_of(figure)}."
 
 
-def told(validation: Validation) -> list[Told]:
+def statements(validation: Validation) -> list[Statement]:
     """All figures of a table: the primary ones first, also those that were not run, then the others by id."""
     rows = {row.id: row for row in validation.figures}
     primary = (rows.get(id) or not_run(id, "", "no run of a study that says it is in the table") for id in PRIMARY)
     others = (row for id, row in rows.items() if id not in PRIMARY)
     return [
-        Told(figure, sentence_of(figure), figure.id in PRIMARY, rows[figure.id].study if figure.id in rows else "")
+        Statement(figure, sentence_of(figure), figure.id in PRIMARY, rows[figure.id].study if figure.id in rows else "")
         for figure in (*primary, *others)
     ]
 
 
 def whole_json(validation: Validation) -> dict[str, Any]:
-    """What clients are told, with all figures in the order of `told`. unit: what a group is."""
+    """The JSON for clients, with all figures in the order of `statements`. unit: what a group is."""
     figures = [
         {
             "id": each.figure.id,
@@ -120,6 +120,6 @@ def whole_json(validation: Validation) -> dict[str, Any]:
             "study": each.study,
             "note": each.figure.note,
         }
-        for each in told(validation)
+        for each in statements(validation)
     ]
     return {**as_json(validation), "figures": figures}

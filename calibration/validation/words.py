@@ -131,8 +131,8 @@ def summary(validation: Validation) -> str:
     """One line: "validated: 4 of 5 hold, 1 undecided". It counts the primary figures alone; what is not in the table was not run."""
     readings = {row.id: row.reading for row in validation.figures}
     counts = Counter(readings.get(id, "not run") for id in PRIMARY)
-    told = [f"{counts['holds']} of {len(PRIMARY)} hold", *(f"{counts[reading]} {reading}" for reading in _COUNTED if counts[reading])]
-    return f"validated: {', '.join(told)}"
+    parts = [f"{counts['holds']} of {len(PRIMARY)} hold", *(f"{counts[reading]} {reading}" for reading in _COUNTED if counts[reading])]
+    return f"validated: {', '.join(parts)}"
 
 
 def refuted(validation: Validation) -> list[str]:

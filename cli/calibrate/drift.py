@@ -35,7 +35,7 @@ def register(actions: Subparsers) -> None:
     )
     parser.add_argument("calibrator", metavar="CALIBRATOR", type=Path, help="a calibrator's file (JSON)")
     parser.add_argument("samples", metavar="SAMPLES", nargs="+", type=Path, help="files of samples (JSON Lines), oldest first")
-    parser.add_argument("--alpha", type=float, default=0.01, help="highest chance of ever a false alarm (default: %(default)s)")
+    parser.add_argument("--alpha", type=float, default=0.01, help="highest chance of ever raising a false alarm (default: %(default)s)")
     parser.add_argument(
         "--tolerance", metavar="LOG_ODDS", type=float,
         help="errors up to this are no drift (default: 0.25, or twice the spread between the calibrator's projects if that is more)",
@@ -52,22 +52,22 @@ def run(arguments: argparse.Namespace) -> int:
 
     path, paths = arguments.calibrator, arguments.samples
     calibrator = load(path)
-    watched = _watched(calibrator, path, read_samples(paths), _start(calibrator, arguments.alpha, arguments.tolerance))
+    result = _watch_result(calibrator, path, read_samples(paths), _start(calibrator, arguments.alpha, arguments.tolerance))
     refit = _refit_command(calibrator, paths)
-    _tell(watched, calibrator, refit)
+    _tell(result, calibrator, refit)
     if arguments.json:
-        print_json(_document(watched, calibrator, path, refit))
-    return FAILED if arguments.exit_code and watched.alarm else DONE
+        print_json(_document(result, calibrator, path, refit))
+    return FAILED if arguments.exit_code and result.alarm else DONE
 
 
 @dataclass(frozen=True, slots=True)
-class _Watched:
-    """What the watch saw. used: the samples with a label and a number, in order. said: their probabilities. The others are counted."""
+class _WatchResult:
+    """The result of the watch. used: the samples with a label and a number, in order. probabilities: of these. The others are counted."""
 
     state: Watch
     alarm: Alarm | None
     used: tuple[Sample, ...]
-    said: tuple[float, ...]
+    probabilities: tuple[float, ...]
     without_label: int
     without_number: dict[str, int]
     first_without_number: str | None
@@ -83,7 +83,7 @@ def _start(calibrator: Calibrator, alpha: float, tolerance: float | None) -> Wat
         raise UsageError(str(error)) from None
 
 
-def _watched(calibrator: Calibrator, path: Path, samples: Sequence[Sample], state: Watch) -> _Watched:
+def _watch_result(calibrator: Calibrator, path: Path, samples: Sequence[Sample], state: Watch) -> _WatchResult:
     from ...calibration.confidence import confidence
     from ...calibration.monitoring.drift import alarm, watch
     from ...calibration.samples import samples_sha256
@@ -93,7 +93,7 @@ def _watched(calibrator: Calibrator, path: Path, samples: Sequence[Sample], stat
     known = [sample for sample in samples if sample.labels.get(event) is not None]
     if not known:
         raise UsageError(f"none of the {len(samples)} samples has a label for {event}, which {path} is about")
-    used, said, without = [], [], Counter[str]()
+    used, probabilities, without = [], [], Counter[str]()
     first: str | None = None
     for sample in known:
         found = confidence(calibrator, sample.measures, {"language": sample.language, "project": sample.project, "user": sample.user})
@@ -102,12 +102,14 @@ def _watched(calibrator: Calibrator, path: Path, samples: Sequence[Sample], stat
             first = first or f"{sample.id}: {found.reason}"
         else:
             used.append(sample)
-            said.append(found.probability)
+            probabilities.append(found.probability)
     if not used:
         raise UsageError(f"{path} gives none of the samples a probability; the first is {first}")
-    state = watch(state, said, [bool(sample.labels[event]) for sample in used])
+    state = watch(state, probabilities, [bool(sample.labels[event]) for sample in used])
     fitted_on_these = samples_sha256(known) == calibrator.fitted_on.samples_sha256
-    return _Watched(state, alarm(state), tuple(used), tuple(said), len(samples) - len(known), dict(without), first, fitted_on_these)
+    return _WatchResult(
+        state, alarm(state), tuple(used), tuple(probabilities), len(samples) - len(known), dict(without), first, fitted_on_these
+    )
 
 
 def _refit_command(calibrator: Calibrator, sample_paths: Sequence[Path]) -> str:
@@ -117,22 +119,22 @@ def _refit_command(calibrator: Calibrator, sample_paths: Sequence[Path]) -> str:
     return shlex.join(["assay", "calibrate", "fit", *map(str, sample_paths), *options, *levels, "--out", "FILE"])
 
 
-def _since(watched: _Watched, found: Alarm, event: str) -> tuple[float, float]:
+def _since(result: _WatchResult, found: Alarm, event: str) -> tuple[float, float]:
     """Mean probability, and rate of the event, from the sample at which the drift seems to have begun."""
-    said, used = watched.said[found.since - 1 :], watched.used[found.since - 1 :]
-    return math.fsum(said) / len(said), sum(bool(sample.labels[event]) for sample in used) / len(used)
+    probabilities, used = result.probabilities[found.since - 1 :], result.used[found.since - 1 :]
+    return math.fsum(probabilities) / len(probabilities), sum(bool(sample.labels[event]) for sample in used) / len(used)
 
 
-def _tell(watched: _Watched, calibrator: Calibrator, refit: str) -> None:
+def _tell(result: _WatchResult, calibrator: Calibrator, refit: str) -> None:
     from ...calibration.monitoring.drift import DIRECTION_WORDS
 
-    state, found = watched.state, watched.alarm
-    left_out = [f"{watched.without_label} without a label"] if watched.without_label else []
-    if watched.first_without_number:
-        left_out.append(f"{sum(watched.without_number.values()):,} that get no probability, the first is {watched.first_without_number}")
-    watched_samples = f"watched {state.count:,} samples for P({calibrator.event}) of {calibrator.id}"
-    say(watched_samples + (f"; left out: {', '.join(left_out)}" if left_out else ""))
-    if watched.fitted_on_these:
+    state, found = result.state, result.alarm
+    left_out = [f"{result.without_label} without a label"] if result.without_label else []
+    if result.first_without_number:
+        left_out.append(f"{sum(result.without_number.values()):,} that get no probability, the first is {result.first_without_number}")
+    heading = f"watched {state.count:,} samples for P({calibrator.event}) of {calibrator.id}"
+    say(heading + (f"; left out: {', '.join(left_out)}" if left_out else ""))
+    if result.fitted_on_these:
         say("note: the calibrator was fitted on these very samples, so they say little about whether it still holds")
     wrong = f"off by more than {state.tolerance:.3g} in log odds (or 2 percentage points)"
     if found is None:
@@ -140,30 +142,30 @@ def _tell(watched: _Watched, calibrator: Calibrator, refit: str) -> None:
         say(f"the highest e-value is {_e(state.log_highest)}, an alarm needs {plain(1 / state.alpha, 6)}")
         return
     size = f"{found.size:.2f} ({found.low:.2f} to {found.high:.2f})"
-    said, rate = _since(watched, found, calibrator.event)
-    say(f"ALARM at sample {found.raised:,}, {watched.used[found.raised - 1].id}: the probabilities are {wrong}")
+    mean, rate = _since(result, found, calibrator.event)
+    say(f"ALARM at sample {found.raised:,}, {result.used[found.raised - 1].id}: the probabilities are {wrong}")
     say(f"they are {DIRECTION_WORDS[found.direction].format(size=size)}")
-    begin = f"since about sample {found.since:,}, {watched.used[found.since - 1].id}"
-    say(f"{begin}: the probabilities promised {said:.1%} on average, it was {rate:.1%}")
+    begin = f"since about sample {found.since:,}, {result.used[found.since - 1].id}"
+    say(f"{begin}: the probabilities promised {mean:.1%} on average, it was {rate:.1%}")
     say(f"e-value {_e(found.log_e_value)}; if the probabilities held, the chance of ever an alarm would be at most {plain(state.alpha, 6)}")
     say(f"what to do: fit a calibrator to the samples from there on{'' if found.since == 1 else ', without those before'}:\n  {refit}")
 
 
-def _document(watched: _Watched, calibrator: Calibrator, path: Path, refit: str) -> dict[str, object]:
-    state, found = watched.state, watched.alarm
+def _document(result: _WatchResult, calibrator: Calibrator, path: Path, refit: str) -> dict[str, object]:
+    state, found = result.state, result.alarm
     raised: dict[str, object] | None = None
     if found is not None:
-        said, rate = _since(watched, found, calibrator.event)
+        mean, rate = _since(result, found, calibrator.event)
         raised = {
             "raised": found.raised,
-            "raised_id": watched.used[found.raised - 1].id,
+            "raised_id": result.used[found.raised - 1].id,
             "since": found.since,
-            "since_id": watched.used[found.since - 1].id,
+            "since_id": result.used[found.since - 1].id,
             "direction": found.direction,
             "size": found.size,
             "low": found.low,
             "high": found.high,
-            "mean_probability": said,
+            "mean_probability": mean,
             "rate": rate,
             "refit": refit,
         }
@@ -174,9 +176,9 @@ def _document(watched: _Watched, calibrator: Calibrator, path: Path, refit: str)
         "alpha": state.alpha,
         "tolerance": state.tolerance,
         "n": state.count,
-        "without_label": watched.without_label,
-        "without_number": watched.without_number,
-        "fitted_on_these": watched.fitted_on_these,
+        "without_label": result.without_label,
+        "without_number": result.without_number,
+        "fitted_on_these": result.fitted_on_these,
         "log_e_value": state.log_highest,
         "alarm": raised,
     }

@@ -23,7 +23,7 @@ def register(actions: Subparsers) -> None:
         actions,
         "fit",
         "fit a calibrator to samples",
-        "Its evidence is held out by project: each project is judged by a map that was fitted without it.",
+        "The evidence is held out by project: a map that was fitted without a project judges it.",
     )
     parser.add_argument("samples", metavar="SAMPLES", nargs="+", type=Path, help="files of samples (JSON Lines)")
     parser.add_argument("--event", choices=EVENTS, required=True, help="what the probability is about")
@@ -34,16 +34,16 @@ def register(actions: Subparsers) -> None:
     add_map_option(parser)
     parser.add_argument(
         "--levels", metavar="language,project,user", type=names, default=[],
-        help="give each language, project or user a platt map of its own, shrunk toward the level above, where held-out files say so",
+        help="give each language, project or user a platt map of its own, shrunk toward the level above, if held-out files support it",
     )  # fmt: skip
     parser.add_argument(
         "--toward", metavar="CALIBRATOR", type=Path,
-        help="adapt this calibrator, which was fitted to other projects, to the samples of one project; it brings its measures",
+        help="adapt this calibrator of other projects to the samples of one project, with its measures",
     )  # fmt: skip
     parser.add_argument("--out", metavar="FILE", type=Path, required=True, help="the calibrator's file (JSON)")
     parser.add_argument(
         "--keep-folds", action="store_true",
-        help="keep, for each project, the map that did not see it, in folds/ID.json beside FILE, to judge more samples of it as held out",
+        help="also write, for each project, the map that did not see it, to judge more of its samples as held out (folds/ID.json)",
     )  # fmt: skip
     add_json_option(parser)
     parser.set_defaults(run=run)
@@ -107,7 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _is_used(calibrator: Calibrator, out: Path) -> bool:
-    """Whether suggestions can have a calibrator from this file: it is in the user's or a project's folder, with no reflective measure."""
+    """True if suggestions can use this file: it is in the user's or a project's folder and has no reflective measure."""
     from ...calibration.measures.registry import MEASURES
     from ...calibration.project_folder import project_with
     from ...calibration.registry import folders
@@ -123,7 +123,7 @@ def _check_adaptation(arguments: argparse.Namespace) -> None:
 
 
 def _check_out(out: Path, sample_paths: Sequence[Path]) -> None:
-    """Raises UsageError where a calibrator would be written over something else."""
+    """Raise UsageError if the calibrator would overwrite something else."""
     if out.is_dir():
         raise UsageError(f"{out} is a folder; --out is the calibrator's file, such as {out / 'calibrator.json'}")
     if not out.is_file():

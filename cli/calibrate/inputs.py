@@ -1,4 +1,4 @@
-"""What commands of `assay calibrate` share: reading samples, checking that they are of a calibrator's kind, naming features, fitting."""
+"""Shared by the commands of `assay calibrate`: reads samples, checks that they fit a calibrator, names features, and fits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FREE = "free"
 
 
 def samples_of(paths: Sequence[Path]) -> list[Sample]:
-    """The samples of some files. Raises SampleError, and UsageError where there are none."""
+    """The samples of some files. Raises SampleError, and UsageError if there are none."""
     from ...calibration.samples import read_samples
 
     if samples := read_samples(paths):
@@ -39,7 +39,7 @@ def fitted(
     levels: Sequence[Level] = (),
     adapt_from: Calibrator | None = None,
 ) -> Fit:
-    """`fit`, whose error says in which of the files the sample stands. Raises UsageError."""
+    """`fit`, with the file and line of the sample in its error. Raises UsageError."""
     from ...calibration.fitting.checks import FitError
     from ...calibration.fitting.fit import fit
     from ...calibration.samples import place_of
@@ -52,7 +52,7 @@ def fitted(
 
 
 def kept_folds(found: Fit) -> Folds:
-    """The maps that did not see each project. Raises UsageError where there are none."""
+    """For each project the map that did not see it. Raises UsageError if there are none."""
     from ...calibration.fitting.checks import FitError
 
     try:
@@ -62,7 +62,7 @@ def kept_folds(found: Fit) -> Folds:
 
 
 def check_fits(calibrator: Calibrator, path: Path, samples: Sequence[Sample]) -> None:
-    """Raise UsageError for a sample that is of something else than the calibrator, which is in the file `path`, is for."""
+    """Raise UsageError for a sample of another model, prompt, task or language than the calibrator's. path: the calibrator's file."""
     made = calibrator.fitted_on
     for sample in samples:
         for what, theirs, ours in (
@@ -79,7 +79,7 @@ def check_fits(calibrator: Calibrator, path: Path, samples: Sequence[Sample]) ->
 
 
 def _named(features: Sequence[str], samples: Sequence[Sample]) -> Sequence[str]:
-    """The features by name. FREE stands for all that need no further call of the model and that every sample has."""
+    """The names of the features. FREE stands for all that cost no call of the model and that every sample has."""
     from ...calibration.measures.registry import MEASURES
 
     if list(features) != [FREE]:

@@ -27,7 +27,7 @@ def register(actions: Subparsers) -> None:
         actions,
         "report",
         "write metrics, tables and plots of samples or of a calibrator",
-        "For samples, a calibrator is fitted for each event that has labels, and the report says how it does on held-out projects.",
+        "Fits a calibrator for each event that the samples have labels for, and reports how it does on held-out projects.",
     )
     parser.add_argument(
         "paths", metavar="SAMPLES|CALIBRATOR", nargs="+", type=Path, help="files of samples (*.jsonl), or one calibrator (*.json)"

@@ -1,4 +1,4 @@
-"""`assay calibrate show`: the calibrators of this machine, which one is chosen for a task, and why."""
+"""`assay calibrate show`: lists the calibrators of this machine, and explains which one is chosen for a task."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def register(actions: Subparsers) -> None:
     parser.add_argument(
         "--project", metavar="DIR", type=Path, help="list the calibrators of this project, too (default: the project of the current folder)"
     )
-    parser.add_argument("--why", action="store_true", help="explain which calibrator is chosen for what the options below describe")
+    parser.add_argument("--why", action="store_true", help="explain which calibrator is chosen for the options below")
     parser.add_argument("--event", choices=EVENTS, help="what the probability is about (default: exact_match)")
     parser.add_argument("--task", choices=TASKS, help="what the model is asked for (default: each task)")
     parser.add_argument("--language", help="language identifier (default: python)")
@@ -37,7 +37,7 @@ def register(actions: Subparsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """List the calibrators, and explain the choice where that is asked for. Raises UsageError and ModelError."""
+    """List the calibrators, and explain the choice with --why. Raises UsageError and ModelError."""
     from ...calibration.project_folder import project_of
     from ...inference.opening import ModelChoice
 
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a calibrator is chosen for. model: its fingerprint. prompts: for each task, the fingerprint of prompt and decoder."""
+    """The subject of a choice. model: its fingerprint. prompts: by task, the fingerprint of prompt and decoder."""
 
     model: str
     prompts: Mapping[str, str]
@@ -67,7 +67,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The answer for people and as one JSON document."""
+    """The list for people and as a JSON document."""
 
     text: str
     document: dict[str, Any]
@@ -95,8 +95,8 @@ def show(project: Path | None, question: Question | None = None) -> Listing:
     lines += [f"skipped: {reason}" for reason in registry.skipped]
     if question:
         prompts = ", ".join(dict.fromkeys(question.prompts.values()))
-        asked = f"model {question.model}, prompt and decoder {prompts}, {question.event}, {question.language}"
-        lines += ["", f"Chosen for {asked}:"]
+        subject = f"model {question.model}, prompt and decoder {prompts}, {question.event}, {question.language}"
+        lines += ["", f"Chosen for {subject}:"]
     for task, choice in choices.items():
         lines += ["", *_explained(task, choice, only=len(choices) == 1)]
     document: dict[str, Any] = {
@@ -106,7 +106,7 @@ def show(project: Path | None, question: Question | None = None) -> Listing:
     }
     if question:
         document |= {"asked": asdict(question), "choices": [_choice_json(task, choice) for task, choice in choices.items()]}
-    # a name or a reason makes no line of its own
+    # so that no name or reason can add a line
     return Listing("\n".join(map(escaped_line, lines)), document)
 
 
@@ -130,10 +130,10 @@ def _validated(entry: Entry) -> Iterator[str]:
 
 
 def _withheld(entry: Entry) -> Iterator[str]:
-    from ...calibration.standing import REFUTED, standing_of
+    from ...calibration.effective_status import REFUTED, effective_status
 
-    if (standing := standing_of(entry)).status == REFUTED:
-        yield f"    shows no number: {standing.reason}"
+    if (effective := effective_status(entry)).status == REFUTED:
+        yield f"    shows no number: {effective.reason}"
 
 
 def _question(arguments: argparse.Namespace, choice: ModelChoice) -> Question:
@@ -149,22 +149,22 @@ def _question(arguments: argparse.Namespace, choice: ModelChoice) -> Question:
         return Question(model.fingerprint.id, prompts, arguments.event or "exact_match", arguments.language or "python")
 
 
-def _chosen(registry: Registry, asked: Question, task: str) -> Choice:
+def _chosen(registry: Registry, question: Question, task: str) -> Choice:
     from ...calibration.registry import Purpose, explain_choice
 
-    return explain_choice(registry, Purpose(asked.model, asked.prompts[task], asked.event, task, asked.language))
+    return explain_choice(registry, Purpose(question.model, question.prompts[task], question.event, task, question.language))
 
 
 def _explained(task: str, choice: Choice, only: bool) -> Iterator[str]:
-    """The lines about one task. only: it is the only one; else the calibrators of other tasks are counted, and explained there."""
+    """The lines about one task. only: there is no other task; otherwise calibrators of other tasks are only counted."""
     from ...calibration.registry import name_of
 
     yield f"{task}: {choice.reason}"
     if choice.entry:
         yield from (line.removeprefix("  ") for line in _withheld(choice.entry))
-    told = [passed for passed in choice.passed_over if only or passed.entry.calibrator.task == task]
-    yield from (f"  not {name_of(passed.entry)}: {passed.reason}" for passed in told)
-    if others := len(choice.passed_over) - len(told):
+    rejected = [passed for passed in choice.passed_over if only or passed.entry.calibrator.task == task]
+    yield from (f"  not {name_of(passed.entry)}: {passed.reason}" for passed in rejected)
+    if others := len(choice.passed_over) - len(rejected):
         yield f"  not {others} for other tasks"
 
 
@@ -180,10 +180,10 @@ def _choice_json(task: str, choice: Choice) -> dict[str, Any]:
 
 
 def _described(entry: Entry) -> dict[str, Any]:
-    from ...calibration.standing import standing_of
+    from ...calibration.effective_status import effective_status
     from ...calibration.validation.sentences import whole_json
 
-    calibrator, standing = entry.calibrator, standing_of(entry)
+    calibrator, effective = entry.calibrator, effective_status(entry)
     return {
         "id": calibrator.id,
         "origin": entry.origin,
@@ -191,8 +191,8 @@ def _described(entry: Entry) -> dict[str, Any]:
         "event": calibrator.event,
         "task": calibrator.task,
         "features": list(calibrator.features),
-        "status": standing.status,
-        "reason": standing.reason,
+        "status": effective.status,
+        "reason": effective.reason,
         "fitted_on": asdict(calibrator.fitted_on),
         "evidence": asdict(calibrator.evidence),
         "by_language": [asdict(each) for each in calibrator.by_language],

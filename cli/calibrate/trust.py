@@ -1,4 +1,4 @@
-"""`assay calibrate trust`: say whether a project's own calibrators are used, and whether its tests may be run."""
+"""`assay calibrate trust`: remembers whether a project's own calibrators count, and whether its tests may run."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def register(actions: Subparsers) -> None:
         actions,
         "trust",
         "say that you trust a project's own calibrators, so that they are used",
-        "They decide what probability you see for the project's files, and may have come with the project from anywhere. Your answer is "
-        "remembered for its root folder. With --tests it is about the project's tests: the editor, and `assay repair --verify`, run "
-        "them only where you have said yes, in the sandbox.",
+        "They decide what probability you see for the project's files, and may come from anywhere. Your answer is remembered for the root "
+        "folder. With --tests it is about the project's tests: the editor and `assay repair --verify` run them only after your yes, in the "
+        "sandbox.",
     )
     parser.add_argument(
         "project", metavar="DIR", type=Path, nargs="?", help="root folder of the project (default: the project of the current folder)"

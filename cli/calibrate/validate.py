@@ -1,4 +1,4 @@
-"""`assay calibrate validate`: what the samples of studies say of a calibrator, written beside it as its validation table."""
+"""`assay calibrate validate`: writes the validation table of a calibrator, from the samples of studies, beside it."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def register(actions: Subparsers) -> None:
         actions,
         "validate",
         "say which claims of a calibrator hold on the samples of runs",
-        "The table is written beside the calibrator, as validation/ID.json. Figures of other studies that are in it stay. Where `fit "
-        "--keep-folds` kept the folds, each sample is judged by the map that did not see its project. Else samples that the calibrator was "
-        "fitted on are judged by maps that are fitted again without their project, and others by the calibrator: they must be of others.",
+        "Writes the table beside the calibrator, as validation/ID.json, and keeps figures of other studies in it. With the folds of `fit "
+        "--keep-folds`, the map that did not see a sample's project judges it. Without them, maps fitted again without the project judge "
+        "the samples of the fit, and the calibrator itself judges others, which must come from other projects.",
     )
     parser.add_argument("calibrator", metavar="CALIBRATOR", type=Path, nargs="?", help="a calibrator's file (JSON)")
     parser.add_argument(
@@ -34,7 +34,7 @@ def register(actions: Subparsers) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--all", metavar="DIR", type=Path,
-        help="instead: every calibrator of this machine by every run in DIR that says something of it, such as those of `assay eval all`",
+        help="instead: validate every calibrator of this machine by the runs in DIR that are about it, such as those of `assay eval all`",
     )  # fmt: skip
     parser.add_argument("--calibrators", metavar="FOLDER", type=Path, help="with --all: the calibrators in this folder instead")
     add_json_option(parser)
@@ -42,9 +42,9 @@ def register(actions: Subparsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the table and say what it says. Raises UsageError, RunError, CalibratorError, FoldsError, SampleError and OSError."""
+    """Write the table and print it. Raises UsageError, RunError, CalibratorError, FoldsError, SampleError and OSError."""
     from ...calibration.calibrator import load
-    from .validation import document_of, written
+    from .validation import document_of, write_table
 
     if arguments.all is not None:
         from .validate_all import validate_all
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.calibrators is not None or not arguments.runs:
         raise UsageError("name a calibrator and runs, or --all DIR and perhaps --calibrators FOLDER")
     calibrator = load(arguments.calibrator)
-    path, found = written(calibrator, arguments.calibrator, arguments.runs)
+    path, found = write_table(calibrator, arguments.calibrator, arguments.runs)
     _tell(found)
     say(f"written: {path}")
     if arguments.json:
@@ -80,7 +80,7 @@ def _tell(found: Validation) -> None:
 
 
 def _notes(figures: Sequence[Figure]) -> Iterator[tuple[Sequence[str], str]]:
-    """The notes with the ids of their figures; what several say stands once."""
+    """The notes with the ids of their figures; a note of several figures comes once."""
     ids: dict[str, list[str]] = {}
     for figure in figures:
         for part in figure.note.split("; ") if figure.note else ():

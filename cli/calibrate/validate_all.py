@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..exit_codes import DONE, UsageError
 from ..terminal import print_json, say
-from .validation import SAMPLES, document_of, written
+from .validation import SAMPLES, document_of, write_table
 
 if TYPE_CHECKING:
     from ...calibration.calibrator import Calibrator
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """A run of a study that says something of calibrators. question: of its run.toml."""
+    """A run of a study that validates calibrators. question: of its run.toml."""
 
     folder: Path
     study: StudyFigures
@@ -30,7 +30,7 @@ class _Run:
         return self.folder / SAMPLES / f"{task}.jsonl"
 
     def says_something_of(self, calibrator: Calibrator) -> bool:
-        """Whether it is of the calibrator's model, event, task and number of alternatives."""
+        """True if it has the calibrator's model, event, task and number of alternatives."""
         made = calibrator.fitted_on
         return (
             self.question["model"] == made.model
@@ -41,7 +41,7 @@ class _Run:
 
 
 def validate_all(folder: Path, calibrators: Path | None, *, as_json: bool) -> int:
-    """Write the table of each calibrator that a run in the folder says something of. Raises as `validate.run`."""
+    """Write the table of each calibrator that a run in the folder is about. Raises as `validate.run`."""
     from ...calibration.validation.words import refuted, summary
 
     runs = list(_runs_in(folder))
@@ -70,12 +70,12 @@ def validate_all(folder: Path, calibrators: Path | None, *, as_json: bool) -> in
 
 
 def _by_size(runs: Sequence[_Run], task: str) -> list[_Run]:
-    """A run of more samples replaces the figures of one with fewer, but for those that it lacks."""
+    """By their samples, fewest first, so that a larger run replaces the figures of a smaller one."""
     return sorted(runs, key=lambda run: run.samples(task).stat().st_size)
 
 
 def _runs_in(folder: Path) -> Iterator[_Run]:
-    """Raises UsageError for what is no folder, and RunError for a run that is damaged."""
+    """Raises UsageError if it is not a folder, and RunError for a damaged run."""
     from ...calibration.validation.studies import studies
     from ...offline_eval.run import RUN, Run
 
@@ -106,11 +106,11 @@ def _calibrators(folder: Path | None) -> Iterator[tuple[Path, Calibrator]]:
 
 
 def _written(calibrator: Calibrator, file: Path, runs: Sequence[_Run]) -> tuple[Path, Validation] | None:
-    """The table and its path; None where no run fits. What does not fit is said, and keeps the others from nothing."""
+    """The path and the table; None if no run fits. A run that does not fit is reported, and the others still count."""
     found = None
     for run in runs:
         try:
-            found = written(calibrator, file, [run.folder])
+            found = write_table(calibrator, file, [run.folder])
         except UsageError as error:
             say(f"{file.name}: not by {run.folder.name}: {error}")
     return found

@@ -1,4 +1,4 @@
-"""The work of `assay calibrate validate`: the table of one calibrator, by the samples of runs."""
+"""The work of `assay calibrate validate`: the table of one calibrator, from the samples of runs."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 SAMPLES, FACTS = "samples", "facts.jsonl"
 
 
-def written(calibrator: Calibrator, file: Path, runs: Sequence[Path]) -> tuple[Path, Validation]:
-    """Write the table of a calibrator, beside its file, with the figures of some runs. Gives its path, and the table. Raises as `run`."""
+def write_table(calibrator: Calibrator, file: Path, runs: Sequence[Path]) -> tuple[Path, Validation]:
+    """Write the table of a calibrator, with the figures of some runs, beside its file. Returns path and table. Raises as `run`."""
     from ...calibration.validation import table
 
     path = table.path_of(calibrator, file)
     in_project = _check_unlinked(path)
     before = _before(calibrator, path, follow=not in_project)
-    studies = list(_found(runs, calibrator.task))
+    studies = list(_files_by_study(runs, calibrator.task))
     found = table.merged(before, [row for each in studies for row in _rows(calibrator, file, each)])
     table.save(found, path, follow=not in_project)
     return path, found
@@ -41,8 +41,8 @@ def document_of(path: Path, found: Validation) -> dict[str, object]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """What the runs of one study say: files of samples of the plain input, and of others by suffix; files of facts. names: of the runs."""
+class _StudyFiles:
+    """The files of one study: samples of the plain input, samples of others by suffix, and facts. names: of the runs."""
 
     study: StudyFigures
     plain: tuple[Path, ...]
@@ -51,10 +51,10 @@ class _Found:
     names: tuple[str, ...]
 
 
-def _found(runs: Sequence[Path], task: str) -> Iterator[_Found]:
-    """What was named, by study, in the order of the first of each.
+def _files_by_study(runs: Sequence[Path], task: str) -> Iterator[_StudyFiles]:
+    """The files by study, in the order of the first run of each.
 
-    A file of samples, and a folder that is no run, may be of any study: the figures are those of the calibration study.
+    A file of samples, or a folder that is not a run, counts for the calibration study.
     """
     from ...calibration.validation.calibration_study import STUDY
     from ...calibration.validation.studies import studies
@@ -77,11 +77,11 @@ def _found(runs: Sequence[Path], task: str) -> Iterator[_Found]:
             )
         facts = tuple(each / FACTS for each in of) if study.FACT else ()
         names = tuple(dict.fromkeys(each.resolve().name for each in of))
-        yield _Found(study, tuple(plain), {suffix: tuple(paths) for suffix, paths in others.items()}, facts, names)
+        yield _StudyFiles(study, tuple(plain), {suffix: tuple(paths) for suffix, paths in others.items()}, facts, names)
 
 
 def _files_of(run: Path, task: str, suffixes: Sequence[str]) -> list[Path]:
-    """The files of samples of a run for a task, the plain one first; or the one file that is named."""
+    """The files of samples of a run for a task, the plain one first. A file stands for itself."""
     if not run.is_dir():
         return [run]
     folder = run / SAMPLES
@@ -93,7 +93,7 @@ def _files_of(run: Path, task: str, suffixes: Sequence[str]) -> list[Path]:
 
 
 def _study_of(run: Path, known: Sequence[str]) -> str | None:
-    """The study of a run; None for what is no run. Raises UsageError for a study that has no figures of a calibrator."""
+    """The study of a run; None if it is not a run. Raises UsageError for a study without figures of calibrators."""
     from ...offline_eval.run import RUN, Run
 
     if not (run / RUN).is_file():
@@ -104,7 +104,7 @@ def _study_of(run: Path, known: Sequence[str]) -> str | None:
     return study
 
 
-def _rows(calibrator: Calibrator, path: Path, found: _Found) -> Sequence[Row]:
+def _rows(calibrator: Calibrator, path: Path, found: _StudyFiles) -> Sequence[Row]:
     from ...calibration.held_out import folds_path, load_folds
     from ...calibration.validation import table
     from ...calibration.validation.held_out import BY_OWN_MAP, NotHeldOut, held_out
@@ -133,7 +133,7 @@ def _rows(calibrator: Calibrator, path: Path, found: _Found) -> Sequence[Row]:
 
 
 def _check_not_mixed(calibrator: Calibrator, path: Path, plain: Sequence[Path]) -> None:
-    """Raise UsageError where only some of the files are what the calibrator was fitted on."""
+    """Raise UsageError if the calibrator was fitted on some of the files only."""
     from ...calibration.validation.held_out import are_its_own
 
     if len(plain) < 2 or are_its_own(calibrator, samples_of(plain)):
@@ -146,7 +146,7 @@ def _check_not_mixed(calibrator: Calibrator, path: Path, plain: Sequence[Path]) 
             )
 
 
-def _inputs(found: _Found) -> Inputs:
+def _inputs(found: _StudyFiles) -> Inputs:
     """Samples and facts, read. Raises SampleError, and UsageError for facts that are missing or damaged."""
     import msgspec
 
@@ -169,7 +169,7 @@ def _inputs(found: _Found) -> Inputs:
 
 
 def _before(calibrator: Calibrator, path: Path, *, follow: bool) -> Validation:
-    """The table that is there, or one without figures. Raises UsageError for one that can't be gone on with."""
+    """The existing table, or an empty one. Raises UsageError if the existing one can't be continued."""
     from ...calibration.validation import table
 
     if not path.exists():
@@ -184,7 +184,7 @@ def _before(calibrator: Calibrator, path: Path, *, follow: bool) -> Validation:
 
 
 def _check_unlinked(path: Path) -> bool:
-    """Whether the table is in a project's folder, which may have come from anywhere. Raises OSError where a link leads out of it."""
+    """True if the table is in a project's folder, which may come from anywhere. Raises OSError if a link leads out of it."""
     from ...calibration.project_folder import check_unlinked, project_with
 
     folder = path.absolute().parent

@@ -1,1 +1,1 @@
-"""`assay logs …`: what the log of events says, and what may be done with it."""
+"""`assay logs …`: reads, uses and deletes the log of events."""

@@ -1,4 +1,4 @@
-"""`assay logs evaluate`: whether the probabilities that were shown came true."""
+"""`assay logs evaluate`: checks whether the shown probabilities came true."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SIGNIFICANCE = 0.05
 def register(actions: Subparsers) -> None:
     """Add `assay logs evaluate`."""
     parser = command_parser(
-        actions, "evaluate", "check whether the shown probabilities came true: for each calibrator, what it promised and what was kept"
+        actions, "evaluate", "check whether the shown probabilities came true: what each calibrator promised, and what you kept"
     )
     add_days_option(parser)
     add_log_option(parser)
@@ -67,12 +67,12 @@ def lines_of(one: Evaluation, at_s: int) -> Iterable[str]:
     rate = "" if one.rate is None else f" ({one.rate.low:.1%} to {one.rate.high:.1%}, by {one.grouped_by})"
     yield f"of these: promised on average {one.said:.1%} {event}, kept {one.kept / one.labelled:.1%}{rate}"
     if one.because:
-        yield f"no more can be said: {one.because}"
+        yield f"nothing more is known: {one.because}"
         return
     if one.auc is not None:
         yield f"how well it ranks what is kept: AUC {_interval(one.auc)}"
     if one.evidence is None:
-        yield "a log can't show whether its percentages are true: what is kept need not be an exact match, nor pass tests"
+        yield "a log can't show whether its percentages are true: a kept suggestion need not be an exact match, nor pass tests"
         return
     error = one.evidence.ece
     yield f"calibration error {error.debiased:.3f} ({error.low:.3f} to {error.high:.3f})"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ..options import Subparsers
 
-# When the server looks whether a suggestion is still there.
+# When the server checks whether a suggestion is still there.
 CHECKED_AFTER_S = (15, 30, 120, 300, 600)
 
 
@@ -27,7 +27,7 @@ def register(actions: Subparsers) -> None:
     parser.add_argument("--out", metavar="FILE", type=Path, required=True, help="the samples' file (JSON Lines)")
     parser.add_argument(
         "--at", metavar="SECONDS", type=int, choices=CHECKED_AFTER_S, default=300,
-        help="how long after it ended a suggestion must still be there to count as kept: 15, 30, 120, 300 or 600 (default: %(default)s)",
+        help="a suggestion counts as kept if it is still there this long after it ended: 15, 30, 120, 300 or 600 (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument("--task", choices=TASKS, help="only samples of this task (default: all)")
     parser.add_argument("--model", metavar="ID", help="only samples of the model with this fingerprint (default: all)")
@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         counted = f"{len(samples):,} samples, {known['labelled']:,} with a label, {known['positives']:,} of them kept"
         say(f"{task} of the model {model}, prompt {prompt}: {counted}")
     if len(parts) > 1:
-        say("note: a calibrator is fitted to one task, model and prompt; choose with --task, --model and --prompt")
+        say("note: a calibrator has one task, model and prompt; choose with --task, --model and --prompt")
     say(f"written: {count(len(logged.samples), 'sample')}: {out}")
     if arguments.json:
         kinds = [subject_json(subject, samples) for subject, samples in parts.items()]

@@ -40,17 +40,16 @@ def register(actions: Subparsers) -> None:
     what.add_argument("--all", action="store_true", help="all events")
     what.add_argument("--document", metavar="PATH|URI", help="all events about one file")
     what.add_argument("--before", metavar="DATE", type=date, help="all events before a date, such as 2026-11-22 or 2026-11-22T08:00")
-    what.add_argument("--text", action="store_true", help="the code that was logged; other events stay")
+    what.add_argument("--text", action="store_true", help="all logged code; other events stay")
     parser.add_argument("--yes", action="store_true", help="do not ask")
     add_log_option(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Delete what was named. Raises EventLogError and UsageError.
+    """Delete events. Raises EventLogError and UsageError.
 
-    FAILED where the user does not agree, where nothing is about the document, and where remains may be left because another process
-    reads the log.
+    FAILED if the user does not agree, if no event is about the document, or if another process reads the log, so that remains may stay.
     """
     with opened(arguments.log) as log:
         if not arguments.yes and not _agreed(f"Delete {_what(arguments)} from {log.path}?"):
@@ -62,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
             say(f"nothing was deleted: no event in {log.path} is about {arguments.document}. Give its whole path, as the editor has it")
         else:
             say(f"{count(deleted, 'event')} deleted: {log.path}")
-        # also where nothing was deleted now: remains of what was deleted before may be there yet
+        # even if nothing was deleted now, because remains of earlier events may still be there
         if log.overwritten():
             return FAILED if unknown else DONE
         say(f"another process reads the log, so remains stay in {log.path}-wal until it ends; then run this again")
@@ -80,11 +79,11 @@ def _delete(log: EventLog, arguments: argparse.Namespace) -> int:
 
 
 def uris_of(document: str) -> set[str]:
-    """How editors may have written the URI of a document that is named by a path or a URI, in whatever spelling. Raises UsageError."""
-    given = _SCHEME.fullmatch(document.strip())
-    if given is None or _DRIVE.match(document):
+    """The URIs that editors may have written for a document, from its path or URI in any spelling. Raises UsageError."""
+    address = _SCHEME.fullmatch(document.strip())
+    if address is None or _DRIVE.match(document):
         return _of_paths({document, document.strip(), _PLACE.sub("", document)}) | {document}
-    scheme, rest = given[1].lower(), given[2]
+    scheme, rest = address[1].lower(), address[2]
     if scheme == "file":
         found = _FILE.match(rest)
         paths = {os.fsdecode(unquote_to_bytes(os.fsencode(part))) for part in found.groups()} if found else set[str]()

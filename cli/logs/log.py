@@ -1,4 +1,4 @@
-"""What the commands of `assay logs` share: opening the log, the samples in it, and the words for what they find."""
+"""Shared by the commands of `assay logs`: opens the log, reads its samples, and words the results."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def opened(path: Path | None) -> EventLog:
 
 
 def since_ms(days: int | None) -> int | None:
-    """When the last so many days began, in Unix time; None for all of them."""
+    """The start of the last so many days, in Unix time; None for all days."""
     return None if days is None else time.time_ns() // 1_000_000 - days * _DAY_MS
 
 
 def samples_in(path: Path | None, at_s: int, only: Mapping[str, str | None]) -> LoggedSamples:
-    """The samples in a log, labelled by whether they were kept at_s seconds after they ended, and whether tests passed that were run.
+    """The samples in a log, with labels for whether they were kept at_s seconds after they ended, and whether their tests passed.
 
-    only: fields of a sample and the value that is wanted, None for any. Raises EventLogError.
+    only: the value of a field of the samples, None for any. Raises EventLogError.
     """
     from ...calibration.log.samples import LoggedSamples, samples_of, showings_of
 
@@ -63,19 +63,19 @@ def subject_json(subject: tuple[str, str, str], samples: Sequence[Sample], event
 
 
 def label_counts(samples: Sequence[Sample], event: Event = KEPT) -> dict[str, int]:
-    """How many samples there are, have a label of the event, and a positive one."""
+    """How many samples there are, how many have a label of the event, and how many a positive one."""
     labels = [label for sample in samples if (label := sample.labels.get(event)) is not None]
     return {"samples": len(samples), "labelled": len(labels), "positives": sum(labels)}
 
 
 def say_left_out(logged: LoggedSamples) -> None:
-    """Say how many showings make no sample, and why."""
+    """Print how many showings make no sample, and why."""
     if logged.left_out:
         say(f"left out: {', '.join(f'{number:,} {reason}' for reason, number in logged.left_out.items())}")
 
 
 def say_skipped(skipped: Counter[str]) -> None:
-    """Say how many events could not be used. skipped: as `EventLog.rows` counts them."""
+    """Print how many events could not be used. skipped: as `EventLog.rows` counts them."""
     if skipped["unknown"]:
         say(f"note: skipped {count(skipped['unknown'], 'event')} of a kind that this version of Assay does not know")
     if skipped["damaged"]:

@@ -26,8 +26,8 @@ def register(actions: Subparsers) -> None:
         actions,
         "recalibrate",
         "fit a calibrator of the event kept for each task that has enough labels",
-        "They are written to your own calibrators. Servers use them at once where the setting assay.event is kept. Where tests were run "
-        "after you accepted suggestions (assay.tests.afterAcceptance), one of the event tests_pass is fitted to these as well.",
+        "Writes them to your own calibrators. Servers use them at once if the setting assay.event is kept. If tests ran after you "
+        "accepted suggestions (assay.tests.afterAcceptance), it also fits one of the event tests_pass.",
     )
     parser.add_argument("--dry-run", action="store_true", help="say what would be written, and write nothing")
     add_log_option(parser)
@@ -36,7 +36,7 @@ def register(actions: Subparsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Fit a calibrator for each task, model and prompt. Each has its own file, which the next one replaces.
+    """Fit a calibrator for each task, model and prompt, each in a file that the next fit replaces.
 
     Raises EventLogError and OSError.
     """
@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     say_left_out(logged)
     for subject, event, samples in _parts(logged.samples):
         task, model, prompt = subject
-        known = f"{task} of the model {model}: {_known(samples, event)}"
+        known = f"{task} of the model {model}: {_label_words(samples, event)}"
         try:
             calibrator = _fitted(samples, event)
         except FitError as error:
@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _parts(samples: Sequence[Sample]) -> Iterator[tuple[tuple[str, str, str], Event, list[Sample]]]:
-    """What a calibrator may be fitted to: of the event `tests_pass` only where tests were run."""
+    """The samples for each calibrator; for the event `tests_pass` only if tests ran."""
     for subject, part in by_subject(samples).items():
         yield subject, KEPT, part
         if label_counts(part, TESTS_PASS)["labelled"]:
@@ -86,7 +86,7 @@ def _parts(samples: Sequence[Sample]) -> Iterator[tuple[tuple[str, str, str], Ev
 
 
 def _fitted(samples: Sequence[Sample], event: Event) -> Calibrator:
-    """Raises FitError, also for too few samples: an insufficient calibrator gives no number."""
+    """Raises FitError, also for too few samples, because an insufficient calibrator gives no number."""
     from ...calibration.fitting.checks import FitError
     from ...calibration.fitting.fit import fit
 
@@ -96,8 +96,8 @@ def _fitted(samples: Sequence[Sample], event: Event) -> Calibrator:
     return calibrator
 
 
-def _known(samples: Sequence[Sample], event: Event) -> str:
-    """How many labels there are. A suggestion that was ignored has none, and many clients do not tell of a dismissal."""
+def _label_words(samples: Sequence[Sample], event: Event) -> str:
+    """The labels in words. An ignored suggestion has none, and many clients do not report a dismissal."""
     known = label_counts(samples, event)
     if event == TESTS_PASS:
         return f"{known['labelled']:,} accepted, with which tests were run that tell something ({known['positives']:,} pass)"

@@ -1,4 +1,4 @@
-"""`assay logs summary`: how many suggestions were shown, what became of them, and how many were kept."""
+"""`assay logs summary`: counts the shown suggestions, what became of them, and how many you kept."""
 
 from __future__ import annotations
 

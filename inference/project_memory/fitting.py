@@ -127,7 +127,7 @@ def fit(steps: Sequence[Step], strength: float = 0.01, seed: int = 0, prior: Gai
     if prior is not None:
         begin = [prior.of_candidate.T * of_candidates.scale[:, None], prior.of_state.T * of_state.scale[:, None]]
         begin += [prior.inner_bias + of_candidates.mean @ prior.of_candidate.T + of_state.mean @ prior.of_state.T]
-        begin += [prior.outer, np.array([prior.bias])]
+        begin += [prior.outer.astype(np.float64), np.array([prior.bias])]
     flat = np.concatenate([np.ravel(part).astype(np.float64) for part in begin])
     # Biases are free, unless there is a network to stay near.
     decay = np.concatenate(

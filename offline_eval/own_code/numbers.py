@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ...calibration.calibrator import Calibrator, save
 from ...calibration.data_folder import data_folder
+from ...calibration.effective_status import effective_status
 from ...calibration.fitting.fit import DEFAULT_FEATURES, FitError, fit
 from ...calibration.fitting.shrinkage import Level
 from ...calibration.held_out import remove_folds
@@ -18,7 +19,6 @@ from ...calibration.measures.registry import MEASURES
 from ...calibration.metrics.intervals import Interval
 from ...calibration.registry import Purpose, Registry
 from ...calibration.samples import Sample
-from ...calibration.standing import standing_of
 from ...calibration.validation import table
 from ..calibration.draw import EVENT
 
@@ -170,7 +170,7 @@ def _better(calibrator: Calibrator, language: str, skill: Interval | None, regis
     made = calibrator.fitted_on
     for entry in registry.usable(Purpose(made.model, made.prompt, calibrator.event, calibrator.task, language)):
         other = entry.calibrator
-        if entry.origin == "project" or other.fitted_on.alternatives > 1 or not standing_of(entry, language).has_numbers:
+        if entry.origin == "project" or other.fitted_on.alternatives > 1 or not effective_status(entry, language).has_numbers:
             continue
         if entry.path == file_of(other) and n_in(other, language) <= n_in(calibrator, language):
             continue  # of this run, when it had asked less

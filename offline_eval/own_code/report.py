@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ...analysis.python.lines import MIN_FUNCTION_LINES
+from ...calibration.effective_status import effective_status
 from ...calibration.guards import MIN_PER_CLASS, MIN_SAMPLES
 from ...calibration.language_names import names_of_languages
 from ...calibration.plain_number import plain
@@ -18,7 +19,6 @@ from ...calibration.project_folder import PROJECT_FOLDER
 from ...calibration.registry import Registry, load_registry
 from ...calibration.report.report import summary
 from ...calibration.samples import Sample
-from ...calibration.standing import standing_of
 from ..calibration.draw import EVENT
 from ..calibration.report import rate
 from ..progress import counted, to_stderr
@@ -125,7 +125,7 @@ def _languages(registry: Registry, question: Mapping[str, Any], task: str, sampl
         if (entry.calibrator.event, entry.calibrator.task) == (EVENT, task)
         and (entry.calibrator.fitted_on.model, entry.calibrator.fitted_on.prompt) == (question["model"], prompt)
     )
-    giving = (entry.calibrator for entry in entries if standing_of(entry).has_numbers)
+    giving = (entry.calibrator for entry in entries if effective_status(entry).has_numbers)
     return frozenset(language for calibrator in giving for language in calibrator.languages_with_numbers)
 
 

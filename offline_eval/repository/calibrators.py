@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ...calibration.calibrator import Calibrator, CalibratorError, load
+from ...calibration.effective_status import effective_status
 from ...calibration.fitting.fit import FitError
 from ...calibration.fitting.project_fit import ProjectFit, find_parent, fit_project
 from ...calibration.registry import Origin, Purpose, Registry, choose, load_registry
 from ...calibration.samples import Sample
 from ...calibration.save_for_project import save_for_project
-from ...calibration.standing import standing_of
 
 EVENTS = ("tests_pass", "exact_match")
 # Whose calibrator it is that an event's number comes from, for people.
@@ -73,7 +73,7 @@ def used(registry: Registry, model: str, prompts: Mapping[str, str]) -> str:
     for event in EVENTS:
         for task, prompt in prompts.items():
             chosen = choose(registry, Purpose(model, prompt, event, task, "python"))
-            has_number = chosen is not None and standing_of(chosen).has_numbers
+            has_number = chosen is not None and effective_status(chosen).has_numbers
             whose = _WHOSE[chosen.origin] if chosen and has_number else _NO_NUMBER
             of_each.setdefault(whose, {}).setdefault(event, []).append(task)
     words = {whose: [f"{event} of {', '.join(tasks)}" for event, tasks in about.items()] for whose, about in of_each.items()}

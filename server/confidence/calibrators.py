@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ...calibration.registry import Registry, folders
 from ...calibration.trust import TRUSTED, Trust, remembered
-from ...calibration.watch import Found, RegistryWatch
+from ...calibration.watch import RegistryWatch, RootCalibrators
 
 
 def trust_in(workspace_trusted: bool | None, root: Path | None, project: Path) -> Trust:
@@ -36,9 +36,9 @@ class Calibrators:
         on_read: called when calibrators were read, or read again."""
         self._trust, self._ask, self._on_read = trust, ask, on_read
         self._watch: RegistryWatch | None = None
-        self._found: dict[Path | None, asyncio.Future[Found]] = {}
+        self._found: dict[Path | None, asyncio.Future[RootCalibrators]] = {}
 
-    def follow(self, root: Path | None) -> asyncio.Future[Found]:
+    def follow(self, root: Path | None) -> asyncio.Future[RootCalibrators]:
         """Start reading the calibrators for a root folder, unless that has started. None: those of no project."""
         if root not in self._found:
             loop = asyncio.get_running_loop()
@@ -82,7 +82,7 @@ class Calibrators:
         if self._watch is not None:
             await asyncio.to_thread(self._watch.close)
 
-    def _take(self, root: Path | None, found: Found) -> None:
+    def _take(self, root: Path | None, found: RootCalibrators) -> None:
         if (waiting := self._found.get(root)) is None:
             return
         if waiting.done():
@@ -93,6 +93,8 @@ class Calibrators:
             self._ask(found.project)
 
 
-def _soon(loop: asyncio.AbstractEventLoop, take: Callable[[Path | None, Found], None], root: Path | None, found: Found) -> None:
+def _soon(
+    loop: asyncio.AbstractEventLoop, take: Callable[[Path | None, RootCalibrators], None], root: Path | None, found: RootCalibrators
+) -> None:
     with suppress(RuntimeError):  # the loop is closed
         loop.call_soon_threadsafe(take, root, found)

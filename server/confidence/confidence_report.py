@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
+from ...calibration.effective_status import effective_status
 from ...calibration.guards import MIN_PER_CLASS, MIN_SAMPLES, are_too_few
 from ...calibration.metrics.bins import Bin, reliability
 from ...calibration.metrics.intervals import Interval
 from ...calibration.registry import Choice, Entry
-from ...calibration.standing import standing_of
 from ...calibration.validation.sentences import whole_json
 from .dial_report import LABEL
 from .log_view import Decided, LogView
 
 
 def tasks_json(choices: Mapping[str, Choice], language: str | None = None, *, show_refuted: bool = False) -> list[dict[str, Any]]:
-    """By task, the calibrator that the registry chose with its evidence, and why. language, show_refuted: as `standing_of`."""
+    """By task, the calibrator that the registry chose with its evidence, and why. language, show_refuted: as `effective_status`."""
     return [
         {
             "task": task,
@@ -33,13 +33,13 @@ def tasks_json(choices: Mapping[str, Choice], language: str | None = None, *, sh
 
 def _entry_json(entry: Entry, language: str | None, show_refuted: bool) -> dict[str, Any]:
     calibrator, evidence = entry.calibrator, entry.calibrator.evidence
-    standing = standing_of(entry, language, show_refuted=show_refuted)
+    effective = effective_status(entry, language, show_refuted=show_refuted)
     return {
         "id": calibrator.id,
         "origin": entry.origin,
         "file": entry.path.name,
-        "status": standing.status,
-        "reason": standing.reason,
+        "status": effective.status,
+        "reason": effective.reason,
         "features": list(calibrator.features),
         "fittedOn": calibrator.fitted_on.n,
         "n": evidence.n,

@@ -10,9 +10,9 @@ from dataclasses import asdict
 from typing import Any, Protocol, get_args
 
 from ...calibration.calibrator import Calibrator
+from ...calibration.effective_status import effective_status
 from ...calibration.monitoring.dial_levels import Level, Right
 from ...calibration.monitoring.stops import TARGETS, Logged, Stop, Threshold, threshold_of, together, words_of
-from ...calibration.standing import standing_of
 from ..documents.documents import Document
 from ..model.live import LiveModel
 from ..settings.settings import LiveSettings
@@ -127,7 +127,7 @@ class Stops:
             entry.calibrator
             for entry in in_use(source.calibrators.registries(), loaded.fingerprint.id, source.settings.event, language).values()
             if entry.calibrator.fitted_on.prompt in prompts
-            and standing_of(entry, language, show_refuted=source.settings.show_refuted).has_numbers
+            and effective_status(entry, language, show_refuted=source.settings.show_refuted).has_numbers
         ]
 
     def _words(self, stop: Stop, used: Iterable[Calibrator]) -> str:

@@ -8,8 +8,8 @@ from typing import Any, get_args
 from pygls.exceptions import JsonRpcInvalidParams
 
 from ...calibration.calibrator import Calibrator
+from ...calibration.effective_status import effective_status
 from ...calibration.registry import Choice, Purpose, explain_choice
-from ...calibration.standing import standing_of
 from ...inference.completion.task import Task, kind_of
 from ...suggestion.suggest import prompt_mismatch
 from ..confidence.child_process import ChildProcessFailed
@@ -73,7 +73,7 @@ async def _used(ls: AssayServer, document: Document | None) -> list[Calibrator]:
         return ls.stops.used(None)
     entries = [choice.entry for choice in (await _choices(ls, document)).values() if choice.entry is not None]
     show_refuted = ls.settings.show_refuted
-    return [entry.calibrator for entry in entries if standing_of(entry, document.language, show_refuted=show_refuted).has_numbers]
+    return [entry.calibrator for entry in entries if effective_status(entry, document.language, show_refuted=show_refuted).has_numbers]
 
 
 async def _read_log(ls: AssayServer, question: Question) -> tuple[dict[str, Any] | None, str | None]:

@@ -87,7 +87,7 @@ async def check_model(ls: AssayServer, params: Any) -> dict[str, Any]:
         ls.model_checks -= 1
     registry, _ = await ls.calibrators.of(next(iter(ls.roots.paths), None))
     step = next_step(entries_of(registry, loaded.fingerprint.id), from_anywhere(ls.live.choice).arguments)
-    return {"ok": True, "name": loaded.fingerprint.name, "fingerprint": loaded.fingerprint.id, "said": step.said, "command": step.command}
+    return {"ok": True, "name": loaded.fingerprint.name, "fingerprint": loaded.fingerprint.id, "said": step.advice, "command": step.command}
 
 
 async def _until_set(ls: AssayServer, model: str | None) -> None:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from ...calibration.standing import REFUTED, standing_of
+from ...calibration.effective_status import REFUTED, effective_status
 from ..confidence.calibrators import Calibrators
 from ..confidence.dial_report import LABEL
 from ..confidence.drift_watch import DriftWatch, in_use
@@ -119,11 +119,11 @@ class Status:
         if loaded is None:
             return []
         used = in_use(source.calibrators.registries(), loaded.fingerprint.id, source.settings.event).values()
-        standings = ((entry, standing_of(entry, show_refuted=source.settings.show_refuted)) for entry in used)
+        statuses = ((entry, effective_status(entry, show_refuted=source.settings.show_refuted)) for entry in used)
         return [
-            f"Suggestions of the task {entry.calibrator.task} show no probability. {standing.reason}"
-            for entry, standing in standings
-            if standing.status == REFUTED
+            f"Suggestions of the task {entry.calibrator.task} show no probability. {effective.reason}"
+            for entry, effective in statuses
+            if effective.status == REFUTED
         ]
 
     def close(self) -> None:

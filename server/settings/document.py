@@ -48,35 +48,24 @@ def _property(setting: Setting, order: int) -> dict[str, Any]:
 _INTRODUCTION = """\
 # Settings
 
-For whoever sets up Assay in an editor. This page lists every setting with its possible values and its default.
+Every setting of the language server, its values and its default. `python -m assay.server.settings.document` prints this
+page from `server/settings/table.py`.
 
-This command writes the page. The settings themselves are in `server/settings/table.py`.
-
-```sh
-python -m assay.server.settings.document > docs/settings.md
-```
-
-An editor gives the settings to the language server in `initializationOptions`, or in its answer to
-`workspace/configuration` for the section `assay`. If a setting is in both, the answer has precedence. All of these mean
-the same:
+An editor sends settings in `initializationOptions` or, with precedence, in its answer to `workspace/configuration` for
+the section `assay`. These mean the same:
 
 ```json
 {"bands": {"likelyFrom": 0.8}, "showAbove": 0.5}
-{"bands.likelyFrom": 0.8, "showAbove": 0.5}
 {"assay": {"bands": {"likelyFrom": 0.8}, "showAbove": 0.5}}
 {"assay.bands.likelyFrom": 0.8, "assay.showAbove": 0.5}
 ```
 
-* A setting that is null counts as not set. A setting with an invalid value gets its default. Assay reports invalid
-  values and unknown names once.
-* A path may begin with `~`. A relative path counts from the folder that the server was started in.
-* A change takes effect with the next request. Settings marked with ↻ load the model again.
-* Each kind of model has its own `modelOptions` ([models.md](models.md)). Assay reports an option that the model does
-  not have.
-* [dial.md](dial.md) measures how many of the suggestions above a probability are right. [events.md](events.md) says
-  what is logged, what is never logged, and how to delete it.
-* VS Code does not let an opened project set the model, its options or the log, because these decide where code is sent
-  and what is written. Other editors may allow it. There, trust a project's settings as far as you trust the project.
+* null means not set. An invalid value gives the default. Assay reports invalid values, unknown names, and options that
+  the model does not have ([models.md](models.md)) once.
+* A path may begin with `~`, or is relative to the folder that the server was started in.
+* A change takes effect with the next request. Settings with ↻ load the model again.
+* VS Code takes the model, its options and the log only from your own settings, because they decide where code is sent
+  and what is written. In other editors, trust a project's settings as far as you trust the project.
 """
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Parses the settings that an editor sends: JSON that may hold anything becomes `LiveSettings` and a list of problems."""
+"""Parses the settings of an editor: any JSON becomes `LiveSettings` and a list of problems."""
 
 from __future__ import annotations
 
@@ -76,16 +76,16 @@ class LiveSettings:
 
     @property
     def exploring(self) -> float:
-        """The share of hidden suggestions that are shown at random. It is 0 if nothing is logged."""
+        """The share of hidden suggestions that are shown at random: 0 without a log."""
         return self.explore if self.log_events else 0.0
 
     @property
     def log_target(self) -> LogTarget | None:
-        """Where events are logged. None: nowhere."""
+        """The log for events; None without a log."""
         return LogTarget(self.log_path, self.log_text, self.log_days, self.log_megabytes) if self.log_events else None
 
     def model_or(self, default: ModelChoice) -> ModelChoice:
-        """The model to open: the one that is set, or the default. The default's own options apply only to the default."""
+        """The model of the settings, or the default, whose own options apply only to it."""
         if self.model is not None:
             return ModelChoice(self.model, self.model_options, self.context_size)
         size = default.prompt_size if self.context_size == "auto" else self.context_size
@@ -105,18 +105,18 @@ _MODEL_OPTIONS = {f"modelOptions.{_camel(flag)}": option for option, flag in FLA
 def parse_settings(*values: Any) -> tuple[LiveSettings, tuple[str, ...]]:
     """Parse what `initializationOptions` and `workspace/configuration` give for `assay`.
 
-    Parameters: `values`, with the highest precedence last; precedence counts for each setting by itself. A setting may be nested, written
-    with a dotted name, or below one key `assay`. Null counts as not set.
+    values: the last one that has a setting counts. A setting may be nested, written with a dotted name, or below a key `assay`. Null means
+    not set.
 
-    Returns the settings, and the problems in whole sentences for people. A setting with an invalid value gets its default. Never raises.
+    Returns the settings, and the problems in sentences for people. A setting with an invalid value gets its default. Never raises.
     """
     problems: list[str] = []
-    given: dict[str, Any] = {}
+    flat: dict[str, Any] = {}
     for value in values:
-        given |= _given(value, problems)
+        flat |= _flat(value, problems)
     read: dict[str, Any] = {}
     for setting in SETTINGS:
-        value = given.get(setting.name)
+        value = flat.get(setting.name)
         try:
             read[setting.name] = setting.read(value)
         except ValueError as error:
@@ -128,20 +128,20 @@ def parse_settings(*values: Any) -> tuple[LiveSettings, tuple[str, ...]]:
     return LiveSettings(**fields), tuple(problems)
 
 
-def problems_not_told(problems: Iterable[str], told: set[str]) -> tuple[str, ...]:
-    """The problems that are not in `told` yet; adds them to it."""
-    new = tuple(problem for problem in dict.fromkeys(problems) if problem not in told)
-    told.update(new)
+def new_problems(problems: Iterable[str], reported: set[str]) -> tuple[str, ...]:
+    """The problems that are not in `reported` yet; adds them to it."""
+    new = tuple(problem for problem in dict.fromkeys(problems) if problem not in reported)
+    reported.update(new)
     return new
 
 
 def reload_needed(old: LiveSettings, new: LiveSettings) -> bool:
-    """Whether the model must be loaded again. All other settings take effect with the next request."""
+    """True if the model must be loaded again. All other settings take effect with the next request."""
     return any(getattr(old, setting.field) != getattr(new, setting.field) for setting in SETTINGS if setting.reloads)
 
 
-def _given(value: Any, problems: list[str]) -> dict[str, Any]:
-    """The settings in one value by their names, without nulls. Adds to the problems what is wrong with the names."""
+def _flat(value: Any, problems: list[str]) -> dict[str, Any]:
+    """The settings in one value by their names, without nulls. Adds problems with the names to the list."""
     found: dict[str, Any] = {}
     unknown: list[str] = []
     for name, leaf in _leaves(value, problems):
@@ -158,7 +158,7 @@ def _given(value: Any, problems: list[str]) -> dict[str, Any]:
 
 
 def _leaves(value: Any, problems: list[str]) -> Iterator[tuple[str, Any]]:
-    """The dotted names that are set, with their values. Looks no deeper than the table goes."""
+    """The dotted names with their values, no deeper than the table goes."""
     if isinstance(value, dict):
         yield from _leaves_of(_object(value.get(SECTION), _ALL, problems), "", problems)
         yield from _leaves_of({key: inner for key, inner in value.items() if key != SECTION}, "", problems)
@@ -201,12 +201,12 @@ def _wrong(setting: Setting, value: Any, reason: str) -> str:
 
 
 def _unknown(name: str) -> str:
-    said = f"There is no setting {SECTION}.{clipped(name)}; it is ignored."
+    message = f"There is no setting {SECTION}.{clipped(name)}; it is ignored."
     # This also finds a name without its group, and one with underscores. A long name is not compared: that takes too long.
     spellings = {_letters(known.rpartition(".")[2]): known for known in sorted(_NAMES)}
     spellings |= {_letters(known): known for known in (*_GROUPS, *_NAMES)}
     near = get_close_matches(_letters(name), spellings, n=1) if len(name) <= MAX_QUOTED else []
-    return f"{said} Did you mean {SECTION}.{spellings[near[0]]}?" if near else said
+    return f"{message} Did you mean {SECTION}.{spellings[near[0]]}?" if near else message
 
 
 def _letters(name: str) -> str:

@@ -70,7 +70,7 @@ def _model_option(name: str, values: Values, unset: str, description: str) -> Se
 
 
 def _budget(name: str, minimum: int, what: str) -> Setting:
-    description = f"{what} With a value of your own, suggestions show no probability, because no calibrator was fitted with it."
+    description = f"{what} A value of your own shows no probability."
     return Setting(f"context.{name}", whole(minimum, _MAX_TOKENS, "tokens"), None, description, "as `assay.context.size` says")
 
 
@@ -79,7 +79,7 @@ SETTINGS: tuple[Setting, ...] = (
         "model",
         place("a .gguf file, a folder, a name of `assay model list` or the http(s):// address of a server"),
         None,
-        "The model that writes the suggestions. If it is the address of a server, the code around the cursor is sent there.",
+        "The model that writes the suggestions. A server gets the code around the cursor.",
         "the model of `assay serve --model`, or else the one that comes with Assay",
         reloads=True,
         user_only=True,
@@ -88,48 +88,47 @@ SETTINGS: tuple[Setting, ...] = (
         "modelFolders",
         folders('a list of folders, such as ["~/models"]'),
         (),
-        "Folders with models of yours. A model is chosen from these, and from where other programs keep theirs.",
+        "Folders with your models. The list of models has these and what other programs keep.",
         user_only=True,
     ),
     _model_option(
         "context",
         whole(1, _MAX_TOKENS, "tokens"),
         "the model's own size, but at most 4,096",
-        "The size of the model's context: prompt and answer together. Memory for all of it is reserved at the start.",
+        "Tokens of prompt and answer together. Memory for all of them is reserved at the start.",
     ),
     _model_option(
         "threads",
         or_word("auto", whole(1, MAX_THREADS)),
         "`auto`",
-        "How many CPU threads run a GGUF model. `auto` means as many as are fastest beside what else the machine does, at most one for "
-        "each core, found out while the model works.",
+        "CPU threads of a GGUF model. `auto` finds the fastest number while the model works, at most one for each core.",
     ),
     _model_option(
         "gpuLayers",
         or_word("auto", whole(0, _MAX_LAYERS)),
         "all, if llama.cpp was built for a GPU",
-        "How many layers of a GGUF model run on the GPU. `auto`, or a number larger than the model has, means all.",
+        "Layers of a GGUF model on the GPU. `auto`, or more than the model has, means all.",
     ),
     _model_option(
         "kvCache",
         one_of(*get_args(KVType)),
         "f16",
         "The number format of a GGUF model's cache. `q8_0` and `q4_0` save memory but change what the model writes, so calibrators "
-        "that were fitted without them are not used.",
+        "fitted without them do not apply.",
     ),
     _model_option(
         "flashAttention",
         switch(),
         "off on processors, llama.cpp's choice on a GPU",
-        "Whether a GGUF model runs with flash attention. A cache of `q8_0` or `q4_0` needs it and turns it on.",
+        "Whether a GGUF model runs with flash attention. A cache of `q8_0` or `q4_0` turns it on.",
     ),
-    _model_option("chunk", whole(1, _MAX_TOKENS, "tokens"), "128", "How many tokens of a prompt a GGUF model reads in one step."),
+    _model_option("chunk", whole(1, _MAX_TOKENS, "tokens"), "128", "Tokens of a prompt that a GGUF model reads in one step."),
     _model_option(
         "shift",
         whole(1, _MAX_TOKENS, "tokens"),
         "never",
-        "The shortest run of cached tokens that is reused at a new position in the prompt. Reuse makes a large GGUF model faster, but "
-        "suggestions made with it show no probability.",
+        "The shortest run of cached tokens that is reused at a new position. It makes a large GGUF model faster, but its suggestions "
+        "show no probability.",
     ),
     _model_option(
         "device",
@@ -141,43 +140,43 @@ SETTINGS: tuple[Setting, ...] = (
         "dtype",
         text('the name of a torch type, such as "bfloat16"'),
         "chosen for the device",
-        "The number format in which a model from a folder computes.",
+        "The number format of a model from a folder.",
     ),
-    _model_option("serverModel", text("the name of a model"), "the server's only model", "Which model of a server is used."),
+    _model_option("serverModel", text("the name of a model"), "the server's only model", "The model of a server."),
     _model_option(
         "keyFile",
         key_files('the path of a file, or files by address, such as {"https://gpu.example": "~/gpu.key"}'),
         "the environment variable `ASSAY_API_KEY`, for the first server that is named",
-        "The file that holds the API key of a server, which no other server gets. A path alone is for the first server that is named: that "
-        "of `assay.model`, else of `assay.repair.instruct`.",
+        "The file with a server's API key, which no other server gets. A path alone is for the first server: that of `assay.model`, "
+        "else of `assay.repair.instruct`.",
     ),
     Setting(
         "event",
         one_of(*EVENTS),
         "exact_match",
-        "What the probability is about: that the suggestion is exactly what you would write (`exact_match`), that the tests pass with it "
-        "(`tests_pass`), or that you keep it (`kept`).",
+        "What the probability is about: the suggestion is exactly what you would write (`exact_match`), the tests pass with it "
+        "(`tests_pass`), or you keep it (`kept`).",
     ),
     Setting(
         "kind",
         one_of(*get_args(Wanted)),
         "auto",
-        "How much is suggested: the rest of a line, a block or a whole function. `auto` decides by the place of the cursor, and suggests "
-        "a line where there is a calibrator only for lines.",
+        "How much is suggested: the rest of a line, a block or a function. `auto` goes by the cursor's place, and suggests a line "
+        "where only lines have a calibrator.",
     ),
     Setting(
         "automatic",
         switch(),
         True,
-        "Whether suggestions appear while you type. If false, they come only when you ask for them. This does not concern the "
-        "completion menu (`assay.plainCompletion`): the editor alone decides when to open it.",
+        "Whether suggestions appear while you type. If false, they come only when you ask. The editor alone decides when to open the "
+        "completion menu (`assay.plainCompletion`).",
     ),
     Setting(
         "delay",
         or_word("adaptive", number(0, 5000, "milliseconds")),
         "adaptive",
-        "The debounce: how long to wait after a keystroke before the model is asked. `adaptive` waits 5 ms, and longer if the model is "
-        "slower than your typing or if you dismissed suggestions. Suggestions that you ask for, or that are ready, never wait.",
+        "The wait after a keystroke before the model is asked. `adaptive` is 5 ms, and longer if the model is slower than your typing "
+        "or you dismiss suggestions. What you ask for, or what is ready, never waits.",
     ),
     Setting("inComments", switch(), True, "Whether suggestions appear while you type in comments."),
     Setting("inStrings", switch(), True, "Whether suggestions appear while you type in string literals."),
@@ -185,128 +184,125 @@ SETTINGS: tuple[Setting, ...] = (
         "disabledLanguages",
         texts('a list of languages, such as ["markdown", "plaintext"]', "a language"),
         (),
-        "Languages in which nothing is suggested, by the editor's language identifiers.",
+        "Languages without suggestions, by the editor's identifiers.",
     ),
     Setting(
         "showAbove",
         or_word("auto", number(0, 1), "quiet"),
         "auto",
-        "The dial: which suggestions come by themselves. `auto` (balanced) shows those of which at least one in two is right, by the "
-        "evidence of each calibrator and then by what you kept; `quiet`, at least three in four. This is counted at places of held-out "
-        "code: while you type, wrong ones come and go, and of distinct ones not quite so many are right (docs/dial.md). A number hides "
-        "those with a lower probability; 0 hides none (everything). What you ask for is always shown.",
+        "The dial: which suggestions come by themselves. `auto` (balanced) shows those of which at least one in two is right, `quiet` "
+        "at least three in four, by the calibrator's evidence and what you kept. Fewer of the distinct ones that you see while typing "
+        "are right (docs/dial.md). A number hides lower probabilities; 0 hides nothing (everything). What you ask for is always "
+        "shown.",
     ),
     Setting(
         "showUncalibrated",
         switch(),
         True,
-        "Whether suggestions without a probability are shown. They have none where no calibrator applies.",
+        "Whether suggestions without a probability are shown, because no calibrator applies.",
     ),
     Setting(
         "showRefuted",
         switch(),
         False,
-        "Whether a probability is shown although a study refutes a primary figure of its calibrator. If false, such a suggestion shows no "
-        "probability, and its explanation says which study found what.",
+        "Whether a probability is shown although a study refutes a primary figure of its calibrator. The explanation names the study.",
     ),
     Setting(
         "bands.likelyFrom",
         number(0, 1),
         BOUNDARIES.likely_from,
-        "The probability from which a suggestion is called likely. It must be above `assay.bands.possibleFrom`.",
+        "The probability from which a suggestion is likely. Must be above `assay.bands.possibleFrom`.",
     ),
     Setting(
         "bands.possibleFrom",
         number(0, 1),
         BOUNDARIES.possible_from,
-        "The probability from which a suggestion is called possible. Below it, a suggestion is called unlikely. It must be above 0.",
+        "The probability from which a suggestion is possible, and below which it is unlikely. Must be above 0.",
     ),
     Setting(
         "alternatives",
         whole(1, 8),
         4,
-        "How many different suggestions you get when you ask for them. The second and later ones have a probability only if a calibrator "
-        "was fitted with the same number of alternatives: Assay's own for several suggestions were fitted with 4.",
+        "How many suggestions you get when you ask. The second and later ones have a probability only if a calibrator was fitted with "
+        "the same number, as Assay's own were with 4.",
     ),
     Setting(
         "context.size",
         one_of(*get_args(SizeChoice)),
         "auto",
-        "How much the model sees: `small` (320 tokens of the file before the cursor and 160 after it), `normal` (560 and 240) or "
-        "`large` (2,048 and 512, and 1,024 of other open files if the model was trained on whole repositories). `auto` is the largest "
-        "that the model reads in 1.5 seconds on this machine, without other files, and `normal` for a server's. With another one, "
-        "suggestions show no probability until a calibrator is fitted with it, and never beside other files.",
+        "How much the model sees: `small` (320 tokens of the file before the cursor, 160 after it), `normal` (560 and 240) or `large` "
+        "(2,048 and 512, and 1,024 of other open files if the model was trained on whole repositories). `auto` is the largest that "
+        "the model reads in 1.5 seconds, without other files; `normal` for a server. Any other size shows no probability until a "
+        "calibrator is fitted with it, and none beside other files.",
     ),
-    _budget("prefixTokens", 1, "How much of the file before the cursor the model sees."),
-    _budget("suffixTokens", 0, "How much of the file after the cursor the model sees."),
+    _budget("prefixTokens", 1, "Tokens of the file before the cursor that the model sees."),
+    _budget("suffixTokens", 0, "Tokens of the file after the cursor that the model sees."),
     _budget(
         "headTokens",
         0,
-        "How much of the beginning of the file, where the imports are, the model sees when the file is too long to be shown whole.",
+        "Tokens of the file's beginning, with the imports, that the model sees of a file too long to be shown whole.",
     ),
     Setting(
         "context.openFiles",
         whole(0, _MAX_TOKENS, "tokens"),
         None,
-        "How much of other open files the model sees. With a value of your own, suggestions show no probability, because no calibrator was "
-        "fitted with it.",
+        "Tokens of other open files that the model sees. A value of your own shows no probability.",
         "as `assay.context.size` says",
     ),
     Setting(
         "memory",
         one_of(*SCOPES),
         DEFAULT_SCOPE,
-        "Which of your files are read for what comes next, besides what the model is shown: the open file and the other files of its "
-        "workspace folder (`project`), the open file alone (`file`), or none (`off`). What is read stays in memory. Files with secrets, "
-        "and those that git ignores, are not read. With `off`, suggestions show no probability until a calibrator is fitted with it.",
+        "Which of your files the project memory reads: the open file and its workspace folder (`project`), the open file alone "
+        "(`file`), or none (`off`). It stays in memory, and leaves out files with secrets and those that git ignores. `off` shows no "
+        "probability until a calibrator is fitted with it.",
     ),
     Setting(
         "maxMs",
         number(50, 60_000, "milliseconds"),
         10_000,
-        "The timeout of a request: waiting for the model to load, waiting in the queue, and generating. `assay.delay` is not counted. "
-        "The model stops writing when nine tenths of this time are over.",
+        "The timeout of a request, from loading the model to the answer, without `assay.delay`. The model stops writing after nine "
+        "tenths of it.",
     ),
     Setting(
         "remember",
         switch(),
         True,
-        "Whether a suggestion is reused while you type along it, delete some of it or undo. If false, the model is asked at every "
-        "keystroke.",
+        "Whether a suggestion is reused while you type along it, delete some of it or undo. If false, every keystroke asks the model.",
     ),
     Setting(
         "speculate",
         switch(),
         True,
-        "Whether the model, while idle, prepares suggestions that may be asked for next: where the cursor rests, after an accepted "
-        "suggestion, and for other words than the suggested ones.",
+        "Whether the idle model prepares what may come next: where the cursor rests, after an acceptance, and for other words than "
+        "suggested.",
     ),
     Setting(
         "plainCompletion",
         one_of(*get_args(Plain)),
         "auto",
-        "Whether suggestions are listed in the ordinary completion menu. `auto` means: only in editors without inline completion. Some "
-        "editors read this only at their start, from initializationOptions.",
+        "Whether suggestions are in the ordinary completion menu. `auto`: only in editors without inline completion. Some editors "
+        "read this only at their start, from initializationOptions.",
     ),
     Setting(
         "repair.enabled",
         switch(),
         True,
-        "Whether code actions offer to repair lines. Nothing is computed until one is chosen.",
+        "Whether code actions offer repairs. Nothing is computed until you choose one.",
     ),
     Setting(
         "repair.maxMs",
         number(100, 600_000, "milliseconds"),
         10_000,
-        "The timeout of a repair. What was found by then is offered. Completions go first meanwhile, and their time counts.",
+        "The timeout of a repair. What is found by then is offered. Completions go first, and their time counts.",
     ),
     Setting("repair.candidates", whole(1, 20), 5, "How many repairs of a line or block are offered."),
     Setting(
         "repair.instruct",
         place("the http(s):// address of a server"),
         None,
-        "The server of an instruct model that is asked for repairs as well. The code around the lines is sent there, and what another tool "
-        "says is wrong with them. An answer of it is waited for until `assay.repair.maxMs` is over.",
+        "The server of an instruct model for repairs. It gets the code around the lines and what other tools report there, and may "
+        "take until `assay.repair.maxMs`.",
         "no instruct model is asked",
         user_only=True,
     ),
@@ -314,14 +310,14 @@ SETTINGS: tuple[Setting, ...] = (
         "log.events",
         switch(),
         True,
-        "Whether to log on this machine what became of each suggestion, without code and paths. Calibrators are fitted from this log.",
+        "Whether Assay logs on this machine what became of suggestions, without code and paths. Calibrators are fitted from this log.",
         user_only=True,
     ),
     Setting(
         "log.path",
         file("the path of a file"),
         None,
-        "The file of the log. Its folder must exist.",
+        "The file of the log, in an existing folder.",
         "`events.sqlite3` in the user's data folder",
         user_only=True,
     ),
@@ -329,7 +325,7 @@ SETTINGS: tuple[Setting, ...] = (
         "log.text",
         switch(),
         False,
-        "Whether the log also has the code of suggestions, and the code that is in its place later.",
+        "Whether the log also has the suggestions' code, and the code that stands there later.",
         user_only=True,
     ),
     Setting(
@@ -343,35 +339,35 @@ SETTINGS: tuple[Setting, ...] = (
         "log.megabytes",
         whole(1, _MAX_MEGABYTES, "MiB"),
         MEGABYTES,
-        "How much disk space the log may take. The oldest events are removed first.",
+        "The log's largest size. The oldest events go first.",
         user_only=True,
     ),
     Setting(
         "explore",
         number(0, 0.1),
         0.01,
-        "The share of suggestions hidden by `assay.showAbove` that are shown all the same, chosen at random, so that calibrators and the "
-        "dial can learn about them. Only while `assay.log.events` is true.",
+        "The share of suggestions hidden by `assay.showAbove` that are shown at random, so that calibrators and the dial learn about "
+        "them. Only while `assay.log.events` is true.",
     ),
     Setting(
         "repair.verify",
         switch(),
         True,
-        "Whether repairs are checked by the tests of the project that touch the changed lines. They run in a sandbox, on a copy, and only "
-        "after you said yes for this project. Repairs that break a test, or mend none of those that fail, are then left out.",
+        "Whether the project's tests that touch the lines check repairs, in a sandbox, on a copy, after you said yes for this "
+        "project. Repairs that break a test, or mend no failing one, are left out.",
     ),
     Setting(
         "tests.afterAcceptance",
         switch(),
         False,
-        "Whether the tests that touch an accepted suggestion are run in the background, in the same way. The status says whether they "
-        "pass, and the log learns from it what `tests_pass` is about.",
+        "Whether the tests that touch an accepted suggestion run in the background, in the same way. The status and the log "
+        "(`tests_pass`) get the result.",
     ),
     Setting(
         "tests.python",
         file("the path of a Python"),
         None,
-        "The Python that runs the tests of projects. It needs pytest, and what the project needs.",
+        "The Python that runs the tests of projects. It needs pytest and what the project needs.",
         "that of the activated environment, else of the project's `.venv`, of poetry's or uv's, or the one that runs Assay",
         user_only=True,
     ),

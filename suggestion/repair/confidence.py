@@ -14,11 +14,11 @@ from pathlib import Path
 
 from ...calibration.bands import BOUNDARIES, Boundaries
 from ...calibration.confidence import Confidence, uncalibrated
+from ...calibration.effective_status import confidence_of
 from ...calibration.fitting.shrinkage import Level
 from ...calibration.measures.agreement import Drawn
 from ...calibration.registry import Purpose, Registry, choose, explain_choice
 from ...calibration.samples import Event
-from ...calibration.standing import confidence_of
 from .repairs import Repairs
 from .request import Request
 from .sources.registry import SOURCES, Source

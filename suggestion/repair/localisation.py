@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from ...analysis.oracle.spectrum import Suspect
 from ...calibration.bands import percents
 from ...calibration.confidence import Confidence, uncalibrated
+from ...calibration.effective_status import confidence_of
 from ...calibration.registry import Purpose, Registry, choose, explain_choice
-from ...calibration.standing import confidence_of
 from .asking import Asking
 from .candidate import Lines
 from .surprise import surprise_at

@@ -14,10 +14,10 @@ from synthetic_samples import MODEL, PROMPT, world
 from assay.calibration.by_language import by_language
 from assay.calibration.calibrator import Calibrator, CalibratorError, as_json, load, save
 from assay.calibration.confidence import confidence
+from assay.calibration.effective_status import confidence_of, effective_status
 from assay.calibration.fitting.fit import Fit, FitError, fit
 from assay.calibration.registry import Entry, Purpose, Registry, choose, explain_choice
 from assay.calibration.samples import Sample
-from assay.calibration.standing import confidence_of, standing_of
 
 
 def in_language(language: str, n: int, *, intercept: float = 0.5, slope: float = 0.7, between: float = 0.0, seed: int = 0) -> list[Sample]:
@@ -60,8 +60,8 @@ def test_where_no_skill_is_shown_there_is_no_number_and_the_reason_names_the_lan
     found = confidence_of(entry(made), measures(), {"language": "rust"})
     assert (found.status, found.probability, found.calibrator) == ("uninformative", None, made.id)
     assert found.reason.startswith("no skill is shown in rust: the skill score on held-out data in rust is ")
-    assert not standing_of(entry(made), "rust").has_numbers
-    assert standing_of(entry(made), "go").has_numbers
+    assert not effective_status(entry(made), "rust").has_numbers
+    assert effective_status(entry(made), "go").has_numbers
     assert made.languages_with_numbers == ("go", "python")
     asked = Purpose(MODEL, PROMPT, "exact_match", "line", "rust")
     assert "matches and is uninformative: no skill is shown in rust" in explain_choice(Registry((entry(made),), ()), asked).reason
@@ -70,8 +70,8 @@ def test_where_no_skill_is_shown_there_is_no_number_and_the_reason_names_the_lan
 @pytest.mark.slow
 def test_a_language_of_too_few_samples_takes_the_next_calibrator() -> None:
     few = fitted([*in_language("python", 500), *in_language("go", 15, seed=1)]).calibrator
-    assert few.standing_in("go")[0] == "insufficient"
-    assert few.standing_in("go")[1].startswith("15 samples in go, ")
+    assert few.status_in("go")[0] == "insufficient"
+    assert few.status_in("go")[1].startswith("15 samples in go, ")
     own = fit(in_language("go", 400, seed=3), "exact_match", resamples=50).calibrator
     registry = Registry((entry(few, "few.json"), entry(own, "own.json")), ())
     for language, wanted in (("go", own), ("python", few)):
@@ -103,7 +103,7 @@ def test_a_language_that_few_projects_have_is_held_out_by_file(projects: int) ->
     assert all(len(folds["go", f"f{i}"]) == 1 for i in range(20)), "a file is never parted"
     assert len({fold for (language, _), of in folds.items() if language == "go" for fold in of}) > 1, "the project is"
     assert made.calibrator.fitted_on.groups == made.calibrator.evidence.groups == 12 + projects, "projects are counted, not files"
-    assert fitted([*in_language("python", 500), *of_few_projects("go", 300, slope=0.0)]).calibrator.standing_in("go")[0] == "uninformative"
+    assert fitted([*in_language("python", 500), *of_few_projects("go", 300, slope=0.0)]).calibrator.status_in("go")[0] == "uninformative"
 
 
 def test_projects_that_were_not_held_out_whole_tell_nothing_of_how_much_projects_differ() -> None:
@@ -133,7 +133,7 @@ def test_a_project_held_out_by_file_has_no_map_that_did_not_see_it() -> None:
 def test_one_file_of_a_language_tells_nothing_of_others() -> None:
     one = [structs.replace(sample, file="f") for sample in of_few_projects("go", 100)]
     found = fitted([*in_language("python", 500), *one]).calibrator
-    assert found.standing_in("go") == ("insufficient", "too few in go to tell: 100 samples of 1 file")
+    assert found.status_in("go") == ("insufficient", "too few in go to tell: 100 samples of 1 file")
 
 
 @pytest.mark.slow
@@ -146,7 +146,7 @@ def test_a_calibrator_of_one_language_says_nothing_of_languages() -> None:
     found = fit(in_language("go", 300), "exact_match", resamples=50).calibrator
     assert found.by_language == ()
     assert "by_language" not in as_json(found)
-    assert found.standing_in("go") == (found.status, found.reason)
+    assert found.status_in("go") == (found.status, found.reason)
 
 
 def test_the_file_has_it_and_gives_it_back(made: Calibrator, tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ def test_what_no_fit_writes_is_refused(made: Calibrator, tmp_path: Path, change:
 def test_an_uninformative_calibrator_has_a_number_in_no_language(made: Calibrator) -> None:
     bad = replace(made, status="uninformative", reason="no skill is shown")
     assert bad.languages_with_numbers == ()
-    assert bad.standing_in("go") == ("uninformative", "no skill is shown")
+    assert bad.status_in("go") == ("uninformative", "no skill is shown")
 
 
 def test_all_samples_in_one_language_need_no_evidence_apart() -> None:

@@ -38,8 +38,8 @@ def test_each_token_reads_the_weights_once() -> None:
 def test_the_next_step_of_a_model_without_calibrators_is_the_command_that_fits_one() -> None:
     step = next_step((), ["--model", "lm-studio:org/my coder"])
     assert step.command == "assay calibrate model --model 'lm-studio:org/my coder'"
-    assert step.command in step.said
-    assert "no number" in step.said
+    assert step.command in step.advice
+    assert "no number" in step.advice
     assert next_step((), ()).command == "assay calibrate model"
 
 
@@ -47,5 +47,5 @@ def test_a_model_with_calibrators_needs_no_next_step() -> None:
     fingerprint = REGISTRY.entries[0].calibrator.fitted_on.model
     step = next_step(entries_of(REGISTRY, fingerprint), ())
     assert step.command is None
-    assert "python" in step.said
+    assert "python" in step.advice
     assert entries_of(Registry((), ()), fingerprint) == ()

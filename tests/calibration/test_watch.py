@@ -20,10 +20,10 @@ from assay.calibration.registry import Entry, Origin, Registry, read_entry
 from assay.calibration.trust import TRUSTED, Trust
 from assay.calibration.validation import table
 from assay.calibration.validation.figures import not_run
-from assay.calibration.watch import Found, RegistryWatch, Seen, look
+from assay.calibration.watch import FileState, RegistryWatch, RootCalibrators, look
 
 Places = list[tuple[Origin, Path]]
-Look = Callable[[], dict[Path, Seen]]
+Look = Callable[[], dict[Path, FileState]]
 
 
 @pytest.fixture(scope="module")
@@ -44,9 +44,9 @@ def places(tmp_path: Path, folder: Path) -> Places:
 @pytest.fixture
 def again(places: Places) -> Look:
     """A look that remembers the one before."""
-    seen: dict[Path, Seen] = {}
+    seen: dict[Path, FileState] = {}
 
-    def look_again() -> dict[Path, Seen]:
+    def look_again() -> dict[Path, FileState]:
         nonlocal seen
         seen = look(places, seen, threading.Event())
         return seen
@@ -59,11 +59,11 @@ class Watched:
 
     def __init__(self, places: Places) -> None:
         self.project = places[0][1].parents[1]
-        self.found: Found | None = None
+        self.found: RootCalibrators | None = None
         self.watch = RegistryWatch(places[1:], lambda *_: TRUSTED, self.tell)
         self.watch.follow(self.project)
 
-    def tell(self, root: Path | None, found: Found) -> None:
+    def tell(self, root: Path | None, found: RootCalibrators) -> None:
         assert root == self.project == found.project
         self.found = found
 
@@ -294,7 +294,7 @@ def test_folders_without_calibrators_of_their_own_share_one_registry_and_one_thr
     places: Places, made: Calibrator, tmp_path: Path
 ) -> None:
     save(made, places[1][1] / "mine.json")
-    found: dict[Path | None, Found] = {}
+    found: dict[Path | None, RootCalibrators] = {}
     roots = [tmp_path / f"root{number}" for number in range(500)]
     before = threading.active_count()
     watching = RegistryWatch(places[1:], lambda *_: TRUSTED, lambda root, what: found.update({root: what}))
@@ -318,7 +318,7 @@ def test_folders_without_calibrators_of_their_own_share_one_registry_and_one_thr
 
 def test_a_projects_calibrators_are_read_as_soon_as_they_are_trusted_and_not_before(places: Places, folder: Path, made: Calibrator) -> None:
     save(made, folder / "own.json")
-    told: list[Found] = []
+    told: list[RootCalibrators] = []
     trust = Trust(False, "nobody was asked", is_open=True)
     watching = RegistryWatch(places[1:], lambda *_: trust, lambda _, found: told.append(found))
     try:
@@ -365,7 +365,7 @@ def test_an_error_of_assays_own_leaves_nobody_waiting(
 ) -> None:
     save(made, folder / "own.json")
     save(made, places[1][1] / "mine.json")
-    told: list[Found] = []
+    told: list[RootCalibrators] = []
 
     def trust(*_: object) -> Trust:
         raise RuntimeError("a fault")
@@ -389,7 +389,7 @@ def test_a_folder_that_can_not_be_looked_at_has_no_calibrators_and_all_others_ar
     places: Places, folder: Path, made: Calibrator, tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     save(made, places[1][1] / "mine.json")
-    found: dict[Path | None, Found] = {}
+    found: dict[Path | None, RootCalibrators] = {}
     watching = RegistryWatch(places[1:], lambda *_: TRUSTED, lambda root, what: found.update({root: what}))
     odd, usual = tmp_path / name, folder.parents[1]
     try:
@@ -408,7 +408,7 @@ def test_a_folder_that_can_not_be_looked_at_has_no_calibrators_and_all_others_ar
 def test_a_listener_that_fails_for_one_folder_is_told_of_all_others(folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     told: list[Path | None] = []
 
-    def tell(root: Path | None, _: Found) -> None:
+    def tell(root: Path | None, _: RootCalibrators) -> None:
         told.append(root)
         if root == tmp_path:
             raise RuntimeError("a fault")
@@ -429,7 +429,7 @@ def test_a_fault_in_a_look_at_all_folders_is_logged_once_and_the_next_look_comes
 ) -> None:
     looks: list[int] = []
 
-    def faulty(*_: object) -> dict[Path, Seen]:
+    def faulty(*_: object) -> dict[Path, FileState]:
         looks.append(len(looks))
         raise RuntimeError("a fault")
 

@@ -15,7 +15,7 @@ from shop_project import isolated, write
 
 from assay.calibration.confidence import uncalibrated
 from assay.cli.repair import verified_json
-from assay.cli.repair_tests import told_of_tests
+from assay.cli.repair_tests import verdict_lines
 from assay.suggestion.positions import Position, Range
 from assay.suggestion.repair.repairs import Repair
 from assay.suggestion.repair.verified import Verification, Verified
@@ -55,7 +55,7 @@ def test_lines_that_are_not_there_end_with_2_and_one_clear_line(tmp_path: Path, 
 def test_a_failure_without_a_model_that_is_told_of_it_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(CLAMP)
     ran = assay("repair", "a.py:4", "--failure", "assert 1 == 2", cwd=tmp_path)
-    assert (ran.returncode, ran.stderr) == (2, "assay: --failure is told to an instruct model: name one with --instruct\n")
+    assert (ran.returncode, ran.stderr) == (2, "assay: --failure is for an instruct model: name one with --instruct\n")
 
 
 def test_the_key_of_one_server_is_not_sent_to_another(tmp_path: Path) -> None:
@@ -220,7 +220,7 @@ def test_where_the_tests_leave_nothing_that_is_said_with_what_to_try(project: Pa
     write(project, {"test_clamp.py": "from clamp import clamp\n\n\ndef test_between():\n    assert clamp(4, 0, 9) == 'four'\n"})
     ran = assay("repair", "clamp.py:4", "--verify", "--yes", "--python", sys.executable, cwd=project)
     assert (ran.returncode, ran.stdout) == (0, "")
-    assert "No repair is left: none passes the tests. Try another line (assay why TEST" in ran.stderr
+    assert "No repair passes the tests. Try another line (assay why TEST" in ran.stderr
 
 
 def test_why_repairs_are_not_verified_is_said_once_of_all_and_how_many_were_judged() -> None:
@@ -229,26 +229,26 @@ def test_why_repairs_are_not_verified_is_said_once_of_all_and_how_many_were_judg
 
     repair = repair_of("a")
     unknown = Verified((said(None, "no test"), said(None, "no test")), (repair,))
-    assert list(told_of_tests(unknown, 2, 1e3)) == [
+    assert list(verdict_lines(unknown, 2, 1e3)) == [
         "not verified: no test",
-        "the tests judged 0 of 3 repairs: of 2 it can't be told",
+        "the tests judged 0 of 3 repairs: 2 can't be judged",
     ]
     counted = verified_json(unknown, 2)
     assert (counted["judged"], counted["not_judged"], counted["refused_by_tests"]) == (0, 3, 0)
     some = Verified((said(True), said(None, "no test")), (repair,))
     counted = verified_json(some, 1)
     assert (counted["judged"], counted["not_judged"]) == (1, 2)
-    assert list(told_of_tests(some, 1, 1e3)) == [
-        "the tests judged 1 of 3 repairs: 1 passes, of 1 it can't be told",
+    assert list(verdict_lines(some, 1, 1e3)) == [
+        "the tests judged 1 of 3 repairs: 1 passes, 1 can't be judged",
         "1 was not tried: enough pass (--most 1)",
     ]
     stopped = Verified((said(True), said(False)), (repair, repair), "not run: the time was up")
-    assert list(told_of_tests(stopped, 3, 60e3)) == [
+    assert list(verdict_lines(stopped, 3, 60e3)) == [
         "2 of these are not verified: the time was up",
         "the tests judged 2 of 4 repairs: 1 passes, 1 does not",
         "2 were not tried: 60 s were over (--max-ms)",
     ]
-    assert list(told_of_tests(Verified(left=(repair,), why="it has no tests"), 3, 60e3)) == ["not verified: it has no tests"]
+    assert list(verdict_lines(Verified(left=(repair,), why="it has no tests"), 3, 60e3)) == ["not verified: it has no tests"]
 
 
 def test_where_no_tests_can_be_run_the_repairs_are_printed_and_the_reason_said(project: Path) -> None:

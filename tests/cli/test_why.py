@@ -14,7 +14,7 @@ from assay.analysis.oracle.spectrum import Suspect
 from assay.calibration.confidence import Confidence, uncalibrated
 from assay.calibration.registry import load_registry
 from assay.cli.exit_codes import UsageError
-from assay.cli.why import in_project, named, told
+from assay.cli.why import in_project, named, report_lines
 from assay.suggestion.repair.localisation import Located, text_of
 
 CODE = """def double(x):
@@ -79,9 +79,9 @@ def test_a_file_that_cannot_be_collected_is_named_with_its_error_as_what_fails()
     for name in ("test_three", "test_c.py::test_three", "tests/test_c.py::test_three"):
         with pytest.raises(UsageError, match=r"tests/test_c\.py: shop\.py:1: ModuleNotFoundError: No module named 'x'"):
             named(["test_a.py::test_one"], name, broken)
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as refused:
         named([], "test_c.py::test_three", broken)
-    assert "test_d.py" not in str(told.value)
+    assert "test_d.py" not in str(refused.value)
 
 
 def test_a_path_in_a_name_may_be_written_in_any_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,13 +105,13 @@ def line(number: int, confidence: Confidence) -> Located:
 def test_a_line_has_a_range_and_it_is_said_that_each_is_judged_by_itself() -> None:
     likely = Confidence("informative", "exact_match", 0.51, 0.18, 0.83, "possible", "id", "")
     none = uncalibrated("exact_match", "there is no calibrator")
-    assert list(told([line(2, likely), line(3, none)], lambda suspect: f"code {suspect.line}")) == [
+    assert list(report_lines([line(2, likely), line(3, none)], lambda suspect: f"code {suspect.line}")) == [
         "◈ 18-83 %      one.py:2: code 2  (2 passing tests run it; surprise 1.5 nats)",
         "○ no evidence  one.py:3: code 3  (2 passing tests run it; surprise 1.5 nats)",
-        "Each line is judged by itself: so likely the bug is in it. The numbers need not add up to 100 %.",
+        "Each line is judged by itself, so the numbers need not add up to 100 %.",
         "no evidence: there is no calibrator",
     ]
-    assert "100 %" not in "".join(told([line(3, none)], lambda _: "code"))
+    assert "100 %" not in "".join(report_lines([line(3, none)], lambda _: "code"))
     assert text_of(likely) == "◈ possible 18-83 % the bug is here"
     assert text_of(none) == none.text == "○ no evidence"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.calibration.calibrator import load as load_calibrator
-from assay.calibration.validation.sentences import SENTENCES, told
+from assay.calibration.validation.sentences import SENTENCES, statements
 from assay.calibration.validation.table import Validation, load, path_of
 from assay.calibration.validation.words import PRIMARY, contradiction, number_of
 
@@ -33,7 +33,7 @@ def primary(at: Folders) -> str:
 
 def of_primary(found: Mapping[str, Validation]) -> str:
     """Each primary figure in a sentence, and what it reads of each calibrator, by the name of its file."""
-    figures = {name: [each.figure for each in told(validation) if each.primary] for name, validation in found.items()}
+    figures = {name: [each.figure for each in statements(validation) if each.primary] for name, validation in found.items()}
     rows = [(code(name), *map(_reading, those), "not shown" if contradiction(found[name]) else "shown") for name, those in figures.items()]
     counts = Counter[str](figure.reading for those in figures.values() for figure in those)
     words = {"holds": "hold", "refuted": "refuted", "undecided": "undecided", "reported": "reported without a claim", "not run": "not run"}

@@ -7,13 +7,13 @@ from typing import Any
 
 import msgspec
 
+from ....calibration.effective_status import confidence_of
 from ....calibration.registry import Purpose, Registry, choose, load_registry
 from ....calibration.report.blocks import Paragraph
 from ....calibration.report.cells import Cell, text_of
 from ....calibration.report.paper_claims import PaperClaim, Rule, claim_of
 from ....calibration.report.study_report import Section, StudyContent
 from ....calibration.samples import Event, Sample
-from ....calibration.standing import confidence_of
 from ....calibration.validation.counterfeit_facts import Fact
 from ....calibration.validation.counterfeit_study import STREAM, figures
 from ....calibration.validation.figures import Figure

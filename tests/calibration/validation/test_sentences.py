@@ -9,7 +9,7 @@ import pytest
 
 from assay.calibration.metrics.intervals import Interval
 from assay.calibration.validation.figures import figure, not_run
-from assay.calibration.validation.sentences import SENTENCES, sentence_of, told, whole_json
+from assay.calibration.validation.sentences import SENTENCES, sentence_of, statements, whole_json
 from assay.calibration.validation.table import Validation, merged, rows_of
 from assay.calibration.validation.words import MEANINGS, PRIMARY
 
@@ -34,7 +34,7 @@ def test_the_primary_figures_come_first_also_those_that_were_not_run() -> None:
     ]
     table = merged(EMPTY, rows_of(found, "calibration", "run", "0" * 64))
     table = merged(table, rows_of([figure("F2", Interval(0.4, 0.3, 0.45), 90, 9, "project", "> 0.5")], "counterfeit", "run", "0" * 64))
-    assert [each.figure.id for each in told(table)] == [*PRIMARY, "K3"]
+    assert [each.figure.id for each in statements(table)] == [*PRIMARY, "K3"]
     document = json.loads(json.dumps(whole_json(table), allow_nan=False))
     by_id = {each["id"]: each for each in document["figures"]}
     assert document["summary"] == "validated: 1 of 5 hold, 1 refuted, 3 not run"

@@ -18,7 +18,7 @@ from assay.calibration.bands import BOUNDARIES, EVENT_WORDS, Boundaries
 from assay.calibration.samples import Event
 from assay.inference.opening import FLAGS, ModelChoice
 from assay.server.settings.document import settings_json_schema, settings_markdown
-from assay.server.settings.settings import DEFAULTS, LiveSettings, parse_settings, problems_not_told, reload_needed
+from assay.server.settings.settings import DEFAULTS, LiveSettings, new_problems, parse_settings, reload_needed
 from assay.server.settings.table import SETTINGS, Setting
 from assay.server.tracking.event_writer import LogTarget
 
@@ -398,9 +398,9 @@ def test_the_later_of_two_values_goes_first_setting_by_setting_and_null_is_not_s
 
 def test_each_problem_is_told_once() -> None:
     told: set[str] = set()
-    assert problems_not_told(("a", "b", "a"), told) == ("a", "b")
-    assert problems_not_told(("b", "c"), told) == ("c",)
-    assert problems_not_told(("a", "b", "c"), told) == ()
+    assert new_problems(("a", "b", "a"), told) == ("a", "b")
+    assert new_problems(("b", "c"), told) == ("c",)
+    assert new_problems(("a", "b", "c"), told) == ()
 
 
 @pytest.mark.parametrize("name", BY_NAME)

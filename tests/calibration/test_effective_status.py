@@ -10,10 +10,10 @@ from synthetic_samples import world
 
 from assay.calibration.calibrator import Calibrator
 from assay.calibration.confidence import confidence
+from assay.calibration.effective_status import confidence_of, effective_status
 from assay.calibration.fitting.fit import fit
 from assay.calibration.metrics.intervals import Interval
 from assay.calibration.registry import Entry
-from assay.calibration.standing import confidence_of, standing_of
 from assay.calibration.validation.figures import Figure, figure, not_run
 from assay.calibration.validation.table import empty, rows_of
 from assay.calibration.validation.words import MEANINGS, PRIMARY
@@ -45,7 +45,7 @@ def test_a_primary_figure_that_is_refuted_takes_the_number_away(calibrator: Cali
     found = confidence_of(entry, measures(calibrator))
     assert (found.status, found.probability, found.low, found.high) == ("refuted", None, None, None)
     assert (found.text, found.calibrator) == ("○ no evidence", calibrator.id)
-    assert found.reason == standing_of(entry).reason
+    assert found.reason == effective_status(entry).reason
     assert f"The counterfeit study refutes {id}, " in found.reason
     assert "-0.200 (-0.300 to -0.100), and the claim is > 0." in found.reason
     assert id not in MEANINGS or found.reason.endswith(MEANINGS[id].refuted)
@@ -57,7 +57,7 @@ def test_who_wants_to_see_such_a_number_sees_it(calibrator: Calibrator, id: str)
     wanted = confidence(calibrator, measures(calibrator))
     assert wanted.probability is not None
     assert confidence_of(entry, measures(calibrator), show_refuted=True) == wanted
-    assert standing_of(entry, show_refuted=True).has_numbers
+    assert effective_status(entry, show_refuted=True).has_numbers
 
 
 def test_what_is_not_refuted_and_what_is_not_primary_takes_no_number_away(calibrator: Calibrator) -> None:
@@ -74,12 +74,12 @@ def test_what_is_not_refuted_and_what_is_not_primary_takes_no_number_away(calibr
 
 
 def test_of_several_that_are_refuted_each_is_said_in_the_order_of_the_primary_ones(calibrator: Calibrator) -> None:
-    reason = standing_of(validated(calibrator, above_0("M3", REFUTED), above_0("K2", REFUTED), above_0("K1", HOLDS))).reason
+    reason = effective_status(validated(calibrator, above_0("M3", REFUTED), above_0("K2", REFUTED), above_0("K1", HOLDS))).reason
     assert 0 <= reason.index("refutes K2") < reason.index("refutes M3")
     assert "K1" not in reason
 
 
 def test_a_calibrator_without_numbers_keeps_its_own_reason(calibrator: Calibrator) -> None:
     without = replace(calibrator, status="uninformative", reason="no skill is shown")
-    standing = standing_of(validated(without, above_0("K1", REFUTED)))
-    assert (standing.status, standing.reason) == ("uninformative", "no skill is shown")
+    effective = effective_status(validated(without, above_0("K1", REFUTED)))
+    assert (effective.status, effective.reason) == ("uninformative", "no skill is shown")
