@@ -1,4 +1,4 @@
-"""The morphisms and bugs for Java at the sites of the HumanEval-X solutions: how many apply, compile, and keep what the tests say.
+"""The morphisms for Java at the sites of the HumanEval-X solutions: how many apply, compile, and keep what the tests say.
 
     python benchmarks/java_morphisms.py humaneval_java.jsonl.gz [--most 300]
 
@@ -17,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from java_morphisms import BUGS, EQUIVALENT, OTHER, applied
+from java_morphisms import EQUIVALENT, OTHER, applied
 from java_runner import Runner, runner
 
 from assay.analysis.morphisms.morphism import Morphism
@@ -27,12 +27,12 @@ def row(jvm: Runner, one: Morphism, items: list[tuple[str, str]], most: int) -> 
     """Sites, rewrites, and of the rewrites that were run (at most so many, drawn) how many compile and how many keep the tests' result."""
     sites = sum(len(one.sites(program)) for program, _ in items)
     made = [(i, after) for i, (program, _) in enumerate(items) for _, _, after in applied(program, [one])]
-    some = made if one.EQUIVALENT else random.Random(1).sample(made, min(most, len(made)))
+    some = made if one.equivalent else random.Random(1).sample(made, min(most, len(made)))
     before = jvm.run([program + tests for program, tests in items])
     after = jvm.run([text + items[i][1] for i, text in some])
     compiled = sum(report.ending != "uncompilable" for report in after)
     same = sum(report == before[i] for (i, _), report in zip(some, after, strict=True))
-    return f"| `{one.NAME}` | {sites} | {len(made)} | {len(some)} | {compiled} | {same} |"
+    return f"| `{one.name}` | {sites} | {len(made)} | {len(some)} | {compiled} | {same} |"
 
 
 def main() -> None:
@@ -45,7 +45,7 @@ def main() -> None:
     items = [(p["declaration"] + p["canonical_solution"] + "\n", p["test"]) for p in problems]
     print("| morphism | sites | applied | run | compile | same result |\n|:---|---:|---:|---:|---:|---:|")
     with tempfile.TemporaryDirectory() as folder, runner(Path(folder), seconds=2) as jvm:
-        for one in [*EQUIVALENT, *OTHER, *BUGS]:
+        for one in [*EQUIVALENT, *OTHER]:
             print(row(jvm, one, items, options.most), flush=True)
 
 

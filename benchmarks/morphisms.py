@@ -33,13 +33,13 @@ Counts = dict[str, Counter[str]]
 
 def chosen(bugs: bool) -> list[Morphism]:
     if bugs:
-        return [bug(kind, "python") for kind in KINDS]
+        return [bug(kind) for kind in KINDS]
     return [*morphisms("python", equivalent=True), *morphisms("python", equivalent=False)]
 
 
 def checked(programs: Sequence[Program], most: int | None, bugs: bool) -> tuple[Counts, list[str]]:
     """Counts by morphism, and counterexamples, of some programs."""
-    counts: Counts = {one.NAME: Counter() for one in chosen(bugs)}
+    counts: Counts = {one.name: Counter() for one in chosen(bugs)}
     wrong: list[str] = []
     with Runner() as runner:
         for program in programs:
@@ -48,7 +48,7 @@ def checked(programs: Sequence[Program], most: int | None, bugs: bool) -> tuple[
                 counts["unstable"] = counts.get("unstable", Counter()) + Counter({"programs": 1})
                 continue
             for one in chosen(bugs):
-                check_morphism(runner, program, before, one, counts[one.NAME], wrong, most)
+                check_morphism(runner, program, before, one, counts[one.name], wrong, most)
     return counts, wrong
 
 
@@ -81,9 +81,9 @@ def check_morphism(
         count["kept"] += not apart
         count["confirmed by tests"] += any(name.startswith(("test", "import")) for name in apart)
         count["confirmed by any call"] += bool(apart)
-        if apart and one.EQUIVALENT:
+        if apart and one.equivalent:
             told = "\n".join(f"{name}: {before.get(name)!r} -> {outcomes.get(name)!r}" for name in apart[:3])
-            wrong.append(f"{one.NAME} at {site} of {program.id}\n{told}\n{after}")
+            wrong.append(f"{one.name} at {site} of {program.id}\n{told}\n{after}")
 
 
 def main() -> int:

@@ -68,7 +68,7 @@ def check(oracle: Oracle, name: str, most: int, seed: int) -> tuple[dict[str, Co
     counts: dict[str, Counter[str]] = {}
     wrong = []
     for place in places(oracle, f"{name}:{seed}"):
-        count = counts.setdefault(place.morphism.NAME, Counter())
+        count = counts.setdefault(place.morphism.name, Counter())
         if count["judged"] >= most or count["asked"] >= MAX_ASKED:
             continue
         count["asked"] += 1
@@ -85,9 +85,9 @@ def check(oracle: Oracle, name: str, most: int, seed: int) -> tuple[dict[str, Co
             continue
         count["judged"] += 1
         count["kept"] += verdict.label
-        if place.morphism.EQUIVALENT and not verdict.label:
+        if place.morphism.equivalent and not verdict.label:
             line = place.source.count("\n", 0, place.site.start) + 1
-            wrong.append(f"{name} {place.file}:{line} {place.morphism.NAME} {place.site.what}: {verdict.reason}")
+            wrong.append(f"{name} {place.file}:{line} {place.morphism.name} {place.site.what}: {verdict.reason}")
     return counts, wrong
 
 

@@ -26,10 +26,10 @@ MOST = (8, 32, 10**6)
 def undone(source: str, kind: str, sites: int, rng: random.Random) -> list[list[bool]]:
     """For each bug whether the original is among so many candidates as MOST says."""
     found = []
-    places = bug(kind, "python").sites(source)
+    places = bug(kind).sites(source)
     for site in rng.sample(places, min(sites, len(places))):
         try:
-            step = rewrite(bug(kind, "python"), source, site, rng)
+            step = rewrite(bug(kind), source, site, rng)
             wrong = step.of(source)
             found.append([source in {c.of(wrong) for c in candidates(wrong, "python", (step.start, step.start), most=m)} for m in MOST])
         except (Refused, UnreadableSource):

@@ -87,7 +87,7 @@ def bugs(folders: list[Path], count: int, seed: int) -> Iterator[Bug]:
 
 def bug_at(file: Path, text: str, kind: str, line: tuple[int, int], seed: int) -> Bug | None:
     try:
-        step = inject(text, "python", f"{seed}:{line[0]}", kind=kind, line=line)
+        step = inject(text, f"{seed}:{line[0]}", line, kind=kind)
     except (Refused, UnreadableSource):
         return None
     return Bug(str(file), kind, text.count("\n", 0, line[0]), step.of(text), text)

@@ -26,10 +26,8 @@ def _read(source: str) -> Module | str:
     try:
         return statements_ast.read(source)
     except UnreadableSource as refusal:
-        try:
-            from . import statements_libcst
-        except ImportError:
-            return f"{refusal} (syntax newer than this Python's is read where libcst is installed)"
+        from . import statements_libcst
+
         try:
             return statements_libcst.read(source)
         except UnreadableSource as other:

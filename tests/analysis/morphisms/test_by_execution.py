@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from needs import DATA, needs_data
 from program_outcomes import Program, Runner, humaneval, mbpp, told_apart
 
-from assay.analysis.morphisms.morphism import Refused, rewrite, rewrite_somewhere
-from assay.analysis.morphisms.pairs import chain
+from assay.analysis.morphisms.morphism import Refused, chain, rewrite, rewrite_somewhere
 from assay.analysis.morphisms.registry import morphisms
 from assay.analysis.python.lines import UnreadableSource
 
@@ -161,7 +160,7 @@ def check_every_site_of(source: str, seed: int) -> int:
                 after = rewrite(one, source, site, random.Random(seed)).of(source)
             except Refused:
                 continue
-            assert behaviour(after) == before, f"{one.NAME} at {site}:\n{source}\nbecame\n{after}"
+            assert behaviour(after) == before, f"{one.name} at {site}:\n{source}\nbecame\n{after}"
             applied += 1
     return applied
 
@@ -215,7 +214,7 @@ def test_every_morphism_at_a_random_place_keeps_what_canonical_solutions_do(benc
                     continue
                 outcomes = runner.outcomes(task, after)
                 assert outcomes is not None
-                assert not told_apart(before, outcomes), f"{one.NAME} of {task.id}:\n{after}"
+                assert not told_apart(before, outcomes), f"{one.name} of {task.id}:\n{after}"
                 applied += 1
     assert applied > 100
 
