@@ -247,13 +247,6 @@ class Oracle(AbstractContextManager["Oracle"]):
         again = {test.test: (test.outcome, test.why or NOT_AGAIN) for test in said.tests if test.outcome != "passed"}
         return {test: (None, missing) for test in asked if test not in report.tests} | again
 
-    def filtered_by_deletion(self, file: str, without: str, lines: range | None = None) -> bool | None:
-        """Whether a region has to be left out of a study because deleting it changes no test's outcome.
-
-        without: the file without the region. None where the tests can't tell. Raises NotJudged.
-        """
-        return self.verdict(file, without, lines).label
-
     def _asked(self, file: str, text: str, lines: range | None, ways: Sequence[Way]) -> _Asked | Verdict:
         """What to run for a changed text, or the verdict that needs no run. Raises NotJudged."""
         file = self._named(file)

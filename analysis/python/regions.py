@@ -14,7 +14,6 @@ import random
 import re
 import symtable
 import warnings
-from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
@@ -25,7 +24,6 @@ from .statements import Function, Module, Statement, all_statements, blocks_of, 
 
 MIN_CHARACTERS = 32
 MAX_CHARACTERS = 384
-CONTEXT_CHARACTERS = 1024
 
 _NAME = re.compile(r"\w+")
 _DECLARATION = re.compile(r"(?:^|;)\s*(?:nonlocal|global)\b([^;#]*)")
@@ -112,7 +110,7 @@ def weights(source: str, regions: Sequence[Region]) -> list[float]:
 
 
 def drawn(weighted: Sequence[float], seed: str | int, count: int) -> list[int]:
-    """Draw at most `count` items without replacement, each time in proportion to the weights.
+    """Draw at most `count` items without replacement, each time in proportion to the weights; a project's are those of its files joined.
 
     Returns: their indices in the order drawn. The same seed and weights give the same ones; a smaller count gives the beginning of them.
     """
@@ -120,27 +118,6 @@ def drawn(weighted: Sequence[float], seed: str | int, count: int) -> list[int]:
     rng = random.Random(f"{seed}:regions")
     waits = [(rng.expovariate(weight), i) for i, weight in enumerate(weighted)]
     return [i for _, i in heapq.nsmallest(count, waits)]
-
-
-def sample_regions(source: str, seed: str | int, count: int, *, eligible_lines: Collection[int] | None = None) -> list[Region]:
-    """Draw at most `count` different regions of a file; they may overlap.
-
-    To sample a project join the candidates of its files: `drawn(weights(a) + weights(b), …)`. eligible_lines: as in `candidates`.
-    Raises UnreadableSource.
-    """
-    found = candidates(source, eligible_lines=eligible_lines)
-    return [found[i] for i in drawn(weights(source, found), seed, count)]
-
-
-def context(source: str, region: Region, characters: int = CONTEXT_CHARACTERS) -> tuple[str, str]:
-    """The text before and after a region: whole lines of at most so many characters on either side.
-
-    The indentation of the region's first line and the end of its last line belong to these texts, count, and are always there.
-    """
-    starts = parse_statements(source).starts
-    before = bisect_left(starts, region.start - characters)
-    after = bisect_right(starts, region.end + characters) - 1
-    return source[starts[min(before, region.first_line - 1)] : region.start], source[region.end : starts[max(after, region.last_line)]]
 
 
 def deleted(source: str, region: Region) -> str:

@@ -89,13 +89,11 @@ class Docstring:
 class Function:
     """One function.
 
-    name: dotted, with the names of the classes and functions around it. first_line: that of its `def`. header_last_line: the last line of
-    its parameters and its return annotation.
+    name: dotted, with the names of the classes and functions around it. first_line: that of its `def`.
     """
 
     name: str
     first_line: int
-    header_last_line: int
     last_line: int
     docstring: Docstring | None
     body: tuple[Statement, ...]
@@ -130,11 +128,6 @@ def all_statements(block: tuple[Statement, ...]) -> Iterator[Statement]:
         statement = pending.pop()
         yield statement
         pending.extend(inner for block in reversed(statement.blocks) for inner in reversed(block))
-
-
-def is_fully_covered(function: Function, lines: Collection[int]) -> bool:
-    """Whether all statements of a function that make code were executed, also those of functions and classes inside it."""
-    return all(is_covered(statement, lines) for statement in all_statements(function.body) if statement.runs)
 
 
 def is_covered(statement: Statement, lines: Collection[int]) -> bool:

@@ -68,10 +68,7 @@ class _Reader:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             docstring = self.leading_strings(node.body)
             if not isinstance(node, ast.ClassDef):
-                header = [part.end_lineno for part in ast.walk(node.args) if isinstance(part, ast.expr | ast.arg)]
-                header += [node.lineno, node.returns.end_lineno if node.returns else None]
-                header_last = max(filter(None, header))
-                self.functions.append(Function(".".join(names), node.lineno, header_last, last, docstring, blocks[0]))
+                self.functions.append(Function(".".join(names), node.lineno, last, docstring, blocks[0]))
         name = type(node).__name__
         return Statement(
             kind=KINDS.get(name, name.lower()),

@@ -103,8 +103,7 @@ class _Reader:
         if isinstance(node, cst.FunctionDef | cst.ClassDef):
             docstring = self.leading_strings(node.body.body)
             if isinstance(node, cst.FunctionDef):
-                header = max(self.ranges[part].end.line for part in _header(node))
-                self.functions.append(Function(".".join(names), keyword.line, header, last.last_line, docstring, blocks[0]))
+                self.functions.append(Function(".".join(names), keyword.line, last.last_line, docstring, blocks[0]))
         start = self.offset(begin)
         return Statement(
             kind=_kind(node),
@@ -156,19 +155,6 @@ def _bodies(node: cst.CSTNode) -> Iterator[cst.BaseSuite]:
     for part in [node, *inside, *after]:
         if (body := getattr(part, "body", None)) is not None:
             yield body
-
-
-def _header(node: cst.FunctionDef) -> Iterator[cst.CSTNode]:
-    """The parts of a function's header: its name, its parameters, its return annotation."""
-    yield node.name
-    if node.returns is not None:
-        yield node.returns
-    parameters = node.params
-    stars = [star for star in (parameters.star_arg, parameters.star_kwarg) if isinstance(star, cst.Param)]
-    for parameter in (*parameters.posonly_params, *parameters.params, *stars, *parameters.kwonly_params):
-        # a parameter's own range reaches beyond its comma to the next line
-        yield parameter.name
-        yield from (part for part in (parameter.annotation, parameter.default) if part is not None)
 
 
 def _is_string(node: cst.CSTNode) -> bool:

@@ -206,12 +206,6 @@ def test_a_program_that_makes_every_test_pass_is_found_out_by_those_that_must_fa
     assert "failed" in verdict.reason or "tampered" in verdict.reason
 
 
-def test_a_region_that_no_test_misses_is_filtered(oracle: Oracle) -> None:
-    assert oracle.filtered_by_deletion("shop.py", changed("    unused_value = 0\n", "")) is True
-    assert oracle.filtered_by_deletion("shop.py", changed("        amount += price", "        pass")) is False
-    assert oracle.filtered_by_deletion("shop.py", changed("def unused(x):\n    return x", "def unused(x):\n    pass")) is None
-
-
 @pytest.mark.parametrize(
     ("file", "reason"),
     [
