@@ -12,11 +12,10 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from types import TracebackType
-from typing import Any
 
 from ..sandbox.isolation.jail import RunningProcess
 from ..sandbox.isolation.running_jail import JailError
-from .records import RecordReader, TooManyRecords
+from .records import Answered, Ready, Record, RecordReader, TooManyRecords
 from .report import ProcessEnd, Report
 from .suite import Suite, Times, signal_words
 
@@ -66,9 +65,9 @@ class WarmSuite(AbstractContextManager["WarmSuite"]):
         try:
             self._send(request)
             for record in self._records(max(_GRACE_S, 10 * times.start_wall_s)):
-                if record["kind"] == "ready":
-                    if not record["warm"]:
-                        raise NoWarmSuite(record["reason"], for_good=True)
+                if isinstance(record, Ready):
+                    if not record.warm:
+                        raise NoWarmSuite(record.reason, for_good=True)
                     return
             raise NoWarmSuite("it was not ready in time", infrastructure=True)
         except BaseException:
@@ -104,14 +103,14 @@ class WarmSuite(AbstractContextManager["WarmSuite"]):
         )
         report = Report(asked=frozenset(tests))
         for record in self._records(wall_s + _GRACE_S):
-            if record["kind"] == "answered":
-                if record["left"]:  # the next request would meet what this one has started
+            if isinstance(record, Answered):
+                if record.left:  # the next request would meet what this one has started
                     self.close()
                 if report.refused is not None:
                     raise NoWarmSuite(report.refused)
                 if report.broke is not None:
                     return report, ProcessEnd(False, report.broke)
-                return report, _ended(record["ending"], record["status"])
+                return report, _ended(record.ending, record.status)
             report.take(record)
         self.close()
         raise NoWarmSuite("the warm process did not answer", infrastructure=True)
@@ -140,7 +139,7 @@ class WarmSuite(AbstractContextManager["WarmSuite"]):
             self.close()
             raise NoWarmSuite(f"the warm process is gone: {error}", infrastructure=True) from None
 
-    def _records(self, wall_s: float) -> Iterator[dict[str, Any]]:
+    def _records(self, wall_s: float) -> Iterator[Record]:
         """The records of the process, until it ends its output, wall_s seconds are over, or it tells far too much."""
         until, size = time.monotonic() + wall_s, 0
         reader, begun = RecordReader(self._nonce), bytearray()

@@ -9,14 +9,14 @@ import pytest
 
 from assay.analysis.oracle import cache, records
 from assay.analysis.oracle.baseline import Baseline, Coverage, baseline_of, coverage_of, no_baseline
-from assay.analysis.oracle.records import parse_record
-from assay.analysis.oracle.report import FixtureLines, ObservedTest, ProcessEnd, Report, TestOutcome, difference, read_report
+from assay.analysis.oracle.records import FixtureLines, ObservedTest, TestOutcome, parse_record
+from assay.analysis.oracle.report import ProcessEnd, Report, difference, read_report
 
 FINE = ProcessEnd(True)
 
 
 def run(outcomes: dict[str, TestOutcome], **errors: str) -> Report:
-    tests = {test: ObservedTest(outcome, 0.5, 1.0) for test, outcome in outcomes.items()}
+    tests = {test: ObservedTest(test, outcome, 0.5, 1.0) for test, outcome in outcomes.items()}
     return Report(tests, ["failed", "failed"], tuple(outcomes), errors, ended=True, cpu_s=3.0)
 
 
@@ -139,13 +139,13 @@ def test_what_is_not_run_is_named_with_the_reason_up_to_a_number() -> None:
 
 def test_what_a_wide_fixture_touches_all_tests_in_its_scope_touch() -> None:
     report = run({"a.py::one": "passed", "a.py::C::two": "passed", "b.py::three": "passed"})
-    report.tests["a.py::one"] = ObservedTest("passed", 0, 0, {"m.py": [1]}, fresh=True)
+    report.tests["a.py::one"] = ObservedTest("a.py::one", "passed", 0, 0, {"m.py": {1}}, fresh=True)
     report.touched = [
-        FixtureLines("a.py", {"m.py": [2]}, False),
-        FixtureLines("a.py::C", {"m.py": [3]}, True),
-        FixtureLines("", {"m.py": [4]}, False),
+        FixtureLines("a.py", {"m.py": {2}}, False),
+        FixtureLines("a.py::C", {"m.py": {3}}, True),
+        FixtureLines("", {"m.py": {4}}, False),
     ]
-    report.imported = {"m.py": [9]}
+    report.imported = {"m.py": {9}}
     found = coverage_of(report, report.outcomes, lambda _: 9)
     assert found.tests["m.py"] == {
         1: {"a.py::one"},

@@ -11,7 +11,7 @@ from shop_project import isolated, write
 
 from assay.analysis.oracle.jailed.assay_oracle.channel import printable
 from assay.analysis.oracle.oracle import Oracle
-from assay.analysis.oracle.records import parse_record
+from assay.analysis.oracle.records import Begun, Broke, Collected, Refused, parse_record
 from assay.analysis.oracle.report import read_report
 
 CODE = "def one():\n    return 1\n"
@@ -116,12 +116,15 @@ def test_a_record_with_an_id_that_cannot_be_printed_is_none_and_texts_are_escape
     assert parse_record(told(kind="test", id=name, outcome="passed", cpu_s=0, wall_s=0), b"n") is None
     assert parse_record(told(kind="collected", ids=[name], modules=[], errors={}), b"n") is None
     if name != "\ud800":  # halves of characters are in no JSON
-        found = parse_record(told(kind="collected", ids=[], modules=[], errors={"a": name}), b"n") or {}
-        assert found["errors"]["a"].isprintable()
+        found = parse_record(told(kind="collected", ids=[], modules=[], errors={"a": name}), b"n")
+        assert isinstance(found, Collected)
+        assert found.errors["a"].isprintable()
         for kind in ("refused", "broke"):
-            assert (parse_record(told(kind=kind, reason=name), b"n") or {})["reason"].isprintable()
+            reasoned = parse_record(told(kind=kind, reason=name), b"n")
+            assert isinstance(reasoned, Refused | Broke)
+            assert reasoned.reason.isprintable()
     assert printable(name).isprintable()
-    assert parse_record(told(kind="begun", id=printable(name)), b"n") == {"kind": "begun", "id": printable(name)}
+    assert parse_record(told(kind="begun", id=printable(name)), b"n") == Begun(printable(name))
 
 
 @pytest.mark.parametrize("nested", [b"[" * 500_000, b'{"a":' * 500_000, b"[" * 200_000 + b"]" * 200_000])

@@ -14,7 +14,8 @@ from shop_project import SHOP, TESTS, changed, isolated, name_of, write
 
 from assay.analysis.oracle.oracle import NotJudged, Oracle
 from assay.analysis.oracle.profile import MAX_ENDS, Control, Profile, ProfiledTest, chosen_tests, run_to_the_end, summed_up
-from assay.analysis.oracle.report import ObservedTest, ProcessEnd, Report, Way
+from assay.analysis.oracle.records import ObservedTest
+from assay.analysis.oracle.report import ProcessEnd, Report, Way
 
 
 @pytest.fixture(scope="module")
@@ -276,7 +277,7 @@ class Suite:
                 self.lethal -= {test} if self.once else set()
                 report.running = test
                 return report, self.end
-            report.tests[test] = ObservedTest("passed", 0.0, 0.0)
+            report.tests[test] = ObservedTest(test, "passed", 0.0, 0.0)
         report.canaries.append("failed")
         report.ended = True
         return report, ProcessEnd(True)
