@@ -6,11 +6,10 @@ PROJECT: a project's folder or source distribution. Its tests are run by the Pyt
 runs this; with --environments by that of an environment that is made for it there, once (needs a network, and runs the project's build
 code).
 
-Mutants are small changes of one expression or statement on random covered lines that do not run at import. Each is judged three times: by
-the tests that touch it in a warm process, by those in a fresh one, and by the whole suite in a fresh one. Seconds are medians, each until
-the first difference, without the controls that are run once per place. Labels that a way does not give are counted apart, not compared.
-"Profile": all tests that touch it (40 at most) in a warm process, without stopping; its cost is the sum of its seconds over that of the
-warm verdicts.
+Mutants are small changes of one expression or statement on random covered lines that do not run at import. Each is judged twice: by
+the tests that touch it, and by the whole suite. Seconds are medians, each until the first difference, without the controls that are run
+once per place. "Profile": all tests that touch it (40 at most), without stopping; its cost is the sum of its seconds over that of the
+verdicts.
 """
 
 from __future__ import annotations
@@ -39,8 +38,8 @@ from assay.analysis.sandbox.isolation.levels import Isolation
 from assay.offline_eval.sets.projects import unpack_tar
 
 HEAD = (
-    "project | outcomes | left out | tests | suite, s | lines | at import | tests of a line | warm, s | process, s | whole, s "
-    "| warm = whole | process = whole | wrong | not warm | profile, s | profile / warm | profile = warm | crash | wrong alone | counterfeit"
+    "project | outcomes | left out | tests | suite, s | lines | at import | tests of a line | process, s | whole, s | process = whole "
+    "| wrong | profile, s | profile / process | profile = process | crash | wrong alone | counterfeit"
 )
 COMPARED = {ast.Lt: ">=", ast.GtE: "<", ast.Gt: "<=", ast.LtE: ">", ast.Eq: "!=", ast.NotEq: "==", ast.In: "not in", ast.NotIn: "in"}
 
@@ -101,12 +100,12 @@ def row(name: str, oracle: Oracle, count: int, seed: int) -> str:
     if trouble := baseline.trouble or coverage.trouble:
         return f"{name} | unknown: {trouble}"
     by_line = [tests for file in coverage.tests for tests in coverage.tests[file].values()]
-    judged: dict[Way, list[Verdict]] = {"warm": [], "process": [], "whole": []}
+    judged: dict[Way, list[Verdict]] = {"process": [], "whole": []}
     profiles: list[Profile] = []
     for mutant in sampled(oracle, count, seed):
         for way, verdicts in judged.items():
             verdicts.append(oracle.verdict(mutant.file, mutant.text, mutant.lines, ways=(way,)))
-        profiles.append(oracle.profile(mutant.file, mutant.text, mutant.lines, ways=("warm",)))
+        profiles.append(oracle.profile(mutant.file, mutant.text, mutant.lines, ways=("process",)))
         last = {way: verdicts[-1] for way, verdicts in judged.items()}
         if len({verdict.label for verdict in last.values()}) > 1:
             told = "; ".join(f"{way}: {verdict.label} ({verdict.reason})" for way, verdict in last.items())
@@ -123,11 +122,9 @@ def row(name: str, oracle: Oracle, count: int, seed: int) -> str:
         sum(len(lines) for lines in coverage.imported.values()),
         statistics.median(len(tests) for tests in by_line) if by_line else 0,
         *(seconds(verdicts) for verdicts in judged.values()),
-        agreement(judged["warm"], whole),
         agreement(judged["process"], whole),
         sum(verdict.label is False for verdict in whole),
-        sum(verdict.label is None for verdict in judged["warm"]),
-        *profile_cells(profiles, judged["warm"]),
+        *profile_cells(profiles, judged["process"]),
     ]
     return " | ".join(map(str, cells))
 
@@ -143,7 +140,7 @@ def agreement(some: list[Verdict], whole: list[Verdict]) -> str:
 
 
 def profile_cells(profiles: list[Profile], verdicts: list[Verdict]) -> list[str | int]:
-    both = [(p, v) for p, v in zip(profiles, verdicts, strict=True) if p.way == v.way == "warm"]
+    both = [(p, v) for p, v in zip(profiles, verdicts, strict=True) if p.way == v.way == "process"]
     spent = sum(v.seconds for _, v in both)
     known = [(p.tests_pass, v.label) for p, v in both if p.tests_pass is not None and v.label is not None]
     return [

@@ -103,20 +103,14 @@ class Imported(_Record):
     lines: _Lines
 
 
-class Stopped(_Record):
-    """No more tests are run, since an outcome differs."""
-
-    id: str
-
-
 class Ended(_Record):
     """The run came to its end."""
 
     cpu_s: _Seconds
 
 
-class _Reasoned(_Record):
-    """It says why, to people."""
+class Broke(_Record):
+    """Pytest itself failed; it says why, to people."""
 
     reason: str
 
@@ -124,29 +118,7 @@ class _Reasoned(_Record):
         self.reason = _text(self.reason)
 
 
-class Refused(_Reasoned):
-    """The warm process can't make the change."""
-
-
-class Broke(_Reasoned):
-    """A warm run failed, or pytest itself."""
-
-
-class Ready(_Reasoned):
-    """The warm process has collected the tests, or can't be forked."""
-
-    warm: bool
-
-
-class Answered(_Record):
-    """How the warm process's child ended."""
-
-    ending: str
-    status: Annotated[int, msgspec.Meta(ge=-(1 << 31), le=1 << 31)]
-    left: bool
-
-
-Record = Begun | ObservedTest | Canary | Collected | FixtureLines | Imported | Stopped | Ended | Refused | Broke | Ready | Answered
+Record = Begun | ObservedTest | Canary | Collected | FixtureLines | Imported | Ended | Broke
 _decoder = msgspec.json.Decoder(Record)
 
 

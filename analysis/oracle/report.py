@@ -17,13 +17,11 @@ from .records import (
     ObservedTest,
     Record,
     RecordReader,
-    Refused,
-    Stopped,
     TooManyRecords,
 )
 from .records import TestOutcome as TestOutcome
 
-Way = Literal["none", "warm", "process", "whole"]
+Way = Literal["none", "process", "whole"]
 NOT_STEADY = "but without the change, too, the tests do not have their outcomes again"
 NOT_AGAIN = "it does not pass again in a fresh process"
 
@@ -46,10 +44,8 @@ class Report:
     touched: list[FixtureLines] = field(default_factory=list)
     imported: dict[str, set[int]] = field(default_factory=dict)
     running: str | None = None
-    stopped: bool = False
     ended: bool = False
     cpu_s: float = 0.0
-    refused: str | None = None
     broke: str | None = None
     flood: str = ""
     asked: frozenset[str] | None = None
@@ -75,12 +71,8 @@ class Report:
                 self.touched.append(record)
             case Imported(lines=lines):
                 self.imported = lines
-            case Stopped():
-                self.stopped = True
             case Ended(cpu_s=seconds):
                 self.ended, self.cpu_s = self.broke is None, seconds
-            case Refused(reason=reason):
-                self.refused = reason
             case Broke(reason=reason):
                 self.broke = reason
 

@@ -45,17 +45,6 @@ def test_a_file_that_is_too_large_to_be_copied_is_never_changed(
 RIGHT = ("amount += price", "amount = amount + price")
 WRONG = ("amount += price", "amount -= price")
 FORKS = "amount += price; import os, time; os.fork() or (os.setsid(), time.sleep(0.4))"
-# answers in the place of the plugin, and leaves a whole run in which every test passes
-FORGES = """import os, sys
-        frame, channel = sys._getframe(), None
-        while frame and channel is None:
-            channel = next((v for v in list(frame.f_locals.values()) if type(v).__name__ == "Channel"), None)
-            frame = frame.f_back
-        channel.send("answered", ending="exited", status=0, left=False)
-        for test in %r: channel.send("test", id=test, outcome="passed", cpu_s=0, wall_s=0)
-        for _ in range(2): channel.send("canary", outcome="failed")
-        channel.send("ended", cpu_s=0.0)
-        os._exit(0)"""
 NOTE = """import os
         amount += price + (not amount and (os.path.exists("/dev/shm/note") or os.path.exists("/tmp/note")))
         for folder in ("/dev/shm", "/tmp"):
@@ -64,13 +53,11 @@ NOTE = """import os
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", ["forks", "forges", "note"])
+@pytest.mark.parametrize("first", [FORKS, NOTE], ids=["forks", "note"])
 def test_no_completion_changes_what_becomes_of_the_next(oracle: Oracle, first: str) -> None:
-    tests = sorted(oracle.covered("shop.py")[SHOP.split("\n").index("        amount += price") + 1])
-    text = {"forks": FORKS, "forges": FORGES % tests, "note": NOTE}[first]
     for _ in range(2):
-        made = oracle.verdict("shop.py", changed("amount += price", text))
-        assert made.label or first != "note", "it finds no note of its own from before"
+        made = oracle.verdict("shop.py", changed("amount += price", first))
+        assert made.label or first != NOTE, "it finds no note of its own from before"
         assert [oracle.verdict("shop.py", changed(*change)).label for change in (RIGHT, WRONG, RIGHT)] == [True, False, True]
 
 
@@ -128,14 +115,14 @@ def test_of_a_test_that_ends_its_process_no_lines_are_known(oracle: Oracle) -> N
 @pytest.mark.parametrize(
     ("old", "new", "label", "way", "reason"),
     [
-        ("amount += price", "amount = amount + price", True, "warm", "each test has its outcome"),
-        ("amount += price", "amount -= price", False, "warm", "test_total: failed, was passed"),
-        ("unit = 5", "unit = 6", False, "warm", "test_price[1]: failed, was passed"),
-        ("return function(*args) * (1 + RATE)", "return function(*args)", False, "warm", "test_price[1]: failed"),
+        ("amount += price", "amount = amount + price", True, "process", "each test has its outcome"),
+        ("amount += price", "amount -= price", False, "process", "test_total: failed, was passed"),
+        ("unit = 5", "unit = 6", False, "process", "test_price[1]: failed, was passed"),
+        ("return function(*args) * (1 + RATE)", "return function(*args)", False, "process", "test_price[1]: failed"),
         ("return unit * count", "yield unit * count", False, "process", "test_price[1]: failed"),
         ("return unit * count", "yield unit", False, "process", "test_price[1]: failed"),
-        ("        1,\n", "        2,\n", False, "warm", "test_long: failed"),
-        ('code = "ok"', 'code = "not ok"', False, "warm", "test_in_a_process_of_its_own: failed"),
+        ("        1,\n", "        2,\n", False, "process", "test_long: failed"),
+        ('code = "ok"', 'code = "not ok"', False, "process", "test_in_a_process_of_its_own: failed"),
         ("amount += price", "amount += (", False, "none", "does not parse"),
         ("amount += price", "continue; nonlocal amount", False, "none", "does not parse"),
         ("amount += price", 'amount += "\ud800"', False, "none", "does not parse"),
@@ -144,7 +131,7 @@ def test_of_a_test_that_ends_its_process_no_lines_are_known(oracle: Oracle) -> N
         ("RATE = 0.2", "RATE = 0.3", False, "whole", "test_price[1]: failed"),
         ("RATE = 0.2", "RATE = 1 / 5", True, "whole", "each test has its outcome"),
         ("def at_import(x):\n    return x + 1", "def at_import(x):\n    return x", False, "whole", "test_start: failed"),
-        ("return x\n\n\ndef also", "return 2\n\n\ndef also", False, "warm", "test_fails_steadily: passed, was failed"),
+        ("return x\n\n\ndef also", "return 2\n\n\ndef also", False, "process", "test_fails_steadily: passed, was failed"),
         ("def unused(x):\n    return x", "def unused(x):\n    return 0", None, "none", "no stable test touches"),
     ],
 )
@@ -161,7 +148,7 @@ def test_tests_of_the_whole_function_are_asked_where_a_name_in_it_becomes_local(
     unbound = changed('        return "none"', '        import functools; return "none"')
     verdict = oracle.verdict("shop.py", unbound)
     assert verdict.label is oracle.verdict("shop.py", unbound, ways=("whole",)).label is False
-    assert (verdict.way, verdict.reason) == ("warm", "tests/test_shop.py::test_names: failed, was passed")
+    assert (verdict.way, verdict.reason) == ("process", "tests/test_shop.py::test_names: failed, was passed")
     assert oracle.verdict("shop.py", changed('        return "none"', '        said = "none"; return said')).tests == 2
 
 
@@ -266,10 +253,8 @@ def test_every_level_of_isolation_gives_the_same_verdicts(level: Isolation, pyth
         pytest.skip(f"{level} does not work here: {defect}")
     write(tmp_path, {"shop.py": SHOP, "test_shop.py": "import shop\n\n\ndef test_total():\n    assert shop.total([1, 2]) == 3\n"})
     with Oracle(tmp_path, python, jail, runs=2) as made:
-        for way in ("warm", "process"):
-            assert made.verdict("shop.py", changed("amount += price", "amount = price + amount"), ways=(way,)).label is True
-            verdict = made.verdict("shop.py", changed("amount += price", "amount -= price"), ways=(way,))
-            assert (verdict.label, verdict.way) == (False, way)
+        assert made.verdict("shop.py", changed("amount += price", "amount = price + amount")).label is True
+        assert made.verdict("shop.py", changed("amount += price", "amount -= price")).label is False
 
 
 def test_a_disk_that_takes_nothing_more_is_the_machines_failure_and_leaves_the_copy_whole(oracle: Oracle) -> None:

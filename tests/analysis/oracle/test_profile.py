@@ -64,7 +64,7 @@ def test_the_class_of_a_text_is_that_of_its_gravest_test_and_agrees_with_the_ver
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", ["warm", "process", "whole"])
+@pytest.mark.parametrize("way", ["process", "whole"])
 def test_each_touching_test_is_told_and_none_hides_those_after_it(oracle: Oracle, way: Way) -> None:
     text = changed("unit = 5", "unit = 6 if count > 1 else [][0]")
     profile = oracle.profile("shop.py", text, ways=(way,))
@@ -74,10 +74,9 @@ def test_each_touching_test_is_told_and_none_hides_those_after_it(oracle: Oracle
     assert (profile.way, profile.share_kept, profile.is_counterfeit) == (way, 1 / 3, True)
 
 
-@pytest.mark.parametrize("way", ["warm", "process"])
-def test_a_test_in_which_the_process_ends_does_not_hide_those_after_it(oracle: Oracle, way: Way) -> None:
+def test_a_test_in_which_the_process_ends_does_not_hide_those_after_it(oracle: Oracle) -> None:
     text = changed("unit = 5", "unit = 5 if count > 1 else __import__('os')._exit(0)")
-    profile = oracle.profile("shop.py", text, ways=(way,))
+    profile = oracle.profile("shop.py", text)
     assert errors(profile) == {"test_price[1]": "crash", "test_price[2]": "passed", "test_in_a_process_of_its_own": "passed"}
     assert profile.tests[0].why == "the process ended in the middle of it"
     assert oracle.verdict("shop.py", text).label is profile.tests_pass is False
@@ -288,7 +287,7 @@ class Suite:
 
     def profile(self, tests: Sequence[str]) -> Profile:
         found, failed = run_to_the_end(tests, dict.fromkeys(tests, "passed"), self.run, self.control)
-        return summed_up(found, 0, 0.0, "warm", infrastructure=failed)
+        return summed_up(found, 0, 0.0, "process", infrastructure=failed)
 
 
 NAMES = [f"t{i}" for i in range(12)]
@@ -328,6 +327,6 @@ def test_where_the_control_does_not_hold_the_rest_is_unknown(control: Control, i
 
 def test_a_change_that_is_known_makes_the_text_wrong_whatever_is_unknown() -> None:
     known = ProfiledTest("a", "changed", "wrong", "failed, was passed")
-    profile = summed_up([known, ProfiledTest("b", "unknown", None, "not run")], 0, 0.0, "warm", infrastructure=True)
+    profile = summed_up([known, ProfiledTest("b", "unknown", None, "not run")], 0, 0.0, "process", infrastructure=True)
     assert (profile.error, profile.tests_pass, profile.reason) == (None, False, "a: failed, was passed")
-    assert summed_up([replace(known, error="crash")], 3, 0.0, "warm", infrastructure=False).error == "crash"
+    assert summed_up([replace(known, error="crash")], 3, 0.0, "process", infrastructure=False).error == "crash"
