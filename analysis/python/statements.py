@@ -10,38 +10,18 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-KINDS = {
-    "FunctionDef": "function",
-    "AsyncFunctionDef": "function",
-    "ClassDef": "class",
-    "Return": "return",
-    "Delete": "delete",
-    "Del": "delete",
-    "Assign": "assign",
-    "AugAssign": "assign",
-    "AnnAssign": "assign",
-    "TypeAlias": "type",
-    "For": "for",
-    "AsyncFor": "for",
-    "While": "while",
-    "If": "if",
-    "With": "with",
-    "AsyncWith": "with",
-    "Match": "match",
-    "Raise": "raise",
-    "Try": "try",
-    "TryStar": "try",
-    "Assert": "assert",
-    "Import": "import",
-    "ImportFrom": "import",
-    "Global": "global",
-    "Nonlocal": "nonlocal",
-    "Expr": "expression",
-    "Pass": "pass",
-    "Break": "break",
-    "Continue": "continue",
+_KINDS = {
+    **dict.fromkeys(("FunctionDef", "AsyncFunctionDef"), "function"),
+    **dict.fromkeys(("AugAssign", "AnnAssign"), "assign"),
+    **{"ClassDef": "class", "Del": "delete", "TypeAlias": "type", "AsyncFor": "for", "AsyncWith": "with", "TryStar": "try"},
+    **{"ImportFrom": "import", "Expr": "expression"},
 }
-"""The kind of each statement, by the name of its node in Python's and in libcst's trees."""
+
+
+def kind_of(node: str) -> str:
+    """The kind of a statement, by the name of its node in Python's and in libcst's trees."""
+    return _KINDS.get(node, node.lower())
+
 
 _SEMICOLON = re.compile(r"(?:[ \t\f]|\\\r?\n)*;(?:[ \t\f]|\\\r?\n)*")
 

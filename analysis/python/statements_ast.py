@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 
 from .source_text import BOM, UnreadableSource, line_starts
-from .statements import KINDS, Docstring, Function, Module, Statement, begins_line, header_last_line, joined_where_lines_are_shared
+from .statements import Docstring, Function, Module, Statement, begins_line, header_last_line, joined_where_lines_are_shared, kind_of
 
 _DECORATOR = re.compile(r"[ \t\f]*@")
 
@@ -69,9 +69,8 @@ class _Reader:
             docstring = self.leading_strings(node.body)
             if not isinstance(node, ast.ClassDef):
                 self.functions.append(Function(".".join(names), node.lineno, last, docstring, blocks[0]))
-        name = type(node).__name__
         return Statement(
-            kind=KINDS.get(name, name.lower()),
+            kind=kind_of(type(node).__name__),
             start=start,
             end=end,
             first_line=first,

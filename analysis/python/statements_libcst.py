@@ -15,7 +15,7 @@ from libcst.metadata import CodePosition, CodeRange, MetadataWrapper, PositionPr
 
 from .libcst_parsing import parse_module
 from .source_text import UnreadableSource, line_starts
-from .statements import KINDS, Docstring, Function, Module, Statement, begins_line, header_last_line
+from .statements import Docstring, Function, Module, Statement, begins_line, header_last_line, kind_of
 
 # libcst drops a form feed at the start of a line and the white space before it, which is no indentation
 _BEFORE_FORM_FEED = re.compile(r"[ \t\f]*\f")
@@ -81,7 +81,7 @@ class _Reader:
         first, last = self.ranges[nodes[0]], self.ranges[nodes[-1]]
         start = self.offset(first.start)
         return Statement(
-            kind=_kind(nodes[0]),
+            kind=kind_of(type(nodes[0]).__name__),
             start=start,
             end=self.offset(last.end),
             first_line=first.start.line,
@@ -106,7 +106,7 @@ class _Reader:
                 self.functions.append(Function(".".join(names), keyword.line, last.last_line, docstring, blocks[0]))
         start = self.offset(begin)
         return Statement(
-            kind=_kind(node),
+            kind=kind_of(type(node).__name__),
             start=start,
             end=last.end,
             first_line=begin.line,
@@ -138,11 +138,6 @@ def _positions(text: str) -> tuple[cst.Module, Mapping[cst.CSTNode, CodeRange]]:
         return wrapper.module, wrapper.resolve(PositionProvider)
     except RecursionError:
         raise UnreadableSource("nested too deep for libcst") from None
-
-
-def _kind(node: cst.CSTNode) -> str:
-    name = type(node).__name__
-    return KINDS.get(name, name.lower())
 
 
 def _bodies(node: cst.CSTNode) -> Iterator[cst.BaseSuite]:

@@ -16,23 +16,13 @@ from ..text_edits import Edit
 from .program.effects import commute, effects, in_try
 from .program.flow import can_complete, has_loop_of_unknown_length, leaves
 from .program.javac import check_declarations_may_move
-from .program.syntax import BLOCKS, TYPE_BODIES, JavaSource, statements, walk
+from .program.syntax import BLOCKS, TYPE_BODIES, JavaSource, statements, walk, words
 
 EXAMPLE = (
     "int f(int n) {\n    int a = n + 1;\n    int b = n - 1;\n    return a * b;\n}\n",
     "int f(int n) {\n    int b = n - 1;\n    int a = n + 1;\n    return a * b;\n}\n",
 )
-_FIXED = frozenset(
-    {
-        "explicit_constructor_invocation",
-        "return_statement",
-        "throw_statement",
-        "break_statement",
-        "continue_statement",
-        "yield_statement",
-        ";",
-    }
-)
+_FIXED = words("explicit_constructor_invocation return_statement throw_statement break_statement continue_statement yield_statement ;")
 
 
 def places(java: JavaSource) -> Iterator[tuple[Site, tuple[Node, Node]]]:
