@@ -68,7 +68,7 @@ def nested(kind: str, depth: int) -> str:
 @pytest.mark.parametrize("kind", NESTED)
 def test_what_nests_without_end_is_refused(kind: str) -> None:
     for mark in ("", "\ufeff"):
-        with pytest.raises(UnreadableSource, match="line 1: nested too deep|can be parsed: line 1"):
+        with pytest.raises(UnreadableSource, match=r"line 1: nested too deep|can be parsed: line 1"):
             parse(mark + nested(kind, 20_000))
 
 
