@@ -14,6 +14,7 @@ import random
 import re
 import symtable
 import warnings
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
@@ -46,14 +47,8 @@ class Region:
     statement: str
 
 
-def candidates(
-    source: str,
-    *,
-    eligible_lines: Collection[int] | None = None,
-    min_characters: int = MIN_CHARACTERS,
-    max_characters: int = MAX_CHARACTERS,
-) -> list[Region]:
-    """Every region of min_characters to max_characters, in the order of the functions.
+def candidates(source: str, *, eligible_lines: Collection[int] | None = None, min_characters: int = MIN_CHARACTERS) -> list[Region]:
+    """Every region of min_characters to MAX_CHARACTERS, in the order of the functions.
 
     No region has a docstring, or a statement that shares a line with its block's header (`if x: return y`).
 
@@ -66,12 +61,12 @@ def candidates(
     found: list[Region] = []
     for function in parse_statements(source).functions:
         for block in blocks_of(function):
-            found.extend(_of_block(source, function, block, eligible_lines, min_characters, max_characters))
+            found.extend(_of_block(source, function, block, eligible_lines, min_characters))
     return found
 
 
 def _of_block(
-    source: str, function: Function, block: Sequence[Statement], lines: Collection[int] | None, min_characters: int, max_characters: int
+    source: str, function: Function, block: Sequence[Statement], lines: Collection[int] | None, min_characters: int
 ) -> Iterator[Region]:
     ends = [code_end(source, statement.end) for statement in block]
     usable = [
@@ -81,7 +76,7 @@ def _of_block(
         runs = False
         for j in range(i, len(block)):
             length = ends[j] - first.start
-            if not usable[j] or length > max_characters:
+            if not usable[j] or length > MAX_CHARACTERS:
                 break
             runs = runs or block[j].runs
             if length >= min_characters and (lines is None or runs):
@@ -118,6 +113,17 @@ def drawn(weighted: Sequence[float], seed: str | int, count: int) -> list[int]:
     rng = random.Random(f"{seed}:regions")
     waits = [(rng.expovariate(weight), i) for i, weight in enumerate(weighted)]
     return [i for _, i in heapq.nsmallest(count, waits)]
+
+
+def context(source: str, region: Region, characters: int) -> tuple[str, str]:
+    """The text before and after a region: whole lines of at most so many characters on either side.
+
+    The indentation of the region's first line and the end of its last line belong to these texts, count, and are always there.
+    """
+    starts = parse_statements(source).starts
+    before = bisect_left(starts, region.start - characters)
+    after = bisect_right(starts, region.end + characters) - 1
+    return source[starts[min(before, region.first_line - 1)] : region.start], source[region.end : starts[max(after, region.last_line)]]
 
 
 def deleted(source: str, region: Region) -> str:

@@ -69,7 +69,7 @@ def _as_for(parsed: Parsed, node: cst.While, inner: str, rng: random.Random) -> 
     if not scopes(parsed).unbound("iter", "int"):
         raise Refused("iter or int is bound to something else")
     start, (test, test_end) = parsed.spans[node][0], parsed.span(node.test)
-    edits = [Edit(start, test_end, f"for {fresh(parsed, rng, STEPS)[0]} in iter(int, 1)")]
+    edits = [Edit(start, test_end, f"for {fresh(parsed, rng, STEPS)} in iter(int, 1)")]
     if parsed.text(node.test) != "True":
         unit = inner.removeprefix(parsed.indentation(node) or "")
         text = f"{inner}if not ({parsed.source[test:test_end]}):{newline(parsed)}{inner}{unit}break{newline(parsed)}"
@@ -105,12 +105,12 @@ def _alone(parsed: Parsed, node: cst.BaseExpression) -> str:
 
 
 def _counting(parsed: Parsed, node: cst.For, counted: tuple[str, str], inner: str, rng: random.Random) -> list[Edit]:
-    index, (start, stop) = fresh(parsed, rng, INDICES)[0], counted
+    index, (start, stop) = fresh(parsed, rng, INDICES), counted
     end, indentation, line = newline(parsed), parsed.indentation(node) or "", parsed.text(node.target)
     if stop.isdecimal():
         before = f"{index} = {start}"
     else:
-        limit = fresh(parsed, rng, STOPS)[0]
+        limit = fresh(parsed, rng, STOPS)
         before, stop = f"{index}, {limit} = {start}, {stop}", limit
     head = Edit(parsed.spans[node][0], parsed.span(node.iter)[1], f"{before}{end}{indentation}while {index} < {stop}")
     return [head, Edit(*_before_body(parsed, node), f"{inner}{line} = {index}{end}{inner}{index} += 1{end}")]
@@ -119,7 +119,7 @@ def _counting(parsed: Parsed, node: cst.For, counted: tuple[str, str], inner: st
 def _iterating(parsed: Parsed, node: cst.For, indentations: tuple[str, str], rng: random.Random) -> list[Edit]:
     outer, inner = indentations
     end, types = newline(parsed), exact_types(parsed)
-    iterator, item, sentinel = (fresh(parsed, rng, words)[0] for words in (ITERATORS, ITEMS, SENTINELS))
+    iterator, item, sentinel = (fresh(parsed, rng, words) for words in (ITERATORS, ITEMS, SENTINELS))
     iterable = parsed.text(node.iter)
     if isinstance(node.iter, cst.Tuple) and not node.iter.lpar:
         iterable = f"({iterable})"

@@ -74,7 +74,7 @@ def _subject(parsed: Parsed, node: cst.Match, rng: random.Random) -> tuple[str, 
         raise Refused(f"the file uses {word}, which may see a new variable")
     if isinstance(node.subject, cst.Tuple) and not node.subject.lpar:
         raise Refused("the subject is a tuple without parentheses, whose patterns look into it")
-    name = fresh(parsed, rng, SUBJECTS)[0]
+    name = fresh(parsed, rng, SUBJECTS)
     return name, f"{name} = {parsed.text(node.subject)}"
 
 

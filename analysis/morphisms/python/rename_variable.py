@@ -36,7 +36,7 @@ def places(parsed: Parsed) -> Iterator[tuple[Site, Variable]]:
 def edits(parsed: Parsed, variable: Variable, rng: random.Random) -> list[Edit]:
     """Give it a random fresh name. Raises Refused."""
     _check(parsed, scopes(parsed), variable)
-    name = fresh(parsed, rng)[0]
+    name = fresh(parsed, rng)
     return [Edit(*parsed.spans[o.node], name) for o in variable.occurrences]
 
 

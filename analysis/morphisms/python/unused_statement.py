@@ -44,7 +44,7 @@ def edits(parsed: Parsed, start: int, rng: random.Random) -> list[Edit]:
     indentation = parsed.source[line:start]
     if indentation.strip() or parsed.source[:line].rstrip("\r\n").endswith("\\"):
         raise Refused("the statement does not begin its line")
-    return [Edit(line, line, f"{indentation}{fresh(parsed, rng)[0]} = {rng.choice(VALUES)}{newline(parsed)}")]
+    return [Edit(line, line, f"{indentation}{fresh(parsed, rng)} = {rng.choice(VALUES)}{newline(parsed)}")]
 
 
 def _is_string(statement: cst.CSTNode) -> bool:

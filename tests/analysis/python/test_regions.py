@@ -7,11 +7,12 @@ from collections import Counter
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from python_sources import sources
 from scipy.stats import chisquare
 from standard_library import compiles
 
-from assay.analysis.python.regions import Region, candidates, deleted, drawn, weights
+from assay.analysis.python.regions import Region, candidates, context, deleted, drawn, weights
 from assay.analysis.python.statement_parsing import parse_statements
 
 SOURCE = '''
@@ -140,6 +141,27 @@ def test_a_sample_is_the_same_for_the_same_seed_has_no_region_twice_and_begins_a
     assert sample(SOURCE, "a", 4) == many[:4]
     assert sample(SOURCE, "b", 100) != many
     assert sample("x = 1\n", "a", 3) == []
+
+
+@settings(max_examples=50, deadline=None)
+@given(sources(), st.integers(0, 200))
+def test_context_is_whole_lines_around_a_region_and_no_more_than_asked(source: str, characters: int) -> None:
+    starts = parse_statements(source).starts
+    for region in candidates(source, min_characters=8):
+        before, after = context(source, region, characters)
+        begin, end = region.start - len(before), region.end + len(after)
+        assert source[begin:end] == before + code(source, region) + after
+        assert begin in starts
+        assert end in starts
+        indentation, line_end = region.start - starts[region.first_line - 1], starts[region.last_line] - region.end
+        assert len(before) <= max(characters, indentation)
+        assert len(after) <= max(characters, line_end)
+        if begin > starts[0]:
+            one_more = max(start for start in starts if start < begin)
+            assert region.start - one_more > characters
+        if end < len(source):
+            one_more = min(start for start in starts if start > end)
+            assert one_more - region.end > characters
 
 
 def statements_in(text: str) -> int:
