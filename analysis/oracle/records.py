@@ -157,6 +157,7 @@ def parse_record(line: bytes, nonce: bytes) -> Record | None:
     if not line.startswith(nonce) or len(line) > MAX_RECORD_BYTES or line.count(b'"') > _MAX_QUOTES:
         return None
     try:
-        return _decoder.decode(line[len(nonce) :])
+        record: Record = _decoder.decode(line[len(nonce) :])
+        return record
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None

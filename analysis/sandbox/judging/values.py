@@ -190,20 +190,20 @@ class _Writer:
             return value
         base = kind if kind in _KNOWN else next((base for base in _BASES if base in kind.__mro__), kind)
         if base is int:
-            number = int.__pos__(value)
-            return number if -_MAX_PLAIN < number < _MAX_PLAIN else ["I", hex(number)]
+            whole = int.__pos__(value)
+            return whole if -_MAX_PLAIN < whole < _MAX_PLAIN else ["I", hex(whole)]
         if base is str:
             self.grow(str.__len__(value))
             return str.__str__(value)
         if base is float:
-            number = float.__pos__(value)
-            return ["f", _FLOAT.pack(number).hex()] if math.isnan(number) else number
+            real = float.__pos__(value)
+            return ["f", _FLOAT.pack(real).hex()] if math.isnan(real) else real
         if base in _ATOMS:
             tag, parts, _, _ = _ATOMS[base]
             return [tag, *map(self.said, parts(value))]
         if base in _BUILT or base in _FILLED or base in (bytearray, collections.defaultdict):
-            number = self.numbers.get(id(value))
-            return self.container(base, value) if number is None else ["R", number]
+            known = self.numbers.get(id(value))
+            return self.container(base, value) if known is None else ["R", known]
         if isinstance(value, type) and TYPES.get(value.__name__) is value:
             return ["t", value.__name__]
         owner, number, name = self.refer(value)
@@ -216,9 +216,9 @@ class _Writer:
             self.numbers[id(value)] = number
         if base is bytearray:
             return ["B", _base64(value)]
-        if base is list and set(map(type, listed := [*list.__iter__(value)])) == {float}:
+        if base is list and set(map(type, floats := [*list.__iter__(value)])) == {float}:
             # ten times as fast as their digits
-            return ["d", _base64(array.array("d", listed).tobytes())]
+            return ["d", _base64(array.array("d", floats).tobytes())]
         said: list[Any] = []
         if base is collections.defaultdict:
             # with its factory only where that is a builtin type
