@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import resource
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import pytest
@@ -15,20 +15,9 @@ from assay.analysis.sandbox.isolation.jail import Jail
 from assay.analysis.sandbox.isolation.levels import Isolation
 
 
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write(tmp_path_factory.mktemp("shop"), {"shop.py": SHOP, "tests/test_shop.py": TESTS})
-
-
-@pytest.fixture(scope="module")
-def oracle(project: Path, python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Oracle]:
-    with Oracle(project, python, isolated(), cache=tmp_path_factory.mktemp("cache")) as made:
-        yield made
-
-
 @pytest.mark.slow
 def test_a_file_that_is_too_large_to_be_copied_is_never_changed(
-    project: Path, python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    shop: Path, python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(copying, "MAX_COPIED_BYTES", 2_000)
     big = write(tmp_path / "project", {"big.py": "x = 1\n" * 1_000, "shop.py": SHOP, "tests/test_shop.py": TESTS}) / "big.py"
@@ -212,32 +201,32 @@ def test_a_change_beside_the_named_lines_is_refused(oracle: Oracle) -> None:
         oracle.verdict("shop.py", changed("unit = 5", "unit = 6"), range(1, 3))
 
 
-def test_the_project_itself_is_never_written_to(oracle: Oracle, project: Path) -> None:
+def test_the_project_itself_is_never_written_to(oracle: Oracle, shop: Path) -> None:
     oracle.verdict("shop.py", changed("unit = 5", "unit = 6"))
-    assert (project / "shop.py").read_text() == SHOP
-    assert sorted(path.name for path in project.rglob("*")) == ["shop.py", "test_shop.py", "tests"]
+    assert (shop / "shop.py").read_text() == SHOP
+    assert sorted(path.name for path in shop.rglob("*")) == ["shop.py", "test_shop.py", "tests"]
     assert oracle.source("shop.py") == SHOP
 
 
 def test_a_copy_that_a_killed_process_left_is_removed_and_nothing_stays_behind(
-    project: Path, python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    shop: Path, python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tmp_path.chmod(0o755)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     write(tmp_path / "assay-copy-left", {"project/shop.py": SHOP})
-    with Oracle(project, python, isolated()) as made:
+    with Oracle(shop, python, isolated()) as made:
         assert [path for path in tmp_path.iterdir() if path.name.startswith("assay-copy-")] == [made.suite.place]
     assert not [path for path in tmp_path.iterdir() if path.name.startswith("assay-copy-")]
 
 
 @pytest.mark.slow
 def test_what_was_learned_of_the_same_content_is_not_measured_again(
-    oracle: Oracle, project: Path, python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    oracle: Oracle, shop: Path, python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     oracle.coverage()
     cache = oracle.cache
     monkeypatch.setattr("assay.analysis.oracle.suite.Suite.run", None)
-    with Oracle(project, python, isolated(), cache=cache) as again:
+    with Oracle(shop, python, isolated(), cache=cache) as again:
         assert again.baseline() == oracle.baseline()
         assert again.coverage() == oracle.coverage()
     write(tmp_path, {"shop.py": SHOP + "\n", "tests/test_shop.py": TESTS})

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import resource
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from shop_project import SHOP, TESTS, changed, isolated, name_of, write
+from shop_project import SHOP, changed, isolated, name_of, write
 
 from assay.analysis.oracle.oracle import NotJudged, Oracle
 from assay.analysis.oracle.profile import MAX_ENDS, Control, Profile, ProfiledTest, chosen_tests, run_to_the_end, summed_up
 from assay.analysis.oracle.records import ObservedTest
 from assay.analysis.oracle.report import ProcessEnd, Report, Way
-
-
-@pytest.fixture(scope="module")
-def oracle(python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Oracle]:
-    project = write(tmp_path_factory.mktemp("shop"), {"shop.py": SHOP, "tests/test_shop.py": TESTS})
-    with Oracle(project, python, isolated(), cache=tmp_path_factory.mktemp("cache")) as made:
-        yield made
 
 
 def errors(profile: Profile) -> dict[str, str | None]:

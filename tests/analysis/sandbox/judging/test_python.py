@@ -6,7 +6,6 @@ import secrets
 import signal
 import threading
 import time
-from collections.abc import Iterator
 
 import pytest
 
@@ -20,16 +19,6 @@ from assay.analysis.sandbox.judging.python import PythonSandbox
 from assay.analysis.sandbox.judging.result import ProgramOutcome, Result
 
 SHORT = Limits(cpu_s=1, wall_s=5, memory_bytes=1 << 28)
-
-
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[PythonSandbox]:
-    try:
-        level = best_level()
-    except NoIsolation as error:
-        pytest.skip(str(error))
-    with PythonSandbox(Jail(level)) as made:
-        yield made
 
 
 def failed(result: Result, *says: str) -> bool:
