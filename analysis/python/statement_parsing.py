@@ -26,9 +26,11 @@ def _read(source: str) -> Module | str:
     try:
         return statements_ast.read(source)
     except UnreadableSource as refusal:
-        from . import statements_libcst
-
         try:
+            from . import statements_libcst
+
             return statements_libcst.read(source)
+        except ImportError:  # a Python that has nothing installed reads its own syntax
+            return str(refusal)
         except UnreadableSource as other:
             return f"{refusal}; and by libcst: {str(other).splitlines()[0]}"

@@ -1,14 +1,31 @@
 from __future__ import annotations
 
+import random
 from contextlib import suppress
+from itertools import product
 
 import pytest
 from analyzed_program import PROGRAM, outcomes
 
 from assay.analysis.bugs.injection import inject
 from assay.analysis.bugs.registry import KINDS, bug
-from assay.analysis.morphisms.morphism import Refused, chain
+from assay.analysis.morphisms.morphism import Morphism, Refused, Site, chain
 from assay.analysis.morphisms.registry import morphism, morphisms
+
+EVERY = [one for language in ("python", "java") for equivalent in (True, False) for one in morphisms(language, equivalent=equivalent)]
+EVERY += map(bug, KINDS)
+
+
+@pytest.mark.parametrize("one", EVERY, ids=lambda one: one.name)
+def test_the_example_of_a_morphism_is_what_it_does_and_at_a_site_of_another_source_it_refuses(one: Morphism) -> None:
+    before, after = one.rule.EXAMPLE
+    made = set[str]()
+    for site, seed in product(one.sites(before), range(100)):
+        with suppress(Refused):
+            made.add(one.apply(before, site, random.Random(seed)))
+    assert after in made
+    with pytest.raises(Refused):
+        one.apply(before, Site(0, 1, "x"), random.Random(0))
 
 
 def test_a_chain_takes_another_morphism_before_one_that_it_had_keeps_all_outcomes_and_ends_where_none_applies() -> None:

@@ -195,4 +195,4 @@ def test_what_is_kept_comes_back_as_it_was_and_what_is_damaged_not_at_all(tmp_pa
 )
 def test_a_record_that_the_plugin_does_not_write_is_left_out(record: bytes) -> None:
     report = read_report(b"nonce" + record + b"\n", b"nonce", watched=True)
-    assert (report.tests, report.collected, report.ended, report.refused) == ({}, None, False, None)
+    assert (report.tests, report.collected, report.ended, report.broke) == ({}, None, False, None)

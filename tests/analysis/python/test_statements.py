@@ -76,7 +76,7 @@ def test_a_decorated_function_begins_at_its_first_decorator() -> None:
 @pytest.mark.parametrize(
     "source",
     [
-        "def f[T: int = str](a: T) -> list[T]:\n    type X = int\n    return [a]\n",
+        "def f[T: int](a: T) -> list[T]:\n    type X = int\n    return [a]\n",
         "def f(a):\n    return f'{a['key']} {f'{'nested'}'}'\n",
         "def f(a):\n    x = f'''{\n        a  # why\n    }'''\n",
         "def f(a):\n    try:\n        pass\n    except* (A, B) as error:\n        raise\n",
