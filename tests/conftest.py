@@ -14,6 +14,9 @@ from needs import leave_out
 from tiny_gguf import TinyModel, scripted, write_tiny_gguf
 from tiny_models import OpenTiny, open_exact
 
+from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
+from assay.analysis.sandbox.isolation.jail import Jail
+from assay.analysis.sandbox.judging.python import PythonSandbox
 from assay.inference.llamacpp.model import LlamaModel
 
 # Beside other workers, threads of llama.cpp that wait for each other spin: a process of two took five times the CPU time of one.
@@ -77,3 +80,14 @@ def open_tiny(tmp_path: Path) -> Iterator[OpenTiny]:
             return opened.enter_context(open_exact(write_tiny_gguf(tmp_path / f"{count}.gguf", model)))
 
         yield open_one
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[PythonSandbox]:
+    """Judges Python programs, in the best isolation that works here."""
+    try:
+        level = best_level()
+    except NoIsolation as error:
+        pytest.skip(str(error))
+    with PythonSandbox(Jail(level)) as made:
+        yield made

@@ -1,17 +1,15 @@
-"""The morphisms and bugs for Java, as tests use them."""
+"""The morphisms for Java, as tests use them."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Sequence
 
-from assay.analysis.bugs.registry import KINDS, bug
 from assay.analysis.morphisms.morphism import Morphism, Refused, Site
 from assay.analysis.morphisms.registry import morphisms
 
 EQUIVALENT = morphisms("java", equivalent=True)
 OTHER = morphisms("java", equivalent=False)
-BUGS = [bug(kind, "java") for kind in KINDS]
 
 
 def applied(source: str, among: Sequence[Morphism]) -> list[tuple[str, Site, str]]:
@@ -20,7 +18,7 @@ def applied(source: str, among: Sequence[Morphism]) -> list[tuple[str, Site, str
     for one in among:
         for site in one.sites(source):
             try:
-                made.append((one.NAME, site, one.apply(source, site, random.Random(f"{one.NAME}{site}"))))
+                made.append((one.name, site, one.apply(source, site, random.Random(f"{one.name}{site}"))))
             except Refused:
                 continue
     return made

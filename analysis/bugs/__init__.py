@@ -1,1 +1,1 @@
-"""Bugs put into right programs, to be found and repaired; each kind is a morphism that changes what a program does."""
+"""The kinds of bug for Python, one file each."""

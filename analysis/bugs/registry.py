@@ -1,11 +1,11 @@
-"""The kinds of bug, one line each. A new one is a module in `python/` and in `java/`, written like its neighbours, and a line here."""
+"""The kinds of bug for Python, one line each. A new one is a module beside this, written like its neighbours, and a line here."""
 
 from __future__ import annotations
 
 import importlib
 
 from ..morphisms.morphism import Morphism
-from ..morphisms.registry import LANGUAGES
+from ..morphisms.text_edits import edited
 
 KINDS = (
     "swapped_arguments",
@@ -17,11 +17,10 @@ KINDS = (
 )
 
 
-def bug(kind: str, language: str) -> Morphism:
-    """The morphism that makes such a bug. Raises ValueError that lists what there is; ImportError without the language's parser."""
-    if language not in LANGUAGES:
-        raise ValueError(f"no bugs for {language!r}; there are some for {', '.join(LANGUAGES)}")
+def bug(kind: str) -> Morphism:
+    """The morphism that makes such a bug. Raises ValueError that lists what there is."""
     if kind not in KINDS:
         raise ValueError(f"no bug {kind!r}; there are {', '.join(KINDS)}")
-    module: Morphism = importlib.import_module(f".{language}.{kind}", __package__)
-    return module
+    from ..python.syntax.parsed import parse
+
+    return Morphism(kind, False, importlib.import_module(f".{kind}", __package__), parse, edited)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -53,10 +52,6 @@ class GitRefused(GitError):
     """git ended with an error."""
 
 
-class TooMuchOutput(GitError):
-    """git's output is larger than what is kept in memory."""
-
-
 @dataclass(frozen=True, slots=True)
 class Repository:
     """A readable repository. path: as it was given. git: the program. timeout_s: of each call of it."""
@@ -72,7 +67,6 @@ class Change:
     """A regular file that a commit changed, and maybe renamed. old, new: object ids of its contents."""
 
     commit: str
-    old_path: str
     path: str
     old: str
     new: str
@@ -98,21 +92,15 @@ def open_repository(path: Path, *, timeout_s: float = TIMEOUT_S) -> Repository:
     return Repository(path, git, git_dir, timeout_s)
 
 
-def commits(repository: Repository, revision: str, count: int) -> list[str]:
-    """The ids of a revision and its ancestors, at most `count`, newest first, without merges. Raises GitError."""
-    try:
-        _read(repository, ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"])
-    except GitRefused:
-        raise GitError(f"no commit {revision!r} in {repository.path}") from None
-    said = _read(repository, ["rev-list", "--no-merges", f"--max-count={count}", "--end-of-options", revision, "--"])
-    return said.decode("ascii").split()
+def commits(repository: Repository, count: int) -> list[str]:
+    """The ids of the last commit and its ancestors, at most `count`, newest first, without merges. Raises GitError."""
+    return _read(repository, ["rev-list", "--no-merges", f"--max-count={count}", "HEAD", "--"]).decode("ascii").split()
 
 
-def changes(repository: Repository, ids: Iterable[str], suffixes: Sequence[str]) -> list[Change]:
-    """The changes of commits in regular files with these suffixes, without added and removed files. Raises GitError, TooMuchOutput."""
+def changes(repository: Repository, ids: Iterable[str], suffix: str) -> list[Change]:
+    """The changes of commits in regular files with this suffix, without added and removed files. Raises GitError."""
     options = ["--stdin", "-r", "-z", "--raw", "--no-abbrev", "-M", "--diff-filter=MR", "--ignore-submodules=all"]
-    paths = [f":(glob)**/*{suffix}" for suffix in suffixes]
-    said = _read(repository, ["diff-tree", *options, "--no-ext-diff", "--no-textconv", "--", *paths], _lines(ids))
+    said = _read(repository, ["diff-tree", *options, "--no-ext-diff", "--no-textconv", "--", f":(glob)**/*{suffix}"], _lines(ids))
     fields = iter(said.split(b"\0")[:-1])
     found, commit = [], ""
     for field in fields:
@@ -120,10 +108,11 @@ def changes(repository: Repository, ids: Iterable[str], suffixes: Sequence[str])
             commit = field.decode("ascii").strip()
             continue
         old_mode, new_mode, old, new, status = field[1:].split()
-        old_path = next(fields)
-        path = next(fields) if status.startswith(b"R") else old_path
+        path = next(fields)
+        if status.startswith(b"R"):
+            path = next(fields)
         if old != new and old_mode in _REGULAR_FILES and new_mode in _REGULAR_FILES:
-            found.append(Change(commit, _name(old_path), _name(path), old.decode("ascii"), new.decode("ascii")))
+            found.append(Change(commit, _name(path), old.decode("ascii"), new.decode("ascii")))
     return found
 
 
@@ -135,7 +124,7 @@ def sizes(repository: Repository, ids: Iterable[str]) -> dict[str, int]:
 
 
 def contents(repository: Repository, ids: Iterable[str]) -> dict[str, bytes]:
-    """The contents of the objects that exist, by id; all of them are held in memory. Raises GitError, TooMuchOutput."""
+    """The contents of the objects that exist, by id; all of them are held in memory. Raises GitError."""
     said = _read(repository, ["cat-file", "--batch=%(objectname) %(objectsize)"], _lines(ids))
     found, place = {}, 0
     while place < len(said):
@@ -160,7 +149,7 @@ def committed(repository: Repository) -> set[str]:
 def changed_by(repository: Repository, email: str, count: int) -> dict[str, int]:
     """The files below the repository's path that an author changed in the last `count` of their commits, relative to it.
 
-    Returns for each the time of the newest of these commits, in seconds since 1970. Raises GitError, TooMuchOutput.
+    Returns for each the time of the newest of these commits, in seconds since 1970. Raises GitError.
     """
     # No path begins with a slash.
     shown = ["--no-show-signature", "--no-ext-diff", "--no-textconv", "--no-renames", "--name-only", "-z", "--format=/%ct"]
@@ -180,16 +169,6 @@ def changed_by(repository: Repository, email: str, count: int) -> dict[str, int]
     return found
 
 
-def message(commit: bytes) -> str:
-    """The message of a commit object, decoded by the encoding in its header."""
-    headers, _, text = commit.partition(b"\n\n")
-    encoding = re.search(rb"^encoding (\S+)$", headers, re.MULTILINE)
-    try:
-        return text.decode(encoding[1].decode("ascii", "replace") if encoding else "utf-8", "replace")
-    except LookupError:
-        return text.decode("utf-8", "replace")
-
-
 def _lines(ids: Iterable[str]) -> bytes:
     return "".join(f"{name}\n" for name in ids).encode("ascii")
 
@@ -203,7 +182,7 @@ def _read(repository: Repository, command: Sequence[str], stdin: bytes = b"") ->
 
 
 def _run(repository: Repository, arguments: Sequence[str], stdin: bytes = b"") -> bytes:
-    """The output of a git command. Raises GitRefused with git's message, TooMuchOutput, and GitError where it takes too long."""
+    """The output of a git command. Raises GitRefused with git's message, and GitError where it takes too long or is too much."""
     argv = [repository.git, "--no-pager", *(part for setting in _SETTINGS for part in ("-c", setting)), *arguments]
     late = threading.Event()
     # files, not pipes, so that neither side waits for the other
@@ -230,7 +209,7 @@ def _run(repository: Repository, arguments: Sequence[str], stdin: bytes = b"") -
     if late.is_set():
         raise GitError(f"{repository.path}: git had not finished reading after {repository.timeout_s:g} s")
     if len(said) > _MAX_OUTPUT:
-        raise TooMuchOutput(f"{repository.path}: git wrote more than {_MAX_OUTPUT >> 20} MiB")
+        raise GitError(f"{repository.path}: git wrote more than {_MAX_OUTPUT >> 20} MiB")
     if process.returncode != 0:
         raise GitRefused(f"{repository.path}: git can't read it: {words or f'status {process.returncode}'}")
     return said

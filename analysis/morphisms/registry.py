@@ -6,6 +6,7 @@ import importlib
 from dataclasses import dataclass
 
 from .morphism import Morphism
+from .text_edits import edited
 
 LANGUAGES = ("python", "java")
 
@@ -37,11 +38,18 @@ def morphism(name: str, language: str) -> Morphism:
     """The morphism of that name for a language. Raises ValueError that lists what there is; ImportError without the language's parser."""
     if language not in LANGUAGES:
         raise ValueError(f"no morphisms for {language!r}; there are some for {', '.join(LANGUAGES)}")
-    names = [entry.name for entry in MORPHISMS if language in entry.languages]
-    if name not in names:
-        raise ValueError(f"no morphism {name!r} for {language}; there are {', '.join(names)}")
-    module: Morphism = importlib.import_module(f".{language}.{name}", __package__)
-    return module
+    found = {entry.name: entry for entry in MORPHISMS if language in entry.languages}
+    if name not in found:
+        raise ValueError(f"no morphism {name!r} for {language}; there are {', '.join(found)}")
+    rule = importlib.import_module(f".{language}.{name}", __package__)
+    if language == "python":
+        from ..python.syntax.parsed import parse as parse_python
+
+        return Morphism(name, found[name].equivalent, rule, parse_python, edited)
+    from .java.program.syntax import parse as parse_java
+    from .java.program.syntax import splice
+
+    return Morphism(name, found[name].equivalent, rule, parse_java, splice)
 
 
 def morphisms(language: str, *, equivalent: bool) -> list[Morphism]:

@@ -166,7 +166,7 @@ def coverage_of(report: Report, stable: Mapping[str, TestOutcome], lines_in: Cal
     def known(lines: Mapping[str, Iterable[int]]) -> dict[str, list[int]]:
         return {file: [line for line in numbers if 1 <= line <= lines_in(file)] for file, numbers in lines.items() if lines_in(file)}
 
-    def add(tests: Sequence[str], lines: Mapping[str, Sequence[int]]) -> None:
+    def add(tests: Sequence[str], lines: Mapping[str, Iterable[int]]) -> None:
         for file, numbers in known(lines).items():
             by_line = touched.setdefault(file, {})
             for number in numbers:

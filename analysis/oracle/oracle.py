@@ -28,11 +28,9 @@ from .scratch_folder import ScratchFolder, replaced
 from .sources import NotJudged as NotJudged
 from .sources import encoded, source_of, unwritable
 from .suite import Suite, SuiteLimits, compile_sources, install_plugin
-from .warm import NoWarmSuite, WarmSuite
 
-WAYS: tuple[Way, ...] = ("warm", "process", "whole")
+WAYS: tuple[Way, ...] = ("process", "whole")
 MAX_PROFILED = 40
-_RESTARTS = 5
 _T = TypeVar("_T")
 
 
@@ -57,7 +55,7 @@ class Oracle(AbstractContextManager["Oracle"]):
     """Judges changed files of a project by its tests.
 
     The project is copied once and never written to. Copies that killed processes of this user have left are removed first. Close the
-    oracle, or use it in a `with`: it holds a folder and a process. It takes one request at a time.
+    oracle, or use it in a `with`: it holds a folder. It takes one request at a time.
 
     Parameters:
         project: the project's folder.
@@ -105,9 +103,6 @@ class Oracle(AbstractContextManager["Oracle"]):
         self._key = kept.key_of(copied, python, f"{runs} runs{'' if some_pass else ', or none passes'}")
         self._baseline: Baseline | None = None
         self._coverage: Coverage | None = None
-        self._warm: WarmSuite | None = None
-        self._starts = 0
-        self._not_warm: NoWarmSuite | None = None
         self._controls: dict[tuple[Way, frozenset[str]], bool] = {}
 
     @property
@@ -121,10 +116,7 @@ class Oracle(AbstractContextManager["Oracle"]):
         return self.cache is not None and all(kept.has(self.cache, self._key, kind) for kind in ("baseline", "coverage"))
 
     def close(self) -> None:
-        """End the warm process and remove the copy."""
-        if self._warm is not None:
-            self._warm.close()
-            self._warm = None
+        """Remove the copy."""
         self._folder.close()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -231,8 +223,7 @@ class Oracle(AbstractContextManager["Oracle"]):
         found, file = with_other_values(self.suite.copied, tests), self._named(file)
         if not (asked := [test for test in tests if test in found.tests]):
             return {}
-        fresh = [way for way in ways if way != "warm"]
-        present = _Asked(file, self.source(file), text, asked, (), fresh, found.present)
+        present = _Asked(file, self.source(file), text, asked, (), ways, found.present)
         said = self._told(present)
         if not said.tests:
             return dict.fromkeys(asked, (None, said.reason))
@@ -246,13 +237,6 @@ class Oracle(AbstractContextManager["Oracle"]):
         missing = f"not run with another value: {ended.why or 'the run ended early'}"
         again = {test.test: (test.outcome, test.why or NOT_AGAIN) for test in said.tests if test.outcome != "passed"}
         return {test: (None, missing) for test in asked if test not in report.tests} | again
-
-    def filtered_by_deletion(self, file: str, without: str, lines: range | None = None) -> bool | None:
-        """Whether a region has to be left out of a study because deleting it changes no test's outcome.
-
-        without: the file without the region. None where the tests can't tell. Raises NotJudged.
-        """
-        return self.verdict(file, without, lines).label
 
     def _asked(self, file: str, text: str, lines: range | None, ways: Sequence[Way]) -> _Asked | Verdict:
         """What to run for a changed text, or the verdict that needs no run. Raises NotJudged."""
@@ -315,8 +299,6 @@ class Oracle(AbstractContextManager["Oracle"]):
                 if control == "steady":
                     return judge(way)
                 failed |= control == "failed"
-            except NoWarmSuite as refusal:
-                reason, failed = str(refusal), failed or refusal.infrastructure
             except OSError as error:
                 return Verdict(None, f"the machine failed: {error}", 0, 0.0, way, infrastructure=True)
         return Verdict(None, reason, 0, 0.0, "none", failed)
@@ -324,7 +306,7 @@ class Oracle(AbstractContextManager["Oracle"]):
     def _judge_by(self, way: Way, asked: _Asked, tests: list[str], *, again: bool = False) -> Verdict:
         """Judge one way.
 
-        A failure that the machine may have caused is tried once more (`again`) after a new control run. Raises NoWarmSuite.
+        A failure that the machine may have caused is tried once more (`again`) after a new control run.
         """
         begun = time.monotonic()
         report, ended = self._run_changed(way, asked, tests)
@@ -342,7 +324,7 @@ class Oracle(AbstractContextManager["Oracle"]):
         return Verdict(False, found, *told)
 
     def _profile_by(self, way: Way, asked: _Asked, tests: list[str], most_ends: int = MAX_ENDS) -> Profile | Verdict:
-        """The profile one way; a verdict where nothing is known. Raises NoWarmSuite."""
+        """The profile one way; a verdict where nothing is known."""
         seconds = 0.0
 
         def run(some: Sequence[str]) -> tuple[Report, ProcessEnd]:
@@ -363,11 +345,11 @@ class Oracle(AbstractContextManager["Oracle"]):
         """Run the tests in this way without a change: "steady" where they have the baseline's outcomes.
 
         "failed" where the machine may have caused the difference. The other results are kept for the next request; anew: run again all the
-        same. Raises NoWarmSuite.
+        same.
         """
         key = way, frozenset(tests)
         if anew or key not in self._controls:
-            report, ended = self._run(way, tests, None)
+            report, ended = self._run(way, tests)
             steady = not ended.infrastructure and difference(report, ended, self.baseline().outcomes, tests) is None
             if not steady and (ended.infrastructure or ended.doubtful):
                 return "failed"  # not kept: the next attempt may succeed
@@ -375,38 +357,17 @@ class Oracle(AbstractContextManager["Oracle"]):
         return "steady" if self._controls[key] else "unsteady"
 
     def _run_changed(self, way: Way, asked: _Asked, tests: Sequence[str], *, to_the_end: bool = False) -> tuple[Report, ProcessEnd]:
-        """Run tests with the changed text. Raises NoWarmSuite, and OSError where it can't be written."""
-        if way == "warm":
-            self._warmed()  # started while the present text is on disk, since it imports that
-        change = None if asked.text == asked.old else (str(self.suite.copied.folder / asked.file), asked.old, asked.text)
+        """Run tests with the changed text. Raises OSError where it can't be written."""
         # Both just before the run, so that the times of the files are the same in any two runs.
         with in_place(self.suite.copied, asked.test_files), self._changed(asked.file, asked.text):
-            return self._run(way, tests, change, to_the_end=to_the_end)
+            return self._run(way, tests, to_the_end=to_the_end)
 
-    def _run(
-        self, way: Way, tests: Sequence[str], change: tuple[str, str, str] | None, *, to_the_end: bool = False
-    ) -> tuple[Report, ProcessEnd]:
+    def _run(self, way: Way, tests: Sequence[str], *, to_the_end: bool = False) -> tuple[Report, ProcessEnd]:
         """Run tests, up to the first whose outcome is not the baseline's, or to the end."""
         expected = {} if to_the_end else {test: self.baseline().outcomes[test] for test in tests}
-        if way == "warm":
-            return self._warmed().run(tests, expected, change)
         report, ended, _ = self.suite.run(select=tests, expected=expected, times=times_of(self.baseline()), whole=way == "whole")
         return report, ended
 
-    def _warmed(self) -> WarmSuite:
-        if self._warm is not None and self._warm.alive:
-            return self._warm
-        if self._starts >= _RESTARTS:
-            raise self._not_warm or NoWarmSuite("the warm process died too often", infrastructure=True)
-        self._starts += 1
-        try:
-            self._warm = WarmSuite(self.suite, times_of(self.baseline()))
-        except NoWarmSuite as error:
-            self._not_warm = error
-            self._starts = _RESTARTS if error.for_good else self._starts
-            raise
-        return self._warm
-
     def _changed(self, file: str, text: str) -> AbstractContextManager[None]:
-        """Put the text into the copy while a block runs, so that new processes and imports of the tests see it, too. Raises OSError."""
+        """Put the text into the copy while a block runs, where the tests import it. Raises OSError."""
         return replaced((self.suite.copied.folder / file).resolve(), encoded(text), self._folder.path)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -50,8 +50,12 @@ class Begun(_Record):
         _check_names(self.id)
 
 
-class Test(_Record):
-    """A test has ended."""
+class ObservedTest(_Record, tag="test"):
+    """A test has ended.
+
+    lines: those that it ran, by file. fresh: it may have run more; see jailed/assay_oracle/plugin.py. why: the error, where it failed.
+    crashed: whether that came out of the project's code.
+    """
 
     id: str
     outcome: TestOutcome
@@ -85,8 +89,8 @@ class Collected(_Record):
         self.errors = {node: _text(why) for node, why in self.errors.items()}
 
 
-class Touched(_Record):
-    """The lines of a fixture for several tests."""
+class FixtureLines(_Record, tag="touched"):
+    """The lines that a fixture ran while it was set up for all tests in a scope (the id of a folder, file or class)."""
 
     scope: str
     lines: _Lines
@@ -99,20 +103,14 @@ class Imported(_Record):
     lines: _Lines
 
 
-class Stopped(_Record):
-    """No more tests are run, since an outcome differs."""
-
-    id: str
-
-
 class Ended(_Record):
     """The run came to its end."""
 
     cpu_s: _Seconds
 
 
-class _Reasoned(_Record):
-    """It says why, to people."""
+class Broke(_Record):
+    """Pytest itself failed; it says why, to people."""
 
     reason: str
 
@@ -120,31 +118,8 @@ class _Reasoned(_Record):
         self.reason = _text(self.reason)
 
 
-class Refused(_Reasoned):
-    """The warm process can't make the change."""
-
-
-class Broke(_Reasoned):
-    """A warm run failed, or pytest itself."""
-
-
-class Ready(_Reasoned):
-    """The warm process has collected the tests, or can't be forked."""
-
-    warm: bool
-
-
-class Answered(_Record):
-    """How the warm process's child ended."""
-
-    ending: str
-    status: Annotated[int, msgspec.Meta(ge=-(1 << 31), le=1 << 31)]
-    left: bool
-
-
-_decoder = msgspec.json.Decoder(
-    Begun | Test | Canary | Collected | Touched | Imported | Stopped | Ended | Refused | Broke | Ready | Answered
-)
+Record = Begun | ObservedTest | Canary | Collected | FixtureLines | Imported | Ended | Broke
+_decoder = msgspec.json.Decoder(Record)
 
 
 class TooManyRecords(Exception):
@@ -159,7 +134,7 @@ class RecordReader:
     _records: int = 0
     _quotes: int = 0
 
-    def read(self, lines: bytes) -> Iterator[dict[str, Any]]:
+    def read(self, lines: bytes) -> Iterator[Record]:
         """The records in whole lines of output. Raises TooManyRecords."""
         end = 0
         while (begin := lines.find(self.nonce, end)) >= 0:
@@ -177,12 +152,12 @@ class RecordReader:
                 yield record
 
 
-def parse_record(line: bytes, nonce: bytes) -> dict[str, Any] | None:
+def parse_record(line: bytes, nonce: bytes) -> Record | None:
     """The record in a line of output; None for a line without one, or with one that the plugin does not write."""
     if not line.startswith(nonce) or len(line) > MAX_RECORD_BYTES or line.count(b'"') > _MAX_QUOTES:
         return None
     try:
-        record: dict[str, Any] = msgspec.to_builtins(_decoder.decode(line[len(nonce) :]))
+        record: Record = _decoder.decode(line[len(nonce) :])
+        return record
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-    return record

@@ -4,40 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
-from .records import RecordReader, TooManyRecords
+from .records import (
+    Begun,
+    Broke,
+    Canary,
+    Collected,
+    Ended,
+    FixtureLines,
+    Imported,
+    ObservedTest,
+    Record,
+    RecordReader,
+    TooManyRecords,
+)
 from .records import TestOutcome as TestOutcome
 
-Way = Literal["none", "warm", "process", "whole"]
+Way = Literal["none", "process", "whole"]
 NOT_STEADY = "but without the change, too, the tests do not have their outcomes again"
 NOT_AGAIN = "it does not pass again in a fresh process"
-
-
-@dataclass(frozen=True, slots=True)
-class ObservedTest:
-    """One test's run.
-
-    lines: those that it ran, by file. fresh: it may have run more; see jailed/assay_oracle/plugin.py. why: the error, where it failed.
-    crashed: whether that came out of the project's code.
-    """
-
-    outcome: TestOutcome
-    cpu_s: float
-    wall_s: float
-    lines: dict[str, list[int]] = field(default_factory=dict)
-    fresh: bool = False
-    why: str = ""
-    crashed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class FixtureLines:
-    """The lines that a fixture ran while it was set up for all tests in a scope (the id of a folder, file or class)."""
-
-    scope: str
-    lines: dict[str, list[int]]
-    fresh: bool
 
 
 @dataclass(slots=True)
@@ -56,53 +42,39 @@ class Report:
     errors: dict[str, str] = field(default_factory=dict)
     modules: frozenset[str] = frozenset()
     touched: list[FixtureLines] = field(default_factory=list)
-    imported: dict[str, list[int]] = field(default_factory=dict)
+    imported: dict[str, set[int]] = field(default_factory=dict)
     running: str | None = None
-    stopped: bool = False
     ended: bool = False
     cpu_s: float = 0.0
-    refused: str | None = None
     broke: str | None = None
     flood: str = ""
     asked: frozenset[str] | None = None
     without: frozenset[str] = frozenset()
 
-    def take(self, record: Mapping[str, Any]) -> None:
+    def take(self, record: Record) -> None:
         """Add a record."""
-        kind = record["kind"]
-        if kind in ("begun", "test") and record["id"] not in (self.asked or ()):
-            return
-        if kind == "begun":
-            self.running = record["id"]
-        elif kind == "test":
-            self.tests[record["id"]] = ObservedTest(
-                record["outcome"],
-                record["cpu_s"],
-                record["wall_s"],
-                record.get("lines", {}),
-                record.get("fresh", False),
-                record.get("why", ""),
-                record.get("crashed", False),
-            )
-            self.running = None
-        elif kind == "canary":
-            self.canaries.append(record["outcome"])
-            self.running = None
-        elif kind == "collected" and self.collected is None:
-            self.collected, self.modules, self.errors = tuple(record["ids"]), frozenset(record["modules"]), record["errors"]
-            self.asked = frozenset(record["ids"]) - self.without if self.asked is None else self.asked
-        elif kind == "touched":
-            self.touched.append(FixtureLines(record["scope"], record["lines"], record["fresh"]))
-        elif kind == "imported":
-            self.imported = record["lines"]
-        elif kind == "stopped":
-            self.stopped = True
-        elif kind == "ended":
-            self.ended, self.cpu_s = self.broke is None, record["cpu_s"]
-        elif kind == "refused":
-            self.refused = record["reason"]
-        elif kind == "broke":
-            self.broke = record["reason"]
+        match record:
+            case Begun(id=test) | ObservedTest(id=test) if test not in (self.asked or ()):
+                return
+            case Begun(id=test):
+                self.running = test
+            case ObservedTest(id=test):
+                self.tests[test] = record
+                self.running = None
+            case Canary(outcome=outcome):
+                self.canaries.append(outcome)
+                self.running = None
+            case Collected() if self.collected is None:
+                self.collected, self.modules, self.errors = tuple(record.ids), frozenset(record.modules), record.errors
+                self.asked = frozenset(record.ids) - self.without if self.asked is None else self.asked
+            case FixtureLines():
+                self.touched.append(record)
+            case Imported(lines=lines):
+                self.imported = lines
+            case Ended(cpu_s=seconds):
+                self.ended, self.cpu_s = self.broke is None, seconds
+            case Broke(reason=reason):
+                self.broke = reason
 
     @property
     def outcomes(self) -> dict[str, TestOutcome]:
@@ -118,8 +90,8 @@ def read_report(output: bytes, nonce: bytes, *, watched: bool, asked: Iterable[s
     report = Report(asked=None if asked is None else frozenset(asked), without=frozenset(without))
     try:
         for record in RecordReader(nonce).read(output):
-            if not watched and "lines" in record:
-                record["lines"] = {}
+            if not watched and isinstance(record, ObservedTest | FixtureLines | Imported):
+                record.lines = {}
             report.take(record)
     except TooManyRecords as error:
         report.flood, report.ended = str(error), False

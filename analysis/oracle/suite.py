@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from ..sandbox.isolation.jail import ENDED_BY, CompletedRun, Jail, Mount
-from ..sandbox.isolation.levels import Isolation
 from ..sandbox.isolation.limits import Limits
 from ..sandbox.isolation.tree import entries_below
 from .copying import NotCopied, ProjectCopy
@@ -122,25 +121,6 @@ class Suite:
             "TZ": "UTC",
         }
 
-    def request(
-        self,
-        *,
-        select: Sequence[str] | None = None,
-        without: Sequence[str] = (),
-        seed: int | None = None,
-        expected: Mapping[str, str] | None = None,
-        allowance: Mapping[str, float] | None = None,
-        watch: bool = False,
-        serve: bool = False,
-    ) -> tuple[bytes, bytes]:
-        """The first request to the plugin (see jailed/assay_oracle/plugin.py for its fields), and the nonce in it."""
-        nonce = secrets.token_hex(16)
-        fields: dict[str, Any] = {"nonce": nonce, "root": str(self.copied.folder), "select": select, "without": list(without), "seed": seed}
-        fields |= {"expected": dict(expected or {}), "allowance": dict(allowance or {}), "watch": watch, "serve": serve}
-        # shared memory is a jail's own in namespaces only
-        fields["clear"] = ["/dev/shm"] if self.jail.isolation is Isolation.BUBBLEWRAP else []
-        return json.dumps(fields).encode() + b"\n", nonce.encode()
-
     def run(
         self,
         *,
@@ -163,9 +143,9 @@ class Suite:
         """
         chosen = list(select if select is not None else (times.cpu_s if times else ()))
         cpu, wall = times.bounds(chosen) if times else (self.allowed.suite_cpu_s, self.allowed.suite_wall_s)
-        request, nonce = self.request(
-            select=select, without=without, seed=seed, expected=expected, allowance=times.allowance(chosen) if times else None, watch=watch
-        )
+        nonce = secrets.token_hex(16)
+        fields: dict[str, Any] = {"nonce": nonce, "root": str(self.copied.folder), "select": select, "without": list(without), "seed": seed}
+        fields |= {"expected": dict(expected or {}), "allowance": times.allowance(chosen) if times else {}, "watch": watch}
         files = list(dict.fromkeys(test.partition("::")[0] for test in select)) if select is not None and not whole else []
         # The ids are the tests' own word. One of another form than FILE::TEST, as some plugins make them, is found among all.
         files = files if self.copied.files.issuperset(files) else []
@@ -175,9 +155,9 @@ class Suite:
             mounts=self.mounts(),
             environment=self.environment(),
             limits=self.limits(cpu, wall),
-            stdin=request,
+            stdin=json.dumps(fields).encode() + b"\n",
         )
-        report, end = read_report(ran.stdout, nonce, watched=watch, asked=select, without=without), ended(ran)
+        report, end = read_report(ran.stdout, nonce.encode(), watched=watch, asked=select, without=without), ended(ran)
         if not report.ended and len(ran.stdout) >= _RECORDS_BYTES:
             report.flood = report.flood or f"it wrote more than {_RECORDS_BYTES >> 20} MiB of records of its tests"
         if report.flood:
@@ -268,13 +248,9 @@ def ended(ran: CompletedRun) -> ProcessEnd:
     if ran.ending == "signalled":
         if not ran.reason.startswith(ENDED_BY):
             return ProcessEnd(False, ran.reason)
-        return ProcessEnd(False, signal_words(ran.status), doubtful=ran.status == signal.SIGKILL)
+        why = _SIGNALS.get(ran.status, f"killed by signal {ran.status}")
+        return ProcessEnd(False, why, doubtful=ran.status == signal.SIGKILL)
     return ProcessEnd(True, "" if ran.status == 0 else last_words(ran))
-
-
-def signal_words(number: int) -> str:
-    """A signal that ended a process, in words."""
-    return _SIGNALS.get(number, f"killed by signal {number}")
 
 
 def last_words(ran: CompletedRun) -> str:

@@ -9,13 +9,12 @@ from __future__ import annotations
 import io
 import random
 import tokenize
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
 from .source_text import UnreadableSource as UnreadableSource
 from .statement_parsing import parse_statements
-from .statements import is_fully_covered
 
 MIN_FUNCTION_LINES = 4
 BRACKETS = {"(": ")", "[": "]", "{": "}"}
@@ -38,22 +37,16 @@ class Gap:
     end: int
 
 
-def functions(source: str, covered: Collection[int] | None = None, *, documented: bool = True) -> Iterator[tuple[str, range]]:
-    """The functions of more than three lines.
+def functions(source: str, *, documented: bool = True) -> Iterator[tuple[str, range]]:
+    """The functions of more than three lines: dotted name, and the numbers (from 1) of the lines of the body, after the docstring.
 
-    Parameters:
-        covered: numbers of the lines that tests execute. With it only functions whose statements are all among them.
-        documented: only those with a docstring.
-
-    Yields: the dotted name, and the numbers (from 1) of the lines of the body, after the docstring.
-    Raises: UnreadableSource.
+    documented: only those with a docstring. Raises UnreadableSource.
     """
     for function in parse_statements(source).functions:
         docstring, last = function.docstring, function.last_line
         if (documented and docstring is None) or last - function.first_line + 1 < MIN_FUNCTION_LINES:
             continue
-        if covered is None or is_fully_covered(function, covered):
-            yield function.name, range(docstring.last_line + 1 if docstring else function.body[0].first_line, last + 1)
+        yield function.name, range(docstring.last_line + 1 if docstring else function.body[0].first_line, last + 1)
 
 
 def lines_inside_strings(source: str) -> set[int]:
@@ -81,12 +74,12 @@ def lines_inside_strings(source: str) -> set[int]:
     return inside
 
 
-def sample_lines(source: str, seed: str, *, covered: Collection[int] | None = None, documented: bool = True) -> list[Line]:
+def sample_lines(source: str, seed: str, *, documented: bool = True) -> list[Line]:
     """One random line of each function, no line twice (functions nest). The same source and seed give the same lines.
 
-    covered, documented: as in `functions`. Raises UnreadableSource.
+    documented: as in `functions`. Raises UnreadableSource.
     """
-    found = list(functions(source, covered, documented=documented))
+    found = list(functions(source, documented=documented))
     if not found:
         return []
     starts = parse_statements(source).starts

@@ -25,7 +25,6 @@ from .statements import Function, Module, Statement, all_statements, blocks_of, 
 
 MIN_CHARACTERS = 32
 MAX_CHARACTERS = 384
-CONTEXT_CHARACTERS = 1024
 
 _NAME = re.compile(r"\w+")
 _DECLARATION = re.compile(r"(?:^|;)\s*(?:nonlocal|global)\b([^;#]*)")
@@ -48,14 +47,8 @@ class Region:
     statement: str
 
 
-def candidates(
-    source: str,
-    *,
-    eligible_lines: Collection[int] | None = None,
-    min_characters: int = MIN_CHARACTERS,
-    max_characters: int = MAX_CHARACTERS,
-) -> list[Region]:
-    """Every region of min_characters to max_characters, in the order of the functions.
+def candidates(source: str, *, eligible_lines: Collection[int] | None = None, min_characters: int = MIN_CHARACTERS) -> list[Region]:
+    """Every region of min_characters to MAX_CHARACTERS, in the order of the functions.
 
     No region has a docstring, or a statement that shares a line with its block's header (`if x: return y`).
 
@@ -68,12 +61,12 @@ def candidates(
     found: list[Region] = []
     for function in parse_statements(source).functions:
         for block in blocks_of(function):
-            found.extend(_of_block(source, function, block, eligible_lines, min_characters, max_characters))
+            found.extend(_of_block(source, function, block, eligible_lines, min_characters))
     return found
 
 
 def _of_block(
-    source: str, function: Function, block: Sequence[Statement], lines: Collection[int] | None, min_characters: int, max_characters: int
+    source: str, function: Function, block: Sequence[Statement], lines: Collection[int] | None, min_characters: int
 ) -> Iterator[Region]:
     ends = [code_end(source, statement.end) for statement in block]
     usable = [
@@ -83,7 +76,7 @@ def _of_block(
         runs = False
         for j in range(i, len(block)):
             length = ends[j] - first.start
-            if not usable[j] or length > max_characters:
+            if not usable[j] or length > MAX_CHARACTERS:
                 break
             runs = runs or block[j].runs
             if length >= min_characters and (lines is None or runs):
@@ -112,7 +105,7 @@ def weights(source: str, regions: Sequence[Region]) -> list[float]:
 
 
 def drawn(weighted: Sequence[float], seed: str | int, count: int) -> list[int]:
-    """Draw at most `count` items without replacement, each time in proportion to the weights.
+    """Draw at most `count` items without replacement, each time in proportion to the weights; a project's are those of its files joined.
 
     Returns: their indices in the order drawn. The same seed and weights give the same ones; a smaller count gives the beginning of them.
     """
@@ -122,17 +115,7 @@ def drawn(weighted: Sequence[float], seed: str | int, count: int) -> list[int]:
     return [i for _, i in heapq.nsmallest(count, waits)]
 
 
-def sample_regions(source: str, seed: str | int, count: int, *, eligible_lines: Collection[int] | None = None) -> list[Region]:
-    """Draw at most `count` different regions of a file; they may overlap.
-
-    To sample a project join the candidates of its files: `drawn(weights(a) + weights(b), …)`. eligible_lines: as in `candidates`.
-    Raises UnreadableSource.
-    """
-    found = candidates(source, eligible_lines=eligible_lines)
-    return [found[i] for i in drawn(weights(source, found), seed, count)]
-
-
-def context(source: str, region: Region, characters: int = CONTEXT_CHARACTERS) -> tuple[str, str]:
+def context(source: str, region: Region, characters: int) -> tuple[str, str]:
     """The text before and after a region: whole lines of at most so many characters on either side.
 
     The indentation of the region's first line and the end of its last line belong to these texts, count, and are always there.

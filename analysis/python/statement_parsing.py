@@ -28,9 +28,9 @@ def _read(source: str) -> Module | str:
     except UnreadableSource as refusal:
         try:
             from . import statements_libcst
-        except ImportError:
-            return f"{refusal} (syntax newer than this Python's is read where libcst is installed)"
-        try:
+
             return statements_libcst.read(source)
+        except ImportError:  # a Python that has nothing installed reads its own syntax
+            return str(refusal)
         except UnreadableSource as other:
             return f"{refusal}; and by libcst: {str(other).splitlines()[0]}"

@@ -10,38 +10,18 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-KINDS = {
-    "FunctionDef": "function",
-    "AsyncFunctionDef": "function",
-    "ClassDef": "class",
-    "Return": "return",
-    "Delete": "delete",
-    "Del": "delete",
-    "Assign": "assign",
-    "AugAssign": "assign",
-    "AnnAssign": "assign",
-    "TypeAlias": "type",
-    "For": "for",
-    "AsyncFor": "for",
-    "While": "while",
-    "If": "if",
-    "With": "with",
-    "AsyncWith": "with",
-    "Match": "match",
-    "Raise": "raise",
-    "Try": "try",
-    "TryStar": "try",
-    "Assert": "assert",
-    "Import": "import",
-    "ImportFrom": "import",
-    "Global": "global",
-    "Nonlocal": "nonlocal",
-    "Expr": "expression",
-    "Pass": "pass",
-    "Break": "break",
-    "Continue": "continue",
+_KINDS = {
+    **dict.fromkeys(("FunctionDef", "AsyncFunctionDef"), "function"),
+    **dict.fromkeys(("AugAssign", "AnnAssign"), "assign"),
+    **{"ClassDef": "class", "Del": "delete", "TypeAlias": "type", "AsyncFor": "for", "AsyncWith": "with", "TryStar": "try"},
+    **{"ImportFrom": "import", "Expr": "expression"},
 }
-"""The kind of each statement, by the name of its node in Python's and in libcst's trees."""
+
+
+def kind_of(node: str) -> str:
+    """The kind of a statement, by the name of its node in Python's and in libcst's trees."""
+    return _KINDS.get(node, node.lower())
+
 
 _SEMICOLON = re.compile(r"(?:[ \t\f]|\\\r?\n)*;(?:[ \t\f]|\\\r?\n)*")
 
@@ -89,13 +69,11 @@ class Docstring:
 class Function:
     """One function.
 
-    name: dotted, with the names of the classes and functions around it. first_line: that of its `def`. header_last_line: the last line of
-    its parameters and its return annotation.
+    name: dotted, with the names of the classes and functions around it. first_line: that of its `def`.
     """
 
     name: str
     first_line: int
-    header_last_line: int
     last_line: int
     docstring: Docstring | None
     body: tuple[Statement, ...]
@@ -130,11 +108,6 @@ def all_statements(block: tuple[Statement, ...]) -> Iterator[Statement]:
         statement = pending.pop()
         yield statement
         pending.extend(inner for block in reversed(statement.blocks) for inner in reversed(block))
-
-
-def is_fully_covered(function: Function, lines: Collection[int]) -> bool:
-    """Whether all statements of a function that make code were executed, also those of functions and classes inside it."""
-    return all(is_covered(statement, lines) for statement in all_statements(function.body) if statement.runs)
 
 
 def is_covered(statement: Statement, lines: Collection[int]) -> bool:

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 
 from .source_text import BOM, UnreadableSource, line_starts
-from .statements import KINDS, Docstring, Function, Module, Statement, begins_line, header_last_line, joined_where_lines_are_shared
+from .statements import Docstring, Function, Module, Statement, begins_line, header_last_line, joined_where_lines_are_shared, kind_of
 
 _DECORATOR = re.compile(r"[ \t\f]*@")
 
@@ -68,13 +68,9 @@ class _Reader:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             docstring = self.leading_strings(node.body)
             if not isinstance(node, ast.ClassDef):
-                header = [part.end_lineno for part in ast.walk(node.args) if isinstance(part, ast.expr | ast.arg)]
-                header += [node.lineno, node.returns.end_lineno if node.returns else None]
-                header_last = max(filter(None, header))
-                self.functions.append(Function(".".join(names), node.lineno, header_last, last, docstring, blocks[0]))
-        name = type(node).__name__
+                self.functions.append(Function(".".join(names), node.lineno, last, docstring, blocks[0]))
         return Statement(
-            kind=KINDS.get(name, name.lower()),
+            kind=kind_of(type(node).__name__),
             start=start,
             end=end,
             first_line=first,

@@ -15,7 +15,7 @@ from libcst.metadata import CodePosition, CodeRange, MetadataWrapper, PositionPr
 
 from .libcst_parsing import parse_module
 from .source_text import UnreadableSource, line_starts
-from .statements import KINDS, Docstring, Function, Module, Statement, begins_line, header_last_line
+from .statements import Docstring, Function, Module, Statement, begins_line, header_last_line, kind_of
 
 # libcst drops a form feed at the start of a line and the white space before it, which is no indentation
 _BEFORE_FORM_FEED = re.compile(r"[ \t\f]*\f")
@@ -81,7 +81,7 @@ class _Reader:
         first, last = self.ranges[nodes[0]], self.ranges[nodes[-1]]
         start = self.offset(first.start)
         return Statement(
-            kind=_kind(nodes[0]),
+            kind=kind_of(type(nodes[0]).__name__),
             start=start,
             end=self.offset(last.end),
             first_line=first.start.line,
@@ -103,11 +103,10 @@ class _Reader:
         if isinstance(node, cst.FunctionDef | cst.ClassDef):
             docstring = self.leading_strings(node.body.body)
             if isinstance(node, cst.FunctionDef):
-                header = max(self.ranges[part].end.line for part in _header(node))
-                self.functions.append(Function(".".join(names), keyword.line, header, last.last_line, docstring, blocks[0]))
+                self.functions.append(Function(".".join(names), keyword.line, last.last_line, docstring, blocks[0]))
         start = self.offset(begin)
         return Statement(
-            kind=_kind(node),
+            kind=kind_of(type(node).__name__),
             start=start,
             end=last.end,
             first_line=begin.line,
@@ -141,11 +140,6 @@ def _positions(text: str) -> tuple[cst.Module, Mapping[cst.CSTNode, CodeRange]]:
         raise UnreadableSource("nested too deep for libcst") from None
 
 
-def _kind(node: cst.CSTNode) -> str:
-    name = type(node).__name__
-    return KINDS.get(name, name.lower())
-
-
 def _bodies(node: cst.CSTNode) -> Iterator[cst.BaseSuite]:
     """The suites of a compound statement; an `elif` is a block of the `if` that it belongs to."""
     while isinstance(node, cst.If) and node.orelse:
@@ -156,19 +150,6 @@ def _bodies(node: cst.CSTNode) -> Iterator[cst.BaseSuite]:
     for part in [node, *inside, *after]:
         if (body := getattr(part, "body", None)) is not None:
             yield body
-
-
-def _header(node: cst.FunctionDef) -> Iterator[cst.CSTNode]:
-    """The parts of a function's header: its name, its parameters, its return annotation."""
-    yield node.name
-    if node.returns is not None:
-        yield node.returns
-    parameters = node.params
-    stars = [star for star in (parameters.star_arg, parameters.star_kwarg) if isinstance(star, cst.Param)]
-    for parameter in (*parameters.posonly_params, *parameters.params, *stars, *parameters.kwonly_params):
-        # a parameter's own range reaches beyond its comma to the next line
-        yield parameter.name
-        yield from (part for part in (parameter.annotation, parameter.default) if part is not None)
 
 
 def _is_string(node: cst.CSTNode) -> bool:

@@ -42,7 +42,7 @@ def candidates(source: str, language: str, span: tuple[int, int], *, most: int) 
         raise ValueError(f"characters {span[0]}-{span[1]} are no span of a source of {len(source)} characters")
     if most < 0:
         raise ValueError(f"at most {most} candidates: not a number of candidates")
-    names = [rule.NAME for rule in rules(language)]
+    names = [*rules(language)]
     kept = sorted(islice(_sound(source, language, span), most), key=lambda p: (p[1].start, p[0], p[1].rank))
     return [Candidate(names[order], change.start, change.end, change.text) for order, change in kept]
 
@@ -52,7 +52,7 @@ def _sound(source: str, language: str, span: tuple[int, int]) -> Iterator[tuple[
     lines, sound, seen = _lines(source, span), parses(language), {source}
     proposed = [
         (order, _apart(source, change))
-        for order, rule in enumerate(rules(language))
+        for order, rule in enumerate(rules(language).values())
         for change in rule.changes(source, lines)
         if touches(change.start, change.end, lines)
     ]

@@ -1,4 +1,4 @@
-"""The rules, one line each. A new one is a module in `python/` or `java/`, written like its neighbours, and a line here.
+"""The rules, one line each. A new one is a module in `python/` and in `java/`, written like its neighbours, and a line here.
 
 Of two rules that propose the same, the first one is named.
 """
@@ -10,27 +10,23 @@ from collections.abc import Callable
 
 from .rule import Change, Rule
 
-_KINDS = ("wrong_operator", "off_by_one", "missing_negation", "swapped_arguments", "wrong_name", "missing_guard")
-RULES = {
-    "python": _KINDS,
-    "java": _KINDS,
-}
+RULES = ("wrong_operator", "off_by_one", "missing_negation", "swapped_arguments", "wrong_name", "missing_guard")
+LANGUAGES = ("python", "java")
 
 
-def rules(language: str) -> list[Rule]:
-    """The rules of a language. Raises ValueError that lists what there is; ImportError without the language's parser."""
-    modules: list[Rule] = [importlib.import_module(f".{language}.{name}", __package__) for name in _of(language)]
-    return modules
+def rules(language: str) -> dict[str, Rule]:
+    """The rules of a language by name. Raises ValueError that lists what there is; ImportError without the language's parser."""
+    _check(language)
+    return {name: importlib.import_module(f".{language}.{name}", __package__) for name in RULES}
 
 
 def parses(language: str) -> Callable[[str, Change], bool]:
     """Says of a source that parses, and a change of it, whether the result parses. Raises as `rules`."""
-    _of(language)
+    _check(language)
     found: Callable[[str, Change], bool] = importlib.import_module(f".{language}.parsing", __package__).parses
     return found
 
 
-def _of(language: str) -> tuple[str, ...]:
-    if language not in RULES:
-        raise ValueError(f"no repairs for {language!r}; there are some for {', '.join(RULES)}")
-    return RULES[language]
+def _check(language: str) -> None:
+    if language not in LANGUAGES:
+        raise ValueError(f"no repairs for {language!r}; there are some for {', '.join(LANGUAGES)}")

@@ -1,6 +1,6 @@
 """What a rule is, in any language: it proposes changes of some lines, one edit each, that would undo one kind of bug.
 
-A rule is a module: NAME, EXAMPLE and `changes`. Its docstring states what it proposes. Offsets are in characters of the source.
+A rule is a module: EXAMPLE and `changes`. Its docstring states what it proposes. Offsets are in characters of the source.
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ class Rule(Protocol):
         parse, are dropped by the caller. Raises UnreadableSource.
     """
 
-    NAME: str
     EXAMPLE: tuple[str, str]
 
     def changes(self, source: str, lines: tuple[int, int]) -> Iterable[Change]: ...  # noqa: D102

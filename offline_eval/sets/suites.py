@@ -191,7 +191,7 @@ class Finding:
         try:
             if line is None:
                 return _found(place, "unfit")
-            bug = inject(source, "python", f"{self.seed}:{place.id}", line=(line.start, line.end))
+            bug = inject(source, f"{self.seed}:{place.id}", (line.start, line.end))
         except (Refused, UnreadableSource):
             return _found(place, "unfit")
         number, text = _number(source, line.start), bug.of(source)

@@ -15,7 +15,7 @@ from ..model.ipc import HEADER_BYTES, frame, parse
 _COMMAND = ("-P", "-m", "assay.server.verification.worker")  # -P: a workspace's json.py must not be imported in place of Python's own
 # One answer may take so long, the first runs of the whole suite included. Then the process is ended.
 MAX_ANSWER_S = 600.0
-# A process that nobody asks holds a copy of the project, and a warm one of its tests.
+# A process that nobody asks holds a copy of the project.
 _IDLE_S = 900.0
 # Its copy is removed meanwhile.
 _CLOSE_S = 6.0

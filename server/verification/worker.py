@@ -1,6 +1,6 @@
 """The process that runs a project's tests: `python -P -m assay.server.verification.worker PROJECT [PYTHON]`.
 
-It keeps a copy of the project with what the tests say of it, and a warm process of theirs. The copy is made anew when files change; to see
+It keeps a copy of the project with what the tests say of it. The copy is made anew when files change; to see
 that, files are looked at when something is asked: events do not come from every drive, and nobody needs the copy before. The end of stdin
 (the server is gone) ends this process, in the middle of a run, too; a jail ends with it.
 

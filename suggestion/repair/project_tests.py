@@ -231,7 +231,7 @@ class ProjectTests(AbstractContextManager["ProjectTests"]):
             raise NoTests(f"{file} is not in the project {self.project}, whose tests would be run") from None
 
     def close(self) -> None:
-        """End the warm process, and remove the copy."""
+        """Remove the copy."""
         self._oracle.close()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:

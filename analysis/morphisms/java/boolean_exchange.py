@@ -6,45 +6,40 @@ could get another type under `!`), and no assignment used as a value.
 
 from __future__ import annotations
 
-import random
+from collections.abc import Iterator
 
 from tree_sitter import Node
 
 from ..morphism import Refused, Site
 from ..text_edits import Edit
 from .program.names import Variable, is_write, names_of
-from .program.syntax import JavaSource, field, operator, parse, role, splice
+from .program.syntax import JavaSource, field, operator, role
 from .program.types import is_boolean
 
-NAME = "boolean_exchange"
-EQUIVALENT = True
 EXAMPLE = (
     "boolean f(int n) { boolean found = false; if (n > 1) found = n < 9; if (!found) n++; return found; }",
     "boolean f(int n) { boolean found = true; if (n > 1) found = !(n < 9); if (found) n++; return !found; }",
 )
 
 
-def sites(source: str) -> list[Site]:
+def places(java: JavaSource) -> Iterator[tuple[Site, Variable]]:
     """The declarations of local booleans."""
-    java = parse(source)
-    return [Site(*java.span(v.declared), v.name) for v in names_of(java).variables if v.kind == "local" and v.type == "boolean"]
+    for variable in names_of(java).variables:
+        if variable.kind == "local" and variable.type == "boolean":
+            yield Site(*java.span(variable.declared), variable.name), variable
 
 
-def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing is random here
+def edits(java: JavaSource, variable: Variable, _: object) -> list[Edit]:
     """Negate the variable. Raises Refused."""
-    java = parse(source)
-    variable = next((v for v in names_of(java).variables if java.span(v.declared) == (site.start, site.end)), None)
-    if variable is None or variable.kind != "local" or variable.type != "boolean":
-        raise Refused(f"no local boolean is declared at characters {site.start}-{site.end}")
     if variable.doubt:
         raise Refused(variable.doubt)
     if not any(not is_write(use) for use in variable.uses):
         raise Refused(f"{variable.name} is never read")
-    edits = [] if variable.initial is None else _negated(java, variable.initial)
+    found = [] if variable.initial is None else _negated(java, variable.initial)
     for use in variable.uses:
-        edits += _written(java, variable, use) if is_write(use) else _read(java, use)
+        found += _written(java, variable, use) if is_write(use) else _read(java, use)
     # two equal edits would negate the same thing twice, as in `found = !found`
-    return splice(source, [edit for edit in edits if edits.count(edit) == 1])
+    return [edit for edit in found if found.count(edit) == 1]
 
 
 def _read(java: JavaSource, use: Node) -> list[Edit]:

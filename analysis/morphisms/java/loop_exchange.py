@@ -9,7 +9,7 @@ Precondition for `for`: the body can come to its end, so that javac finds the up
 
 from __future__ import annotations
 
-import random
+from collections.abc import Iterator
 from textwrap import indent
 
 from tree_sitter import Node
@@ -19,10 +19,8 @@ from ..text_edits import Edit
 from .program.flow import binds_pattern, can_complete, constant, has_loop_of_unknown_length, jumps_to, may_be_constant
 from .program.javac import check_declarations_may_move
 from .program.names import names_of
-from .program.syntax import BLOCKS, COMMENTS, JavaSource, ancestors, field, indentation, newline, node_at, parse, splice, walk
+from .program.syntax import BLOCKS, COMMENTS, JavaSource, ancestors, field, indentation, newline, splice, walk
 
-NAME = "loop_exchange"
-EQUIVALENT = True
 EXAMPLE = (
     "int f(int n) {\n    int s = 0;\n    for (int i = 0; i < n; i++) {\n        s += i;\n    }\n    return s;\n}\n",
     "int f(int n) {\n    int s = 0;\n    int i = 0;\n    while (i < n) {\n        s += i;\n        i++;\n    }\n    return s;\n}\n",
@@ -31,23 +29,18 @@ _LOOPS = frozenset({"for_statement", "while_statement"})
 _GUARDED = frozenset({"try_statement", "try_with_resources_statement", "synchronized_statement"})
 
 
-def sites(source: str) -> list[Site]:
+def places(java: JavaSource) -> Iterator[tuple[Site, Node]]:
     """The `for` and `while` loops."""
-    java = parse(source)
-    return [Site(*java.span(n), n.type.split("_")[0]) for n in walk(java.root) if n.type in _LOOPS]
+    yield from ((Site(*java.span(n), n.type.split("_")[0]), n) for n in walk(java.root) if n.type in _LOOPS)
 
 
-def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing is random here
+def edits(java: JavaSource, loop: Node, _: object) -> list[Edit]:
     """Write the loop in the other way. Raises Refused."""
-    java = parse(source)
-    loop = node_at(java, site, _LOOPS)
     check_declarations_may_move(loop)
-    if loop.type == "while_statement":
-        return _as_for(java, loop)
-    return _as_while(java, loop)
+    return _as_for(java, loop) if loop.type == "while_statement" else [_as_while(java, loop)]
 
 
-def _as_for(java: JavaSource, loop: Node) -> str:
+def _as_for(java: JavaSource, loop: Node) -> list[Edit]:
     condition = field(loop, "condition")
     start, end = java.span(condition)
     keyword = java.span(loop)[0]
@@ -56,10 +49,10 @@ def _as_for(java: JavaSource, loop: Node) -> str:
         raise Refused("javac loses track of the variable of a pattern in the condition of a for")
     if any(n.type == "line_comment" for n in walk(condition)):
         raise Refused("a comment stands in the condition")
-    return splice(java.source, [Edit(keyword, keyword + len("while"), "for"), Edit(start, end, f"(; {inner.strip()}; )")])
+    return [Edit(keyword, keyword + len("while"), "for"), Edit(start, end, f"(; {inner.strip()}; )")]
 
 
-def _as_while(java: JavaSource, loop: Node) -> str:
+def _as_while(java: JavaSource, loop: Node) -> Edit:
     body = field(loop, "body")
     if any(c.type in COMMENTS for c in loop.children) or any(c.type == "line_comment" for p in _header(loop) for c in walk(p)):
         raise Refused("a comment stands in the header")
@@ -80,12 +73,12 @@ def _as_while(java: JavaSource, loop: Node) -> str:
     label = java.source[java.span(whole)[0] : java.span(loop)[0]]
     lines = [*before, label + head + text]
     if outer:
-        return splice(java.source, [Edit(*java.span(whole), (end + base).join(lines))])
+        return Edit(*java.span(whole), (end + base).join(lines))
     inner = end.join([*before, _dedented(label + head + text, base)])
     block = "{" + end + indent(inner, base + "    ", lambda line: bool(line.strip())) + end + base + "}"
     if _has_text_block(loop):
         block = "{ " + " ".join([*before, label + head + text]) + " }"
-    return splice(java.source, [Edit(*java.span(whole), block)])
+    return Edit(*java.span(whole), block)
 
 
 def _is_labelled(node: Node) -> bool:
@@ -143,8 +136,8 @@ def _initial(java: JavaSource, loop: Node) -> tuple[list[str], bool]:
 
 def _changed_body(java: JavaSource, body: Node, updates: list[str], continues: list[Node], base: str) -> str:
     start, stop = java.span(body)
-    edits = [Edit(*java.span(jump), f"{{ {' '.join([*updates, java.text(jump)])} }}") for jump in continues] if updates else []
-    local = [Edit(e.start - start, e.end - start, e.text) for e in edits]
+    spans = [(java.span(jump), f"{{ {' '.join([*updates, java.text(jump)])} }}") for jump in continues] if updates else []
+    local = [Edit(first - start, last - start, text) for (first, last), text in spans]
     text, end = splice(java.source[start:stop], local), newline(java)
     last = end + base + "    "
     added = "".join(last + update for update in updates) if can_complete(java, body) else ""

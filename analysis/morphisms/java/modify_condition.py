@@ -13,13 +13,12 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from ..morphism import Refused, Site
+from ..text_edits import Edit
 from .program.javac import check_not_tracked
 from .program.precedence import with_operator
-from .program.syntax import JavaSource, bare, field, operator, parse, splice, walk, words
+from .program.syntax import JavaSource, bare, field, operator, walk, words
 from .program.types import NUMERIC, UNBOXED, type_of
 
-NAME = "modify_condition"
-EQUIVALENT = False
 EXAMPLE = (
     "int f(int a, int b) { if (a == b) return 1; return 0; }",
     "int f(int a, int b) { if (a != b) return 1; return 0; }",
@@ -45,17 +44,6 @@ def conditions(java: JavaSource) -> Iterator[Node]:
             yield condition
 
 
-def operators(java: JavaSource) -> list[tuple[Node, Node, Node]]:
-    """(condition, binary expression, operator) of each operator that a condition is made of, in the order of the text."""
-    found: dict[int, tuple[Node, Node, Node]] = {}
-    for condition in conditions(java):
-        for node in _skeleton(condition):
-            if node.type == "binary_expression":
-                token = next(c for c in node.children if c.type == operator(node))
-                found.setdefault(token.start_byte, (condition, node, token))
-    return [found[at] for at in sorted(found)]
-
-
 def _skeleton(node: Node) -> Iterator[Node]:
     inner = bare(node)
     yield inner
@@ -66,24 +54,22 @@ def _skeleton(node: Node) -> Iterator[Node]:
         yield from _skeleton(field(inner, "operand"))
 
 
-def sites(source: str) -> list[Site]:
-    """The operators in conditions, outside of calls and indices."""
-    java = parse(source)
-    return [Site(*java.span(token), token.type) for _, _, token in operators(java) if token.type in CHANGES]
+def places(java: JavaSource) -> Iterator[tuple[Site, tuple[Node, Node]]]:
+    """The operators in conditions, outside of calls and indices, each with the condition and the binary expression."""
+    found: dict[int, tuple[Site, tuple[Node, Node]]] = {}
+    for condition in conditions(java):
+        for node in _skeleton(condition):
+            if node.type == "binary_expression" and operator(node) in CHANGES:
+                token = next(c for c in node.children if c.type == operator(node))
+                found.setdefault(token.start_byte, (Site(*java.span(token), token.type), (condition, node)))
+    return iter(found.values())
 
 
-def apply(source: str, site: Site, rng: random.Random) -> str:
-    """Replace the operator by a random one of those that fit. Raises Refused."""
-    java = parse(source)
-    return exchange(java, site, rng.choice(CHANGES.get(site.what) or (site.what,)))
-
-
-def exchange(java: JavaSource, site: Site, new: str) -> str:
-    """The source with another operator at a site, so bracketed that nothing else changes. Raises Refused where javac would notice."""
-    condition, node, token = next((o for o in operators(java) if java.span(o[2]) == (site.start, site.end)), (None, None, None))
-    if condition is None or node is None or token is None or token.type == new:
-        raise Refused(f"no operator of a condition stands at characters {site.start}-{site.end}")
+def edits(java: JavaSource, place: tuple[Node, Node], rng: random.Random) -> list[Edit]:
+    """Put a random other operator there, so bracketed that nothing else changes. Raises Refused where javac would notice."""
+    condition, node = place
+    new = rng.choice(CHANGES[operator(node)])
     check_not_tracked(java, condition, "condition")
     if new in "+-" and any(UNBOXED.get(t := type_of(java, field(node, side)) or "", t) not in NUMERIC for side in ("left", "right")):
         raise Refused("the operands are not shown to be numbers")
-    return splice(java.source, with_operator(java, node, new))
+    return with_operator(java, node, new)

@@ -6,7 +6,7 @@ block; the second can complete.
 
 from __future__ import annotations
 
-import random
+from collections.abc import Iterator
 from itertools import pairwise
 
 from tree_sitter import Node
@@ -16,48 +16,25 @@ from ..text_edits import Edit
 from .program.effects import commute, effects, in_try
 from .program.flow import can_complete, has_loop_of_unknown_length, leaves
 from .program.javac import check_declarations_may_move
-from .program.syntax import BLOCKS, TYPE_BODIES, JavaSource, parse, splice, statements, walk
+from .program.syntax import BLOCKS, TYPE_BODIES, JavaSource, statements, walk, words
 
-NAME = "permute_statements"
-EQUIVALENT = True
 EXAMPLE = (
     "int f(int n) {\n    int a = n + 1;\n    int b = n - 1;\n    return a * b;\n}\n",
     "int f(int n) {\n    int b = n - 1;\n    int a = n + 1;\n    return a * b;\n}\n",
 )
-_FIXED = frozenset(
-    {
-        "explicit_constructor_invocation",
-        "return_statement",
-        "throw_statement",
-        "break_statement",
-        "continue_statement",
-        "yield_statement",
-        ";",
-    }
-)
+_FIXED = words("explicit_constructor_invocation return_statement throw_statement break_statement continue_statement yield_statement ;")
 
 
-def _pairs(java: JavaSource) -> list[tuple[Node, Node]]:
-    pairs = []
-    for block in walk(java.root):
-        if block.type in BLOCKS:
-            inside = statements(block)
-            pairs += [(a, b) for a, b in pairwise(inside) if not {a.type, b.type} & _FIXED]
-    return sorted(pairs, key=lambda pair: pair[0].start_byte)
-
-
-def sites(source: str) -> list[Site]:
+def places(java: JavaSource) -> Iterator[tuple[Site, tuple[Node, Node]]]:
     """Each pair of neighbouring statements, without those that leave the block."""
-    java = parse(source)
-    return [Site(java.span(a)[0], java.span(b)[1]) for a, b in _pairs(java)]
+    for block in walk(java.root):
+        for a, b in pairwise(statements(block)) if block.type in BLOCKS else ():
+            if not {a.type, b.type} & _FIXED:
+                yield Site(java.span(a)[0], java.span(b)[1]), (a, b)
 
 
-def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing is random here
+def edits(java: JavaSource, pair: tuple[Node, Node], _: object) -> list[Edit]:
     """Swap them; comments stay where they are. Raises Refused."""
-    java = parse(source)
-    pair = next(((a, b) for a, b in _pairs(java) if (java.span(a)[0], java.span(b)[1]) == (site.start, site.end)), None)
-    if pair is None:
-        raise Refused(f"characters {site.start}-{site.end} are not two statements of a block")
     one, two = pair
     check_declarations_may_move(one)
     if any(n.type.endswith("_declaration") and n.type != "local_variable_declaration" for n in pair):
@@ -74,4 +51,4 @@ def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 -
         raise Refused("one may throw inside a try, where it shows what the other has changed")
     if leaves(one) or leaves(two) or not can_complete(java, two) or any(has_loop_of_unknown_length(java, n) for n in pair):
         raise Refused("one may not be followed by the other")
-    return splice(source, [Edit(*java.span(one), java.text(two)), Edit(*java.span(two), java.text(one))])
+    return [Edit(*java.span(one), java.text(two)), Edit(*java.span(two), java.text(one))]

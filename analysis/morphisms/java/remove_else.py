@@ -6,18 +6,16 @@ Precondition: the code does something, and javac still accepts the method: no re
 
 from __future__ import annotations
 
-import random
+from collections.abc import Iterator
 
 from tree_sitter import Node
 
 from ..morphism import Refused, Site
 from ..text_edits import Edit
 from .program.flow import assigns_tracked_variable, binds_pattern
-from .program.javac import compilable
-from .program.syntax import JavaSource, ancestors, field, node_at, parse, statements, walk, words
+from .program.javac import check_compiles
+from .program.syntax import JavaSource, ancestors, field, statements, walk, words
 
-NAME = "remove_else"
-EQUIVALENT = False
 EXAMPLE = (
     "int f(int n) { if (n > 3) { n = 1; } else { n = 2; } return n; }",
     "int f(int n) { if (n > 3) { n = 1; } return n; }",
@@ -29,27 +27,26 @@ _UNCHECKED = words(
 )
 
 
-def sites(source: str) -> list[Site]:
+def places(java: JavaSource) -> Iterator[tuple[Site, tuple[Node, Node]]]:
     """The ifs that have an else."""
-    java = parse(source)
-    return [Site(*java.span(n)) for n in walk(java.root) if n.type == "if_statement" and n.child_by_field_name("alternative")]
+    for node in walk(java.root):
+        if node.type == "if_statement" and (other := node.child_by_field_name("alternative")):
+            yield Site(*java.span(node)), (node, other)
 
 
-def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing is random here
+def edits(java: JavaSource, place: tuple[Node, Node], _: object) -> list[Edit]:
     """Remove the else. Raises Refused."""
-    java = parse(source)
-    node = node_at(java, site, {"if_statement"})
-    other = node.child_by_field_name("alternative")
-    if other is None:
-        raise Refused("the if has no else")
+    node, other = place
     if other.type == ";" or (other.type == "block" and not statements(other)):
         raise Refused("the else does nothing")
-    check_removal(java, node, other)
-    return compilable(java, [Edit(java.span(field(node, "consequence"))[1], java.span(other)[1], "")])
+    _check_removal(java, node, other)
+    removal = [Edit(java.span(field(node, "consequence"))[1], java.span(other)[1], "")]
+    check_compiles(java, removal)
+    return removal
 
 
-def check_removal(java: JavaSource, node: Node, removed: Node) -> None:
-    """Raise Refused where javac would no longer accept a method without an if's else, or without the whole if."""
+def _check_removal(java: JavaSource, node: Node, removed: Node) -> None:
+    """Raise Refused where javac would no longer accept a method without an if's else."""
     if assigns_tracked_variable(java, removed):
         raise Refused("a variable gets its value in what would go")
     if binds_pattern(field(node, "condition")):

@@ -8,38 +8,32 @@ file.
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 
 from ..morphism import Refused, Site
 from ..text_edits import Edit
 from .program.names import Variable, fresh_name, names_of
-from .program.syntax import ancestors, parse, splice
+from .program.syntax import JavaSource, ancestors
 
-NAME = "rename_variable"
-EQUIVALENT = True
 EXAMPLE = (
     "int twice(int n) { int result = n * 2; return result; }",
     "int twice(int n) { int store = n * 2; return store; }",
 )
 
 
-def sites(source: str) -> list[Site]:
+def places(java: JavaSource) -> Iterator[tuple[Site, Variable]]:
     """The declarations."""
-    java = parse(source)
-    return [Site(*java.span(v.declared), v.name) for v in names_of(java).variables]
+    yield from ((Site(*java.span(variable.declared), variable.name), variable) for variable in names_of(java).variables)
 
 
-def apply(source: str, site: Site, rng: random.Random) -> str:
+def edits(java: JavaSource, variable: Variable, rng: random.Random) -> list[Edit]:
     """Give the variable a name drawn from common ones that the file does not use. Raises Refused."""
-    java = parse(source)
-    variable = next((v for v in names_of(java).variables if java.span(v.declared) == (site.start, site.end)), None)
-    if variable is None:
-        raise Refused(f"no variable is declared at characters {site.start}-{site.end}")
     if variable.doubt:
         raise Refused(variable.doubt)
     if _named_as_component(variable):
         raise Refused("a record's constructor has to name its parameters as the record does")
     new = fresh_name(java, rng)
-    return splice(source, [Edit(*java.span(node), new) for node in (variable.declared, *variable.uses)])
+    return [Edit(*java.span(node), new) for node in (variable.declared, *variable.uses)]
 
 
 def _named_as_component(variable: Variable) -> bool:

@@ -6,7 +6,7 @@ must always give a value, and change nothing. Nothing is negated, so NaN compare
 
 from __future__ import annotations
 
-import random
+from collections.abc import Iterator
 
 from tree_sitter import Node
 
@@ -16,11 +16,9 @@ from .program.effects import NULL, Effects, commute, effects
 from .program.flow import may_be_constant
 from .program.names import lacks_initial_value, names_of
 from .program.precedence import LEVEL
-from .program.syntax import JavaSource, bare, field, node_at, operator, parse, splice, walk
+from .program.syntax import JavaSource, bare, field, operator, walk
 from .program.types import PRIMITIVE, is_primitive, type_of
 
-NAME = "reorder_condition"
-EQUIVALENT = True
 EXAMPLE = (
     "boolean f(int n, String s) { return n < s.length() && n != 3; }",
     "boolean f(int n, String s) { return s.length() > n && n != 3; }",
@@ -28,22 +26,16 @@ EXAMPLE = (
 MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "==": "==", "!=": "!=", "&&": "&&", "||": "||"}
 
 
-def sites(source: str) -> list[Site]:
+def places(java: JavaSource) -> Iterator[tuple[Site, Node]]:
     """The comparisons, conjunctions and disjunctions."""
-    java = parse(source)
-    conditions = (n for n in walk(java.root) if n.type == "binary_expression" and operator(n) in MIRRORED)
-    return [Site(*java.span(n), operator(n)) for n in conditions]
+    for node in walk(java.root):
+        if node.type == "binary_expression" and operator(node) in MIRRORED:
+            yield Site(*java.span(node), operator(node)), node
 
 
-def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing is random here
+def edits(java: JavaSource, node: Node, _: object) -> list[Edit]:
     """Swap the sides. Raises Refused."""
-    java = parse(source)
-    node = node_at(java, site, {"binary_expression"})
-    while node.type == "binary_expression" and operator(node) != site.what and node.parent is not None:
-        node = node.parent
     sign = operator(node)
-    if sign not in MIRRORED:
-        raise Refused(f"{sign} is no comparison")
     left, right = field(node, "left"), field(node, "right")
     if java.text(left) == java.text(right):
         raise Refused("both sides are the same")
@@ -52,9 +44,7 @@ def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 -
         raise Refused(reason)
     token = next(c for c in node.children if c.type == sign)
     moved = f"({java.text(left)})" if left.type == "binary_expression" and LEVEL[operator(left)] <= LEVEL[sign] else java.text(left)
-    return splice(
-        source, [Edit(*java.span(left), java.text(right)), Edit(*java.span(token), MIRRORED[sign]), Edit(*java.span(right), moved)]
-    )
+    return [Edit(*java.span(left), java.text(right)), Edit(*java.span(token), MIRRORED[sign]), Edit(*java.span(right), moved)]
 
 
 def _compared(java: JavaSource, left: Node, right: Node, sign: str) -> tuple[Effects, Effects]:

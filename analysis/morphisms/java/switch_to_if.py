@@ -8,6 +8,7 @@ The selector is evaluated once; a null throws as it does in a `switch`. Order is
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from dataclasses import dataclass
 from textwrap import dedent, indent
 
@@ -28,17 +29,12 @@ from .program.syntax import (
     indentation,
     is_switch_statement,
     newline,
-    node_at,
-    parse,
-    splice,
     statements,
     walk,
     words,
 )
 from .program.types import PRIMITIVE, UNBOXED, type_of
 
-NAME = "switch_to_if"
-EQUIVALENT = True
 EXAMPLE = (
     "int f(int n) {\n    switch (n) {\n        case 1:\n        case 2:\n            n = 5;\n            break;\n"
     "        default:\n            n = 0;\n    }\n    return n;\n}\n",
@@ -57,19 +53,15 @@ class _Branch:
     span: tuple[int, int]
 
 
-def sites(source: str) -> list[Site]:
+def places(java: JavaSource) -> Iterator[tuple[Site, Node]]:
     """The switch statements, without switches whose value is used."""
-    java = parse(source)
-    return [Site(*java.span(n)) for n in walk(java.root) if is_switch_statement(n)]
+    yield from ((Site(*java.span(node)), node) for node in walk(java.root) if is_switch_statement(node))
 
 
-def apply(source: str, site: Site, rng: random.Random) -> str:
+def edits(java: JavaSource, switch: Node, rng: random.Random) -> list[Edit]:
     """Write it as a chain of ifs; the name of the variable that holds the selector is random. Raises Refused."""
-    java = parse(source)
-    switch = node_at(java, site, {"switch_expression"})
     place = switch.parent
-    if place is None or not is_switch_statement(switch):
-        raise Refused("the value of the switch is used")
+    assert place is not None
     if place.type == "labeled_statement":
         raise Refused("the switch has a label")
     check_declarations_may_move(switch)
@@ -89,7 +81,7 @@ def apply(source: str, site: Site, rng: random.Random) -> str:
     text = before + (end + base if before else "") + text
     if place.type not in BLOCKS and (before or place.type != "switch_block_statement_group"):
         text = "{ " + text + " }"
-    return splice(source, [Edit(site.start, site.end, text)])
+    return [Edit(*java.span(switch), text)]
 
 
 def _block(body: str, base: str, end: str) -> str:

@@ -15,18 +15,25 @@ from ..text_edits import Edit
 from .program.flow import can_complete, has_loop_of_unknown_length
 from .program.javac import check_declarations_may_move
 from .program.names import fresh_name
-from .program.syntax import BLOCKS, JavaSource, indentation, newline, parse, splice, statements, walk
+from .program.syntax import BLOCKS, JavaSource, indentation, newline, statements, walk
 from .program.types import is_own
 
-NAME = "unused_statement"
-EQUIVALENT = True
 EXAMPLE = (
     "int f(int n) {\n    return n + 1;\n}\n",
     "int f(int n) {\n    int store = 8;\n    return n + 1;\n}\n",
 )
 
 
-def _places(java: JavaSource) -> Iterator[tuple[int, Node, Node | None]]:
+Place = tuple[int, Node, Node | None]
+
+
+def places(java: JavaSource) -> list[tuple[Site, Place]]:
+    """Before each statement of a block or a switch group, and at the end of each block."""
+    found = [(Site(at, at, "before" if following else "end"), (at, block, following)) for at, block, following in _places(java)]
+    return sorted(found, key=lambda place: (place[0].start, place[0].what))
+
+
+def _places(java: JavaSource) -> Iterator[Place]:
     """The places for a statement: the character, the block, and the next statement or None at the end of the block."""
     for block in walk(java.root):
         if block.type not in BLOCKS and block.type != "switch_block_statement_group":
@@ -38,20 +45,9 @@ def _places(java: JavaSource) -> Iterator[tuple[int, Node, Node | None]]:
             yield java.span(inside[-1])[1] if inside else java.span(block)[0] + 1, block, None
 
 
-def sites(source: str) -> list[Site]:
-    """Before each statement of a block or a switch group, and at the end of each block."""
-    java = parse(source)
-    return sorted((Site(at, at, "before" if following else "end") for at, _, following in _places(java)), key=lambda s: (s.start, s.what))
-
-
-def apply(source: str, site: Site, rng: random.Random) -> str:
+def edits(java: JavaSource, place: Place, rng: random.Random) -> list[Edit]:
     """Insert a statement of a random kind. Raises Refused."""
-    java = parse(source)
-    wanted = (site.start, site.what)
-    place = next(((b, f) for at, b, f in _places(java) if (at, "before" if f else "end") == wanted), None)
-    if place is None:
-        raise Refused(f"no statement can stand at character {site.start}")
-    block, following = place
+    at, block, following = place
     check_declarations_may_move(following or block)
     if following is not None and following.type == "explicit_constructor_invocation":
         raise Refused("a call of another constructor has to stand first")
@@ -61,13 +57,13 @@ def apply(source: str, site: Site, rng: random.Random) -> str:
     end = newline(java)
     if following is not None:
         indent = indentation(java, following)
-        return splice(source, [Edit(site.start, site.start, _statement(java, rng, indent, end) + end + indent)])
+        return [Edit(at, at, _statement(java, rng, indent, end) + end + indent)]
     if inside:
         indent = indentation(java, inside[-1])
-        return splice(source, [Edit(site.start, site.start, end + indent + _statement(java, rng, indent, end))])
+        return [Edit(at, at, end + indent + _statement(java, rng, indent, end))]
     indent = indentation(java, block)
     text = end + indent + "    " + _statement(java, rng, indent + "    ", end) + end + indent
-    return splice(source, [Edit(site.start, site.start, text)])
+    return [Edit(at, at, text)]
 
 
 def _statement(java: JavaSource, rng: random.Random, indent: str, end: str) -> str:

@@ -7,20 +7,17 @@ side, `:=`, or `&=`, `|=`, `^=`. Every place that means it, in nested functions 
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator
 
 import libcst as cst
 
 from ...python.syntax.effects import reflective
 from ...python.syntax.exact_types import exact_types
-from ...python.syntax.parsed import Parsed, parse
+from ...python.syntax.parsed import Parsed
 from ...python.syntax.scopes import Occurrence, Variable, scopes
 from ..morphism import Refused, Site
-from ..text_edits import Edit, edited
+from ..text_edits import Edit
 
-NAME = "boolean_exchange"
-EQUIVALENT = True
 EXAMPLE = (
     "def has(items, x):\n    found = False\n    for y in items:\n        if y is x:\n            found = True\n    return found\n",
     "def has(items, x):\n    found = True\n    for y in items:\n        if y is x:\n            found = False\n    return not found\n",
@@ -28,23 +25,19 @@ EXAMPLE = (
 _OPPOSITE = {"True": "False", "False": "True"}
 
 
-def sites(source: str) -> list[Site]:
-    """One for each local variable to which a constant, negation or comparison that is a bool is assigned. Raises UnreadableSource."""
-    parsed = parse(source)
-    local = (v for v in scopes(parsed).variables if v.scope.kind == "function" and any(_looks_boolean(parsed, o) for o in v.bindings))
-    return sorted((Site(*parsed.spans[v.occurrences[0].node], v.name) for v in local), key=lambda s: s.start)
+def places(parsed: Parsed) -> Iterator[tuple[Site, Variable]]:
+    """Each local variable to which a constant, negation or comparison that is a bool is assigned."""
+    for variable in scopes(parsed).variables:
+        if variable.scope.kind == "function" and any(_looks_boolean(parsed, o) for o in variable.bindings):
+            yield Site(*parsed.spans[variable.occurrences[0].node], variable.name), variable
 
 
-def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing is random here
-    """The source with the variable negated everywhere. Raises Refused."""
-    parsed = parse(source)
-    variable = next((v for v in scopes(parsed).variables if parsed.spans[v.occurrences[0].node][0] == site.start), None)
-    if variable is None or variable.scope.kind != "function":
-        raise Refused("no local variable begins here")
+def edits(parsed: Parsed, variable: Variable, _: object) -> list[Edit]:
+    """Negate the variable everywhere. Raises Refused."""
     if (word := reflective(parsed)) is not None:
         raise Refused(f"the file uses {word}, which may see the values of variables")
     # of nested assignments the outer one's text goes around the inner one's
-    return edited(source, sorted((e for o in variable.occurrences for e in _negated(parsed, variable, o)), key=lambda e: e.start))
+    return sorted((e for o in variable.occurrences for e in _negated(parsed, variable, o)), key=lambda e: e.start)
 
 
 def _looks_boolean(parsed: Parsed, occurrence: Occurrence) -> bool:

@@ -12,6 +12,7 @@ skip; the body on its own lines; `iter`, `next`, `object`, `int` and `range` mea
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 
 import libcst as cst
 
@@ -19,13 +20,11 @@ from ...python.syntax.effects import reflective
 from ...python.syntax.exact_types import INTS, exact_types
 from ...python.syntax.layout import line_end, newline, own_block, reindented, statement_start
 from ...python.syntax.names import fresh
-from ...python.syntax.parsed import Parsed, parse
+from ...python.syntax.parsed import Parsed
 from ...python.syntax.scopes import scopes
 from ..morphism import Refused, Site
-from ..text_edits import Edit, edited
+from ..text_edits import Edit
 
-NAME = "loop_exchange"
-EQUIVALENT = True
 EXAMPLE = (
     "def total(items):\n    s = 0\n    for i in range(len(items)):\n        s += items[i]\n    return s\n",
     "def total(items):\n    s = 0\n    index, stop = 0, len(items)\n    while index < stop:\n        i = index\n        index += 1\n"
@@ -37,18 +36,14 @@ ITERATORS, ITEMS, SENTINELS = ("iterator", "items_left", "source"), ("item", "en
 _PLAIN = frozenset({"range", "str", "bytes", "list", "tuple", "dict", "set", "frozenset"})
 
 
-def sites(source: str) -> list[Site]:
-    """One for each `for` and `while` statement; what: which of the two. Raises UnreadableSource."""
-    parsed = parse(source)
-    return sorted((Site(*parsed.spans[n], "for" if isinstance(n, cst.For) else "while") for n in _loops(parsed)), key=lambda s: s.start)
+def places(parsed: Parsed) -> Iterator[tuple[Site, cst.For | cst.While]]:
+    """Each `for` and `while` statement; what: which of the two."""
+    yield from ((Site(*parsed.spans[node], "for"), node) for node in parsed.all(cst.For))
+    yield from ((Site(*parsed.spans[node], "while"), node) for node in parsed.all(cst.While))
 
 
-def apply(source: str, site: Site, rng: random.Random) -> str:
-    """The source with the other kind of loop. Raises Refused."""
-    parsed = parse(source)
-    node = next((n for n in _loops(parsed) if parsed.spans[n] == (site.start, site.end)), None)
-    if node is None:
-        raise Refused("no loop stands here")
+def edits(parsed: Parsed, node: cst.For | cst.While, rng: random.Random) -> list[Edit]:
+    """Write the other kind of loop. Raises Refused."""
     if parsed.function_of(node) is None:
         raise Refused("outside of a function the hidden variables would be seen by others")
     if (word := reflective(parsed)) is not None:
@@ -57,19 +52,15 @@ def apply(source: str, site: Site, rng: random.Random) -> str:
     if indentation is None or inner is None:
         raise Refused("the loop or its body does not begin a line")
     if isinstance(node, cst.While):
-        return edited(source, _as_for(parsed, node, inner, rng))
+        return _as_for(parsed, node, inner, rng)
     if node.asynchronous is not None:
         raise Refused("async for awaits its items")
     counted = _counted(parsed, node)
     if counted is not None:
-        return edited(source, _counting(parsed, node, counted, inner, rng))
+        return _counting(parsed, node, counted, inner, rng)
     if not scopes(parsed).unbound("iter", "next", "object"):
         raise Refused("iter, next or object is bound to something else")
-    return edited(source, _iterating(parsed, node, (indentation, inner), rng))
-
-
-def _loops(parsed: Parsed) -> list[cst.For | cst.While]:
-    return [*parsed.all(cst.For), *parsed.all(cst.While)]
+    return _iterating(parsed, node, (indentation, inner), rng)
 
 
 def _as_for(parsed: Parsed, node: cst.While, inner: str, rng: random.Random) -> list[Edit]:
@@ -78,7 +69,7 @@ def _as_for(parsed: Parsed, node: cst.While, inner: str, rng: random.Random) -> 
     if not scopes(parsed).unbound("iter", "int"):
         raise Refused("iter or int is bound to something else")
     start, (test, test_end) = parsed.spans[node][0], parsed.span(node.test)
-    edits = [Edit(start, test_end, f"for {fresh(parsed, rng, STEPS)[0]} in iter(int, 1)")]
+    edits = [Edit(start, test_end, f"for {fresh(parsed, rng, STEPS)} in iter(int, 1)")]
     if parsed.text(node.test) != "True":
         unit = inner.removeprefix(parsed.indentation(node) or "")
         text = f"{inner}if not ({parsed.source[test:test_end]}):{newline(parsed)}{inner}{unit}break{newline(parsed)}"
@@ -114,12 +105,12 @@ def _alone(parsed: Parsed, node: cst.BaseExpression) -> str:
 
 
 def _counting(parsed: Parsed, node: cst.For, counted: tuple[str, str], inner: str, rng: random.Random) -> list[Edit]:
-    index, (start, stop) = fresh(parsed, rng, INDICES)[0], counted
+    index, (start, stop) = fresh(parsed, rng, INDICES), counted
     end, indentation, line = newline(parsed), parsed.indentation(node) or "", parsed.text(node.target)
     if stop.isdecimal():
         before = f"{index} = {start}"
     else:
-        limit = fresh(parsed, rng, STOPS)[0]
+        limit = fresh(parsed, rng, STOPS)
         before, stop = f"{index}, {limit} = {start}, {stop}", limit
     head = Edit(parsed.spans[node][0], parsed.span(node.iter)[1], f"{before}{end}{indentation}while {index} < {stop}")
     return [head, Edit(*_before_body(parsed, node), f"{inner}{line} = {index}{end}{inner}{index} += 1{end}")]
@@ -128,7 +119,7 @@ def _counting(parsed: Parsed, node: cst.For, counted: tuple[str, str], inner: st
 def _iterating(parsed: Parsed, node: cst.For, indentations: tuple[str, str], rng: random.Random) -> list[Edit]:
     outer, inner = indentations
     end, types = newline(parsed), exact_types(parsed)
-    iterator, item, sentinel = (fresh(parsed, rng, words)[0] for words in (ITERATORS, ITEMS, SENTINELS))
+    iterator, item, sentinel = (fresh(parsed, rng, words) for words in (ITERATORS, ITEMS, SENTINELS))
     iterable = parsed.text(node.iter)
     if isinstance(node.iter, cst.Tuple) and not node.iter.lpar:
         iterable = f"({iterable})"

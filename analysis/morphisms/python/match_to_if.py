@@ -17,13 +17,11 @@ import libcst as cst
 from ...python.syntax.effects import bound_elsewhere, effects, reflective
 from ...python.syntax.layout import newline, own_block, reindented
 from ...python.syntax.names import fresh
-from ...python.syntax.parsed import Parsed, parse
+from ...python.syntax.parsed import Parsed
 from ...python.syntax.scopes import scopes
 from ..morphism import Refused, Site
-from ..text_edits import Edit, edited
+from ..text_edits import Edit
 
-NAME = "match_to_if"
-EQUIVALENT = True
 EXAMPLE = (
     "def name(n):\n    match n:\n        case 0 | 1:\n            return 'few'\n        case _:\n            return 'many'\n",
     "def name(n):\n    if n == 0 or n == 1:\n        return 'few'\n    else:\n        return 'many'\n",
@@ -41,29 +39,24 @@ class _Branch:
     name: str | None
 
 
-def sites(source: str) -> list[Site]:
-    """One for each `match`; what: its subject. Raises UnreadableSource."""
-    parsed = parse(source)
-    return sorted((Site(*parsed.spans[m], parsed.text(m.subject)) for m in parsed.all(cst.Match)), key=lambda s: s.start)
+def places(parsed: Parsed) -> Iterator[tuple[Site, cst.Match]]:
+    """Each `match`; what: its subject."""
+    yield from ((Site(*parsed.spans[node], parsed.text(node.subject)), node) for node in parsed.all(cst.Match))
 
 
-def apply(source: str, site: Site, rng: random.Random) -> str:
-    """The source with `if` in its place. Raises Refused."""
-    parsed = parse(source)
-    node = next((m for m in parsed.all(cst.Match) if parsed.spans[m] == (site.start, site.end)), None)
-    if node is None:
-        raise Refused("no match statement stands here")
+def edits(parsed: Parsed, node: cst.Match, rng: random.Random) -> list[Edit]:
+    """Put `if` in its place. Raises Refused."""
     indentation = parsed.indentation(node)
     if indentation is None:
         raise Refused("the match does not begin its line")
     first = parsed.line_start(parsed.spans[node.cases[0]][0])
-    if source[source.index(":", parsed.span(node.subject)[1]) + 1 : first].strip():
+    if parsed.source[parsed.source.index(":", parsed.span(node.subject)[1]) + 1 : first].strip():
         raise Refused("a comment stands between match and its first case")
     subject, assignment = _subject(parsed, node, rng)
     if assignment is not None:
         assignment = f"{assignment}{newline(parsed)}{indentation}"
     text = "".join(_clauses(parsed, node, subject, indentation))
-    return edited(source, [Edit(*parsed.spans[node], (assignment or "") + text)])
+    return [Edit(*parsed.spans[node], (assignment or "") + text)]
 
 
 def _subject(parsed: Parsed, node: cst.Match, rng: random.Random) -> tuple[str, str | None]:
@@ -81,7 +74,7 @@ def _subject(parsed: Parsed, node: cst.Match, rng: random.Random) -> tuple[str, 
         raise Refused(f"the file uses {word}, which may see a new variable")
     if isinstance(node.subject, cst.Tuple) and not node.subject.lpar:
         raise Refused("the subject is a tuple without parentheses, whose patterns look into it")
-    name = fresh(parsed, rng, SUBJECTS)[0]
+    name = fresh(parsed, rng, SUBJECTS)
     return name, f"{name} = {parsed.text(node.subject)}"
 
 

@@ -8,16 +8,15 @@ beyond that. Random: which of the other orderings.
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 
 import libcst as cst
 
 from ...python.syntax.conditions import decisions
-from ...python.syntax.parsed import Parsed, parse
+from ...python.syntax.parsed import Parsed
 from ..morphism import Refused, Site
-from ..text_edits import Edit, edited
+from ..text_edits import Edit
 
-NAME = "modify_condition"
-EQUIVALENT = False
 EXAMPLE = (
     "def positive(n):\n    return 1 if n != 0 and n + 0 == n else 0\n",
     "def positive(n):\n    return 1 if n == 0 and n + 0 == n else 0\n",
@@ -30,25 +29,15 @@ OTHERS = {
 }  # fmt: skip
 
 
-def sites(source: str) -> list[Site]:
-    """One for each comparison operator, `and` and `or` of a condition; what: the operator. Raises UnreadableSource."""
-    parsed = parse(source)
-    return sorted((Site(*parsed.spans[o], " ".join(parsed.text(o).split())) for o in _operators(parsed)), key=lambda s: s.start)
+def places(parsed: Parsed) -> Iterator[tuple[Site, cst.CSTNode]]:
+    """Each comparison operator, `and` and `or` of a condition; what: the operator."""
+    for node in decisions(parsed):
+        for operator in [node.operator] if isinstance(node, cst.BooleanOperation) else [target.operator for target in node.comparisons]:
+            yield Site(*parsed.spans[operator], " ".join(parsed.text(operator).split())), operator
 
 
-def apply(source: str, site: Site, rng: random.Random) -> str:
-    """The source with another operator there. Raises Refused."""
-    parsed = parse(source)
-    operator = next((o for o in _operators(parsed) if parsed.spans[o] == (site.start, site.end)), None)
-    if operator is None:
-        raise Refused("no operator of a condition stands here")
+def edits(parsed: Parsed, operator: cst.CSTNode, rng: random.Random) -> list[Edit]:
+    """Put another operator there. Raises Refused."""
     if "\\" in parsed.text(operator) or "#" in parsed.text(operator):
         raise Refused("the operator stands on two lines")
-    return edited(source, [Edit(site.start, site.end, rng.choice(OTHERS[type(operator).__name__]))])
-
-
-def _operators(parsed: Parsed) -> list[cst.CSTNode]:
-    found: list[cst.CSTNode] = []
-    for node in decisions(parsed):
-        found += [node.operator] if isinstance(node, cst.BooleanOperation) else [target.operator for target in node.comparisons]
-    return found
+    return [Edit(*parsed.spans[operator], rng.choice(OTHERS[type(operator).__name__]))]

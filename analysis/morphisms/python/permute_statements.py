@@ -9,20 +9,20 @@ variables afterwards.
 
 from __future__ import annotations
 
-import random
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import TypeGuard
 
 import libcst as cst
 
 from ...python.syntax.effects import Effects, bound_elsewhere, effects, reflective
 from ...python.syntax.exact_types import ATOMS
 from ...python.syntax.layout import line_end
-from ...python.syntax.parsed import Parsed, parse
+from ...python.syntax.parsed import Parsed
 from ...python.syntax.scopes import Variable
 from ..morphism import Refused, Site
-from ..text_edits import Edit, edited
+from ..text_edits import Edit
 
-NAME = "permute_statements"
-EQUIVALENT = True
 EXAMPLE = (
     "def area(shape):\n    total = 0\n    width = shape.width()\n    return total + width\n",
     "def area(shape):\n    width = shape.width()\n    total = 0\n    return total + width\n",
@@ -32,45 +32,32 @@ _LOOPS = cst.For | cst.While
 Neighbours = tuple[cst.SimpleStatementLine, cst.SimpleStatementLine]
 
 
-def sites(source: str) -> list[Site]:
-    """One for each two neighbouring lines of a function that are assignments, expressions or assertions. Raises UnreadableSource."""
-    parsed = parse(source)
-    return [Site(parsed.spans[a][0], parsed.spans[b][1]) for a, b in _neighbours(parsed)]
+def places(parsed: Parsed) -> Iterator[tuple[Site, Neighbours]]:
+    """Each two neighbouring lines of a function that are assignments, expressions or assertions."""
+    for block in parsed.all(cst.IndentedBlock):
+        if parsed.function_of(block) is not None:
+            for a, b in pairwise(block.body):
+                if _movable(a, parsed) and _movable(b, parsed):
+                    yield Site(parsed.spans[a][0], parsed.spans[b][1]), (a, b)
 
 
-def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing is random here
-    """The source with the two statements exchanged, each with the comment behind it. Raises Refused."""
-    parsed = parse(source)
-    found = next(((a, b) for a, b in _neighbours(parsed) if (parsed.spans[a][0], parsed.spans[b][1]) == (site.start, site.end)), None)
-    if found is None:
-        raise Refused("no two statements stand here")
+def edits(parsed: Parsed, found: Neighbours, _: object) -> list[Edit]:
+    """Exchange the two statements, each with the comment behind it. Raises Refused."""
     if (word := reflective(parsed)) is not None:
         raise Refused(f"the file uses {word}, which may see the values of variables")
     spans = [(parsed.spans[line][0], line_end(parsed, parsed.spans[line][1])) for line in found]
-    if source[spans[0][1] : spans[1][0]].strip():
+    if parsed.source[spans[0][1] : spans[1][0]].strip():
         raise Refused("a comment stands between the two statements")
     known = effects(parsed)
     first = _why_not(known, found[0], found[1])
     second = _why_not(known, found[1], found[0]) if first else None
     if first and second:
         raise Refused(first if first == second else f"{first}; {second}")
-    texts = [source[start:end] for start, end in spans]
-    return edited(source, [Edit(*spans[0], texts[1]), Edit(*spans[1], texts[0])])
+    texts = [parsed.source[start:end] for start, end in spans]
+    return [Edit(*spans[0], texts[1]), Edit(*spans[1], texts[0])]
 
 
-def _neighbours(parsed: Parsed) -> list[Neighbours]:
-    found = []
-    for block in parsed.all(cst.IndentedBlock):
-        if parsed.function_of(block) is not None:
-            for a, b in zip(block.body, block.body[1:], strict=False):
-                if _movable(parsed, a) and _movable(parsed, b):
-                    assert isinstance(a, cst.SimpleStatementLine)
-                    assert isinstance(b, cst.SimpleStatementLine)
-                    found.append((a, b))
-    return sorted(found, key=lambda pair: parsed.spans[pair[0]][0])
-
-
-def _movable(parsed: Parsed, line: cst.BaseStatement | cst.BaseSmallStatement) -> bool:
+def _movable(line: cst.CSTNode, parsed: Parsed) -> TypeGuard[cst.SimpleStatementLine]:
     if not isinstance(line, cst.SimpleStatementLine) or len(line.body) != 1 or not isinstance(line.body[0], _MOVABLE):
         return False
     statement = line.body[0]

@@ -6,40 +6,31 @@ belongs to the branch before. Precondition: the branch is one of an `if` stateme
 
 from __future__ import annotations
 
-import random
+from collections.abc import Iterator
 
 import libcst as cst
 
 from ...python.syntax.layout import next_line
-from ...python.syntax.parsed import Parsed, parse
-from ..morphism import Refused, Site
-from ..text_edits import Edit, edited
+from ...python.syntax.parsed import Parsed
+from ..morphism import Site
+from ..text_edits import Edit
 
-NAME = "remove_else"
-EQUIVALENT = False
 EXAMPLE = (
     "def sign(n):\n    s = 0\n    if n < 0:\n        s = -1\n    else:\n        s = 1\n    return s\n",
     "def sign(n):\n    s = 0\n    if n < 0:\n        s = -1\n    return s\n",
 )
 
 
-def sites(source: str) -> list[Site]:
-    """One for each `elif` and `else` of an `if`; what: which of the two. Raises UnreadableSource."""
-    parsed = parse(source)
-    return sorted((Site(*parsed.spans[b], "else" if isinstance(b, cst.Else) else "elif") for b in _branches(parsed)), key=lambda s: s.start)
+def places(parsed: Parsed) -> Iterator[tuple[Site, cst.If | cst.Else]]:
+    """Each `elif` and `else` of an `if`; what: which of the two."""
+    for node in parsed.all(cst.If):
+        if (branch := node.orelse) is not None:
+            yield Site(*parsed.spans[branch], "else" if isinstance(branch, cst.Else) else "elif"), branch
 
 
-def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing is random here
-    """The source without the branch's lines. Raises Refused."""
-    parsed = parse(source)
-    branch = next((b for b in _branches(parsed) if parsed.spans[b][0] == site.start), None)
-    if branch is None:
-        raise Refused("no branch of an if begins here")
-    start = parsed.line_start(site.start)
+def edits(parsed: Parsed, branch: cst.If | cst.Else, _: object) -> list[Edit]:
+    """Take the branch's lines away."""
+    start, end = parsed.spans[branch]
     following = branch.orelse if isinstance(branch, cst.If) else None
-    end = parsed.line_start(parsed.spans[following][0]) if following is not None else next_line(parsed, parsed.spans[branch][1])
-    return edited(source, [Edit(start, end, "")])
-
-
-def _branches(parsed: Parsed) -> list[cst.If | cst.Else]:
-    return [node.orelse for node in parsed.all(cst.If) if node.orelse is not None]
+    end = parsed.line_start(parsed.spans[following][0]) if following is not None else next_line(parsed, end)
+    return [Edit(parsed.line_start(start), end, "")]

@@ -9,41 +9,35 @@ prints the name, nor where the file can look at its own frames (`locals`, `eval`
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 
 import libcst as cst
 
 from ...python.syntax.effects import reflective
 from ...python.syntax.names import fresh
-from ...python.syntax.parsed import Parsed, parse
+from ...python.syntax.parsed import Parsed
 from ...python.syntax.scopes import Scopes, Variable, scopes
 from ..morphism import Refused, Site
-from ..text_edits import Edit, edited
+from ..text_edits import Edit
 
-NAME = "rename_variable"
-EQUIVALENT = True
 EXAMPLE = (
     "def mean(items, /):\n    total = 0\n    for x in items:\n        total += x\n    return total / len(items)\n",
     "def mean(items, /):\n    value = 0\n    for x in items:\n        value += x\n    return value / len(items)\n",
 )
 
 
-def sites(source: str) -> list[Site]:
-    """One for each variable of a function or comprehension, at its first occurrence; what: its name. Raises UnreadableSource."""
-    parsed = parse(source)
-    local = (v for v in scopes(parsed).variables if v.scope.kind in ("function", "comprehension"))
-    return sorted((Site(*parsed.spans[v.occurrences[0].node], v.name) for v in local), key=lambda s: s.start)
+def places(parsed: Parsed) -> Iterator[tuple[Site, Variable]]:
+    """Each variable of a function or comprehension, at its first occurrence; what: its name."""
+    for variable in scopes(parsed).variables:
+        if variable.scope.kind in ("function", "comprehension"):
+            yield Site(*parsed.spans[variable.occurrences[0].node], variable.name), variable
 
 
-def apply(source: str, site: Site, rng: random.Random) -> str:
-    """The source with a random fresh name. Raises Refused."""
-    parsed = parse(source)
-    known = scopes(parsed)
-    variable = next((v for v in known.variables if parsed.spans[v.occurrences[0].node][0] == site.start), None)
-    if variable is None or variable.scope.kind not in ("function", "comprehension"):
-        raise Refused("no local variable begins here")
-    _check(parsed, known, variable)
-    name = fresh(parsed, rng)[0]
-    return edited(source, (Edit(*parsed.spans[o.node], name) for o in variable.occurrences))
+def edits(parsed: Parsed, variable: Variable, rng: random.Random) -> list[Edit]:
+    """Give it a random fresh name. Raises Refused."""
+    _check(parsed, scopes(parsed), variable)
+    name = fresh(parsed, rng)
+    return [Edit(*parsed.spans[o.node], name) for o in variable.occurrences]
 
 
 def _check(parsed: Parsed, known: Scopes, variable: Variable) -> None:

@@ -8,19 +8,17 @@ first. Of `and`, `or`: both sides can be evaluated, and asked for their truth, w
 
 from __future__ import annotations
 
-import random
+from collections.abc import Iterator
 
 import libcst as cst
 
 from ...python.syntax.conditions import decisions
 from ...python.syntax.effects import Effects, effects
 from ...python.syntax.exact_types import ATOMS, CONTAINERS
-from ...python.syntax.parsed import parse
+from ...python.syntax.parsed import Parsed
 from ..morphism import Refused, Site
-from ..text_edits import Edit, edited
+from ..text_edits import Edit
 
-NAME = "reorder_condition"
-EQUIVALENT = True
 EXAMPLE = (
     "def sign(n):\n    if n < 0:\n        return -1\n    return 1\n",
     "def sign(n):\n    if 0 > n:\n        return -1\n    return 1\n",
@@ -33,42 +31,33 @@ _MIRROR = {
 _LEAVE_THE_DECISION = frozenset({"int", "str", "bytes", "NoneType"})
 
 
-def sites(source: str) -> list[Site]:
-    """One for each comparison but `in`, each `and` and each `or` of a condition; what: the operator. Raises UnreadableSource."""
-    parsed = parse(source)
-    found = []
+def places(parsed: Parsed) -> Iterator[tuple[Site, cst.BooleanOperation | cst.Comparison]]:
+    """Each comparison but `in`, each `and` and each `or` of a condition; what: the operator."""
     for node in decisions(parsed):
         if isinstance(node, cst.BooleanOperation):
-            found.append(Site(*parsed.spans[node], "and" if isinstance(node.operator, cst.And) else "or"))
+            yield Site(*parsed.spans[node], "and" if isinstance(node.operator, cst.And) else "or"), node
         elif not any(isinstance(t.operator, cst.In | cst.NotIn) for t in node.comparisons):
-            found.append(Site(*parsed.spans[node], parsed.text(node.comparisons[0].operator)))
-    return found
+            yield Site(*parsed.spans[node], parsed.text(node.comparisons[0].operator)), node
 
 
-def apply(source: str, site: Site, rng: random.Random) -> str:  # noqa: ARG001 - nothing is random here
-    """The source with the two sides exchanged. Raises Refused."""
-    parsed = parse(source)
-    node = next((n for n in decisions(parsed) if parsed.spans[n] == (site.start, site.end)), None)
-    if node is None:
-        raise Refused("no condition stands here")
+def edits(parsed: Parsed, node: cst.BooleanOperation | cst.Comparison, _: object) -> list[Edit]:
+    """Exchange the two sides. Raises Refused."""
     if parsed.printed(node):
         raise Refused('an f-string prints the text of the condition by "="')
     known = effects(parsed)
     if isinstance(node, cst.BooleanOperation):
-        left, right, operator = node.left, node.right, site.what
+        left, right, operator = node.left, node.right, "and" if isinstance(node.operator, cst.And) else "or"
         _check_boolean(known, left, right)
     else:
         if len(node.comparisons) > 1:
             raise Refused("a chain of comparisons evaluates its sides in its order")
         left, right = node.left, node.comparisons[0].comparator
-        operator = _MIRROR.get(type(node.comparisons[0].operator).__name__, "")
-        if not operator:
-            raise Refused("membership has no other direction")
+        operator = _MIRROR[type(node.comparisons[0].operator).__name__]
         _check_comparison(known, left, right, operator)
     (first, first_end), (second, second_end) = parsed.span(left), parsed.span(right)
-    if "#" in source[first_end:second]:
+    if "#" in parsed.source[first_end:second]:
         raise Refused("a comment stands between the two sides")
-    return edited(source, [Edit(first, second_end, f"{source[second:second_end]} {operator} {source[first:first_end]}")])
+    return [Edit(first, second_end, f"{parsed.text(right)} {operator} {parsed.text(left)}")]
 
 
 def _check_boolean(known: Effects, left: cst.BaseExpression, right: cst.BaseExpression) -> None:

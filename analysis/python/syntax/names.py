@@ -14,14 +14,14 @@ WORDS = (
 )  # fmt: skip
 
 
-def fresh(parsed: Parsed, rng: random.Random, words: tuple[str, ...] = WORDS, *, count: int = 1) -> list[str]:
-    """Draw different names that stand nowhere in the file, not even in strings and comments, and are no keywords or built-ins.
+def fresh(parsed: Parsed, rng: random.Random, words: tuple[str, ...] = WORDS) -> str:
+    """Draw a name that stands nowhere in the file, not even in strings and comments, and is no keyword or built-in.
 
-    words: the names to draw from; they are numbered (`value_2`) where too few are free.
+    words: the names to draw from; they are numbered (`value_2`) where none is free.
     """
     taken = parsed.identifiers() | set(dir(builtins)) | set(keyword.kwlist) | set(keyword.softkwlist)
     number, free = 1, [word for word in words if word not in taken]
-    while len(free) < count:
+    while not free:
         number += 1
-        free += [name for word in words if (name := f"{word}_{number}") not in taken]
-    return rng.sample(free, count)
+        free = [name for word in words if (name := f"{word}_{number}") not in taken]
+    return rng.choice(free)

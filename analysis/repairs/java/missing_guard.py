@@ -10,7 +10,6 @@ from ...morphisms.java.modify_condition import conditions
 from ...morphisms.java.program.syntax import JavaSource, bare, field, operator, parse, walk
 from ..rule import Change, touches
 
-NAME = "missing_guard"
 EXAMPLE = (
     "int f(int[] a, int i) { if (a[i] > 0) return a[i]; return 0; }",
     "int f(int[] a, int i) { if (i < a.length && a[i] > 0) return a[i]; return 0; }",

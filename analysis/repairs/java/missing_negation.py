@@ -11,7 +11,6 @@ from ...morphisms.java.program.syntax import bare, field, operator, parse, walk
 from ...morphisms.java.program.types import is_boolean
 from ..rule import Change, touches
 
-NAME = "missing_negation"
 EXAMPLE = (
     "int f(boolean done) { if (done) return 1; return 0; }",
     "int f(boolean done) { if (!done) return 1; return 0; }",

@@ -9,27 +9,44 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from ...bugs.java.off_by_one import LARGEST, numbers
 from ...morphisms.java.program.syntax import JavaSource, field, operator, parse, role, walk
 from ...morphisms.java.program.types import NUMERIC, type_of
 from ..rule import Change, touches
 
-NAME = "off_by_one"
 EXAMPLE = ("int f(int[] a, int n) { return a[n - 2]; }", "int f(int[] a, int n) { return a[n - 1]; }")
 _INDEXES = frozenset({"identifier", "field_access", "method_invocation"})
+_INDEXED = ("charAt", "get", "substring", "subList")
+_LARGEST = 2**31 - 1
 
 
 def changes(source: str, lines: tuple[int, int]) -> Iterator[Change]:
     """The numbers and indexes of the lines, moved by one. Raises UnreadableSource."""
     java = parse(source)
-    for number in numbers(java):
+    for number in _numbers(java):
         if touches(*java.span(number), lines):
             value = int(java.text(number))
-            near = [other for other in (value - 1, value + 1) if 0 <= other <= LARGEST]
+            near = [other for other in (value - 1, value + 1) if 0 <= other <= _LARGEST]
             yield from (Change(*java.span(number), str(other), rank) for rank, other in enumerate(near))
     for node in walk(java.root):
         if touches(*java.span(node), lines):
             yield from _sums(java, node)
+
+
+def _numbers(java: JavaSource) -> Iterator[Node]:
+    """The whole numbers that count or index something."""
+    for node in walk(java.root):
+        above = node.parent
+        if node.type != "decimal_integer_literal" or above is None or not java.text(node).isdecimal():
+            continue
+        if (above.type == "binary_expression" and operator(above) in ("+", "-") and type_of(java, above) in NUMERIC) or (
+            above.type == "array_access" and role(node) == "index"
+        ):
+            yield node
+        elif above.type == "argument_list" and above.parent is not None and above.parent.type == "method_invocation":
+            if java.text(field(above.parent, "name")) in _INDEXED:
+                yield node
+        elif above.type == "variable_declarator" and above.parent is not None and role(above.parent) == "init":
+            yield node
 
 
 def _sums(java: JavaSource, node: Node) -> Iterator[Change]:

@@ -1,6 +1,7 @@
-"""Use another operator: those that the bug puts in its place, and those in whose place the bug puts it.
+"""Use another operator: `a - b` becomes `a + b`, `total -= x` becomes `total += x`, `i--` becomes `i++`, `<` each other one of its kind.
 
-Where the bug had to add brackets, they may go with it: `(a + b) * c` becomes `a * b * c`.
+Arithmetic is left alone where its operands are not shown to be numbers. Where the wrong operator needed brackets, they may go with it:
+`(a + b) * c` becomes `a * b * c`.
 """
 
 from __future__ import annotations
@@ -9,15 +10,21 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from ...bugs.java.wrong_operator import CHANGES, FREE, on_numbers, tokens
 from ...morphisms.java.program.precedence import with_operator
-from ...morphisms.java.program.syntax import JavaSource, field, parse
+from ...morphisms.java.program.syntax import COMMENTS, JavaSource, field, operator, parse, walk
+from ...morphisms.java.program.types import NUMERIC, UNBOXED, type_of
 from ...morphisms.text_edits import Edit
 from ..rule import Change, touches
 from .edits import changed
 
-NAME = "wrong_operator"
 EXAMPLE = ("int f(int a, int b) { return a - b; }", "int f(int a, int b) { return a + b; }")
+_ORDER = ("<", "<=", ">", ">=")
+_FREE = {sign: tuple(s for s in _ORDER if s != sign) for sign in _ORDER} | {"==": ("!=",), "!=": ("==",), "&&": ("||",), "||": ("&&",)}
+_ON_NUMBERS = {"+": ("-",), "-": ("+",), "*": ("+",), "/": ("*",), "%": ("/",), "<<": (">>",), ">>": ("<<",)}
+_ASSIGNING = {"+=": ("-=",), "-=": ("+=",), "*=": ("+=",), "/=": ("*=",)}
+# what stands by mistake for what
+_BUGS = _FREE | _ON_NUMBERS | _ASSIGNING | {"++": ("--",), "--": ("++",)}
+_WITH_OPERATOR = frozenset({"binary_expression", "assignment_expression", "update_expression"})
 # those that move a limit by one come first
 _FIRST = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
 
@@ -25,14 +32,20 @@ _FIRST = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
 def changes(source: str, lines: tuple[int, int]) -> Iterator[Change]:
     """Each operator of the lines becomes each other one. Raises UnreadableSource."""
     java = parse(source)
-    for node, token in tokens(java):
-        if not touches(*java.span(token), lines):
+    nodes = [n for n in walk(java.root) if n.type in _WITH_OPERATOR and operator(n) in _BUGS]
+    tokens = [(n, next(c for c in n.children if c.type == operator(n))) for n in nodes]
+    for node, token in sorted(tokens, key=lambda pair: pair[1].start_byte):
+        if not touches(*java.span(token), lines) or (token.type not in _FREE and not _on_numbers(java, node)):
             continue
-        others = dict.fromkeys([*CHANGES[token.type], *(sign for sign, made in CHANGES.items() if token.type in made)])
-        if token.type not in FREE and not on_numbers(java, node):
-            continue
+        others = dict.fromkeys([*_BUGS[token.type], *(sign for sign, made in _BUGS.items() if token.type in made)])
         for rank, other in enumerate(sorted(others, key=lambda sign: _FIRST.get(token.type) != sign)):
             yield from _with(java, node, token, other, rank)
+
+
+def _on_numbers(java: JavaSource, node: Node) -> bool:
+    """Whether all operands of an expression are shown to be numbers."""
+    operands = [c for c in node.named_children if c.type not in COMMENTS]
+    return all(UNBOXED.get(t := type_of(java, o) or "", t) in NUMERIC for o in operands)
 
 
 def _with(java: JavaSource, node: Node, token: Node, sign: str, rank: int) -> Iterator[Change]:

@@ -18,7 +18,6 @@ from ...python.syntax.scopes import scopes
 from ..rule import Change, touches
 from .names import is_called
 
-NAME = "missing_guard"
 EXAMPLE = (
     "def f(items):\n    return items[0]\n",
     "def f(items):\n    if not items:\n        return None\n    return items[0]\n",

@@ -15,7 +15,6 @@ from ...python.syntax.parsed import Parsed, parse
 from ...python.syntax.scopes import CONSTANTS
 from ..rule import Change, touches
 
-NAME = "missing_negation"
 EXAMPLE = ("def f(items):\n    return items\n", "def f(items):\n    return not items\n")
 _OPPOSITE: dict[type[cst.CSTNode], str] = {
     cst.In: "not in",

@@ -10,14 +10,13 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from ...bugs.python.off_by_one import bounds, moved
+from ...bugs.off_by_one import bounds, moved
 from ...python.syntax.exact_types import INTS, Types, exact_types
 from ...python.syntax.parsed import Parsed, parse
 from ...python.syntax.scopes import scopes
 from ..rule import Change, touches
 from .names import in_annotation
 
-NAME = "off_by_one"
 EXAMPLE = (
     "def f(items):\n    return [i for i in range(len(items) - 1)]\n",
     "def f(items):\n    return [i for i in range(len(items))]\n",

@@ -10,13 +10,12 @@ from itertools import pairwise
 
 import libcst as cst
 
-from ...bugs.python.swapped_arguments import neighbours
+from ...bugs.swapped_arguments import neighbours
 from ...python.syntax.exact_types import NUMBERS, exact_types
 from ...python.syntax.parsed import Parsed, parse
 from ..rule import Change, touches
 from .names import in_annotation
 
-NAME = "swapped_arguments"
 EXAMPLE = ("def f(a, b):\n    return divmod(b, a)\n", "def f(a, b):\n    return divmod(a, b)\n")
 _ORDERED = cst.Subtract | cst.Divide | cst.FloorDivide | cst.Modulo | cst.Power | cst.Add
 _LOOSE = 1

@@ -17,7 +17,6 @@ from ...python.syntax.scopes import Occurrence, Scope, Variable, scopes
 from ..rule import Change, touches
 from .names import in_annotation, is_called
 
-NAME = "wrong_name"
 EXAMPLE = ("def f(low, high):\n    return low - low\n", "def f(low, high):\n    return high - low\n")
 _OPPOSITE = {"min": "max", "max": "min", "any": "all", "all": "any"}
 # of names of the module, of attributes of the same object, and of attributes that look alike

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...bugs.python.wrong_operator import FAMILIES, operators
+from ...bugs.wrong_operator import FAMILIES, operators
 from ...python.syntax.parsed import parse
 from ..rule import Change, touches
 from .names import in_annotation
 
-NAME = "wrong_operator"
 EXAMPLE = ("def f(a, b):\n    return a < b\n", "def f(a, b):\n    return a <= b\n")
 # the order in which the others of a family are tried, where it is not that of the family
 _FIRST = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}

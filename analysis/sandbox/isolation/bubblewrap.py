@@ -19,7 +19,7 @@ import stat
 import subprocess
 import tempfile
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -73,20 +73,12 @@ def system_arguments() -> list[str]:
     return arguments
 
 
-def command(
-    program: str,
-    argv: Sequence[str],
-    *,
-    cwd: Path,
-    mounts: Sequence[view.Mount],
-    limits: Limits,
-    fds: tuple[int, int, int],
-) -> list[str]:
+def command(program: str, inside: view.Contents, fds: tuple[int, int, int]) -> list[str]:
     """The command line of bubblewrap.
 
     fds: it writes its process ids to the first, waits for a byte on the second, and reads its filter from the third.
     """
-    size = str(limits.file_bytes)
+    size = str(inside.limits.file_bytes)
     arguments = [program, "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--unshare-cgroup-try"]
     arguments += ["--disable-userns"] if "--disable-userns" in options(program) else []
     arguments += ["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "jail"]
@@ -94,10 +86,10 @@ def command(
     arguments += system_arguments()
     arguments += ["--size", size, "--tmpfs", "/dev/shm", "--remount-ro", "/dev", "--size", size, "--tmpfs", str(view.PRIVATE_TMP)]
     interpreter = [view.Mount(path, path) for path in view.interpreter_folders()]
-    for mount in sorted([*interpreter, *mounts], key=lambda mount: len(mount.target.parts)):
+    for mount in sorted([*interpreter, *inside.mounts], key=lambda mount: len(mount.target.parts)):
         arguments += ["--bind" if mount.writable else "--ro-bind", str(mount.source), str(mount.target)]
-    arguments += ["--remount-ro", "/", "--chdir", str(cwd), "--", "/bin/sh", "-c", ENTER, "sh"]
-    return [*arguments, *resource_limits(limits), *argv]
+    arguments += ["--remount-ro", "/", "--chdir", str(inside.cwd), "--", "/bin/sh", "-c", ENTER, "sh"]
+    return [*arguments, *resource_limits(inside.limits), *inside.argv]
 
 
 def resource_limits(limits: Limits) -> list[str]:
@@ -149,18 +141,8 @@ def _staging(hidden: Sequence[Path], place: Path) -> str:
     return "\n".join([*lines, f"umount -l {shlex.quote(str(place))}", "echo ok", "read -r _ || :"])
 
 
-def start(
-    argv: Sequence[str],
-    *,
-    cwd: Path,
-    mounts: Sequence[view.Mount],
-    environment: Mapping[str, str],
-    limits: Limits,
-    enter: Sequence[str],
-    stdin: int,
-    pass_fds: Sequence[int] = (),
-) -> BubblewrapJail:
-    """Start argv in a jail of its own. enter: the start of the command line, with which root drops to another user. Raises JailError."""
+def start(contents: view.Contents, enter: Sequence[str]) -> BubblewrapJail:
+    """Start contents in a jail of their own. enter: how the command line starts, by which root drops to another user. Raises JailError."""
     program = shutil.which("bwrap", path=os.environ.get("PATH", "") + ":/usr/bin:/usr/local/bin")
     if program is None:
         raise JailError("bubblewrap (bwrap) is not installed")
@@ -175,16 +157,16 @@ def start(
         try:
             os.write(write_filter, filter_bytes)
             os.close(write_filter)
-            line = [*enter, *command(program, argv, cwd=cwd, mounts=mounts, limits=limits, fds=inside)]
+            line = [*enter, *command(program, contents, inside)]
             try:
                 process = subprocess.Popen(
                     line,
-                    stdin=stdin,
+                    stdin=contents.stdin,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE,
-                    env=dict(environment),
+                    env=dict(contents.environment),
                     cwd="/",
-                    pass_fds=(*inside, *pass_fds),
+                    pass_fds=(*inside, *contents.pass_fds),
                     # a Ctrl-C in the terminal must not reach it
                     start_new_session=True,
                 )
@@ -193,7 +175,7 @@ def start(
         finally:
             for fd in inside:
                 os.close(fd)
-        return BubblewrapJail(process, told, open_gate, cgroup.make(limits, own_processes=1))
+        return BubblewrapJail(process, told, open_gate, cgroup.make(contents.limits, own_processes=1))
 
 
 def _pipe_that_stays_open() -> tuple[int, int]:

@@ -31,20 +31,11 @@ class Confinement:
 
     limits: Limits
     rules: int
-    allow_fork: bool
     filter: bytes | None
     address_space: int
 
-    def apply(self, *, forked: bool = False) -> None:
-        """Confine the calling process, irrevocably.
-
-        Parameters:
-            forked: it has just been forked, so it has one thread. In a jail without namespaces a child can't count its threads in /proc.
-
-        Raises: ConfinementError; the process must then end.
-        """
-        if not forked and _threads() > 1:
-            raise ConfinementError("only a process of one thread can be confined: fork first, start threads later")
+    def apply(self) -> None:
+        """Confine the calling process, which has one thread, irrevocably. Raises ConfinementError; the process must then end."""
         limits, used = self.limits, resource.getrusage(resource.RUSAGE_SELF)
         try:
             rlimits.bound_process(
@@ -52,9 +43,9 @@ class Confinement:
                 memory_bytes=limits.memory_bytes,
                 file_bytes=limits.file_bytes,
                 open_files=MAX_OPEN_FILES,
-                address_bytes=None if self.allow_fork else limits.memory_bytes + self.address_space,
+                address_bytes=limits.memory_bytes + self.address_space,
             )
-            filter_ = self.filter or _filter(self.allow_fork, os.getpid())
+            filter_ = self.filter or _filter(os.getpid())
             landlock.restrict(self.rules)
             os.close(self.rules)
             seccomp.install(filter_)
@@ -62,39 +53,25 @@ class Confinement:
             raise ConfinementError(f"this process can't be confined: {error}") from None
 
 
-def prepare(limits: Limits, *, readable: Sequence[Path] = (), writable: Sequence[Path] = (), allow_fork: bool = False) -> Confinement:
-    """Prepare a confinement that is applied after a fork. Parameters as in `confine`. Raises ConfinementError."""
+def prepare(limits: Limits, *, readable: Sequence[Path] = ()) -> Confinement:
+    """Prepare a confinement, which is applied after a fork.
+
+    Parameters:
+        limits: CPU time counts from when it is applied; the whole address space may grow by memory_bytes. The jail sees to the others.
+        readable: folders whose files may be read. No other file can be opened, for reading or writing; open ones stay open.
+
+    The process can start threads, but no process and no other program. Raises ConfinementError where the kernel can't do all of it.
+    """
     try:
-        rules = landlock.ruleset(readable=map(str, readable), writable=map(str, writable), execute=allow_fork)
+        rules = landlock.ruleset(readable=map(str, readable), writable=(), execute=False)
         scoped = landlock.abi() >= landlock.SCOPED_SIGNALS_ABI
-        return Confinement(limits, rules, allow_fork, _filter(allow_fork, None) if scoped else None, _address_space())
+        return Confinement(limits, rules, _filter(None) if scoped else None, _address_space())
     except (OSError, seccomp.UnsupportedArchitecture) as error:
         raise ConfinementError(f"this process can't be confined: {error}") from None
 
 
-def confine(limits: Limits, *, readable: Sequence[Path] = (), writable: Sequence[Path] = (), allow_fork: bool = False) -> None:
-    """Confine the calling process and all that it may start, irrevocably.
-
-    Parameters:
-        limits: CPU time counts from now; processes and wall_s are left to the jail.
-        readable, writable: folders whose files may be read, or read and written. No other file can be opened; open ones stay open.
-        allow_fork: without it the process can start threads, but no process and no other program, and its whole address space may grow by
-            limits.memory_bytes. With it each process may have that much private memory.
-
-    Raises: ConfinementError where the kernel can't do all of it, or the process has several threads; the process must then end.
-    """
-    prepare(limits, readable=readable, writable=writable, allow_fork=allow_fork).apply()
-
-
-def _filter(allow_fork: bool, own_id: int | None) -> bytes:
-    return seccomp.process_filter(fork=allow_fork, execute=allow_fork, attributes=False, own_id=own_id)
-
-
-def _threads() -> int:
-    try:
-        return len(list(Path("/proc/self/task").iterdir()))
-    except OSError:
-        raise ConfinementError("/proc can't be read, so the threads of this process can't be counted") from None
+def _filter(own_id: int | None) -> bytes:
+    return seccomp.process_filter(fork=False, execute=False, attributes=False, own_id=own_id)
 
 
 def _address_space() -> int:

@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
@@ -99,7 +99,8 @@ class Jail:
         """
         with adopting_orphans():
             try:
-                contained = self._begin(argv, cwd, mounts, environment, limits, subprocess.PIPE if stdin else subprocess.DEVNULL, ())
+                pipe = subprocess.PIPE if stdin else subprocess.DEVNULL
+                contained = self._begin(view.Contents(argv, cwd, mounts, environment, limits, pipe))
             except JailError as error:
                 return failed_run(str(error))
             killed_before = oom_kills()
@@ -140,7 +141,8 @@ class Jail:
         if not math.isinf(limits.cpu_s) and limits.cpu_s > 1 << 30:
             raise ValueError("cpu_s is beyond what the kernel counts: math.inf stands for no limit")
         writable = [mount.source for mount in mounts if mount.writable]
-        return RunningProcess(lambda: self._begin(argv, cwd, mounts, environment, limits, subprocess.PIPE, pass_fds), limits, writable)
+        contents = view.Contents(argv, cwd, mounts, environment, limits, subprocess.PIPE, pass_fds)
+        return RunningProcess(lambda: self._begin(contents), limits, writable)
 
     def defect(self) -> str:
         """Why this level does not work here, or nothing. Found by running a program in it."""
@@ -149,42 +151,20 @@ class Jail:
         ran = self.run(probe, cwd=view.PRIVATE_TMP, limits=Limits(cpu_s=10, wall_s=30, processes=4))
         return "" if ran.stdout == b"runs\n" else ran.reason or ran.stderr.decode(errors="replace").strip()
 
-    def _begin(
-        self,
-        argv: Sequence[str],
-        cwd: Path,
-        mounts: Sequence[Mount],
-        environment: Mapping[str, str],
-        limits: Limits,
-        stdin: int,
-        pass_fds: Sequence[int],
-    ) -> RunningJail:
-        if not argv or not cwd.is_absolute():
+    def _begin(self, contents: view.Contents) -> RunningJail:
+        if not contents.argv or not contents.cwd.is_absolute():
             raise ValueError("a program and an absolute working folder are needed")
-        for mount in mounts:
+        for mount in contents.mounts:
             if defect := view.mount_defect(mount):
                 raise JailError(defect)
-        variables = view.clean_environment(environment)
+        contents = replace(contents, environment=view.clean_environment(contents.environment))
         drops = os.geteuid() == 0 and self.isolation is not Isolation.NONE
         uid = bubblewrap.jail_user() if drops else None
-        stage = self._admit(mounts, uid) if uid is not None else None
+        stage = self._admit(contents.mounts, uid) if uid is not None else None
         if self.isolation is Isolation.BUBBLEWRAP:
-            enter = [] if uid is None else stage.enter(uid) if stage else bubblewrap.become(uid)
-            return bubblewrap.start(
-                argv, cwd=cwd, mounts=mounts, environment=variables, limits=limits, enter=enter, stdin=stdin, pass_fds=pass_fds
-            )
-        return launcher_jail.start(
-            argv,
-            cwd=cwd,
-            mounts=mounts,
-            environment=variables,
-            limits=limits,
-            confined=self.isolation is Isolation.LANDLOCK,
-            enter=stage.enter(None) if stage else [],
-            uid=uid,
-            stdin=stdin,
-            pass_fds=pass_fds,
-        )
+            return bubblewrap.start(contents, [] if uid is None else stage.enter(uid) if stage else bubblewrap.become(uid))
+        confined = self.isolation is Isolation.LANDLOCK
+        return launcher_jail.start(contents, confined=confined, enter=stage.enter(None) if stage else [], uid=uid)
 
     def _admit(self, mounts: Sequence[Mount], uid: int) -> bubblewrap.Stage | None:
         """Let uid use the mounts: make it the owner of the writable ones, and stage those that only root can reach."""

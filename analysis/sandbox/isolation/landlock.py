@@ -53,13 +53,12 @@ def abi() -> int:
         return 0
 
 
-def ruleset(*, readable: Iterable[str], writable: Iterable[str], execute: bool, scoped: bool = True) -> int:
-    """Make a set of rules. All that they do not allow is refused, TCP included.
+def ruleset(*, readable: Iterable[str], writable: Iterable[str], execute: bool) -> int:
+    """Make a set of rules. All that they do not allow is refused: TCP, and signals to processes outside, where the kernel can (ABI 6).
 
     Parameters:
         readable, writable: files and folders that may be read, or read and written. Paths that do not exist are left out.
         execute: whether these files may be run.
-        scoped: refuse signals to processes outside the rules, where the kernel can (ABI 6).
 
     Returns: a descriptor of the rules.
     Raises: OSError where the kernel has no Landlock.
@@ -69,7 +68,7 @@ def ruleset(*, readable: Iterable[str], writable: Iterable[str], execute: bool, 
         raise OSError("this kernel has no Landlock, or it is off")
     files = (1 << {1: 13, 2: 14, 3: 15, 4: 15}.get(version, 16)) - 1
     net = BIND_TCP | CONNECT_TCP if version >= 4 else 0
-    scopes = SCOPE_ABSTRACT_UNIX | SCOPE_SIGNAL if version >= SCOPED_SIGNALS_ABI and scoped else 0
+    scopes = SCOPE_ABSTRACT_UNIX | SCOPE_SIGNAL if version >= SCOPED_SIGNALS_ABI else 0
     libc = _libc()
     attributes = struct.pack("=QQQ", files, net, scopes)
     rules = _checked(libc.syscall(ctypes.c_long(CREATE), attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint32(0)), "make rules")

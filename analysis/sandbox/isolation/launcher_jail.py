@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from . import cgroup, view
@@ -19,20 +19,8 @@ SANDBOX = Path(__file__).resolve().parents[1]
 BOOT = f"import sys; sys.path.insert(0, {str(SANDBOX.parent)!r}); from {SANDBOX.name}.isolation.launcher import main; main({{order!r}})"
 
 
-def start(
-    argv: Sequence[str],
-    *,
-    cwd: Path,
-    mounts: Sequence[view.Mount],
-    environment: Mapping[str, str],
-    limits: Limits,
-    confined: bool,
-    enter: Sequence[str],
-    uid: int | None,
-    stdin: int,
-    pass_fds: Sequence[int] = (),
-) -> LauncherJail:
-    """Start argv below a launcher.
+def start(contents: view.Contents, *, confined: bool, enter: Sequence[str], uid: int | None) -> LauncherJail:
+    """Start contents below a launcher.
 
     Parameters:
         confined: whether the launcher confines the program, or only limits it.
@@ -41,7 +29,7 @@ def start(
 
     Raises: JailError.
     """
-    for mount in mounts:
+    for mount in contents.mounts:
         if mount.source != mount.target:
             raise JailError(f"{mount.source} can't be shown as {mount.target} without bubblewrap: mount it where it is")
     private = tempfile.mkdtemp(prefix="assay-jail-")
@@ -50,27 +38,27 @@ def start(
     control, hold = os.pipe()
     report, tell = os.pipe()
     order = {
-        "argv": list(argv),
-        "cwd": private if cwd == view.PRIVATE_TMP else str(cwd),
+        "argv": list(contents.argv),
+        "cwd": private if contents.cwd == view.PRIVATE_TMP else str(contents.cwd),
         "environment": {"HOME": private, "TMPDIR": private}
-        | {name: value for name, value in environment.items() if value != str(view.PRIVATE_TMP)},
+        | {name: value for name, value in contents.environment.items() if value != str(view.PRIVATE_TMP)},
         "private": private,
         "uid": uid,
         "confined": confined,
         "control": control,
         "report": tell,
-        **_readable_and_writable(mounts, private),
-        **_bounds(limits),
+        **_readable_and_writable(contents.mounts, private),
+        **_bounds(contents.limits),
     }
     try:
         process = subprocess.Popen(
             [*enter, sys.executable, "-I", "-S", "-c", BOOT.format(order=order)],
-            stdin=stdin,
+            stdin=contents.stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=view.ENVIRONMENT,
             cwd="/",
-            pass_fds=(control, tell, *pass_fds),
+            pass_fds=(control, tell, *contents.pass_fds),
             start_new_session=True,
         )
     except OSError as error:
@@ -81,7 +69,7 @@ def start(
     finally:
         os.close(control)
         os.close(tell)
-    group = cgroup.make(limits, own_processes=3)
+    group = cgroup.make(contents.limits, own_processes=3)
     group.admit(process.pid)
     return LauncherJail(process, report, hold, private, group)
 

@@ -24,225 +24,176 @@ AF_UNIX = 1
 # that the jail shows, on a read-only mount, too; others reach the machine's host (AF_VSOCK) or rarely used parts of the kernel (AF_ALG).
 SOCKET_FAMILIES = (2, 10, 16)
 
-# the number of each call on x86_64 and on aarch64; None where there is no such call
-CALLS: dict[str, tuple[int | None, int | None]] = {
-    "acct": (163, 89),
-    "add_key": (248, 217),
-    "adjtimex": (159, 171),
-    "bpf": (321, 280),
-    "chdir": (80, 49),
-    "chmod": (90, None),
-    "chown": (92, None),
+# In all tables: the number of each call on x86_64 and on aarch64; None where there is no such call.
+Calls = dict[str, tuple[int | None, int | None]]
+
+NEVER: Calls = {
+    # other processes' memory and descriptors
+    "ptrace": (101, 117),
+    "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271),
+    "process_madvise": (440, 440),
+    "process_mrelease": (448, 448),
+    "kcmp": (312, 272),
+    "pidfd_getfd": (438, 438),
+    "move_pages": (279, 239),
+    "migrate_pages": (256, 238),
+    # file systems and namespaces
+    "mount": (165, 40),
+    "umount2": (166, 39),
+    "pivot_root": (155, 41),
     "chroot": (161, 51),
-    "clock_adjtime": (305, 266),
+    "open_tree": (428, 428),
+    "move_mount": (429, 429),
+    "fsopen": (430, 430),
+    "fsconfig": (431, 431),
+    "fsmount": (432, 432),
+    "fspick": (433, 433),
+    "mount_setattr": (442, 442),
+    "listmount": (458, 458),
+    "statmount": (457, 457),
+    "unshare": (272, 97),
+    "setns": (308, 268),
+    # the machine's state
+    "acct": (163, 89),
+    "quotactl": (179, 60),
+    "quotactl_fd": (443, 443),
+    "reboot": (169, 142),
+    "swapon": (167, 224),
+    "swapoff": (168, 225),
+    "sethostname": (170, 161),
+    "setdomainname": (171, 162),
+    "syslog": (103, 116),
+    "vhangup": (153, 58),
+    "ustat": (136, None),
+    "uselib": (134, None),
+    "settimeofday": (164, 170),
     "clock_settime": (227, 112),
-    "clone": (56, 220),
-    "clone3": (435, 435),
+    "clock_adjtime": (305, 266),
+    "adjtimex": (159, 171),
+    "kexec_load": (246, 104),
+    "kexec_file_load": (320, 294),
+    "init_module": (175, 105),
+    "finit_module": (313, 273),
     "delete_module": (176, 106),
+    # rarely needed ways into the kernel
+    "bpf": (321, 280),
+    "perf_event_open": (298, 241),
+    "userfaultfd": (323, 282),
+    "keyctl": (250, 219),
+    "add_key": (248, 217),
+    "request_key": (249, 218),
+    "io_uring_setup": (425, 425),
+    "io_uring_enter": (426, 426),
+    "io_uring_register": (427, 427),
+    "name_to_handle_at": (303, 264),
+    "open_by_handle_at": (304, 265),
+    "lookup_dcookie": (212, 18),
+    "fanotify_init": (300, 262),
+    "iopl": (172, None),
+    "ioperm": (173, None),
+    "modify_ldt": (154, None),
+    "personality": (135, 92),
+    # memory and slots that no limit counts
+    "memfd_create": (319, 279),
+    "memfd_secret": (447, 447),
+    "shmget": (29, 194),
+    "shmat": (30, 196),
+    "semget": (64, 190),
+    "msgget": (68, 186),
+    "mq_open": (240, 180),
+    "io_setup": (206, 0),
+}
+FORKS: Calls = {
+    "fork": (57, None),
+    "vfork": (58, None),
+}
+RUNS: Calls = {
     "execve": (59, 221),
     "execveat": (322, 281),
-    "fanotify_init": (300, 262),
-    "fchdir": (81, 50),
+}
+SIGNALS_BY_ID: Calls = {
+    "kill": (62, 129),
+    "tgkill": (234, 131),
+    "rt_sigqueueinfo": (129, 138),
+    "rt_tgsigqueueinfo": (297, 240),
+}
+OTHER_SIGNALS: Calls = {
+    "tkill": (200, 130),
+    "pidfd_open": (434, 434),
+    "pidfd_send_signal": (424, 424),
+}
+# what Landlock does not restrict: modes, owners, times and attributes of files
+ATTRIBUTES: Calls = {
+    "chmod": (90, None),
     "fchmod": (91, 52),
     "fchmodat": (268, 53),
     "fchmodat2": (452, 452),
+    "chown": (92, None),
+    "lchown": (94, None),
     "fchown": (93, 55),
     "fchownat": (260, 54),
-    "fcntl": (72, 25),
-    "file_setattr": (469, 469),
-    "finit_module": (313, 273),
-    "fork": (57, None),
-    "fremovexattr": (199, 16),
-    "fsconfig": (431, 431),
-    "fsetxattr": (190, 7),
-    "fsmount": (432, 432),
-    "fsopen": (430, 430),
-    "fspick": (433, 433),
+    "utime": (132, None),
+    "utimes": (235, None),
     "futimesat": (261, None),
-    "getxattr": (191, 8),
-    "getxattrat": (464, 464),
-    "init_module": (175, 105),
-    "inotify_add_watch": (254, 27),
+    "utimensat": (280, 88),
+    "setxattr": (188, 5),
+    "lsetxattr": (189, 6),
+    "fsetxattr": (190, 7),
+    "setxattrat": (463, 463),
+    "removexattr": (197, 14),
+    "lremovexattr": (198, 15),
+    "fremovexattr": (199, 16),
+    "removexattrat": (466, 466),
+    "file_setattr": (469, 469),
+}
+# what Landlock lets a program learn of files that it may not read: the names of what changes in a folder, attributes, where a link leads
+WATCHES: Calls = {
     "inotify_init": (253, None),
     "inotify_init1": (294, 26),
-    "io_setup": (206, 0),
-    "io_uring_enter": (426, 426),
-    "io_uring_register": (427, 427),
-    "io_uring_setup": (425, 425),
-    "ioctl": (16, 29),
-    "ioperm": (173, None),
-    "iopl": (172, None),
-    "ioprio_set": (251, 30),
-    "kcmp": (312, 272),
-    "kexec_file_load": (320, 294),
-    "kexec_load": (246, 104),
-    "keyctl": (250, 219),
-    "kill": (62, 129),
-    "lchown": (94, None),
+    "inotify_add_watch": (254, 27),
+}
+READ_ATTRIBUTES: Calls = {
+    "getxattr": (191, 8),
     "lgetxattr": (192, 9),
-    "listmount": (458, 458),
+    "getxattrat": (464, 464),
     "listxattr": (194, 11),
-    "listxattrat": (465, 465),
     "llistxattr": (195, 12),
-    "lookup_dcookie": (212, 18),
-    "lremovexattr": (198, 15),
-    "lsetxattr": (189, 6),
-    "memfd_create": (319, 279),
-    "memfd_secret": (447, 447),
-    "migrate_pages": (256, 238),
-    "mmap": (9, 222),
-    "modify_ldt": (154, None),
-    "mount": (165, 40),
-    "mount_setattr": (442, 442),
-    "move_mount": (429, 429),
-    "move_pages": (279, 239),
-    "mq_open": (240, 180),
-    "msgget": (68, 186),
-    "name_to_handle_at": (303, 264),
-    "open_by_handle_at": (304, 265),
-    "open_tree": (428, 428),
-    "perf_event_open": (298, 241),
-    "personality": (135, 92),
-    "pidfd_getfd": (438, 438),
-    "pidfd_open": (434, 434),
-    "pidfd_send_signal": (424, 424),
-    "pivot_root": (155, 41),
-    "prctl": (157, 167),
-    "prlimit64": (302, 261),
-    "process_madvise": (440, 440),
-    "process_mrelease": (448, 448),
-    "process_vm_readv": (310, 270),
-    "process_vm_writev": (311, 271),
-    "ptrace": (101, 117),
-    "quotactl": (179, 60),
-    "quotactl_fd": (443, 443),
+    "listxattrat": (465, 465),
+}
+# Entering a folder by a link tells where that leads.
+READ_LINKS: Calls = {
     "readlink": (89, None),
     "readlinkat": (267, 78),
-    "reboot": (169, 142),
-    "removexattr": (197, 14),
-    "removexattrat": (466, 466),
-    "request_key": (249, 218),
-    "rt_sigqueueinfo": (129, 138),
-    "rt_tgsigqueueinfo": (297, 240),
+    "chdir": (80, 49),
+    "fchdir": (81, 50),
+}
+# change limits and priorities of a process
+OF_A_PROCESS: Calls = {
+    "prlimit64": (302, 261),
     "sched_setaffinity": (203, 122),
     "sched_setattr": (314, 274),
     "sched_setparam": (142, 118),
     "sched_setscheduler": (144, 119),
-    "semget": (64, 190),
-    "setdomainname": (171, 162),
-    "sethostname": (170, 161),
-    "setns": (308, 268),
     "setpriority": (141, 140),
-    "settimeofday": (164, 170),
-    "setxattr": (188, 5),
-    "setxattrat": (463, 463),
-    "shmat": (30, 196),
-    "shmget": (29, 194),
-    "socket": (41, 198),
+    "ioprio_set": (251, 30),
+}
+# Their first argument says whether they mean a process, a group or a user; the second which. Of the others the first is the process.
+OF_A_KIND = {"setpriority": 0, "ioprio_set": 1}
+# calls that are allowed or not by their arguments
+BY_ARGUMENTS: Calls = {
+    "clone": (56, 220),
+    "clone3": (435, 435),
+    "mmap": (9, 222),
     "socketpair": (53, 199),
-    "statmount": (457, 457),
-    "swapoff": (168, 225),
-    "swapon": (167, 224),
-    "syslog": (103, 116),
-    "tgkill": (234, 131),
-    "tkill": (200, 130),
-    "umount2": (166, 39),
-    "unshare": (272, 97),
-    "uselib": (134, None),
-    "userfaultfd": (323, 282),
-    "ustat": (136, None),
-    "utime": (132, None),
-    "utimensat": (280, 88),
-    "utimes": (235, None),
-    "vfork": (58, None),
-    "vhangup": (153, 58),
+    "ioctl": (16, 29),
+    "fcntl": (72, 25),
+    "socket": (41, 198),
+    "prctl": (157, 167),
 }
-# other processes' memory and descriptors; the machine's state; rarely needed ways into the kernel; memory and slots that no limit counts
-NEVER = (
-    (
-        "ptrace",
-        "process_vm_readv",
-        "process_vm_writev",
-        "process_madvise",
-        "process_mrelease",
-        "kcmp",
-        "pidfd_getfd",
-        "move_pages",
-        "migrate_pages",
-    ),
-    (
-        "mount",
-        "umount2",
-        "pivot_root",
-        "chroot",
-        "open_tree",
-        "move_mount",
-        "fsopen",
-        "fsconfig",
-        "fsmount",
-        "fspick",
-        "mount_setattr",
-        "listmount",
-        "statmount",
-        "unshare",
-        "setns",
-    ),
-    (
-        "acct",
-        "quotactl",
-        "quotactl_fd",
-        "reboot",
-        "swapon",
-        "swapoff",
-        "sethostname",
-        "setdomainname",
-        "syslog",
-        "vhangup",
-        "ustat",
-        "uselib",
-    ),
-    (
-        "settimeofday",
-        "clock_settime",
-        "clock_adjtime",
-        "adjtimex",
-        "kexec_load",
-        "kexec_file_load",
-        "init_module",
-        "finit_module",
-        "delete_module",
-    ),
-    ("bpf", "perf_event_open", "userfaultfd", "keyctl", "add_key", "request_key", "io_uring_setup", "io_uring_enter", "io_uring_register"),
-    ("name_to_handle_at", "open_by_handle_at", "lookup_dcookie", "fanotify_init", "iopl", "ioperm", "modify_ldt", "personality"),
-    ("memfd_create", "memfd_secret", "shmget", "shmat", "semget", "msgget", "mq_open", "io_setup"),
+CALLS = (
+    NEVER | FORKS | RUNS | SIGNALS_BY_ID | OTHER_SIGNALS | ATTRIBUTES | WATCHES | READ_ATTRIBUTES | READ_LINKS | OF_A_PROCESS | BY_ARGUMENTS
 )
-FORKS = ("fork", "vfork")
-RUNS = ("execve", "execveat")
-SIGNALS_BY_ID = ("kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo")
-OTHER_SIGNALS = ("tkill", "pidfd_open", "pidfd_send_signal")
-
-# what Landlock does not restrict: modes, owners, times and attributes of files
-ATTRIBUTES = (
-    ("chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchown", "fchownat", "utime", "utimes", "futimesat", "utimensat"),
-    ("setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr", "lremovexattr", "fremovexattr", "removexattrat", "file_setattr"),
-)
-# what Landlock lets a program learn of files that it may not read: the names of what changes in a folder, attributes, where a link leads
-WATCHES = ("inotify_init", "inotify_init1", "inotify_add_watch")
-READ_ATTRIBUTES = ("getxattr", "lgetxattr", "getxattrat", "listxattr", "llistxattr", "listxattrat")
-# Entering a folder by a link tells where that leads.
-READ_LINKS = ("readlink", "readlinkat", "chdir", "fchdir")
-# change limits and priorities of a process; the number is that of the argument with its id
-OF_A_PROCESS = {
-    "prlimit64": 0,
-    "sched_setaffinity": 0,
-    "sched_setattr": 0,
-    "sched_setparam": 0,
-    "sched_setscheduler": 0,
-    "setpriority": 1,
-    "ioprio_set": 1,
-}
-# the first argument that means one process (PRIO_PROCESS, IOPRIO_WHO_PROCESS), not those of a group or a user
-OF_ONE_PROCESS = {"setpriority": 0, "ioprio_set": 1}
 
 CLONE_THREAD = 0x00010000
 CLONE_NAMESPACES = 0x7E020080
@@ -348,7 +299,7 @@ def jail_filter() -> bytes:
     """The filter for a program in namespaces of its own, which may start processes and run other programs."""
     allowed = [_instruction(_EQUAL, family, len(SOCKET_FAMILIES) - number, 0) for number, family in enumerate(SOCKET_FAMILIES)]
     families = ("socket", [_argument(0), *allowed, _refusal(errno.EAFNOSUPPORT), _PERMITTED])
-    return _filter([name for names in NEVER for name in names], [*_rules(fork=True), families])
+    return _filter(NEVER, [*_rules(fork=True), families])
 
 
 def process_filter(*, fork: bool, execute: bool, attributes: bool, own_id: int | None, threads: bool = True) -> bytes:
@@ -360,9 +311,9 @@ def process_filter(*, fork: bool, execute: bool, attributes: bool, own_id: int |
         own_id: its process id where the filter has to keep it from signalling others; None where something else does.
         threads: whether it may start threads; a process that may start processes may.
     """
-    refused = [*(name for names in NEVER for name in names), "socket", *WATCHES]
-    refused += [] if attributes else [name for names in ATTRIBUTES for name in names]
-    refused += [] if fork else list(FORKS)
+    refused = [*NEVER, "socket", *WATCHES]
+    refused += [] if attributes else ATTRIBUTES
+    refused += [] if fork else FORKS
     # the loader of another program reads where links lead
     refused += [] if execute else [*RUNS, *READ_LINKS]
     rules = _rules(fork, threads or fork)
@@ -375,9 +326,10 @@ def process_filter(*, fork: bool, execute: bool, attributes: bool, own_id: int |
     rules.append(("prctl", [*stays, _PERMITTED]))
     # as on a file system that has none: programs that copy files expect that answer
     rules += [(name, [_refusal(errno.ENOTSUP)]) for name in READ_ATTRIBUTES]
-    for name, index in OF_A_PROCESS.items():
-        of_one = [_argument(0), _instruction(_EQUAL, OF_ONE_PROCESS[name], 1, 0), _refusal(errno.EPERM)] if name in OF_ONE_PROCESS else []
-        rules.append((name, [*of_one, _argument(index), _instruction(_EQUAL, 0, 1, 0), _refusal(errno.EPERM), _PERMITTED]))
+    for name in OF_A_PROCESS:
+        of_one = [_argument(0), _instruction(_EQUAL, OF_A_KIND[name], 1, 0), _refusal(errno.EPERM)] if name in OF_A_KIND else []
+        itself = [_argument(1 if of_one else 0), _instruction(_EQUAL, 0, 1, 0), _refusal(errno.EPERM), _PERMITTED]
+        rules.append((name, [*of_one, *itself]))
     if own_id is not None:
         refused += OTHER_SIGNALS
         itself = [_argument(0), _instruction(_EQUAL, own_id, 1, 0), _refusal(errno.EPERM), _PERMITTED]

@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 from .installation import is_of_the_system, parts_of
+from .limits import Limits
 from .tree import entries_below
 
 PRIVATE_TMP = Path("/tmp")
@@ -41,6 +42,23 @@ class Mount:
     source: Path
     target: Path
     writable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What is to run in a jail.
+
+    cwd: a folder as the program sees it; its /tmp is private. mounts: what it sees besides the system. environment: all of it. stdin: as of
+    subprocess.Popen. pass_fds: open files that it inherits.
+    """
+
+    argv: Sequence[str]
+    cwd: Path
+    mounts: Sequence[Mount]
+    environment: Mapping[str, str]
+    limits: Limits
+    stdin: int
+    pass_fds: Sequence[int] = ()
 
 
 @cache

@@ -22,6 +22,7 @@ from typing import Self
 
 from ..isolation.jail import Jail, Mount, RunningProcess
 from ..isolation.limits import Limits
+from ..isolation.running_jail import JailError
 from .result import ProgramOutcome, Result
 
 MAX_FRAME_BYTES = 1 << 24
@@ -187,7 +188,7 @@ def run_test(judging: Channel, opening: bytes, program: Channel, limits: Limits,
         # a program may have used up the time as it was loaded, but not more than half of it after that
         if not asked and time.monotonic() - began > limits.wall_s / 2:
             return ProgramOutcome.NOT_JUDGEABLE, f"the test by itself was not done after {limits.wall_s:g} s on the clock"
-        return ProgramOutcome.TIMED_OUT, f"it was not done after {limits.wall_s:g} s on the clock"
+        return too_long(limits)
     except ChannelClosed as error:
         return outcome_of_judge_end(judging.process, asked, str(error))
 
@@ -237,12 +238,27 @@ def outcome_of_end(process: RunningProcess, limits: Limits, said: str = "") -> t
     return ProgramOutcome.FAILED, f"it ended with status {status} before its test did"
 
 
-def result_of(outcome: tuple[ProgramOutcome, str], process: RunningProcess, began: float) -> Result:
-    """End the process and make the result, with what the process printed and used."""
-    used = process.cpu_s()
-    process.kill()
-    used = max(used, process.end.cpu_s)
-    return Result(*outcome, output=process.stderr_tail(), cpu_s=used, wall_s=time.monotonic() - began)
+def too_long(limits: Limits) -> tuple[ProgramOutcome, str]:
+    """The outcome of a program that has used up its time on the clock."""
+    return ProgramOutcome.TIMED_OUT, f"it was not done after {limits.wall_s:g} s on the clock"
+
+
+def judged_apart(
+    jail: Jail, runner: Command, judge: Command, run: Callable[[RunningProcess, RunningProcess], tuple[ProgramOutcome, str]]
+) -> Result:
+    """Start a process for a program and one for its judge, and make the result, with what the program printed and used.
+
+    run: gives the outcome. It gets both processes, and may raise ProcessNotReady and JailError.
+    """
+    began = time.monotonic()
+    try:
+        with runner.start(jail) as process, judge.start(jail) as judging:
+            outcome, used = run(process, judging), process.cpu_s()
+            process.kill()
+            used = max(used, process.end.cpu_s)
+            return Result(*outcome, output=process.stderr_tail(), cpu_s=used, wall_s=time.monotonic() - began)
+    except (JailError, ProcessNotReady) as error:
+        return Result(ProgramOutcome.INFRASTRUCTURE, str(error), wall_s=time.monotonic() - began)
 
 
 def blamed(check: Callable[[str, str], Result], program: str, test: str, sound: tuple[str, str]) -> Result:

@@ -106,7 +106,7 @@ def _child(request: dict[str, Any], limits: Limits, confined: Confinement | None
         said = 1
         os.closerange(_RULES + 1, os.sysconf("SC_OPEN_MAX"))
         if confined is not None:
-            replace(confined, rules=_RULES).apply(forked=True)
+            replace(confined, rules=_RULES).apply()
         else:
             os.close(_RULES)
             rlimits.bound_process(

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-import queue
 import shutil
 import struct
 import subprocess
 import tempfile
+import threading
 import time
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cache
@@ -18,21 +16,20 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from ..isolation.jail import DEFAULT_LIMITS, Jail, Mount
+from ..isolation.jail import DEFAULT_LIMITS, Jail, Mount, RunningProcess
 from ..isolation.limits import Limits
-from ..isolation.running_jail import JailError
 from .call_relay import (
     Channel,
     ChannelClosed,
     Command,
     DeadlinePassed,
-    ProcessNotReady,
     WarmProcess,
     await_ready,
     blamed,
+    judged_apart,
     outcome_of_end,
-    result_of,
     run_test,
+    too_long,
 )
 from .result import ProgramOutcome, Result
 
@@ -118,29 +115,20 @@ class JavaSandbox:
     virtual machines for itself and for its judge, which take 40 ms of CPU each: nothing else keeps one program from changing what becomes
     of the next one. Values can leave a class of the library broken for good, such as one whose initialiser runs out of stack.
 
-    Parameters:
-        workers: how many programs `check_many` checks at a time, each with a compiler of its own (200 MB).
-
     Making one takes a second. Raises MissingJava.
     """
 
-    def __init__(self, jail: Jail, *, workers: int = 1, java: str = "java") -> None:
-        self._jail, self._workers = jail, workers
-        self._jdk = find_jdk(java)
-        self._open = ExitStack()
-        try:
-            self._classes = Path(self._open.enter_context(tempfile.TemporaryDirectory(prefix="assay-java-")))
+    def __init__(self, jail: Jail) -> None:
+        self._jail, self._jdk, self._compiling = jail, find_jdk(), threading.Lock()
+        with ExitStack() as opened:
+            self._classes = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="assay-java-")))
             self._classes.chmod(0o755)
             # in its own folder: javac takes classes, and what processes annotations, from the current one
             javac: list[str | Path] = [self._jdk.tool("javac"), "-proc:none", "-d", self._classes, *sorted(SOURCES.glob("*.java"))]
             subprocess.run(javac, check=True, capture_output=True, cwd=self._classes)
-            self._compilers: queue.SimpleQueue[WarmProcess] = queue.SimpleQueue()
-            for _ in range(workers):
-                command = self._command("Compiler", jvm_limits(512), str(self._classes))
-                self._compilers.put(self._open.enter_context(WarmProcess(jail, command)))
-        except BaseException:
-            self._open.close()
-            raise
+            command = self._command("Compiler", jvm_limits(512), str(self._classes))
+            self._compiler = opened.enter_context(WarmProcess(jail, command))
+            self._opened = opened.pop_all()
 
     def _command(self, main: str, limits: Limits, *arguments: str) -> Command:
         heap = max(16 << 20, limits.memory_bytes - OWN_BYTES)
@@ -156,26 +144,21 @@ class JavaSandbox:
         return blamed(lambda program, test: self._check_once(program, test, limits), program, test, SOUND)
 
     def _check_once(self, program: str, test: str, limits: Limits) -> Result:
-        began = time.monotonic()
-        compiler = self._compilers.get()
-        try:
-            # both are started now, so that they come up while the compiler works
-            own = replace(limits, processes=max(THREADS, limits.processes), cpu_s=limits.cpu_s + OWN_CPU_S)
-            with self._command("Runner", own).start(self._jail) as process, self._command("Judge", JUDGE).start(self._jail) as judge:
-                return result_of(compile_and_test(compiler, JudgeChannel(judge), Channel(process), program, test, limits), process, began)
-        except JailError as error:
-            return Result(ProgramOutcome.INFRASTRUCTURE, str(error), wall_s=time.monotonic() - began)
-        finally:
-            self._compilers.put(compiler)
+        own = replace(limits, processes=max(THREADS, limits.processes), cpu_s=limits.cpu_s + OWN_CPU_S)
 
-    def check_many(self, pairs: Iterable[tuple[str, str]], *, limits: Limits = DEFAULT_LIMITS) -> Iterator[Result]:
-        """Test pairs of program and test, `workers` at a time; the results come in the order of the pairs."""
-        with ThreadPoolExecutor(self._workers) as pool:
-            yield from pool.map(lambda pair: self.check(*pair, limits=limits), pairs)
+        # both are started before, so that they come up while the compiler works
+        def run(process: RunningProcess, judge: RunningProcess) -> tuple[ProgramOutcome, str]:
+            with self._compiling:
+                kind, compiled = compile_both(self._compiler, program, test)
+            if kind != b"O":
+                return ENDS_OF_COMPILING[kind], compiled.decode(errors="replace")
+            return run_compiled(JudgeChannel(judge), Channel(process), compiled, limits)
+
+        return judged_apart(self._jail, self._command("Runner", own), self._command("Judge", JUDGE), run)
 
     def close(self) -> None:
-        """End the compilers."""
-        self._open.close()
+        """End the compiler."""
+        self._opened.close()
 
     def __enter__(self) -> Self:
         return self
@@ -200,24 +183,16 @@ class JudgeChannel(Channel):
         return b"P" if status == 0 else f"Fthe test ended itself with status {status}".encode()
 
 
-def compile_and_test(
-    compiler: WarmProcess, judge: Channel, runner: Channel, program: str, test: str, limits: Limits
-) -> tuple[ProgramOutcome, str]:
-    """Compile program and test, send the program's classes to its process, and run the test on it."""
-    kind, compiled = compile_both(compiler, program, test)
-    if kind != b"O":
-        return ENDS_OF_COMPILING[kind], compiled.decode(errors="replace")
-    deadline = time.monotonic() + limits.wall_s
-    end = end_of_classes(compiled)
+def run_compiled(judge: Channel, runner: Channel, compiled: bytes, limits: Limits) -> tuple[ProgramOutcome, str]:
+    """Send the program's classes to its process, and run the test on it. Raises ProcessNotReady."""
+    deadline, end = time.monotonic() + limits.wall_s, end_of_classes(compiled)
     try:
         await_ready(runner, deadline)
         runner.send(compiled[:end], deadline)
     except ChannelClosed as error:
         return outcome_of_end(runner.process, limits, str(error))
-    except ProcessNotReady as error:
-        return ProgramOutcome.INFRASTRUCTURE, str(error)
     except DeadlinePassed:
-        return ProgramOutcome.TIMED_OUT, f"it was not done after {limits.wall_s:g} s on the clock"
+        return too_long(limits)
     return run_test(judge, compiled[end:], runner, limits, deadline)
 
 

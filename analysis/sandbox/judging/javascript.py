@@ -6,27 +6,24 @@ import math
 import shutil
 import subprocess
 import time
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from ..isolation.jail import DEFAULT_LIMITS, Jail, Mount
+from ..isolation.jail import DEFAULT_LIMITS, Jail, Mount, RunningProcess
 from ..isolation.limits import Limits
-from ..isolation.running_jail import JailError
 from .call_relay import (
     Channel,
     ChannelClosed,
     Command,
     DeadlinePassed,
-    ProcessNotReady,
     await_ready,
+    judged_apart,
     outcome_of_end,
-    result_of,
     run_test,
+    too_long,
 )
 from .result import ProgramOutcome, Result
 
@@ -88,15 +85,11 @@ class JavaScriptSandbox:
 
     The verdict is given when neither test nor program has anything left to do: timers, promises and events are waited for.
 
-    Parameters:
-        workers: how many programs `check_many` checks at a time, each with two processes (100 MB).
-
     Raises MissingNode.
     """
 
-    def __init__(self, jail: Jail, *, workers: int = 1, node: str = "node") -> None:
-        self._jail, self._workers = jail, workers
-        self._node = find_node(node)
+    def __init__(self, jail: Jail) -> None:
+        self._jail, self._node = jail, find_node()
         self._mounts = (*self._node.mounts, Mount(SCRIPTS, SCRIPTS))
 
     def _command(self, script: str, limits: Limits, heap_bytes: int, *options: str) -> Command:
@@ -106,20 +99,14 @@ class JavaScriptSandbox:
 
     def check(self, program: str, test: str, *, limits: Limits = DEFAULT_LIMITS) -> Result:
         """Test a program. limits.processes is raised to the threads that Node.js needs."""
-        began = time.monotonic()
         own = replace(limits, processes=max(THREADS, limits.processes))
         judge = self._command("judge.js", JUDGE, JUDGE_HEAP_BYTES, JUDGE_OPTION)
         runner = self._command("runner.js", own, max(64 << 20, limits.memory_bytes - OWN_BYTES))
-        try:
-            with runner.start(self._jail) as process, judge.start(self._jail) as judging:
-                return result_of(load_and_test(Channel(judging), Channel(process), program, test, limits), process, began)
-        except (JailError, ProcessNotReady) as error:
-            return Result(ProgramOutcome.INFRASTRUCTURE, str(error), wall_s=time.monotonic() - began)
 
-    def check_many(self, pairs: Iterable[tuple[str, str]], *, limits: Limits = DEFAULT_LIMITS) -> Iterator[Result]:
-        """Test pairs of program and test, `workers` at a time; the results come in the order of the pairs."""
-        with ThreadPoolExecutor(self._workers) as pool:
-            yield from pool.map(lambda pair: self.check(*pair, limits=limits), pairs)
+        def run(process: RunningProcess, judging: RunningProcess) -> tuple[ProgramOutcome, str]:
+            return load_and_test(Channel(judging), Channel(process), program, test, limits)
+
+        return judged_apart(self._jail, runner, judge, run)
 
     def __enter__(self) -> Self:
         return self
@@ -139,7 +126,7 @@ def load_and_test(judge: Channel, runner: Channel, program: str, test: str, limi
     except ChannelClosed as error:
         return outcome_of_end(runner.process, limits, str(error))
     except DeadlinePassed:
-        return ProgramOutcome.TIMED_OUT, f"it was not done after {limits.wall_s:g} s on the clock"
+        return too_long(limits)
     if loaded[:1] == b"E":
         return ProgramOutcome.FAILED, loaded[1:].decode(errors="replace")
     return run_test(judge, test.encode(errors="surrogatepass"), runner, limits, deadline)

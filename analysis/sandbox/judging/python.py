@@ -11,13 +11,11 @@ import contextlib
 import hashlib
 import json
 import math
-import queue
 import signal
 import socket
 import sys
 import threading
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
@@ -47,8 +45,8 @@ _JUDGE_WALL_S = 20.0
 _JUDGE_MEMORY_BYTES = 512 << 20
 # Signals that the test of a benchmark never dies of by itself, but may die of because of a crafted answer.
 _CRASHES = frozenset((-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS, -signal.SIGILL, -signal.SIGFPE))
-# Memory of a server itself.
-_SERVER_BYTES = 1 << 28
+# The most memory that the limits of a check may allow, and that of a server itself.
+_MAX_PROGRAM_BYTES, _SERVER_BYTES = 4 << 30, 1 << 28
 # Preparing a test may run its reference solution on many inputs.
 _PREPARE_S = 600.0
 _START_S = 60.0
@@ -56,6 +54,7 @@ _ANSWER_S = 60.0
 # A program that has closed its wire may still be dying; its exit status says of what.
 _DYING_S = 0.1
 _Short = Literal["", "machine", "limit"]
+_Module = Literal["python_server", "judge"]
 _KNOWN_GOOD = ("def sound(x):\n    return x + 1\n", "assert sound(1) == 2\n", "sound")
 
 
@@ -70,19 +69,17 @@ class _SandboxFailed(Exception):
 class _Server:
     """One fork server in a jail of its own. Every method raises _SandboxFailed where the server does not start, or is gone."""
 
-    def __init__(
-        self, jail: Jail, interpreter: str, module: Literal["python_server", "judge"], memory_bytes: int, mounts: Sequence[Mount]
-    ) -> None:
+    def __init__(self, jail: Jail, module: _Module) -> None:
         self.module = module
         self._control, other = socket.socketpair()
         boot = _BOOT.format(folder=str(_FOLDER), package=_FOLDER.name, module=f"{_FOLDER.name}.judging.{module}", fd=other.fileno())
         try:
             self._process: RunningProcess = jail.start(
-                [interpreter, "-s", "-P", "-B", "-c", boot],
+                [sys.executable, "-s", "-P", "-B", "-c", boot],
                 cwd=Path("/"),
-                mounts=[Mount(_FOLDER, _FOLDER), *mounts],
+                mounts=[Mount(_FOLDER, _FOLDER)],
                 environment=_ENVIRONMENT,
-                limits=Limits(cpu_s=math.inf, wall_s=_START_S, memory_bytes=memory_bytes + _SERVER_BYTES, processes=8),
+                limits=Limits(cpu_s=math.inf, wall_s=_START_S, memory_bytes=_MAX_PROGRAM_BYTES + _SERVER_BYTES, processes=8),
                 pass_fds=(other.fileno(),),
             )
         except JailError as error:
@@ -125,49 +122,13 @@ class _Server:
         return _SandboxFailed(f"{self.module} {reason}{': ' if said else ''}{said}")
 
 
-@dataclass(slots=True)
-class _Pair:
-    """A server for programs and a judge, each started when it is first needed."""
-
-    program: _Server | None = None
-    judge: _Server | None = None
-
-    def close(self) -> None:
-        for server in (self.program, self.judge):
-            if server is not None:
-                server.close()
-        self.program = self.judge = None
-
-
 class PythonSandbox:
-    """Tests Python programs with warm servers. A context manager, usable from several threads.
+    """Tests Python programs with warm servers, one program at a time. A context manager, usable from several threads."""
 
-    Parameters:
-        jail: where the servers run.
-        interpreter: the Python of the programs, 3.11 or newer; the judge always runs on this process's own.
-        mounts: what else the programs see. An interpreter that is not this process's own needs its folders.
-        pairs: how many programs run at once; at best one a core.
-        memory_bytes: the most memory that the `Limits` of a check may allow.
-    """
-
-    def __init__(
-        self,
-        jail: Jail,
-        interpreter: str | Path = sys.executable,
-        *,
-        mounts: Sequence[Mount] = (),
-        pairs: int = 1,
-        memory_bytes: int = 4 << 30,
-    ) -> None:
+    def __init__(self, jail: Jail) -> None:
         self._jail = jail
-        self._interpreter = str(interpreter)
-        self._mounts = mounts
-        self._memory_bytes = memory_bytes
-        self._idle: queue.SimpleQueue[_Pair] = queue.SimpleQueue()
-        self._pairs = [_Pair() for _ in range(pairs)]
         self._lock = threading.Lock()
-        for pair in self._pairs:
-            self._idle.put(pair)
+        self._servers: dict[_Module, _Server] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -177,9 +138,8 @@ class PythonSandbox:
 
     def close(self) -> None:
         """End every process of the sandbox."""
-        with self._lock:
-            for pair in self._pairs:
-                pair.close()
+        while self._servers:
+            self._servers.popitem()[1].close()
 
     def check(self, program: str, test: str, entry_point: str | None = None, *, limits: Limits = DEFAULT_LIMITS) -> Result:
         """Test a program.
@@ -196,45 +156,34 @@ class PythonSandbox:
 
         Raises: ValueError for limits above the sandbox's own.
         """
-        if limits.memory_bytes > self._memory_bytes:
-            raise ValueError(f"memory limit of {limits.memory_bytes} bytes in a sandbox of {self._memory_bytes}: make it with more")
-        with self._pair() as pair:
+        if limits.memory_bytes > _MAX_PROGRAM_BYTES:
+            raise ValueError(f"memory limit of {limits.memory_bytes} bytes in a sandbox of {_MAX_PROGRAM_BYTES}")
+        with self._lock:
             for last in (False, True):
                 try:
-                    return self._check_once(pair, program, test, entry_point, limits)
+                    return self._check_once(program, test, entry_point, limits)
                 except _SandboxFailed as error:
-                    pair.close()
+                    self.close()
                     if last:
-                        return (
-                            Result(ProgramOutcome.INFRASTRUCTURE, str(error)) if error.blameless else self._crashed_or_broken(pair, error)
-                        )
+                        return Result(ProgramOutcome.INFRASTRUCTURE, str(error)) if error.blameless else self._crashed_or_broken(error)
+                except BaseException:
+                    self.close()  # interrupted in the middle of a request: the next answer would be another program's
+                    raise
         raise AssertionError("the loop returns")
 
-    @contextlib.contextmanager
-    def _pair(self) -> Iterator[_Pair]:
-        pair = self._idle.get()
-        try:
-            yield pair
-        except BaseException:
-            pair.close()  # interrupted in the middle of a request: the next answer would be another program's
-            raise
-        finally:
-            self._idle.put(pair)
-
-    def _crashed_or_broken(self, pair: _Pair, error: _SandboxFailed) -> Result:
+    def _crashed_or_broken(self, error: _SandboxFailed) -> Result:
         """Find out with a known good program whether the program or the sandbox is to blame for two failures."""
         try:
-            sound = self._check_once(pair, *_KNOWN_GOOD, DEFAULT_LIMITS)
+            sound = self._check_once(*_KNOWN_GOOD, DEFAULT_LIMITS)
         except _SandboxFailed as broken:
-            pair.close()
+            self.close()
             return Result(ProgramOutcome.INFRASTRUCTURE, str(broken))
         if sound.outcome is not ProgramOutcome.PASSED:
             return Result(ProgramOutcome.INFRASTRUCTURE, sound.reason)
         return Result(ProgramOutcome.CRASHED, f"ended the sandbox twice: {error}")
 
-    def _check_once(self, pair: _Pair, program: str, test: str, entry_point: str | None, limits: Limits) -> Result:
-        judge = pair.judge = pair.judge or self._start("judge")
-        server = pair.program = pair.program or self._start("python_server")
+    def _check_once(self, program: str, test: str, entry_point: str | None, limits: Limits) -> Result:
+        judge, server = self._started("judge"), self._started("python_server")
         text = test.encode("utf-8", "surrogatepass")
         key = hashlib.sha256(b"%s\n%s" % (str(entry_point).encode("utf-8", "surrogatepass"), text)).hexdigest()
         judge.send({"do": "prepare", "key": key})
@@ -263,10 +212,10 @@ class PythonSandbox:
         after = server.memory_kills()
         return _result_of(judged, ran, limits, "machine" if after[0] > before[0] else "limit" if after[1] > before[1] else "")
 
-    def _start(self, module: Literal["python_server", "judge"]) -> _Server:
-        if module == "judge":
-            return _Server(self._jail, sys.executable, module, self._memory_bytes, ())
-        return _Server(self._jail, self._interpreter, module, self._memory_bytes, self._mounts)
+    def _started(self, module: _Module) -> _Server:
+        if module not in self._servers:
+            self._servers[module] = _Server(self._jail, module)
+        return self._servers[module]
 
 
 def _program_is_gone(judged: dict[str, Any]) -> bool:

@@ -18,9 +18,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from .decoding import decode
 from .forkserver import serve
-from .values import MAX_BYTES, MUTABLE, Malformed, Reference, Unencodable, content, encode
+from .values import MAX_BYTES, MUTABLE, Malformed, Reference, Unencodable, content, decode, encode
 from .wire import Wire, WireClosed
 
 # The first frames after the program's text. The program does not run before the second one.
@@ -104,7 +103,7 @@ class ProgramSide:
 
     def _refer(self, value: object) -> Reference:
         if type(value) is types.FunctionType and (number := getattr(value, "_number_at_the_judge", None)) is not None:
-            return b"J", number, ""
+            return "J", number, ""
         if type(value) is _Named:
             value = value.kept
         if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
@@ -112,10 +111,10 @@ class ProgramSide:
         if (known := self._numbers.get(id(value))) is None:
             known = self._numbers[id(value)] = len(self._objects)
             self._objects.append(value)
-        return b"P", known, type(value).__name__
+        return "P", known, type(value).__name__
 
-    def _resolve(self, owner: bytes, number: int, name: str) -> object:
-        if owner == b"P":
+    def _resolve(self, owner: str, number: int, name: str) -> object:
+        if owner == "P":
             return self._objects[number]
 
         def ask(*args: Any, **kwargs: Any) -> Any:

@@ -13,10 +13,9 @@ from collections.abc import Callable, Iterator
 from types import GenericAlias, ModuleType, UnionType
 from typing import Any, NoReturn
 
-from .decoding import decode
 from .handing import refusal
 from .python_server import BEGIN, CONFINED
-from .values import MUTABLE, Malformed, Reference, Unencodable, encode, refill
+from .values import MUTABLE, Malformed, Reference, Unencodable, decode, encode, refill
 from .wire import UnexpectedData, Wire, WireClosed
 
 _MAX_ITEMS = 1_000_000
@@ -210,12 +209,12 @@ class Session:
 
     def _refer(self, value: object) -> Reference:
         if type(value) is Handle:
-            return b"P", object.__getattribute__(value, _NUMBER), ""
+            return "P", object.__getattribute__(value, _NUMBER), ""
         if not callable(value) or isinstance(value, type | UnionType | GenericAlias):
             raise self.blame(f"an object of the class {type(value).__name__}, which no other process can have")
         for number, known in enumerate(self._functions):
             if known is value:
-                return b"J", number, ""
+                return "J", number, ""
         why = refusal(value, TEST_FILE)
         if why and (self._answers or (self._gave_parts and _is_of_a_value(value))):
             raise self.refuse(f"the program had the test give it {why}")
@@ -223,10 +222,10 @@ class Session:
             self.untestable = self.untestable or f"it hands the program a function that reads what it should not, {why}"
             raise Untestable(self.untestable)
         self._functions.append(value)
-        return b"J", len(self._functions) - 1, getattr(value, "__name__", "")
+        return "J", len(self._functions) - 1, getattr(value, "__name__", "")
 
-    def _resolve(self, owner: bytes, number: int, name: str) -> object:
-        if owner == b"J":
+    def _resolve(self, owner: str, number: int, name: str) -> object:
+        if owner == "J":
             return self._functions[number]
         if number not in self._handles:
             self._handles[number] = Handle(self, number, name)

@@ -1,33 +1,34 @@
-"""Encode values as tagged bytes (`decoding` reads them): all that passes between a Python program and its judge.
+"""Values as tagged JSON: all that passes between a Python program and its judge.
 
-What arrives is rebuilt from the types below and from nothing else: no pickles, no classes or code of the other side, no `__eq__` but that
-of the builtins. A subclass of a builtin travels as its base. Shared references and cycles through lists, dicts, sets and deques are kept.
-Objects of other classes stay in their process and travel as references.
+What arrives may be anything. It is rebuilt from the types below and from nothing else: no pickles, no classes or code of the other side, no
+`__eq__` but that of the builtins. A subclass of a builtin travels as its base. Shared references and cycles through lists, dicts, sets and
+deques are kept. Objects of other classes stay in their process and travel as references.
+
+None, bools, floats, texts and most ints are what JSON makes of them. All else is a list that begins with a tag.
 """
 
 from __future__ import annotations
 
+import array
+import binascii
 import builtins
 import collections
 import datetime
 import decimal
 import fractions
+import json
+import math
 import struct
 from collections.abc import Callable, Iterable
 from types import EllipsisType, NoneType, NotImplementedType
-from typing import Any
+from typing import Any, NoReturn
 
 # Each level takes two Python frames on either side: well inside the default recursion limit.
 MAX_DEPTH = 200
-MAX_BYTES = 1 << 24
-SIZE = struct.Struct(">I")
-INT = struct.Struct(">q")
-FLOAT = struct.Struct(">d")
-COMPLEX = struct.Struct(">dd")
-# Lists shorter than this are not packed: looking at their types would cost more.
-_PACKED_FROM = 4
-# types of the numbers that are packed, with struct's letters
-_NUMBERS: dict[type, str] = {int: "q", float: "d", bool: "?"}
+MAX_BYTES = 1 << 26
+# Of ints that are written in decimal, as Python reads them quickly.
+_MAX_PLAIN = 1 << 64
+_FLOAT = struct.Struct(">d")
 
 
 class Unencodable(ValueError):
@@ -38,9 +39,75 @@ class Malformed(ValueError):
     """Bytes that encode no value."""
 
 
-# (owner, number, name): owner b"P" for the program's objects, b"J" for the judge's
-Reference = tuple[bytes, int, str]
+# (owner, number, name): owner "P" for the program's objects, "J" for the judge's
+Reference = tuple[str, int, str]
 Refer = Callable[[object], Reference]
+# gives the object of a reference
+Resolve = Callable[[str, int, str], object]
+
+MUTABLE: tuple[type, ...] = (list, dict, set, bytearray, collections.deque)
+# types that are encoded by name
+TYPES = {name: kind for name, kind in vars(builtins).items() if isinstance(kind, type) and not name.startswith("_")}
+
+
+def _pairs(items: list[Any]) -> Iterable[tuple[Any, Any]]:
+    return zip(items[::2], items[1::2], strict=True)
+
+
+def _flat(pairs: Iterable[tuple[Any, Any]]) -> list[Any]:
+    return [each for pair in pairs for each in pair]
+
+
+def _bounds(value: Any) -> list[Any]:
+    return [value.start, value.stop, value.step]
+
+
+def _base64(value: bytes) -> str:
+    return binascii.b2a_base64(value, newline=False).decode()
+
+
+_INT, _TEXT = frozenset((int,)), frozenset((str,))
+# By type: its tag, its scalars and their types, and what makes it of them.
+_ATOMS: dict[type, tuple[str, Callable[[Any], list[Any]], frozenset[type], Callable[..., Any]]] = {
+    complex: ("c", lambda value: [complex.__pos__(value).real, complex.__pos__(value).imag], frozenset((float,)), complex),
+    bytes: ("b", lambda value: [_base64(value)], _TEXT, binascii.a2b_base64),
+    EllipsisType: (".", lambda _: [], _TEXT, lambda: ...),
+    NotImplementedType: ("!", lambda _: [], _TEXT, lambda: NotImplemented),
+    range: ("g", _bounds, _INT, range),
+    slice: ("k", _bounds, frozenset((int, NoneType)), slice),
+    decimal.Decimal: ("x", lambda value: [str(value)], _TEXT, decimal.Decimal),
+    fractions.Fraction: ("y", lambda value: [value.numerator, value.denominator], _INT, fractions.Fraction),
+    datetime.date: ("4", lambda value: [datetime.date.isoformat(value)], _TEXT, datetime.date.fromisoformat),
+    datetime.time: ("5", lambda value: [datetime.time.isoformat(value)], _TEXT, datetime.time.fromisoformat),
+    datetime.datetime: ("6", lambda value: [datetime.datetime.isoformat(value)], _TEXT, datetime.datetime.fromisoformat),
+    datetime.timedelta: ("7", lambda value: [value.days, value.seconds, value.microseconds], _INT, datetime.timedelta),
+}
+# By type: its tag, its items, and what makes it of them. They are numbered, and a later one of the same message refers to it by number.
+_BUILT: dict[type, tuple[str, Callable[[Any], list[Any]], Callable[[list[Any]], Any]]] = {
+    tuple: ("u", lambda value: [*tuple.__iter__(value)], tuple),
+    frozenset: ("z", lambda value: [*frozenset.__iter__(value)], frozenset),
+    type({}.keys()): ("1", list, lambda items: dict.fromkeys(items).keys()),
+    type({}.values()): ("2", list, lambda items: dict(enumerate(items)).values()),
+    type({}.items()): ("3", list, lambda items: dict(items).items()),
+}
+# The same of those that are filled after they are made, so that they may be inside themselves.
+_FILLED: dict[type, tuple[str, Callable[[Any], list[Any]], Callable[[Any, list[Any]], object]]] = {
+    list: ("l", lambda value: [*list.__iter__(value)], list.extend),
+    set: ("e", lambda value: [*set.__iter__(value)], set.update),
+    collections.deque: ("q", lambda value: [*collections.deque.__iter__(value)], collections.deque.extend),
+    dict: ("m", lambda value: _flat(dict.items(value)), lambda made, items: dict.update(made, _pairs(items))),
+    collections.OrderedDict: (
+        *("O", lambda value: _flat(collections.OrderedDict.items(value)), lambda made, items: made.update(_pairs(items))),
+    ),
+    collections.Counter: ("C", lambda value: _flat(dict.items(value)), lambda made, items: dict.update(made, _pairs(items))),
+}
+# An object of a subclass is encoded as the first of these that its class descends from.
+_BASES: tuple[type, ...] = (
+    *(int, float, complex, str, bytes, bytearray, tuple, list),
+    *(collections.OrderedDict, collections.Counter, collections.defaultdict, dict, set, frozenset, collections.deque),
+)
+_KNOWN = frozenset((*_BASES, *_ATOMS, *_BUILT))
+_FACTORY: Any = vars(collections.defaultdict)["default_factory"]
 
 
 def encode(value: object, table: list[Any], refer: Refer) -> bytes:
@@ -52,9 +119,26 @@ def encode(value: object, table: list[Any], refer: Refer) -> bytes:
 
     Raises: Unencodable, and what refer raises.
     """
-    writer = _Writer(table, refer)
-    writer.put(value)
-    return b"".join(writer.parts)
+    said = _Writer(table, refer).said(value)
+    data = json.dumps(said, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    if len(data) > MAX_BYTES:
+        raise Unencodable(f"a value of more than {MAX_BYTES >> 20} MiB")
+    return data
+
+
+def decode(data: bytes, table: list[Any], resolve: Resolve) -> Any:
+    """Decode untrusted bytes. table: as in `encode`. resolve: gives the object of a reference. Raises Malformed, nothing else."""
+    try:
+        said = json.loads(data.decode("utf-8", "surrogatepass"), object_pairs_hook=_no_object)
+        return _Reader(table, resolve).value(said)
+    except Malformed:
+        raise
+    except (ValueError, TypeError, IndexError, KeyError, OverflowError, ArithmeticError, RecursionError, struct.error) as error:
+        raise Malformed(f"no value: {error}") from None
+
+
+def _no_object(_: object) -> NoReturn:
+    raise Malformed("an object of JSON")
 
 
 def content(container: Any) -> object:
@@ -88,214 +172,179 @@ def refill(container: Any, held: Any) -> None:
         raise Malformed(f"no content of a {type(container).__name__}: {error}") from None
 
 
-MUTABLE: tuple[type, ...] = (list, dict, set, bytearray, collections.deque)
-
-
 class _Writer:
-    """The parts of a message so far, and the numbers of the containers in it."""
+    """Makes what JSON can write of a value. numbers: of the containers so far, by id. size: characters and items so far."""
 
-    __slots__ = ("depth", "numbers", "parts", "refer", "size", "table")
+    __slots__ = ("depth", "numbers", "refer", "size", "table")
 
     def __init__(self, table: list[Any], refer: Refer) -> None:
-        self.parts: list[bytes] = []
         self.size = 0
         self.depth = 0
         self.table = table
         self.numbers = {id(known): number for number, known in enumerate(table)}
         self.refer = refer
 
-    def put(self, value: Any) -> None:
+    def said(self, value: Any) -> Any:
         kind = type(value)
-        writer = _WRITERS.get(kind)
-        if writer is None:
-            bases: tuple[type, ...] = kind.__mro__
-            writer = next((_WRITERS[base] for base in _BASES if base in bases), _write_reference)
-        writer(self, value)
+        if kind is bool or value is None:
+            return value
+        base = kind if kind in _KNOWN else next((base for base in _BASES if base in kind.__mro__), kind)
+        if base is int:
+            whole = int.__pos__(value)
+            return whole if -_MAX_PLAIN < whole < _MAX_PLAIN else ["I", hex(whole)]
+        if base is str:
+            self.grow(str.__len__(value))
+            return str.__str__(value)
+        if base is float:
+            real = float.__pos__(value)
+            return ["f", _FLOAT.pack(real).hex()] if math.isnan(real) else real
+        if base in _ATOMS:
+            tag, parts, _, _ = _ATOMS[base]
+            return [tag, *map(self.said, parts(value))]
+        if base in _BUILT or base in _FILLED or base in (bytearray, collections.defaultdict):
+            known = self.numbers.get(id(value))
+            return self.container(base, value) if known is None else ["R", known]
+        if isinstance(value, type) and TYPES.get(value.__name__) is value:
+            return ["t", value.__name__]
+        owner, number, name = self.refer(value)
+        return [owner, number, name.encode("utf-8", "replace")[:200].decode("utf-8", "replace")]
 
-    def raw(self, part: bytes) -> None:
-        self.size += len(part)
-        if self.size > MAX_BYTES:
-            raise Unencodable(f"a value of more than {MAX_BYTES >> 20} MiB")
-        self.parts.append(part)
-
-    def sized(self, tag: bytes, payload: bytes) -> None:
-        self.raw(tag + SIZE.pack(len(payload)) + payload)
-
-    def known(self, value: object) -> bool:
-        """Whether the container was written before; if so, this writes a reference to it."""
-        number = self.numbers.get(id(value))
-        if number is None:
-            return False
-        self.raw(b"R" + SIZE.pack(number))
-        return True
-
-    def items(self, tag: bytes, value: Any, items: Iterable[object], count: int, *, early: bool) -> None:
-        """Write a container. early: its items may refer to it, which works only for containers that are filled after they are made."""
+    def container(self, base: type, value: Any) -> list[Any]:
         number = len(self.table)
         self.table.append(value)
-        if early:
+        if base not in _BUILT:
             self.numbers[id(value)] = number
+        if base is bytearray:
+            return ["B", _base64(value)]
+        if base is list and set(map(type, floats := [*list.__iter__(value)])) == {float}:
+            # ten times as fast as their digits
+            return ["d", _base64(array.array("d", floats).tobytes())]
+        said: list[Any] = []
+        if base is collections.defaultdict:
+            # with its factory only where that is a builtin type
+            factory = _FACTORY.__get__(value)
+            said = ["A", factory.__name__ if isinstance(factory, type) and TYPES.get(factory.__name__) is factory else None]
+            items = _flat(dict.items(value))
+        else:
+            tag, listed, _ = (_BUILT if base in _BUILT else _FILLED)[base]
+            said, items = [tag], listed(value)
+        self.grow(len(items))
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise Unencodable(f"a value nested more than {MAX_DEPTH} deep")
-        self.raw(tag + SIZE.pack(count))
-        for item in items:
-            # as `put`, but one call less for most items
-            writer = _WRITERS.get(type(item))
-            if writer is None:
-                self.put(item)
-            else:
-                writer(self, item)
+        said += items if self.are_plain(items) else map(self.said, items)
         self.depth -= 1
         self.numbers[id(value)] = number
+        return said
+
+    def are_plain(self, items: list[Any]) -> bool:
+        """Whether all are texts, or small ints, which JSON writes as they are: looking at each would take long."""
+        kinds = set(map(type, items))
+        if kinds == {str}:
+            self.grow(sum(map(len, items)))
+        return kinds == {str} or (kinds == {int} and min(items) > -_MAX_PLAIN and max(items) < _MAX_PLAIN)
+
+    def grow(self, size: int) -> None:
+        self.size += size
+        if self.size > MAX_BYTES:
+            raise Unencodable(f"a value of more than {MAX_BYTES >> 20} MiB")
 
 
-def _write_int(writer: _Writer, value: int) -> None:
-    if -(1 << 63) <= int.__pos__(value) < 1 << 63:
-        writer.raw(b"i" + INT.pack(value))
-    else:
-        writer.sized(b"I", int.to_bytes(value, int.bit_length(value) // 8 + 1, "big", signed=True))
+_UNFINISHED = object()
+_MADE_OF_SCALARS = {tag: (kinds, make) for tag, _, kinds, make in _ATOMS.values()}
+_MADE_OF_ITEMS = {tag: make for tag, _, make in _BUILT.values()}
+_MADE_AND_FILLED = {tag: (kind, fill) for kind, (tag, _, fill) in _FILLED.items()}
 
 
-def _packed(items: list[Any]) -> bytes | None:
-    """A list of texts only, or of numbers of up to 64 bits only, in a few pieces; None for any other list."""
-    kinds = set(map(type, items))
-    if kinds == {str}:
-        text = "".join(items).encode("utf-8", "surrogatepass")
-        return b"S" + SIZE.pack(len(items)) + struct.pack(f">{len(items)}I", *map(len, items)) + SIZE.pack(len(text)) + text
-    if not kinds <= _NUMBERS.keys():
-        return None
-    letters = [_NUMBERS[kind] for kind in kinds]
-    form = f"{len(items)}{letters[0]}" if len(letters) == 1 else "".join([_NUMBERS[type(item)] for item in items])
-    try:
-        # not struct.pack, which would cache a format as long as the list
-        packed = struct.Struct(">" + form).pack(*items)
-    except struct.error:  # an int of more than 64 bits
-        return None
-    return b"V" + SIZE.pack(len(form)) + form.encode() + SIZE.pack(len(packed)) + packed
+class _Reader:
+    """Makes a value of what JSON read. A container that is not complete yet is _UNFINISHED in the table.
+
+    height: how deep the current container is nested so far, references followed. Without a bound on it, tuples that refer to one another
+    could be as deep as there are bytes, and the interpreter crashes when it hashes them. heights: those of the complete containers, by
+    number.
+    """
+
+    __slots__ = ("depth", "height", "heights", "resolve", "table")
+
+    def __init__(self, table: list[Any], resolve: Resolve) -> None:
+        self.depth = 0
+        self.height = 0
+        self.heights: dict[int, int] = {}
+        self.table = table
+        self.resolve = resolve
+
+    def value(self, said: Any) -> Any:
+        if type(said) is not list:
+            return said
+        tag, *parts = said
+        if type(tag) is not str:
+            raise Malformed("a list without a tag")
+        if tag in _MADE_AND_FILLED or tag == "A":
+            factory, *parts = parts if tag == "A" else (None, *parts)
+            kind, fill = _MADE_AND_FILLED["m" if tag == "A" else tag]
+            made = kind() if tag != "A" else collections.defaultdict(None if factory is None else TYPES[_only([factory], str)])
+            self.table.append(made)
+            fill(made, self.items(len(self.table) - 1, parts))
+            return made
+        if tag in _MADE_OF_ITEMS:
+            number = len(self.table)
+            self.table.append(_UNFINISHED)
+            made = self.table[number] = _MADE_OF_ITEMS[tag](self.items(number, parts))
+            return made
+        if tag in _MADE_OF_SCALARS:
+            kinds, make = _MADE_OF_SCALARS[tag]
+            parts = [*map(self.value, parts)]
+            if not kinds.issuperset(map(type, parts)):
+                raise Malformed(f"no parts of {make}")
+            return make(*parts)
+        return self.other(tag, parts)
+
+    def other(self, tag: str, parts: list[Any]) -> Any:
+        match tag:
+            case "I":
+                return int(_only(parts, str), 16)
+            case "f":
+                return _FLOAT.unpack(bytes.fromhex(_only(parts, str)))[0]
+            case "R":
+                return self.known(_only(parts, int))
+            case "t":
+                return TYPES[_only(parts, str)]
+            case "B" | "d":
+                data = binascii.a2b_base64(_only(parts, str))
+                self.table.append(bytearray(data) if tag == "B" else [*array.array("d", data)])
+                return self.table[-1]
+            case "P" | "J":
+                number, name = parts
+                return self.resolve(tag, _only([number], int), _only([name], str))
+        raise Malformed(f"unknown tag {tag[:9]!r}")
+
+    def known(self, number: int) -> Any:
+        if number < 0:
+            raise Malformed("a number below 0")
+        found = self.table[number]
+        if found is _UNFINISHED:
+            raise Malformed("a tuple inside itself")
+        self.height = max(self.height, self.heights.get(number, 0))
+        return found
+
+    def items(self, number: int, parts: list[Any]) -> list[Any]:
+        """Make the items of the container with this number."""
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise Malformed(f"nested more than {MAX_DEPTH} deep")
+        outer, self.height = self.height, 0
+        items = [*map(self.value, parts)] if list in set(map(type, parts)) else parts
+        height = self.height + 1
+        if height > MAX_DEPTH:
+            raise Malformed(f"nested more than {MAX_DEPTH} deep")
+        self.heights[number], self.height = height, max(outer, height)
+        self.depth -= 1
+        return items
 
 
-def _write_list(writer: _Writer, value: list[Any]) -> None:
-    if writer.known(value):
-        return
-    count = list.__len__(value)
-    if count >= _PACKED_FROM:
-        packed = _packed(list(list.__iter__(value)))
-        if packed is not None:
-            writer.numbers[id(value)] = len(writer.table)
-            writer.table.append(value)
-            writer.raw(packed)
-            return
-    writer.items(b"l", value, list.__iter__(value), count, early=True)
-
-
-def _flat(pairs: Iterable[tuple[object, object]]) -> Iterable[object]:
-    for key, value in pairs:
-        yield key
-        yield value
-
-
-def _mapping(tag: bytes) -> Callable[[_Writer, Any], None]:
-    def write(writer: _Writer, value: Any) -> None:
-        if not writer.known(value):
-            writer.items(tag, value, _flat(dict.items(value)), dict.__len__(value), early=True)
-
-    return write
-
-
-def _collection(tag: bytes, kind: Any, *, early: bool) -> Callable[[_Writer, Any], None]:
-    def write(writer: _Writer, value: Any) -> None:
-        if not writer.known(value):
-            writer.items(tag, value, kind.__iter__(value), kind.__len__(value), early=early)
-
-    return write
-
-
-def _write_ordered(writer: _Writer, value: Any) -> None:
-    if not writer.known(value):
-        pairs = collections.OrderedDict.items(value)
-        writer.items(b"O", value, _flat(pairs), dict.__len__(value), early=True)
-
-
-_FACTORY: Any = vars(collections.defaultdict)["default_factory"]
-
-
-def _write_defaultdict(writer: _Writer, value: Any) -> None:
-    """Write a defaultdict, with its factory only where that is a builtin type."""
-    if writer.known(value):
-        return
-    factory = _FACTORY.__get__(value)
-    writer.raw(b"A")
-    writer.put(factory if isinstance(factory, type) and TYPES.get(factory.__name__) is factory else None)
-    writer.items(b"", value, _flat(dict.items(value)), dict.__len__(value), early=True)
-
-
-def _write_reference(writer: _Writer, value: object) -> None:
-    if isinstance(value, type) and TYPES.get(value.__name__) is value:
-        writer.sized(b"t", value.__name__.encode())
-        return
-    owner, number, name = writer.refer(value)
-    writer.raw(owner + SIZE.pack(number))
-    writer.sized(b"", name.encode("utf-8", "replace")[:200])
-
-
-def _write_text(tag: bytes, text: Callable[[Any], str]) -> Callable[[_Writer, Any], None]:
-    return lambda writer, value: writer.sized(tag, text(value).encode("utf-8", "surrogatepass"))
-
-
-def _tupled(tag: bytes, parts: Callable[[Any], tuple[Any, ...]]) -> Callable[[_Writer, Any], None]:
-    def write(writer: _Writer, value: Any) -> None:
-        writer.raw(tag)
-        writer.put(parts(value))
-
-    return write
-
-
-_WRITERS: dict[type, Callable[[_Writer, Any], None]] = {
-    NoneType: lambda writer, _: writer.raw(b"N"),
-    bool: lambda writer, value: writer.raw(b"T" if value else b"F"),
-    int: _write_int,
-    float: lambda writer, value: writer.raw(b"f" + FLOAT.pack(value)),
-    complex: lambda writer, value: writer.raw(b"c" + COMPLEX.pack(complex.__pos__(value).real, complex.__pos__(value).imag)),
-    str: _write_text(b"s", str.__str__),
-    bytes: lambda writer, value: writer.sized(b"b", bytes.__getitem__(value, slice(None))),
-    list: _write_list,
-    tuple: _collection(b"u", tuple, early=False),
-    dict: _mapping(b"m"),
-    set: _collection(b"e", set, early=True),
-    frozenset: _collection(b"z", frozenset, early=False),
-    EllipsisType: lambda writer, _: writer.raw(b"."),
-    NotImplementedType: lambda writer, _: writer.raw(b"!"),
-    range: _tupled(b"g", lambda value: (value.start, value.stop, value.step)),
-    slice: _tupled(b"k", lambda value: (value.start, value.stop, value.step)),
-    collections.OrderedDict: _write_ordered,
-    collections.Counter: _mapping(b"C"),
-    collections.defaultdict: _write_defaultdict,
-    collections.deque: _collection(b"q", collections.deque, early=True),
-    type({}.keys()): _tupled(b"1", tuple),
-    type({}.values()): _tupled(b"2", tuple),
-    type({}.items()): _tupled(b"3", tuple),
-    decimal.Decimal: _write_text(b"x", str),
-    fractions.Fraction: _tupled(b"y", lambda value: (value.numerator, value.denominator)),
-    datetime.date: _write_text(b"4", datetime.date.isoformat),
-    datetime.time: _write_text(b"5", datetime.time.isoformat),
-    datetime.datetime: _write_text(b"6", datetime.datetime.isoformat),
-    datetime.timedelta: _tupled(b"7", lambda value: (value.days, value.seconds, value.microseconds)),
-}
-
-
-def _write_bytearray(writer: _Writer, value: bytearray) -> None:
-    if not writer.known(value):
-        writer.numbers[id(value)] = len(writer.table)
-        writer.table.append(value)
-        writer.sized(b"B", bytes(value))
-
-
-_WRITERS[bytearray] = _write_bytearray
-# an object of a subclass is encoded as the first of these that its class descends from
-_BASES: tuple[type, ...] = (
-    *(int, float, complex, str, bytes, bytearray, tuple, list),
-    *(collections.OrderedDict, collections.Counter, collections.defaultdict, dict, set, frozenset, collections.deque),
-)
-# types that are encoded by name
-TYPES = {name: kind for name, kind in vars(builtins).items() if isinstance(kind, type) and not name.startswith("_")}
+def _only(parts: list[Any], kind: type) -> Any:
+    """The one part, which is of a type."""
+    (part,) = parts
+    if type(part) is not kind:
+        raise Malformed(f"not a {kind.__name__}")
+    return part

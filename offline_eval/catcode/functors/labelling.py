@@ -97,20 +97,24 @@ class Running:
         return Runs(Jail(self.isolation))
 
 
+Sandbox = PythonSandbox | JavaSandbox | JavaScriptSandbox
+KINDS: dict[Language, Callable[[Jail], Sandbox]] = {"python": PythonSandbox, "java": JavaSandbox, "javascript": JavaScriptSandbox}
+
+
 @dataclass(frozen=True, slots=True)
 class Runs:
     """Runs programs; holds the sandboxes."""
 
     jail: Jail
-    sandboxes: dict[Language, PythonSandbox | JavaSandbox | JavaScriptSandbox] = field(default_factory=dict)
+    sandboxes: dict[Language, Sandbox] = field(default_factory=dict)
     opened: ExitStack = field(default_factory=ExitStack)
 
     def __call__(self, tested: ProgramUnderTest) -> dict[str, Any]:
         """The label. Raises Unjudged where the machine failed: then there is none."""
         begun = time.perf_counter()
         if tested.language not in self.sandboxes:
-            kinds = {"python": PythonSandbox, "java": JavaSandbox, "javascript": JavaScriptSandbox}
-            self.sandboxes[tested.language] = self.opened.enter_context(kinds[tested.language](self.jail))
+            self.sandboxes[tested.language] = KINDS[tested.language](self.jail)
+            self.opened.push(self.sandboxes[tested.language])
         sandbox = self.sandboxes[tested.language]
         if isinstance(sandbox, PythonSandbox):
             result = sandbox.check(tested.program, tested.test, tested.entry_point)

@@ -113,7 +113,7 @@ class Rewriting:
         view, steps, used, seen, failed = self.view, list[StepRecord](), list[str](), {self.view.text}, 0
         while len(steps) < MAX_CHAIN:
             rules = morphisms("python", equivalent=True)
-            for rule in sorted(rng.sample(rules, len(rules)), key=lambda one: used.count(one.NAME)):
+            for rule in sorted(rng.sample(rules, len(rules)), key=lambda one: used.count(one.name)):
                 found = self._first(
                     "context", rule, view, _inside(rule, view, rng), rng,
                     lambda after: after.line == self.view.line and after.text not in seen,
@@ -121,7 +121,7 @@ class Rewriting:
                 if found is None:
                     continue
                 step, after = found
-                if self._confirmed("context", rule.NAME, after, wanted=("right",)) is not None:
+                if self._confirmed("context", rule.name, after, wanted=("right",)) is not None:
                     break
                 failed += 1
                 if failed == MAX_UNCONFIRMED:
@@ -130,7 +130,7 @@ class Rewriting:
                 return
             view = after
             seen.add(view.text)
-            used.append(rule.NAME)
+            used.append(rule.name)
             steps.append(_record(step))
             self._keep("context", steps, view, "right")
 
@@ -145,7 +145,7 @@ class Rewriting:
     def _wrong(self, rng: random.Random) -> None:
         known, judged = {self.view.line}, 0
         for name in rng.sample(WRONG, len(WRONG)):
-            rule = bug(name, "python") if name in KINDS else morphism(name, "python")
+            rule = bug(name) if name in KINDS else morphism(name, "python")
             found = self._first(
                 "wrong", rule, self.view, _on_line(rule, self.view, rng), rng,
                 lambda after: after.line not in known and after == self.view.with_line(after.line),
@@ -178,7 +178,7 @@ class Rewriting:
                 outcome, why = "at import", ""
             else:
                 return step, after
-        self._tell(arm, rule.NAME, outcome, why)
+        self._tell(arm, rule.name, outcome, why)
         return None
 
     def _confirmed(self, arm: Arm, rule: str, view: View, wanted: Sequence[Class]) -> Class | None:

@@ -16,8 +16,7 @@ from functools import partial
 from typing import Any, TypedDict
 
 from ....analysis.corpora.benchmarks import Language
-from ....analysis.morphisms.morphism import Morphism, Refused, rewrite_somewhere
-from ....analysis.morphisms.pairs import chain
+from ....analysis.morphisms.morphism import Morphism, Refused, chain, rewrite_somewhere
 from ....analysis.morphisms.registry import morphisms
 from ....analysis.python.source_text import UnreadableSource
 from ....analysis.sandbox.isolation.levels import Isolation
@@ -159,13 +158,13 @@ def _variants(made: _Making, seed: int) -> None:
     program, kept = made.program, list[tuple[str, str]]()
     for rule in _shuffled(program.language, f"{seed}:{program.id}:eq", equivalent=True):
         try:
-            variant = rewrite_somewhere(rule, program.source, random.Random(f"{seed}:{program.id}:{rule.NAME}")).of(program.source)
+            variant = rewrite_somewhere(rule, program.source, random.Random(f"{seed}:{program.id}:{rule.name}")).of(program.source)
         except Refused as refusal:
-            made.refuse(rule.NAME, _general(str(refusal)))
+            made.refuse(rule.name, _general(str(refusal)))
             continue
-        if len(kept) < MAX_RULES and _confirmed(made, rule.NAME, variant):
-            kept.append((rule.NAME, variant))
-            made.add("1-eq", (rule.NAME,), program.source, variant)
+        if len(kept) < MAX_RULES and _confirmed(made, rule.name, variant):
+            kept.append((rule.name, variant))
+            made.add("1-eq", (rule.name,), program.source, variant)
     if len(kept) == MAX_RULES and kept[0][1] != kept[1][1]:
         made.add("2-eq", [name for name, _ in kept], kept[0][1], kept[1][1])
 
@@ -190,7 +189,7 @@ def _changed(made: _Making, seed: int) -> None:
         tried, reason = set[str](), ""
         for site in range(MAX_SITES if kept < MAX_RULES else 0):
             try:
-                rng = random.Random(f"{seed}:{program.id}:{rule.NAME}:{site}")
+                rng = random.Random(f"{seed}:{program.id}:{rule.name}:{site}")
                 variant = rewrite_somewhere(rule, program.source, rng).of(program.source)
             except Refused as refusal:
                 reason = _general(str(refusal))
@@ -200,12 +199,12 @@ def _changed(made: _Making, seed: int) -> None:
             tried.add(variant)
             result = made.check(variant)
             if result.label is False and compiles(result):
-                made.add("1-neq", (rule.NAME,), program.source, variant, str(result.outcome))
+                made.add("1-neq", (rule.name,), program.source, variant, str(result.outcome))
                 kept, reason = kept + 1, ""
                 break
             reason = "it does not compile" if not compiles(result) else "no test differs" if result.label else str(result.outcome)
         if reason:
-            made.refuse(rule.NAME, reason)
+            made.refuse(rule.name, reason)
 
 
 def _confirmed(made: _Making, rule: str, variant: str) -> bool:

@@ -164,7 +164,7 @@ def by_rules(place: Place, seed: int) -> list[tuple[str, str]]:
     line = (start, end if end >= 0 else len(place.text))
     for number in range(TRIES):
         try:
-            bug = inject(place.text, "python", f"{seed}:{place.id}:{number}", line=line)
+            bug = inject(place.text, f"{seed}:{place.id}:{number}", line)
         except (Refused, UnreadableSource):
             break
         text = bug.of(place.text)

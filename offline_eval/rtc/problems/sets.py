@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ....analysis.corpora.edits import FileEdit, Hunk, SkippedChange, hunks, read_edits
+from ....analysis.corpora.edits import FileEdit, Hunk, hunks, single_edits
 from ....analysis.corpora.git_history import GitError
 from ....analysis.python import regions
 from ....analysis.python.source_text import lines_of
@@ -144,14 +144,8 @@ def edits(folders: Sequence[Path], per_project: int, seed: int, limit: int | Non
 
 def edits_of(folder: Path, project: str) -> Iterator[Edit]:
     """The edits, newest first: of each commit that changes no other Python file, and of equal edits one."""
-    by_commit = dict[str, list[FileEdit | SkippedChange]]()
-    for change in read_edits(folder):
-        by_commit.setdefault(change.commit, []).append(change)
     known = set[tuple[str, str]]()
-    for changes in by_commit.values():
-        change = changes[0]
-        if len(changes) > 1 or not isinstance(change, FileEdit):
-            continue
+    for change in single_edits(folder):
         found = hunks(change)
         if len(found) == 1 and (edit := _edit(change, found[0], project)) and (edit.old, edit.new) not in known:
             known.add((edit.old, edit.new))

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -10,8 +9,6 @@ import pytest
 from needs import DATA, needs_data
 
 from assay.analysis.corpora.benchmarks import Item, UnreadableItems, profiled, read_items
-from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
-from assay.analysis.sandbox.isolation.jail import Jail
 from assay.analysis.sandbox.isolation.limits import Limits
 from assay.analysis.sandbox.judging.python import PythonSandbox
 from assay.analysis.sandbox.judging.result import ProgramOutcome
@@ -59,16 +56,6 @@ def changed(function):
 @cache
 def items_of(name: str) -> list[Item]:
     return read_items(DATA / name)
-
-
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[PythonSandbox]:
-    try:
-        level = best_level()
-    except NoIsolation as error:
-        pytest.skip(str(error))
-    with PythonSandbox(Jail(level)) as made:
-        yield made
 
 
 @pytest.mark.slow

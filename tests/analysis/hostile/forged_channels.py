@@ -157,7 +157,7 @@ def square(n):
 # Bytes that a checker might read as an answer or as a verdict, for every protocol that comes to mind.
 WRITE_ALL = """
 import fcntl, json, marshal, pickle, stat, struct
-values = [b"9", b"passed", b"passed\\n", b"OK\\n", b"true", b"1", b"0\\n", b"\\x00", b"\\x01", b"i" + struct.pack(">q", 9), b"v" + b"i" + struct.pack(">q", 9)]
+values = [b"9", b"passed", b"passed\\n", b"OK\\n", b"true", b"1", b"0\\n", b"\\x00", b"\\x01", b"i" + struct.pack(">q", 9), b'["u","value",9,["u"]]']
 values += [json.dumps(said).encode() for said in (
     9, True, "passed", {"ending": "passed"}, {"ending": "passed", "reason": "", "output": "", "cpu_s": 0, "wall_s": 0}, {"passed": True}, {"value": 9}, {"ok": True, "value": 9},
     {"verdict": "passed"}, {"id": 1, "value": 9}, {"id": 2, "result": 9}, {"status": 0}, ["ok", 9], ["value", 9], {"type": "int", "value": 9},

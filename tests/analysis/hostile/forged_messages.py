@@ -6,14 +6,9 @@ from .program import forgery
 
 # The sandbox's own messages, made by hand: what a program says that has read the sandbox's source.
 BY_HAND = """
-import socket, stat, struct, time
-def sized(tag, data):
-    return tag + struct.pack(">I", len(data)) + data
-def text(said):
-    return sized(b"s", said.encode())
-def many(tag, *items):
-    return tag + struct.pack(">I", len(items)) + b"".join(items)
-def send(payload):
+import json, socket, stat, struct, time
+def send(*said):
+    payload = json.dumps(["u", *said]).encode()
     for fd in range(3, 64):
         try:
             if stat.S_ISSOCK(os.fstat(fd).st_mode):
@@ -21,8 +16,8 @@ def send(payload):
                     wire.sendall(struct.pack(">I", len(payload)) + payload)
         except OSError:
             pass
-def value(payload):
-    send(many(b"u", text("value"), payload, many(b"u")))
+def value(said):
+    send("value", said, ["u"])
 """
 CALLING = """
 def check(candidate):
@@ -31,7 +26,7 @@ def check(candidate):
 
 PROGRAMS = (
     forgery("nameless_error", "says that loading it raised an error that has neither a name nor a text", BY_HAND + """
-send(many(b"u", text("raise"), many(b"u", text(""), text("Exception")), many(b"u"), text(""), many(b"u")))
+send("raise", ["u", "", "Exception"], ["u"], "", ["u"])
 time.sleep(0.3)
 os._exit(0)
 """),
@@ -52,21 +47,19 @@ def square(n):
 """),
     forgery("huge_type_name", "answers with a type that does not exist and whose name is 8 MB long", BY_HAND + """
 def square(n):
-    value(sized(b"t", b"N" * (8 << 20)))
+    value(["t", "N" * (8 << 20)])
     time.sleep(0.3)
 """),
     forgery("deep_key", "answers with a dict whose key is 500,000 tuples in one another, made of references", BY_HAND + """
 # number 0 is the answer (to being loaded), 1 the tuple of all pieces
 if True:
-    pieces = [many(b"u")]
-    pieces += [many(b"u", b"R" + struct.pack(">I", number)) for number in range(2, 500_002)]
-    value(many(b"u", *pieces, many(b"m", b"R" + struct.pack(">I", 500_002)) + b"N"))
+    pieces = [["u"], *(["u", ["R", number]] for number in range(2, 500_002))]
+    value(["u", *pieces, ["m", ["R", 500_002], None]])
     time.sleep(0.3)
 """),
     forgery("deep_value", "answers with 500,000 lists in one another, made of references", BY_HAND + """
 if True:
-    pieces = [many(b"l")] + [many(b"l", b"R" + struct.pack(">I", number)) for number in range(2, 500_002)]
-    value(many(b"u", *pieces))
+    value(["u", ["l"], *(["l", ["R", number]] for number in range(2, 500_002))])
     time.sleep(0.3)
 """, test="""
 def check(candidate):
@@ -74,13 +67,13 @@ def check(candidate):
 """),
     forgery("answers_itself", "answers by references to the question's own values, and to numbers that there are not", BY_HAND + """
 def square(n):
-    send(many(b"u", text("value"), b"R" + struct.pack(">I", 7), many(b"u", many(b"u", b"i" + struct.pack(">q", -1), many(b"u")))))
+    send("value", ["R", 7], ["u", ["u", -1, ["u"]]])
     time.sleep(0.3)
 """),
     forgery("calls_what_it_was_not_given", "calls functions of the checker's that were never handed over", BY_HAND + """
 def square(n):
     for number in (0, 1, 2**32 - 1):
-        send(many(b"u", text("callback"), b"J" + struct.pack(">I", number) + struct.pack(">I", 0), many(b"u"), many(b"m")))
+        send("callback", ["J", number, ""], ["u"], ["m"])
     time.sleep(0.3)
 """),
     forgery("calls_back_for_ever", "calls the test's function without end", """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 
 import pytest
@@ -10,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from needs import needs
 
-from assay.analysis.lines.draw import LANGUAGES, UnreadableSource, gap_of, places_in, sample_lines
+from assay.analysis.lines.draw import LANGUAGES, gap_of, sample_lines
 from assay.analysis.lines.grammars import GRAMMARS
 from assay.analysis.python import lines as python
+from assay.analysis.python.lines import UnreadableSource
 from assay.suggestion.languages import language_of
 
 EXAMPLES = {path.name: path.read_text(encoding="utf-8") for path in sorted((Path(__file__).parent / "examples").iterdir())}
@@ -64,17 +64,14 @@ def test_brackets_in_strings_and_comments_are_no_pairs() -> None:
 def test_offsets_count_characters() -> None:
     text = EXAMPLES["basket.js"].replace("basket", "b🍎sket").replace("let mayWeigh = 0;", "let mayWeigh = weigh('ü🍏', 0);")
     assert drawn(text, "javascript") == {line for line in text.splitlines() if "may" in line.lower()}
-    ends = {
-        text[p.offset_end] for seed in range(60) for p in places_in(text, "javascript", ["line_middle"], most=9, rng=random.Random(seed))
-    }
-    assert ends <= {*")]}"}
+    lines = [line for seed in map(str, range(60)) for line in sample_lines(text, "javascript", seed)]
+    assert {text[gap.end] for line in lines if (gap := gap_of(text, "javascript", line, "line_middle", "0"))} <= {*")]}"}
 
 
 def test_what_does_not_parse_is_not_drawn_from() -> None:
     prose = "Once upon a time there was a function, (and then {\n" * 20
     with pytest.raises(UnreadableSource, match="not rust that can be parsed"):
         sample_lines(prose, "rust", "0")
-    assert places_in(prose, "rust", TASKS, most=5, rng=random.Random(0)) == []
 
 
 def test_around_what_the_parser_does_not_know_lines_are_drawn() -> None:
@@ -86,7 +83,6 @@ def test_around_what_the_parser_does_not_know_lines_are_drawn() -> None:
 
 @pytest.mark.parametrize("language", ["plaintext", "cobol", "markdown"])
 def test_an_unknown_language_has_no_places(language: str) -> None:
-    assert places_in(EXAMPLES["basket.c"], language, TASKS, most=5, rng=random.Random(0)) == []
     assert sample_lines(EXAMPLES["basket.c"], language, "0") == []
 
 
@@ -107,18 +103,3 @@ def test_python_is_drawn_as_ever(seed: int) -> None:
         assert gap_of(PYTHON, "python", line, "line", "7") == python.whole(PYTHON, line)
         assert gap_of(PYTHON, "python", line, "line_rest", "7") == python.rest(PYTHON, line, "7")
         assert gap_of(PYTHON, "python", line, "line_middle", "7") == python.middle(PYTHON, line, "7")
-
-
-@given(seed=st.integers(), most=st.integers(0, 3), name=st.sampled_from([*EXAMPLES]), tasks=st.lists(st.sampled_from(TASKS), unique=True))
-def test_places_are_the_same_for_the_same_seed_in_order_and_of_no_more_lines_than_wanted(
-    seed: int, most: int, name: str, tasks: list[str]
-) -> None:
-    text, language = EXAMPLES[name], language_of(name)
-    places = places_in(text, language, tasks, most=most, rng=random.Random(seed))
-    assert places == places_in(text, language, tasks, most=most, rng=random.Random(seed))
-    numbers = [text.count("\n", 0, place.offset_start) for place in places]
-    assert numbers == sorted(numbers)
-    assert len(set(numbers)) <= most
-    assert all(text[place.offset_start : place.offset_end].strip() for place in places)
-    assert all("\n" not in text[place.offset_start : place.offset_end] for place in places)
-    assert {place.task for place in places} <= set(tasks)

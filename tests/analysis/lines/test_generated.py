@@ -1,10 +1,7 @@
 from __future__ import annotations
 
-import random
-
 import pytest
 
-from assay.analysis.lines.draw import places_in
 from assay.analysis.lines.generated import looks_generated
 
 CODE = '''def total(weights):
@@ -38,8 +35,3 @@ def test_minified_code_is_a_tools() -> None:
 @pytest.mark.parametrize("text", [CODE, "", "# Generates passwords.\n" + CODE, f"x = '{'a' * 300}'\n" + CODE * 9])
 def test_what_people_write_is_theirs(text: str) -> None:
     assert not looks_generated(text)
-
-
-def test_generated_code_has_no_places_in_any_language() -> None:
-    assert places_in(CODE, "python", ("line",), most=1, rng=random.Random(0))
-    assert places_in(f"# @generated\n{CODE}", "python", ("line",), most=1, rng=random.Random(0)) == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,13 +9,6 @@ from shop_project import SHOP, TESTS, changed, isolated, name_of, write
 
 from assay.analysis.oracle.comparison import Comparison, Comparisons
 from assay.analysis.oracle.oracle import NotJudged, Oracle
-
-
-@pytest.fixture(scope="module")
-def oracle(python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Oracle]:
-    project = write(tmp_path_factory.mktemp("shop"), {"shop.py": SHOP, "tests/test_shop.py": TESTS})
-    with Oracle(project, python, isolated(), cache=tmp_path_factory.mktemp("cache")) as made:
-        yield made
 
 
 def told(comparison: Comparison) -> dict[str, tuple[str | None, str | None]]:

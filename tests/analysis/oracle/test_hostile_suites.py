@@ -11,7 +11,7 @@ from shop_project import isolated, write
 
 from assay.analysis.oracle.jailed.assay_oracle.channel import printable
 from assay.analysis.oracle.oracle import Oracle
-from assay.analysis.oracle.records import parse_record
+from assay.analysis.oracle.records import Begun, Broke, Collected, parse_record
 from assay.analysis.oracle.report import read_report
 
 CODE = "def one():\n    return 1\n"
@@ -102,9 +102,8 @@ def test_an_id_with_control_characters_is_shown_with_escapes_and_its_test_is_jud
         names = [rf"test_one.py::test_one[{end}]" for end in (r"\nassay: fine", r"\x1b[2J", r"\u202eabc")]
         assert list(made.baseline().outcomes) == names
         assert made.covered("one.py")[2] == set(names)
-        for way in ("warm", "process"):
-            verdict = made.verdict("one.py", CODE.replace("1", "2"), ways=(way,))  # type: ignore[arg-type]
-            assert (verdict.label, verdict.reason) == (False, f"{names[0]}: failed, was passed")
+        verdict = made.verdict("one.py", CODE.replace("1", "2"))
+        assert (verdict.label, verdict.reason) == (False, f"{names[0]}: failed, was passed")
 
 
 @pytest.mark.parametrize("name", ["a\nb", "\x1b]0;title\x07", "a\x9bb", "\u202ea", "a\u200bb", "\ud800"])
@@ -116,12 +115,14 @@ def test_a_record_with_an_id_that_cannot_be_printed_is_none_and_texts_are_escape
     assert parse_record(told(kind="test", id=name, outcome="passed", cpu_s=0, wall_s=0), b"n") is None
     assert parse_record(told(kind="collected", ids=[name], modules=[], errors={}), b"n") is None
     if name != "\ud800":  # halves of characters are in no JSON
-        found = parse_record(told(kind="collected", ids=[], modules=[], errors={"a": name}), b"n") or {}
-        assert found["errors"]["a"].isprintable()
-        for kind in ("refused", "broke"):
-            assert (parse_record(told(kind=kind, reason=name), b"n") or {})["reason"].isprintable()
+        found = parse_record(told(kind="collected", ids=[], modules=[], errors={"a": name}), b"n")
+        assert isinstance(found, Collected)
+        assert found.errors["a"].isprintable()
+        broke = parse_record(told(kind="broke", reason=name), b"n")
+        assert isinstance(broke, Broke)
+        assert broke.reason.isprintable()
     assert printable(name).isprintable()
-    assert parse_record(told(kind="begun", id=printable(name)), b"n") == {"kind": "begun", "id": printable(name)}
+    assert parse_record(told(kind="begun", id=printable(name)), b"n") == Begun(printable(name))
 
 
 @pytest.mark.parametrize("nested", [b"[" * 500_000, b'{"a":' * 500_000, b"[" * 200_000 + b"]" * 200_000])
@@ -170,12 +171,11 @@ def test_a_test_that_floods_the_records_is_left_out_with_the_reason(tmp_path: Pa
 
 
 @pytest.mark.slow
-def test_a_flood_of_empty_lines_neither_holds_a_warm_run_nor_changes_what_it_says(tmp_path: Path, python: Path) -> None:
+def test_a_flood_of_empty_lines_neither_holds_a_run_nor_changes_what_it_says(tmp_path: Path, python: Path) -> None:
     project = write(tmp_path / "one", {"one.py": CODE, "test_one.py": TEST})
     write(project, {"conftest.py": FLOOD.format(test="test_one", times=400, what="bytes([10])")})
     with Oracle(project, python, isolated(), runs=2) as made:
         assert not made.baseline().trouble
         begun = time.process_time()
-        verdict = made.verdict("one.py", CODE.replace("1", "2"), ways=("warm",))
-        assert (verdict.label, verdict.way) == (False, "warm")
+        assert made.verdict("one.py", CODE.replace("1", "2")).label is False
         assert time.process_time() - begun < 10

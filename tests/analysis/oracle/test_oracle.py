@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import resource
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import pytest
@@ -15,20 +15,9 @@ from assay.analysis.sandbox.isolation.jail import Jail
 from assay.analysis.sandbox.isolation.levels import Isolation
 
 
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write(tmp_path_factory.mktemp("shop"), {"shop.py": SHOP, "tests/test_shop.py": TESTS})
-
-
-@pytest.fixture(scope="module")
-def oracle(project: Path, python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Oracle]:
-    with Oracle(project, python, isolated(), cache=tmp_path_factory.mktemp("cache")) as made:
-        yield made
-
-
 @pytest.mark.slow
 def test_a_file_that_is_too_large_to_be_copied_is_never_changed(
-    project: Path, python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    shop: Path, python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(copying, "MAX_COPIED_BYTES", 2_000)
     big = write(tmp_path / "project", {"big.py": "x = 1\n" * 1_000, "shop.py": SHOP, "tests/test_shop.py": TESTS}) / "big.py"
@@ -45,17 +34,6 @@ def test_a_file_that_is_too_large_to_be_copied_is_never_changed(
 RIGHT = ("amount += price", "amount = amount + price")
 WRONG = ("amount += price", "amount -= price")
 FORKS = "amount += price; import os, time; os.fork() or (os.setsid(), time.sleep(0.4))"
-# answers in the place of the plugin, and leaves a whole run in which every test passes
-FORGES = """import os, sys
-        frame, channel = sys._getframe(), None
-        while frame and channel is None:
-            channel = next((v for v in list(frame.f_locals.values()) if type(v).__name__ == "Channel"), None)
-            frame = frame.f_back
-        channel.send("answered", ending="exited", status=0, left=False)
-        for test in %r: channel.send("test", id=test, outcome="passed", cpu_s=0, wall_s=0)
-        for _ in range(2): channel.send("canary", outcome="failed")
-        channel.send("ended", cpu_s=0.0)
-        os._exit(0)"""
 NOTE = """import os
         amount += price + (not amount and (os.path.exists("/dev/shm/note") or os.path.exists("/tmp/note")))
         for folder in ("/dev/shm", "/tmp"):
@@ -64,13 +42,11 @@ NOTE = """import os
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", ["forks", "forges", "note"])
+@pytest.mark.parametrize("first", [FORKS, NOTE], ids=["forks", "note"])
 def test_no_completion_changes_what_becomes_of_the_next(oracle: Oracle, first: str) -> None:
-    tests = sorted(oracle.covered("shop.py")[SHOP.split("\n").index("        amount += price") + 1])
-    text = {"forks": FORKS, "forges": FORGES % tests, "note": NOTE}[first]
     for _ in range(2):
-        made = oracle.verdict("shop.py", changed("amount += price", text))
-        assert made.label or first != "note", "it finds no note of its own from before"
+        made = oracle.verdict("shop.py", changed("amount += price", first))
+        assert made.label or first != NOTE, "it finds no note of its own from before"
         assert [oracle.verdict("shop.py", changed(*change)).label for change in (RIGHT, WRONG, RIGHT)] == [True, False, True]
 
 
@@ -128,14 +104,14 @@ def test_of_a_test_that_ends_its_process_no_lines_are_known(oracle: Oracle) -> N
 @pytest.mark.parametrize(
     ("old", "new", "label", "way", "reason"),
     [
-        ("amount += price", "amount = amount + price", True, "warm", "each test has its outcome"),
-        ("amount += price", "amount -= price", False, "warm", "test_total: failed, was passed"),
-        ("unit = 5", "unit = 6", False, "warm", "test_price[1]: failed, was passed"),
-        ("return function(*args) * (1 + RATE)", "return function(*args)", False, "warm", "test_price[1]: failed"),
+        ("amount += price", "amount = amount + price", True, "process", "each test has its outcome"),
+        ("amount += price", "amount -= price", False, "process", "test_total: failed, was passed"),
+        ("unit = 5", "unit = 6", False, "process", "test_price[1]: failed, was passed"),
+        ("return function(*args) * (1 + RATE)", "return function(*args)", False, "process", "test_price[1]: failed"),
         ("return unit * count", "yield unit * count", False, "process", "test_price[1]: failed"),
         ("return unit * count", "yield unit", False, "process", "test_price[1]: failed"),
-        ("        1,\n", "        2,\n", False, "warm", "test_long: failed"),
-        ('code = "ok"', 'code = "not ok"', False, "warm", "test_in_a_process_of_its_own: failed"),
+        ("        1,\n", "        2,\n", False, "process", "test_long: failed"),
+        ('code = "ok"', 'code = "not ok"', False, "process", "test_in_a_process_of_its_own: failed"),
         ("amount += price", "amount += (", False, "none", "does not parse"),
         ("amount += price", "continue; nonlocal amount", False, "none", "does not parse"),
         ("amount += price", 'amount += "\ud800"', False, "none", "does not parse"),
@@ -144,7 +120,7 @@ def test_of_a_test_that_ends_its_process_no_lines_are_known(oracle: Oracle) -> N
         ("RATE = 0.2", "RATE = 0.3", False, "whole", "test_price[1]: failed"),
         ("RATE = 0.2", "RATE = 1 / 5", True, "whole", "each test has its outcome"),
         ("def at_import(x):\n    return x + 1", "def at_import(x):\n    return x", False, "whole", "test_start: failed"),
-        ("return x\n\n\ndef also", "return 2\n\n\ndef also", False, "warm", "test_fails_steadily: passed, was failed"),
+        ("return x\n\n\ndef also", "return 2\n\n\ndef also", False, "process", "test_fails_steadily: passed, was failed"),
         ("def unused(x):\n    return x", "def unused(x):\n    return 0", None, "none", "no stable test touches"),
     ],
 )
@@ -161,7 +137,7 @@ def test_tests_of_the_whole_function_are_asked_where_a_name_in_it_becomes_local(
     unbound = changed('        return "none"', '        import functools; return "none"')
     verdict = oracle.verdict("shop.py", unbound)
     assert verdict.label is oracle.verdict("shop.py", unbound, ways=("whole",)).label is False
-    assert (verdict.way, verdict.reason) == ("warm", "tests/test_shop.py::test_names: failed, was passed")
+    assert (verdict.way, verdict.reason) == ("process", "tests/test_shop.py::test_names: failed, was passed")
     assert oracle.verdict("shop.py", changed('        return "none"', '        said = "none"; return said')).tests == 2
 
 
@@ -206,12 +182,6 @@ def test_a_program_that_makes_every_test_pass_is_found_out_by_those_that_must_fa
     assert "failed" in verdict.reason or "tampered" in verdict.reason
 
 
-def test_a_region_that_no_test_misses_is_filtered(oracle: Oracle) -> None:
-    assert oracle.filtered_by_deletion("shop.py", changed("    unused_value = 0\n", "")) is True
-    assert oracle.filtered_by_deletion("shop.py", changed("        amount += price", "        pass")) is False
-    assert oracle.filtered_by_deletion("shop.py", changed("def unused(x):\n    return x", "def unused(x):\n    pass")) is None
-
-
 @pytest.mark.parametrize(
     ("file", "reason"),
     [
@@ -231,32 +201,32 @@ def test_a_change_beside_the_named_lines_is_refused(oracle: Oracle) -> None:
         oracle.verdict("shop.py", changed("unit = 5", "unit = 6"), range(1, 3))
 
 
-def test_the_project_itself_is_never_written_to(oracle: Oracle, project: Path) -> None:
+def test_the_project_itself_is_never_written_to(oracle: Oracle, shop: Path) -> None:
     oracle.verdict("shop.py", changed("unit = 5", "unit = 6"))
-    assert (project / "shop.py").read_text() == SHOP
-    assert sorted(path.name for path in project.rglob("*")) == ["shop.py", "test_shop.py", "tests"]
+    assert (shop / "shop.py").read_text() == SHOP
+    assert sorted(path.name for path in shop.rglob("*")) == ["shop.py", "test_shop.py", "tests"]
     assert oracle.source("shop.py") == SHOP
 
 
 def test_a_copy_that_a_killed_process_left_is_removed_and_nothing_stays_behind(
-    project: Path, python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    shop: Path, python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tmp_path.chmod(0o755)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     write(tmp_path / "assay-copy-left", {"project/shop.py": SHOP})
-    with Oracle(project, python, isolated()) as made:
+    with Oracle(shop, python, isolated()) as made:
         assert [path for path in tmp_path.iterdir() if path.name.startswith("assay-copy-")] == [made.suite.place]
     assert not [path for path in tmp_path.iterdir() if path.name.startswith("assay-copy-")]
 
 
 @pytest.mark.slow
 def test_what_was_learned_of_the_same_content_is_not_measured_again(
-    oracle: Oracle, project: Path, python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    oracle: Oracle, shop: Path, python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     oracle.coverage()
     cache = oracle.cache
     monkeypatch.setattr("assay.analysis.oracle.suite.Suite.run", None)
-    with Oracle(project, python, isolated(), cache=cache) as again:
+    with Oracle(shop, python, isolated(), cache=cache) as again:
         assert again.baseline() == oracle.baseline()
         assert again.coverage() == oracle.coverage()
     write(tmp_path, {"shop.py": SHOP + "\n", "tests/test_shop.py": TESTS})
@@ -272,10 +242,8 @@ def test_every_level_of_isolation_gives_the_same_verdicts(level: Isolation, pyth
         pytest.skip(f"{level} does not work here: {defect}")
     write(tmp_path, {"shop.py": SHOP, "test_shop.py": "import shop\n\n\ndef test_total():\n    assert shop.total([1, 2]) == 3\n"})
     with Oracle(tmp_path, python, jail, runs=2) as made:
-        for way in ("warm", "process"):
-            assert made.verdict("shop.py", changed("amount += price", "amount = price + amount"), ways=(way,)).label is True
-            verdict = made.verdict("shop.py", changed("amount += price", "amount -= price"), ways=(way,))
-            assert (verdict.label, verdict.way) == (False, way)
+        assert made.verdict("shop.py", changed("amount += price", "amount = price + amount")).label is True
+        assert made.verdict("shop.py", changed("amount += price", "amount -= price")).label is False
 
 
 def test_a_disk_that_takes_nothing_more_is_the_machines_failure_and_leaves_the_copy_whole(oracle: Oracle) -> None:

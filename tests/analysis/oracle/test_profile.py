@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import resource
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from shop_project import SHOP, TESTS, changed, isolated, name_of, write
+from shop_project import SHOP, changed, isolated, name_of, write
 
 from assay.analysis.oracle.oracle import NotJudged, Oracle
 from assay.analysis.oracle.profile import MAX_ENDS, Control, Profile, ProfiledTest, chosen_tests, run_to_the_end, summed_up
-from assay.analysis.oracle.report import ObservedTest, ProcessEnd, Report, Way
-
-
-@pytest.fixture(scope="module")
-def oracle(python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Oracle]:
-    project = write(tmp_path_factory.mktemp("shop"), {"shop.py": SHOP, "tests/test_shop.py": TESTS})
-    with Oracle(project, python, isolated(), cache=tmp_path_factory.mktemp("cache")) as made:
-        yield made
+from assay.analysis.oracle.records import ObservedTest
+from assay.analysis.oracle.report import ProcessEnd, Report, Way
 
 
 def errors(profile: Profile) -> dict[str, str | None]:
@@ -63,7 +57,7 @@ def test_the_class_of_a_text_is_that_of_its_gravest_test_and_agrees_with_the_ver
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", ["warm", "process", "whole"])
+@pytest.mark.parametrize("way", ["process", "whole"])
 def test_each_touching_test_is_told_and_none_hides_those_after_it(oracle: Oracle, way: Way) -> None:
     text = changed("unit = 5", "unit = 6 if count > 1 else [][0]")
     profile = oracle.profile("shop.py", text, ways=(way,))
@@ -73,10 +67,9 @@ def test_each_touching_test_is_told_and_none_hides_those_after_it(oracle: Oracle
     assert (profile.way, profile.share_kept, profile.is_counterfeit) == (way, 1 / 3, True)
 
 
-@pytest.mark.parametrize("way", ["warm", "process"])
-def test_a_test_in_which_the_process_ends_does_not_hide_those_after_it(oracle: Oracle, way: Way) -> None:
+def test_a_test_in_which_the_process_ends_does_not_hide_those_after_it(oracle: Oracle) -> None:
     text = changed("unit = 5", "unit = 5 if count > 1 else __import__('os')._exit(0)")
-    profile = oracle.profile("shop.py", text, ways=(way,))
+    profile = oracle.profile("shop.py", text)
     assert errors(profile) == {"test_price[1]": "crash", "test_price[2]": "passed", "test_in_a_process_of_its_own": "passed"}
     assert profile.tests[0].why == "the process ended in the middle of it"
     assert oracle.verdict("shop.py", text).label is profile.tests_pass is False
@@ -276,7 +269,7 @@ class Suite:
                 self.lethal -= {test} if self.once else set()
                 report.running = test
                 return report, self.end
-            report.tests[test] = ObservedTest("passed", 0.0, 0.0)
+            report.tests[test] = ObservedTest(test, "passed", 0.0, 0.0)
         report.canaries.append("failed")
         report.ended = True
         return report, ProcessEnd(True)
@@ -287,7 +280,7 @@ class Suite:
 
     def profile(self, tests: Sequence[str]) -> Profile:
         found, failed = run_to_the_end(tests, dict.fromkeys(tests, "passed"), self.run, self.control)
-        return summed_up(found, 0, 0.0, "warm", infrastructure=failed)
+        return summed_up(found, 0, 0.0, "process", infrastructure=failed)
 
 
 NAMES = [f"t{i}" for i in range(12)]
@@ -327,6 +320,6 @@ def test_where_the_control_does_not_hold_the_rest_is_unknown(control: Control, i
 
 def test_a_change_that_is_known_makes_the_text_wrong_whatever_is_unknown() -> None:
     known = ProfiledTest("a", "changed", "wrong", "failed, was passed")
-    profile = summed_up([known, ProfiledTest("b", "unknown", None, "not run")], 0, 0.0, "warm", infrastructure=True)
+    profile = summed_up([known, ProfiledTest("b", "unknown", None, "not run")], 0, 0.0, "process", infrastructure=True)
     assert (profile.error, profile.tests_pass, profile.reason) == (None, False, "a: failed, was passed")
-    assert summed_up([replace(known, error="crash")], 3, 0.0, "warm", infrastructure=False).error == "crash"
+    assert summed_up([replace(known, error="crash")], 3, 0.0, "process", infrastructure=False).error == "crash"

@@ -52,7 +52,7 @@ LINES = {
     "branches": "if x:\n    pass\n" + "elif x:\n    pass\n" * 3000,
     "clauses": "x = [a " + "for a, b in c " * 20_000 + "]\n",
     "functions in brackets": "x = (" + "lambda a, b: " * 20_000 + "1)\n",
-    "chains in brackets": "x = (1" + " + 1" * 900 + " + (1" + " + 1" * 900 + "))\n",
+    "chains in brackets": "x = (1 + " + "1 + " * 900 + "(1" + " + 1" * 1100 + "))\n",
     "patterns": "match a:\n    case " + "[" * 20 + "a" + "]" * 20 + ":\n        pass\n",
     "a specification of an f-string": 'x = f"' + "{1:" * 3000 + "}" * 3000 + '"\n',
     "code between the strings of an f-string": 'x = f"{a["b"]+' + "(" * 3000 + "1" + ")" * 3000 + '+"c"}"\n',
@@ -68,7 +68,7 @@ def nested(kind: str, depth: int) -> str:
 @pytest.mark.parametrize("kind", NESTED)
 def test_what_nests_without_end_is_refused(kind: str) -> None:
     for mark in ("", "\ufeff"):
-        with pytest.raises(UnreadableSource, match="line 1: nested too deep"):
+        with pytest.raises(UnreadableSource, match=r"line 1: nested too deep|can be parsed: line 1"):
             parse(mark + nested(kind, 20_000))
 
 
@@ -92,7 +92,7 @@ def test_code_is_no_pattern_where_a_line_begins_with_the_name_case(text: str) ->
     assert parse_module(text + "\n").code == text + "\n"
 
 
-@pytest.mark.parametrize("before", ["", "\ufeff", "re.match\n"])
+@pytest.mark.parametrize("before", ["", "re.match\n"])
 @pytest.mark.parametrize("name", ["", "case.a", "a.case.b", "-1 | "])
 def test_a_pattern_counts_wherever_it_stands(before: str, name: str) -> None:
     with pytest.raises(UnreadableSource, match="nested too deep"):
@@ -152,32 +152,8 @@ def test_the_size_of_stacks_stays_as_it_was() -> None:
 
 
 PIECES = [
-    "f'",
-    'f"',
-    "rf'",
-    "f'''",
-    "'",
-    '"',
-    "'''",
-    "{",
-    "}",
-    "{{",
-    "}}",
-    "(",
-    ")",
-    "[",
-    "]",
-    ":",
-    ":=",
-    "\\",
-    "\\N{",
-    "#",
-    "\n",
-    "a",
-    "+",
-    ",",
-    "!r",
-    "1",
+    *("f'", 'f"', "rf'", "f'''", "'", '"', "'''", "{", "}", "{{", "}}", "(", ")", "[", "]"),
+    *(":", ":=", "\\", "\\N{", "#", "\n", "a", "+", ",", "!r", "1"),
 ]
 
 
@@ -201,7 +177,7 @@ def test_nothing_nests_deeper_than_is_seen(text: str) -> None:
         deep = depth_of(cst.parse_module(source))
     except cst.ParserSyntaxError:
         return
-    around = 100 - deep
+    around = 1001 - deep
     with pytest.raises(UnreadableSource):
         check_nesting(f"x = {'(' * around}{text}{')' * around}\n")
 

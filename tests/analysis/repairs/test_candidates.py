@@ -12,10 +12,7 @@ from standard_library import compiles
 
 from assay.analysis.python.source_text import UnreadableSource, line_starts
 from assay.analysis.repairs.candidates import Candidate, candidates
-from assay.analysis.repairs.registry import RULES, rules
-from assay.analysis.repairs.rule import Rule
-
-LANGUAGE_OF = {rule.NAME + language: (rule, language) for language in RULES for rule in rules(language)}
+from assay.analysis.repairs.registry import LANGUAGES, RULES, rules
 
 
 def check_sound(source: str, line: int, found: list[Candidate]) -> None:
@@ -51,19 +48,14 @@ def test_that_holds_for_any_line_ends_and_indentation(source: str, data: st.Data
     check_sound(source, line, candidates(source, "python", (starts[line], starts[line]), most=1000))
 
 
-@pytest.mark.parametrize("name", LANGUAGE_OF)
-def test_the_example_of_a_rule_is_what_it_does(name: str) -> None:
-    rule, language = LANGUAGE_OF[name]
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", RULES)
+def test_the_example_of_a_rule_is_what_it_does(name: str, language: str) -> None:
+    rule = rules(language)[name]
+    assert rule.__doc__
     before, after = rule.EXAMPLE
     found = candidates(before, language, (0, len(before)), most=1000)
-    assert after in {candidate.of(before) for candidate in found if candidate.rule == rule.NAME}
-
-
-@pytest.mark.parametrize("name", LANGUAGE_OF)
-def test_a_rule_is_named_as_its_module_and_says_what_it_proposes(name: str) -> None:
-    rule: Rule = LANGUAGE_OF[name][0]
-    assert rule.__name__.endswith(f".{rule.NAME}")
-    assert rule.__doc__
+    assert after in {candidate.of(before) for candidate in found if candidate.rule == name}
 
 
 def test_a_bound_keeps_the_simplest_at_each_place_then_the_nearest_to_the_span() -> None:

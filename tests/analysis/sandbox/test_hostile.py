@@ -3,12 +3,11 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
-from jails import ISOLATING, needs_level
+from jails import ALL, ISOLATING, needs_level
 from needs import needs
 
 from assay.analysis.sandbox.isolation.jail import Jail
@@ -21,76 +20,36 @@ from ..hostile.program import SQUARE
 from ..hostile.sandboxed import ALLOWED, sandbox_uid, sandbox_way
 from ..hostile.scene import Outcome, Scene
 
-ROOT = Path(__file__).parents[3]
 HONEST = "def square(n):\n    return n * n\n"
 TEST = f"{SQUARE}\ncheck(square)\n"
 EVERY = (*HARM, *FORGERIES)
 # They have the checker work, or hold what it may.
-LONG = (
-    "powers",
-    "hash_collisions",
-    "hoard",
-    "much_output",
-    "deep_key",
-    "deep_value",
-    "huge_error",
-    "huge_text",
-    "huge_type_name",
+LONG = {
+    *("powers", "hash_collisions", "hoard", "much_output", "deep_key", "deep_value", "huge_error", "huge_text", "huge_type_name"),
     "many_values",
-)
+}
 # What shows nothing even where only the jail of the whole scene holds it: an unprivileged user may not, or a plain time limit ends it.
-UNSEEN_ANYWAY = frozenset(
-    (
-        "read_shadow",
-        "read_home",
-        "inherited_folders",
-        "inherited_files",
-        "inherited_sockets",
-        "file_handles",
-        "mount",
-        "terminal",
-        "priority",
-        "clock",
-        "memory_of_pipes",
-        "memory_of_threads",
-        "core",
-        "much_output",
-        "late_output",
-    )
-)
+UNSEEN_ANYWAY = {
+    *("read_shadow", "read_home", "inherited_folders", "inherited_files", "inherited_sockets", "file_handles", "mount", "terminal"),
+    *("priority", "clock", "memory_of_pipes", "memory_of_threads", "core", "much_output", "late_output"),
+}
 
 Attacked = tuple[PythonSandbox, Scene]
 Test = TypeVar("Test", bound=Callable[..., object])
 
 
-@contextmanager
-def attacked(level: Isolation) -> Iterator[Attacked]:
-    """One sandbox for all programs, as it is used, and the scene that they attack."""
-    with tempfile.TemporaryDirectory() as folder, PythonSandbox(Jail(level)) as sandbox:
+@pytest.fixture(scope="module")
+def attacked(request: pytest.FixtureRequest) -> Iterator[Attacked]:
+    """One sandbox for all programs, as it is used, and the scene that they attack, at the level of the parameter."""
+    with tempfile.TemporaryDirectory() as folder, PythonSandbox(Jail(request.param)) as sandbox:
         Path(folder).chmod(0o755)
         with Scene(Path(folder), sandbox_uid(sandbox)) as scene:
             yield sandbox, scene
 
 
-pytestmark = [needs_level(level, fixture=str(level)) for level in Isolation]
-
-
-@pytest.fixture(scope="module")
-def bubblewrap() -> Iterator[Attacked]:
-    with attacked(Isolation.BUBBLEWRAP) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def landlock() -> Iterator[Attacked]:
-    with attacked(Isolation.LANDLOCK) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def none() -> Iterator[Attacked]:
-    with attacked(Isolation.NONE) as made:
-        yield made
+isolated, isolated_best, in_the_open = (
+    pytest.mark.parametrize("attacked", levels, indirect=True) for levels in (ISOLATING, ISOLATING[:1], ALL[len(ISOLATING) :])
+)
 
 
 def open_scene(test: Test) -> Test:
@@ -100,12 +59,6 @@ def open_scene(test: Test) -> Test:
 
 def each(programs: Sequence[Hostile]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("program", programs, ids=lambda program: program.name)
-
-
-SHORT = [program for program in EVERY if not program.hangs and program.name not in LONG]
-ENDLESS = [program for program in EVERY if program.hangs]
-LENGTHY = [program for program in EVERY if program.name in LONG]
-LOCAL = [program for program in FORGERIES if not (program.rough or program.hangs or program.name in LONG)]
 
 
 def contained(where: Attacked, program: Hostile) -> None:
@@ -123,56 +76,37 @@ def honest_passes(where: Attacked) -> None:
 
 
 @pytest.mark.slow
-@each(SHORT)
-def test_a_hostile_program_in_bubblewrap_neither_passes_nor_does_harm(bubblewrap: Attacked, program: Hostile) -> None:
-    contained(bubblewrap, program)
+@isolated
+@each([program for program in EVERY if program.name not in LONG])
+def test_a_hostile_program_neither_passes_nor_does_harm_nor_goes_on(attacked: Attacked, program: Hostile) -> None:
+    contained(attacked, program)
 
 
 @pytest.mark.slow
-@each(ENDLESS)
-def test_a_hostile_program_that_never_ends_in_bubblewrap_is_ended(bubblewrap: Attacked, program: Hostile) -> None:
-    contained(bubblewrap, program)
+@isolated_best
+@each([program for program in EVERY if program.name in LONG])
+def test_what_a_program_makes_its_judge_do_is_bounded(attacked: Attacked, program: Hostile) -> None:
+    contained(attacked, program)
+
+
+@isolated
+def test_an_honest_program_passes_after_all_of_them(attacked: Attacked) -> None:
+    honest_passes(attacked)
 
 
 @pytest.mark.slow
-@each(SHORT)
-def test_a_hostile_program_under_landlock_neither_passes_nor_does_harm(landlock: Attacked, program: Hostile) -> None:
-    contained(landlock, program)
-
-
-@pytest.mark.slow
-@each(ENDLESS)
-def test_a_hostile_program_that_never_ends_under_landlock_is_ended(landlock: Attacked, program: Hostile) -> None:
-    contained(landlock, program)
-
-
-@pytest.mark.slow
-@each(LENGTHY)
-@pytest.mark.parametrize("level", [pytest.param(str(each.values[0]), marks=each.marks) for each in ISOLATING[:1]])
-def test_what_a_program_makes_its_judge_do_is_bounded(request: pytest.FixtureRequest, level: str, program: Hostile) -> None:
-    contained(request.getfixturevalue(level), program)
-
-
-def test_an_honest_program_passes_after_all_of_them(bubblewrap: Attacked, landlock: Attacked) -> None:
-    honest_passes(bubblewrap)
-    honest_passes(landlock)
-
-
-@pytest.mark.slow
-@each(LOCAL)
-def test_a_wrong_program_does_not_pass_without_isolation_either(none: Attacked, program: Hostile) -> None:
-    sandbox, scene = none
+@in_the_open
+@each([program for program in FORGERIES if not (program.rough or program.hangs or program.name in LONG)])
+def test_a_wrong_program_does_not_pass_without_isolation_either(attacked: Attacked, program: Hostile) -> None:
+    sandbox, scene = attacked
     assert scene.attack(program, sandbox_way(sandbox)).said != "passed"
 
 
-def test_an_honest_program_passes_and_does_no_harm_in_the_same_scene(bubblewrap: Attacked) -> None:
-    sandbox, scene = bubblewrap
+@isolated_best
+def test_what_a_program_tells_of_its_harm_is_heard_and_an_honest_one_does_none(attacked: Attacked) -> None:
+    sandbox, scene = attacked
     honest = Hostile("honest", "harm", "solves the task", HONEST)
     assert scene.attack(honest, sandbox_way(sandbox)).said == "passed"
-
-
-def test_what_a_program_tells_of_its_harm_is_heard(bubblewrap: Attacked) -> None:
-    sandbox, scene = bubblewrap
     told = Hostile("told", "harm", "tells of harm", "harm('was done')\n")
     assert scene.attack(told, sandbox_way(sandbox)).harms == ("was done",)
 

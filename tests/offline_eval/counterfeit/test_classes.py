@@ -34,7 +34,7 @@ def test_the_main_rule_agrees_with_the_oracles_profile(outcomes: list[str]) -> N
         ProfiledTest(f"t{i}", "as_before", "passed") if said == "as_before" else ProfiledTest(f"t{i}", "changed", said)  # type: ignore[arg-type]
         for i, said in enumerate(outcomes)
     ]
-    profile = summed_up(tests, 0, 0.0, "warm", infrastructure=False)
+    profile = summed_up(tests, 0, 0.0, "process", infrastructure=False)
     tested = Outcomes(profile.tests_pass, profile.error, outcomes.count("as_before"), len(outcomes))
     assert (class_of(tested) == "counterfeit") == profile.is_counterfeit
     assert tested.share == profile.share_kept

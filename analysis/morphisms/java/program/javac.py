@@ -12,13 +12,10 @@ from .flow import assigns_tracked_variable, binds_pattern, flow_error, may_be_co
 from .syntax import METHODS, JavaSource, ancestors, parse, splice, walk
 
 
-def compilable(java: JavaSource, edits: Sequence[Edit]) -> str:
-    """The source after the edits. Raises Refused where a statement would be unreachable or a return missing."""
-    after = splice(java.source, edits)
-    reason = flow_error(parse(after))
-    if reason:
+def check_compiles(java: JavaSource, edits: Sequence[Edit]) -> None:
+    """Raise Refused where after the edits a statement would be unreachable or a return missing."""
+    if reason := flow_error(parse(splice(java.source, edits))):
         raise Refused(reason)
-    return after
 
 
 def check_not_tracked(java: JavaSource, expression: Node, what: str = "expression") -> None:

@@ -21,39 +21,13 @@ _FIELDLESS = words(
     "BinaryOperator Predicate BiPredicate IntFunction IntPredicate IntUnaryOperator IntBinaryOperator ToIntFunction AutoCloseable "
     "Closeable Cloneable Serializable CharSequence Record"
 )
-_DECLARING = {
-    "variable_declarator",
-    "formal_parameter",
-    "enhanced_for_statement",
-    "catch_formal_parameter",
-    "resource",
-    "instanceof_expression",
-}
-_NEVER_VARIABLES = {
-    "package_declaration",
-    "import_declaration",
-    "scoped_identifier",
-    "scoped_type_identifier",
-    "labeled_statement",
-    "break_statement",
-    "continue_statement",
-    "annotation",
-    "marker_annotation",
-    "enum_constant",
-    "inferred_parameters",
-    "receiver_parameter",
-    "record_pattern",
-    "record_pattern_component",
-    "type_pattern",
-    "class_declaration",
-    "interface_declaration",
-    "enum_declaration",
-    "record_declaration",
-    "annotation_type_declaration",
-    "annotation_type_element_declaration",
-    "module_declaration",
-    *METHODS,
-}
+_DECLARING = words("variable_declarator formal_parameter enhanced_for_statement catch_formal_parameter resource instanceof_expression")
+_NEVER_VARIABLES = METHODS | words(
+    "package_declaration import_declaration module_declaration scoped_identifier scoped_type_identifier labeled_statement break_statement "
+    "continue_statement annotation marker_annotation enum_constant inferred_parameters receiver_parameter record_pattern "
+    "record_pattern_component type_pattern class_declaration interface_declaration enum_declaration record_declaration "
+    "annotation_type_declaration annotation_type_element_declaration"
+)
 # Names for new variables; none is a keyword anywhere in the language.
 FRESH = sorted(
     words(

@@ -16,7 +16,7 @@ import tree_sitter_java
 from tree_sitter import Language, Node, Parser
 
 from ....python.source_text import UnreadableSource
-from ...morphism import Refused, Site
+from ...morphism import Refused
 from ...text_edits import Edit
 
 
@@ -200,17 +200,6 @@ def indentation(java: JavaSource, node: Node) -> str:
 def newline(java: JavaSource) -> str:
     """The line end of the file."""
     return "\r\n" if "\r\n" in java.source else "\n"
-
-
-def node_at(java: JavaSource, site: Site, types: frozenset[str] | set[str]) -> Node:
-    """The node of one of these types at a site. Raises Refused where there is none, as with a site of another source."""
-    start, end = (len(java.source[:at].encode()) for at in (site.start, site.end))
-    node = java.root.descendant_for_byte_range(start, end)
-    while node is not None and (node.start_byte, node.end_byte) == (start, end):
-        if node.type in types:
-            return node
-        node = node.parent
-    raise Refused(f"characters {site.start}-{site.end} are not such a place")
 
 
 def splice(source: str, edits: Sequence[Edit]) -> str:

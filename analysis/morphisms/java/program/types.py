@@ -13,67 +13,28 @@ INTEGRAL = ("byte", "short", "char", "int", "long")
 FLOATING = ("float", "double")
 NUMERIC = (*INTEGRAL, *FLOATING)
 PRIMITIVE = (*NUMERIC, "boolean")
-UNBOXED = {
-    "Byte": "byte",
-    "Short": "short",
-    "Character": "char",
-    "Integer": "int",
-    "Long": "long",
-    "Float": "float",
-    "Double": "double",
-    "Boolean": "boolean",
-}
+_BOXES = {"char": "Character", "int": "Integer"}
+UNBOXED = {_BOXES.get(kind, kind.capitalize()): kind for kind in PRIMITIVE}
 COLLECTIONS = words(
     "Collection List ArrayList LinkedList Set HashSet LinkedHashSet TreeSet SortedSet NavigableSet Map HashMap LinkedHashMap TreeMap "
     "SortedMap NavigableMap Queue Deque ArrayDeque PriorityQueue Stack Vector"
 )
 _STRING_METHODS = {
-    "length": "int",
-    "charAt": "char",
-    "indexOf": "int",
-    "lastIndexOf": "int",
-    "compareTo": "int",
-    "isEmpty": "boolean",
-    "isBlank": "boolean",
-    "equals": "boolean",
-    "equalsIgnoreCase": "boolean",
-    "startsWith": "boolean",
-    "endsWith": "boolean",
-    "contains": "boolean",
-    "matches": "boolean",
-    "substring": "String",
-    "trim": "String",
-    "strip": "String",
-    "toLowerCase": "String",
-    "toUpperCase": "String",
-    "concat": "String",
-    "repeat": "String",
-    "toString": "String",
-    "replace": "String",
-    "toCharArray": "char[]",
-    "split": "String[]",
-    "hashCode": "int",
+    **dict.fromkeys(words("length indexOf lastIndexOf compareTo hashCode"), "int"),
+    **dict.fromkeys(words("isEmpty isBlank equals equalsIgnoreCase startsWith endsWith contains matches"), "boolean"),
+    **dict.fromkeys(words("substring trim strip toLowerCase toUpperCase concat repeat toString replace"), "String"),
+    **{"charAt": "char", "toCharArray": "char[]", "split": "String[]"},
 }
 _COLLECTION_METHODS = {"size": "int", "isEmpty": "boolean", "contains": "boolean", "containsKey": "boolean", "equals": "boolean"}
 _CLASS_METHODS = {
-    ("Math", "sqrt"): "double",
-    ("Math", "pow"): "double",
-    ("Math", "floor"): "double",
-    ("Math", "ceil"): "double",
-    ("Integer", "parseInt"): "int",
-    ("Integer", "compare"): "int",
-    ("Long", "parseLong"): "long",
-    ("Double", "parseDouble"): "double",
-    ("String", "valueOf"): "String",
-    ("Character", "isDigit"): "boolean",
-    ("Character", "isLetter"): "boolean",
-    ("Character", "isLetterOrDigit"): "boolean",
-    ("Character", "isUpperCase"): "boolean",
-    ("Character", "isLowerCase"): "boolean",
-    ("Character", "isWhitespace"): "boolean",
-    ("Character", "isAlphabetic"): "boolean",
-    ("Objects", "equals"): "boolean",
-    ("Arrays", "equals"): "boolean",
+    "Math": dict.fromkeys(words("sqrt pow floor ceil"), "double"),
+    "Integer": {"parseInt": "int", "compare": "int"},
+    "Long": {"parseLong": "long"},
+    "Double": {"parseDouble": "double"},
+    "String": {"valueOf": "String"},
+    "Character": dict.fromkeys(words("isDigit isLetter isLetterOrDigit isUpperCase isLowerCase isWhitespace isAlphabetic"), "boolean"),
+    "Objects": {"equals": "boolean"},
+    "Arrays": {"equals": "boolean"},
 }
 # Methods of Object and of common interfaces that return a boolean wherever they are declared.
 _BOOLEAN_ANYWHERE = words(
@@ -264,8 +225,8 @@ def _of_call(java: JavaSource, node: Node) -> str | None:
     library = library_class(java, owner)
     if library == "Math" and name in ("abs", "max", "min"):
         return _promoted(*(type_of(java, a) for a in arguments(node)))
-    if library is not None and (library, name) in _CLASS_METHODS:
-        return _CLASS_METHODS[library, name]
+    if library is not None and (found := _CLASS_METHODS.get(library, {}).get(name)) is not None:
+        return found
     receiver = head(type_of(java, owner))
     if is_own(java, receiver):
         return None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterator
 from typing import Any
 
 # High, since some tests close every low descriptor, and some compare the lowest free ones.
@@ -18,33 +17,20 @@ def printable(text: str) -> str:
 
 
 class Channel:
-    """Moves standard input (requests, one line of JSON each) and standard output (records) to descriptors of its own.
+    """Reads the request (a line of JSON) from standard input, and moves standard output (records) to a descriptor of its own.
 
-    The tests get an empty standard input and a standard output that goes nowhere. The first request holds the nonce.
+    The tests get an empty standard input and a standard output that goes nowhere. The request holds the nonce.
     """
 
     def __init__(self) -> None:
-        self._requests = os.fdopen(fcntl.fcntl(0, fcntl.F_DUPFD_CLOEXEC, _MIN_DESCRIPTOR), "rb")
+        with os.fdopen(0, "rb", closefd=False) as requests:
+            self.request: dict[str, Any] = json.loads(requests.readline())
         self._records = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, _MIN_DESCRIPTOR)
         nowhere = os.open(os.devnull, os.O_RDWR)
         os.dup2(nowhere, 0)
         os.dup2(nowhere, 1)
         os.close(nowhere)
-        self.first: dict[str, Any] = json.loads(self._requests.readline())
-        self._nonce = self.first["nonce"].encode()
-
-    def requests(self) -> Iterator[dict[str, Any]]:
-        """The requests after the first, until the other side closes."""
-        while line := self._requests.readline():
-            yield json.loads(line)
-
-    def begin(self, request: dict[str, Any]) -> None:
-        """Records are of this request from here on. What a process that an earlier one left behind still writes has another nonce."""
-        self._nonce = request["nonce"].encode()
-
-    def close_requests(self) -> None:
-        """In a child: leave the requests after its own to its parent."""
-        os.close(self._requests.fileno())
+        self._nonce = self.request["nonce"].encode()
 
     def send(self, kind: str, **fields: Any) -> None:
         """Write one whole record."""

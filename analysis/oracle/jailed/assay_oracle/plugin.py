@@ -1,6 +1,6 @@
 """The pytest plugin: selects and orders the tests, decides when to stop, and records each test that ran.
 
-Its first request (see channel.py):
+Its request (see channel.py):
 
     nonce        what every record begins with
     root         the project's folder
@@ -9,13 +9,11 @@ Its first request (see channel.py):
     expected     outcome by test id: stop at the first that differs; a test that is not named never does
     allowance    CPU seconds by test id: the process is killed at a test that takes more
     watch        record which lines each test touches
-    clear        folders to clear after each answer, besides the temporary one (serve.py)
-    serve        run nothing: collect, then answer requests (serve.py)
 
 Ids are printable: `channel.printable` of pytest's.
 
 Records: `collected` (ids, files that have test functions, errors), `begun` and `test` for each test, `touched` for each fixture that
-several tests share, `stopped` at a difference, `ended`. A failed test says `why`, and whether it `crashed` (crash.py). A watched test or
+several tests share, `ended`. A failed test says `why`, and whether it `crashed` (crash.py). A watched test or
 fixture is `fresh` where some of the lines that it runs may not have been seen: it started a process, imported a file of the project again,
 or traced lines itself.
 """
@@ -41,7 +39,6 @@ from .child_watch import collect, watch_children
 from .crash import is_crash
 from .limit import allow, cpu_used
 from .line_watch import Lines, LineWatch
-from .serve import serve
 
 # Of the reports on one test, the one that is furthest from a pass is its outcome.
 _SEVERITY = ("passed", "skipped", "xfailed", "xpassed", "failed", "error")
@@ -103,9 +100,8 @@ class OraclePlugin:
     """The hooks of one pytest session."""
 
     def __init__(self, channel: Channel) -> None:
-        request = channel.first
+        request = channel.request
         self._channel = channel
-        self._serves: bool = request["serve"]
         self._select: list[str] | None = request["select"]
         self._without = set(request["without"])
         self._seed: int | None = request["seed"]
@@ -122,7 +118,6 @@ class OraclePlugin:
         self._crashed = False
         self._root: str = request["root"]
         self._modules: list[str] = []
-        self._stopped = False
         sys.addaudithook(self._audit)
 
     def _audit(self, event: str, _arguments: Any) -> None:
@@ -173,28 +168,7 @@ class OraclePlugin:
         self._canaries = [
             pytest.Function.from_parent(module, name=call.__name__, callobj=call) for call in (canary.canary_first, canary.canary_last)
         ]
-        items[:] = self._with_canaries([by_id[test] for test in ids])
-
-    def _with_canaries(self, items: Sequence[pytest.Item]) -> list[pytest.Item]:
-        """The tests between the two canaries."""
-        return [self._canaries[0], *items, self._canaries[1]]
-
-    def _run_tests(self, tests: Sequence[pytest.Item], expected: dict[str, str], allowance: dict[str, float]) -> None:
-        """Run tests between the canaries, up to the first whose outcome is not the expected one."""
-        self._expected, self._allowance = expected, allowance
-        items = self._with_canaries(tests)
-        for item, following in zip(items, [*items[1:], None], strict=True):
-            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-            if self._stopped:
-                break
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
-        """Serve requests instead of running the tests, where that was requested."""
-        if not self._serves:
-            return None
-        serve(self._channel, session, self._run_tests)
-        return True
+        items[:] = [self._canaries[0], *(by_id[test] for test in ids), self._canaries[1]]
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, None]:
@@ -228,9 +202,7 @@ class OraclePlugin:
             told |= {"lines": _listed(lines), "fresh": self._unseen or self._watch.again}
         self._channel.send("test", **told)
         if self._expected.get(test, outcome) != outcome:
-            self._stopped = True
             item.session.shouldstop = "an outcome differs"
-            self._channel.send("stopped", id=test)
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, None]:

@@ -21,13 +21,13 @@ UNDONE = [kind for kind in KINDS if kind != "removed_guard"]
 def undoable(source: str, kind: str) -> list[Site]:
     """The sites of a kind, but for negated literals, which stay as they are."""
     literal = re.compile(r"not \(?(\d|'|\[|\{|None|True|False)")
-    return [site for site in bug(kind, "python").sites(source) if kind != "missing_negation" or not literal.match(source, site.start)]
+    return [site for site in bug(kind).sites(source) if kind != "missing_negation" or not literal.match(source, site.start)]
 
 
 def repaired(source: str, kind: str, site: Site, seed: int) -> bool | None:
     """Whether the candidates at the line of a bug contain the program without it; None where the bug does not fit."""
     try:
-        step = rewrite(bug(kind, "python"), source, site, random.Random(seed))
+        step = rewrite(bug(kind), source, site, random.Random(seed))
     except Refused:
         return None
     wrong = step.of(source)
@@ -44,8 +44,8 @@ def test_a_bug_in_a_random_program_is_undone_by_a_candidate_at_its_line(seed: in
 
 @pytest.mark.parametrize("kind", UNDONE)
 def test_the_example_of_a_bug_is_undone(kind: str) -> None:
-    right, _ = bug(kind, "python").EXAMPLE
-    assert {repaired(right, kind, site, seed) for site in bug(kind, "python").sites(right) for seed in range(4)} == {True}
+    right, _ = bug(kind).rule.EXAMPLE
+    assert {repaired(right, kind, site, seed) for site in bug(kind).sites(right) for seed in range(4)} == {True}
 
 
 @pytest.mark.slow
@@ -66,7 +66,7 @@ def test_every_bug_of_a_program_is_undone(kind: str) -> None:
     ],
 )
 def test_a_usual_guard_is_guessed(source: str) -> None:
-    assert repaired(source, "removed_guard", bug("removed_guard", "python").sites(source)[0], 0)
+    assert repaired(source, "removed_guard", bug("removed_guard").sites(source)[0], 0)
 
 
 @pytest.mark.parametrize(
@@ -83,4 +83,4 @@ def test_a_usual_guard_is_guessed(source: str) -> None:
     ],
 )
 def test_the_exceptions_are_those_that_the_page_names(source: str, kind: str) -> None:
-    assert repaired(source, kind, bug(kind, "python").sites(source)[0], 0) is False
+    assert repaired(source, kind, bug(kind).sites(source)[0], 0) is False

@@ -26,7 +26,7 @@ from jails import (
     zombies,
 )
 
-from assay.analysis.sandbox.isolation import bubblewrap
+from assay.analysis.sandbox.isolation import bubblewrap, view
 from assay.analysis.sandbox.isolation.jail import Jail, Mount
 from assay.analysis.sandbox.isolation.levels import Isolation
 from assay.analysis.sandbox.isolation.limits import MAX_FILES, Limits
@@ -265,7 +265,7 @@ def test_what_bubblewrap_was_to_be_told_by_is_closed_where_it_does_not_start() -
     before = files()
     for enter, error in ((["/no-such-program"], JailError), (["a\0b"], ValueError)):
         with pytest.raises(error):
-            bubblewrap.start(["true"], cwd=TMP, mounts=(), environment={}, limits=Limits(), enter=enter, stdin=subprocess.DEVNULL)
+            bubblewrap.start(view.Contents(["true"], TMP, (), {}, Limits(), subprocess.DEVNULL), enter)
     assert files() == before
 
 

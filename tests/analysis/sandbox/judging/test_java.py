@@ -141,7 +141,7 @@ def test_a_program_that_never_ends_is_stopped_by_its_cpu_time(sandbox: JavaSandb
 
 
 def test_a_right_program_passes_after_all_the_hostile_ones(sandbox: JavaSandbox) -> None:
-    assert all(result.label for result in sandbox.check_many([(RIGHT, TEST)] * 3))
+    assert all(sandbox.check(RIGHT, TEST).label for _ in range(3))
 
 
 def test_a_program_that_sleeps_is_stopped_by_the_clock(sandbox: JavaSandbox) -> None:
@@ -369,10 +369,10 @@ def every_eighth() -> list[dict[str, str]]:
 def test_canonical_solutions_of_humaneval_x_pass_and_fail_once_broken(sandbox: JavaSandbox) -> None:
     items = every_eighth()
     pairs = [(item["prompt"] + item["canonical_solution"], item["test"]) for item in items]
-    assert [item["task_id"] for item, result in zip(items, sandbox.check_many(pairs), strict=True) if not result.label] == []
+    assert [item["task_id"] for item, pair in zip(items, pairs, strict=True) if not sandbox.check(*pair).label] == []
     # the answers of one task are not those of the next: same signature, other body
     bodies = [(item["prompt"] + "        throw new RuntimeException();\n    }\n}\n", item["test"]) for item in items[:20]]
-    assert not any(result.label for result in sandbox.check_many(bodies))
+    assert not any(sandbox.check(*pair).label for pair in bodies)
 
 
 @pytest.mark.parametrize(
@@ -593,7 +593,9 @@ def test_no_test_of_humaneval_x_passes_a_program_whose_answer_agrees_with_everyt
         assert name is not None
         body = f"public Agree {signature[name.start() :]} return new Agree(); }} }}\n"
         pairs.append((f"{head}{body}{OUTSIDE}", item["test"]))
-    passed = [item["task_id"] for item, result in zip(items, sandbox.check_many(pairs), strict=True) if result.label is not False]
+    passed = [
+        item["task_id"] for item, result in zip(items, (sandbox.check(*pair) for pair in pairs), strict=True) if result.label is not False
+    ]
     assert passed == []
 
 

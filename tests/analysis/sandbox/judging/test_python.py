@@ -4,10 +4,8 @@ import itertools
 import os
 import secrets
 import signal
-import sys
 import threading
 import time
-from collections.abc import Iterator
 
 import pytest
 
@@ -21,16 +19,6 @@ from assay.analysis.sandbox.judging.python import PythonSandbox
 from assay.analysis.sandbox.judging.result import ProgramOutcome, Result
 
 SHORT = Limits(cpu_s=1, wall_s=5, memory_bytes=1 << 28)
-
-
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[PythonSandbox]:
-    try:
-        level = best_level()
-    except NoIsolation as error:
-        pytest.skip(str(error))
-    with PythonSandbox(Jail(level)) as made:
-        yield made
 
 
 def failed(result: Result, *says: str) -> bool:
@@ -368,20 +356,19 @@ def test_one_program_leaves_nothing_for_the_next(sandbox: PythonSandbox) -> None
 
 def test_a_server_that_dies_is_replaced_and_the_program_tried_again(sandbox: PythonSandbox) -> None:
     assert sandbox.check("def f(x): return 2", "assert f(1) == 2").label
-    for server in ("program", "judge"):
-        pair = sandbox._pairs[0]
-        getattr(pair, server)._process.kill()
+    for module in ("python_server", "judge"):
+        sandbox._servers[module]._process.kill()  # type: ignore[index]
         assert sandbox.check("def f(x): return 2", "assert f(1) == 2").label
         assert failed(sandbox.check("def f(x): return 3", "assert f(1) == 2"))
 
 
-def test_threads_share_the_pairs_of_a_sandbox() -> None:
+def test_threads_share_a_sandbox_and_none_of_its_processes_outlives_it() -> None:
     try:
         level = best_level()
     except NoIsolation as error:
         pytest.skip(str(error))
     results: dict[int, Result] = {}
-    with PythonSandbox(Jail(level), sys.executable, pairs=2) as made:
+    with PythonSandbox(Jail(level)) as made:
 
         def work(number: int) -> None:
             results[number] = made.check(f"def f(x): return {number}", "assert f(1) % 2 == 0")
@@ -391,9 +378,9 @@ def test_threads_share_the_pairs_of_a_sandbox() -> None:
             thread.start()
         for thread in threads:
             thread.join()
-        processes = [server._process.pid for pair in made._pairs for server in (pair.program, pair.judge) if server]
+        processes = [server._process.pid for server in made._servers.values()]
     assert [results[number].label for number in range(6)] == [True, False] * 3
-    assert len(processes) == 4
+    assert len(processes) == 2
     time.sleep(0.1)
     for pid in processes:
         with pytest.raises(ProcessLookupError):

@@ -6,17 +6,16 @@ A whole number there becomes one more or less; anything else gets `+ 1` or `- 1`
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 
 import libcst as cst
 
-from ...morphisms.morphism import Refused, Site
-from ...morphisms.text_edits import Edit, edited
-from ...python.syntax.exact_types import INTS, exact_types
-from ...python.syntax.parsed import Parsed, parse
-from ...python.syntax.scopes import scopes
+from ..morphisms.morphism import Site
+from ..morphisms.text_edits import Edit
+from ..python.syntax.exact_types import INTS, exact_types
+from ..python.syntax.parsed import Parsed
+from ..python.syntax.scopes import scopes
 
-NAME = "off_by_one"
-EQUIVALENT = False
 EXAMPLE = (
     "def f(items):\n    return [i for i in range(len(items))]\n",
     "def f(items):\n    return [i for i in range(len(items) - 1)]\n",
@@ -24,22 +23,18 @@ EXAMPLE = (
 _ORDERINGS = cst.LessThan | cst.LessThanEqual | cst.GreaterThan | cst.GreaterThanEqual
 
 
-def sites(source: str) -> list[Site]:
-    """One for each bound. Raises UnreadableSource."""
-    parsed = parse(source)
-    return sorted({Site(*parsed.span(b)) for b in bounds(parsed)}, key=lambda s: (s.start, s.end))
+def places(parsed: Parsed) -> Iterator[tuple[Site, cst.BaseExpression]]:
+    """Each bound."""
+    # of one that comes twice, the first node
+    found = {parsed.span(bound): bound for bound in reversed(bounds(parsed))}
+    yield from ((Site(*span), found[span]) for span in sorted(found))
 
 
-def apply(source: str, site: Site, rng: random.Random) -> str:
-    """The source with the bound moved. Raises Refused."""
-    parsed = parse(source)
-    bound = next((b for b in bounds(parsed) if parsed.span(b) == (site.start, site.end)), None)
-    if bound is None:
-        raise Refused("no bound stands here")
+def edits(parsed: Parsed, bound: cst.BaseExpression, rng: random.Random) -> list[Edit]:
+    """Move the bound."""
     by = rng.choice((-1, 1))
-    if isinstance(bound, cst.Integer):
-        return edited(source, [Edit(site.start, site.end, str(bound.evaluated_value + by))])
-    return edited(source, [Edit(site.start, site.end, moved(parsed, bound, by))])
+    text = str(bound.evaluated_value + by) if isinstance(bound, cst.Integer) else moved(parsed, bound, by)
+    return [Edit(*parsed.span(bound), text)]
 
 
 def moved(parsed: Parsed, bound: cst.BaseExpression, by: int) -> str:

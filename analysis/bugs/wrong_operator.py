@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 
 import libcst as cst
 
-from ...morphisms.morphism import Refused, Site
-from ...morphisms.text_edits import Edit, edited
-from ...python.syntax.parsed import Parsed, parse
+from ..morphisms.morphism import Site
+from ..morphisms.text_edits import Edit
+from ..python.syntax.parsed import Parsed
 
-NAME = "wrong_operator"
-EQUIVALENT = False
 EXAMPLE = ("def f(a, b):\n    return a and b\n", "def f(a, b):\n    return a or b\n")
 FAMILIES = (
     ("+", "-", "*"),
@@ -29,21 +28,16 @@ FAMILIES = (
 _OPERATIONS = (cst.BinaryOperation, cst.AugAssign, cst.BooleanOperation, cst.ComparisonTarget)
 
 
-def sites(source: str) -> list[Site]:
-    """One for each operator that has others in its family; what: the operator. Raises UnreadableSource."""
-    parsed = parse(source)
-    return sorted((Site(*parsed.spans[o], parsed.text(o)) for o in operators(parsed)), key=lambda s: s.start)
+def places(parsed: Parsed) -> Iterator[tuple[Site, cst.CSTNode]]:
+    """Each operator that has others in its family; what: the operator."""
+    yield from ((Site(*parsed.spans[operator], parsed.text(operator)), operator) for operator in operators(parsed))
 
 
-def apply(source: str, site: Site, rng: random.Random) -> str:
-    """The source with another operator there. Raises Refused."""
-    parsed = parse(source)
-    operator = next((o for o in operators(parsed) if parsed.spans[o] == (site.start, site.end)), None)
-    if operator is None:
-        raise Refused("no operator stands here")
+def edits(parsed: Parsed, operator: cst.CSTNode, rng: random.Random) -> list[Edit]:
+    """Put another operator there."""
     text = parsed.text(operator)
     family = next(family for family in FAMILIES if text in family)
-    return edited(source, [Edit(site.start, site.end, rng.choice([other for other in family if other != text]))])
+    return [Edit(*parsed.spans[operator], rng.choice([other for other in family if other != text]))]
 
 
 def operators(parsed: Parsed) -> list[cst.CSTNode]:
