@@ -9,6 +9,7 @@ from pathlib import Path
 
 import jails  # noqa: F401 - which levels of isolation work here is found out before workers begin
 import pytest
+from bare_python import make_bare_python
 from hypothesis import settings
 from needs import leave_out
 from tiny_gguf import TinyModel, scripted, write_tiny_gguf
@@ -45,6 +46,12 @@ def data_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         for name, folder in folders.items():
             patch.setenv(name, str(folder))
         yield folders["ASSAY_DATA_HOME"]
+
+
+@pytest.fixture(scope="session")
+def bare_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Python with pytest and nothing else, for projects whose tests are run."""
+    return make_bare_python(tmp_path_factory.mktemp("environment"))
 
 
 @pytest.fixture(scope="session")

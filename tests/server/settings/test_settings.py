@@ -8,17 +8,16 @@ import sys
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from assay.calibration.bands import BOUNDARIES, EVENT_WORDS, Boundaries
-from assay.calibration.samples import Event
+from assay.calibration.bands import BOUNDARIES, Boundaries
 from assay.inference.opening import FLAGS, ModelChoice
 from assay.server.settings.document import settings_json_schema, settings_markdown
-from assay.server.settings.settings import DEFAULTS, LiveSettings, parse_settings, problems_not_told, reload_needed
+from assay.server.settings.settings import DEFAULTS, LiveSettings, parse_settings, reload_needed
 from assay.server.settings.table import SETTINGS, Setting
 from assay.server.tracking.event_writer import LogTarget
 
@@ -274,12 +273,6 @@ def test_the_rows_and_the_fields_are_the_same() -> None:
     assert not BY_NAME.keys() & set(GROUPS)
 
 
-def test_the_table_has_every_option_of_a_model_every_event_and_the_bands_own_boundaries() -> None:
-    assert sum(name.startswith("modelOptions.") for name in BY_NAME) == len(FLAGS)
-    assert set(get_args(Event)) == EVENT_WORDS.keys()
-    assert DEFAULTS.bands == BOUNDARIES
-
-
 @pytest.mark.parametrize("name", BY_NAME)
 def test_a_setting_is_found_however_a_client_writes_it(name: str) -> None:
     defaults = [as_json(value) for _, value in values_of(DEFAULTS)]
@@ -394,13 +387,6 @@ def test_the_later_of_two_values_goes_first_setting_by_setting_and_null_is_not_s
     assert parsed == replace(DEFAULTS, kind="block", max_ms=500, alternatives=2)
     assert problems == ()
     assert parse_settings({"kind": "line"}, {"kind": "page"})[0] == DEFAULTS
-
-
-def test_each_problem_is_told_once() -> None:
-    told: set[str] = set()
-    assert problems_not_told(("a", "b", "a"), told) == ("a", "b")
-    assert problems_not_told(("b", "c"), told) == ("c",)
-    assert problems_not_told(("a", "b", "c"), told) == ()
 
 
 @pytest.mark.parametrize("name", BY_NAME)
