@@ -13,7 +13,6 @@ from assay.inference.errors import (
     DamagedModel,
     LoadFailed,
     ModelClosed,
-    ModelError,
     NoSuchModel,
     NotAGGUF,
     NotTheModel,
@@ -25,7 +24,7 @@ from assay.inference.errors import (
 )
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Prompt
-from assay.inference.opening import EMBEDDED, open_model
+from assay.inference.opening import open_model
 from assay.inference.stopping.stop import NONE
 
 
@@ -45,12 +44,6 @@ def test_a_path_that_is_not_unicode(tmp_path: Path, tiny_gguf: Path) -> None:
     path.write_bytes(tiny_gguf.read_bytes())
     with open_model(path, threads=1) as model:
         assert model.tokenize("x")
-
-
-@pytest.mark.skipif(EMBEDDED.exists(), reason="the embedded model is here")
-def test_a_missing_embedded_model_says_so() -> None:
-    with pytest.raises(NoSuchModel, match="without its embedded model"):
-        open_model()
 
 
 def test_not_a_gguf(tmp_path: Path) -> None:
@@ -263,10 +256,6 @@ except ModelError:
 """
     done = subprocess.run([sys.executable, "-c", program, str(tiny_gguf), str(bad)], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("", "")
-
-
-def test_every_class_of_error_is_a_model_error() -> None:
-    assert all(issubclass(kind, ModelError) for kind in (NoSuchModel, NotAGGUF, TruncatedModel, OutOfMemory, ModelClosed, LoadFailed))
 
 
 def test_a_file_that_was_replaced_since_it_was_opened_has_no_fingerprint(tmp_path: Path) -> None:

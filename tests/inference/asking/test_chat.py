@@ -42,11 +42,6 @@ HELLO = [Message("user", "Hi")]
 QUICK = Timeouts(connect=1.0, silence=1.0, total=5.0, retry=0.05, load=0.5)
 
 
-@pytest.fixture(autouse=True)
-def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("ASSAY_API_KEY", raising=False)
-
-
 def open_chat(address: str, patience_s: float = 0.2, **options: Any) -> ChatAsker:
     return ChatAsker(address, timeouts=QUICK, patience_s=patience_s, **options)
 

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import math
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -34,7 +33,7 @@ from transformers import LlamaConfig, LlamaForCausalLM
 
 from assay.inference.errors import UnknownLayout
 from assay.inference.llamacpp.model import LlamaModel
-from assay.inference.model import Capabilities, Fingerprint, KVType, Prompt, StopReason
+from assay.inference.model import Fingerprint, KVType, Prompt, StopReason
 from assay.inference.stopping.stop import LINE, NONE, Stop
 
 TOLERANCE = 2e-3
@@ -90,18 +89,6 @@ def test_scores_of_a_long_text_equal_transformers(tiny: LlamaModel) -> None:
     rows = reference_logprobs(TinyModel(), tokens)
     expected = [rows[position - 1, tokens[position]] for position in range(100, 400)]
     assert scores == pytest.approx(expected, abs=TOLERANCE)
-
-
-def test_a_generations_logprobs_are_what_score_gives(tiny: LlamaModel) -> None:
-    prompt = free(tiny.fim(CODE, "\n"))
-    generation = tiny.generate(prompt, stop=NONE, max_tokens=60)
-    tiny.forget()
-    scores = tiny.score(prompt, [token.id for token in generation.tokens])
-    assert scores == pytest.approx([token.logprob for token in generation.tokens], abs=TOLERANCE)
-
-
-def test_nothing_scores_nothing(tiny: LlamaModel) -> None:
-    assert tiny.score(tiny.fim(CODE, ""), []) == []
 
 
 def test_next_token_logprobs_are_those_of_the_candidates_first_tokens(tiny: LlamaModel) -> None:
@@ -319,36 +306,12 @@ def test_the_fingerprint_of_weights_and_tokenizer_alone_is_what_calibrators_were
     assert fingerprint.id == hashlib.sha256(b"a" * 64 + b":" + b"b" * 64).hexdigest()[:16]
 
 
-def test_a_file_that_is_written_anew_is_hashed_anew(tmp_path: Path) -> None:
-    path = write_tiny_gguf(tmp_path / "model.gguf")
-    with LlamaModel(path, threads=1) as model:
-        before = model.fingerprint.weights
-    write_tiny_gguf(path, TinyModel(seed=1, metadata={"general.description": "longer"}))
-    with LlamaModel(path, threads=1) as model:
-        assert model.fingerprint.weights != before
-
-
-@pytest.mark.parametrize(("kind", "tolerance"), [("f16", 0.1), ("q8_0", 1.0)])
-def test_quantised_weights_stay_close(tmp_path: Path, tiny: LlamaModel, kind: str, tolerance: float) -> None:
-    prompt = tiny.fim(CODE, "")
-    ids = [token.id for token in tiny.generate(prompt, stop=NONE, max_tokens=20).tokens]
-    with LlamaModel(write_tiny_gguf(tmp_path / "model.gguf", kind=kind), threads=1) as model:  # type: ignore[arg-type]
-        assert model.score(prompt, ids) == pytest.approx(tiny.score(prompt, ids), abs=tolerance)
-
-
 def test_offload_says_what_was_done(tiny: LlamaModel, tiny_gguf: Path) -> None:
     assert tiny.offload.total == LAYERS + 1
     with LlamaModel(tiny_gguf, gpu_layers=0, threads=1) as model:
         assert model.offload.layers == 0
     with LlamaModel(tiny_gguf, gpu_layers=99, threads=1) as model:
         assert model.offload.layers == (LAYERS + 1 if model.offload.supported else 0)
-
-
-def test_entropy_and_logprobs_are_of_one_distribution(tiny: LlamaModel) -> None:
-    generation = tiny.generate(tiny.fim(CODE, ""), stop=NONE, max_tokens=20)
-    for token in generation.tokens:
-        assert 0 <= token.entropy <= math.log(len(TinyModel().tokens))
-        assert math.exp(token.logprob) + math.exp(token.best_other_logprob) <= 1 + 1e-9
 
 
 def test_two_models_at_once_do_not_disturb_each_other(tiny: LlamaModel, open_tiny: OpenTiny) -> None:
@@ -404,15 +367,6 @@ def test_only_one_alternative_ends_at_once_where_the_end_is_most_likely(open_tin
         assert (made[0].text, len(made[0].tokens)) == ("", 1)
 
 
-def test_a_sampled_alternative_is_what_its_seed_gives_alone(tiny: LlamaModel) -> None:
-    prompt = tiny.fim(CODE, "")
-    made = tiny.alternatives(prompt, 3, stop=NONE, max_tokens=8, temperature=0.9, top_p=0.9, seed=5)
-    for number, generation in enumerate(made):
-        alone = tiny.generate(prompt, stop=NONE, max_tokens=8, temperature=0.9, top_p=0.9, seed=5 + number)
-        assert [token.id for token in generation.tokens] == [token.id for token in alone.tokens]
-        assert [token.logprob for token in generation.tokens] == pytest.approx([token.logprob for token in alone.tokens], abs=TOLERANCE)
-
-
 def test_each_alternative_is_ended_by_its_own_caller(tiny: LlamaModel) -> None:
     made = tiny.alternatives(tiny.fim(CODE, ""), 3, stop=NONE, max_tokens=8, on_token=lambda number, _token, _text: number == 1)
     assert [(len(generation.tokens), generation.stopped_by) for generation in made] == [
@@ -420,11 +374,6 @@ def test_each_alternative_is_ended_by_its_own_caller(tiny: LlamaModel) -> None:
         (1, StopReason.CALLER),
         (8, StopReason.TOKENS),
     ]
-
-
-def test_a_model_in_this_process_can_do_everything(tiny: LlamaModel, open_tiny: OpenTiny) -> None:
-    assert tiny.capabilities == Capabilities()
-    assert open_tiny(TinyModel(fim=False)).capabilities == Capabilities(fim=False)
 
 
 def test_a_layout_that_is_not_known_is_refused(open_tiny: OpenTiny) -> None:

@@ -24,11 +24,6 @@ from ..completion_server import Handler, Speech, encode, generated, logprobs, se
 CODER, OTHER = "org/Qwen2.5-Coder-GGUF:Q8_0", "models/gemma-3-4b.gguf"
 
 
-@pytest.fixture(autouse=True)
-def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("ASSAY_API_KEY", raising=False)
-
-
 class Router(Handler):
     """The router, and behind it two models that it loads when they are asked for."""
 
