@@ -12,7 +12,6 @@ from assay.inference.errors import (
     ContextTooLong,
     DamagedModel,
     LoadFailed,
-    ModelClosed,
     NoSuchModel,
     NotAGGUF,
     NotTheModel,
@@ -23,7 +22,6 @@ from assay.inference.errors import (
     UnsupportedArchitecture,
 )
 from assay.inference.llamacpp.model import LlamaModel
-from assay.inference.model import Prompt
 from assay.inference.opening import open_model
 from assay.inference.stopping.stop import NONE
 
@@ -105,20 +103,8 @@ def test_what_llama_cpp_says_of_a_model_that_it_refuses_is_passed_on(tmp_path: P
 def test_a_context_longer_than_the_models(tiny_gguf: Path) -> None:
     with pytest.raises(ContextTooLong, match="the context that was asked for needs 513 tokens, the model's context holds 512"):
         open_model(tiny_gguf, n_ctx=513)
-
-
-def test_a_prompt_longer_than_the_context(tiny: LlamaModel, tiny_gguf: Path) -> None:
-    full = Prompt(tuple([97] * 512), "left_to_right")
-    for call in (
-        lambda: tiny.generate(full, stop=NONE, max_tokens=1),
-        lambda: tiny.next_token_logprobs(full, ["a"]),
-        lambda: tiny.score(Prompt(full.tokens[:500], "left_to_right"), [97] * 13),
-    ):
-        with pytest.raises(ContextTooLong, match="the model's context holds 512"):
-            call()
-    with open_model(tiny_gguf, n_ctx=16, threads=1) as small, pytest.raises(ContextTooLong, match="context holds 16"):
-        small.generate(Prompt(tuple([97] * 16), "left_to_right"), stop=NONE, max_tokens=1)
-    assert len(tiny.score(Prompt(full.tokens[:500], "left_to_right"), [97] * 12)) == 12
+    with open_model(tiny_gguf, n_ctx=16, threads=1) as small:
+        assert small.context_length == 16
 
 
 def test_a_cache_larger_than_the_memory(tmp_path: Path) -> None:
@@ -193,36 +179,6 @@ def test_files_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
 def test_options_out_of_range(tiny_gguf: Path, options: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="it must be at least"):
         LlamaModel(tiny_gguf, **options)  # type: ignore[arg-type]
-
-
-def test_prompts_and_budgets_out_of_range(tiny: LlamaModel) -> None:
-    prompt = tiny.fim("x", "")
-    with pytest.raises(ValueError, match="no tokens"):
-        tiny.generate(Prompt((), "left_to_right"), stop=NONE, max_tokens=1)
-    for token in (-1, 10_000):
-        with pytest.raises(ValueError, match="outside of the vocabulary"):
-            tiny.generate(Prompt((token,), "left_to_right"), stop=NONE, max_tokens=1)
-        with pytest.raises(ValueError, match="outside of the vocabulary"):
-            tiny.score(prompt, [token])
-    for options in ({"max_tokens": 0}, {"max_tokens": 1, "temperature": -1.0}, {"max_tokens": 1, "top_p": 0.0}):
-        with pytest.raises(ValueError, match="top_p"):
-            tiny.generate(prompt, stop=NONE, **options)
-
-
-def test_a_closed_model_says_so_and_closing_twice_is_no_error(tiny_gguf: Path) -> None:
-    with open_model(tiny_gguf, threads=1) as model:
-        prompt = model.fim("x", "")
-    model.close()
-    for call in (
-        lambda: model.generate(prompt, stop=NONE, max_tokens=1),
-        lambda: model.score(prompt, [97]),
-        lambda: model.next_token_logprobs(prompt, ["a"]),
-        lambda: model.tokenize("x"),
-        lambda: model.fim("x", ""),
-        lambda: model.offload,
-    ):
-        with pytest.raises(ModelClosed, match="Open it again"):
-            call()
 
 
 def test_a_missing_runtime_says_what_to_install(tiny_gguf: Path) -> None:

@@ -144,14 +144,6 @@ def test_after_alternatives_the_first_one_is_in_the_cache(open_with: Open) -> No
     assert continued(model, typed).timings.reused_tokens == len(typed.tokens) - 1
 
 
-def test_no_more_alternatives_than_tokens_that_can_come(open_with: Open) -> None:
-    model = open_with()
-    made = model.alternatives(A, 1000, stop=NONE, max_tokens=1)
-    assert len(made) == len({generation.tokens[0].id for generation in made}) == len(TinyModel().tokens)
-    with pytest.raises(ValueError, match="count is 0"):
-        model.alternatives(A, 0, stop=NONE, max_tokens=1)
-
-
 def test_a_cancel_ends_all_alternatives_and_leaves_no_fork(open_with: Open) -> None:
     model = open_with()
     written: list[int] = []

@@ -85,11 +85,7 @@ class Router(Handler):
         told = [self.told(last, token, body["n_probs"]) for last, token in zip([*before, *tokens][len(before) - 1 :], tokens, strict=False)]
         if not body["stream"]:
             return {"content": "".join(map(text_of, tokens)), "completion_probabilities": told}
-        self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
-        self.send_header("Connection", "close")
-        self.close_connection = True
-        self.end_headers()
+        self.begin_stream("text/event-stream")
         for count, entry in enumerate(told, 1):
             event = {"content": entry["token"], "tokens_predicted": count, "stop": False, "completion_probabilities": [entry]}
             self.wfile.write(b"data: " + json.dumps(event).encode() + b"\n\n")
