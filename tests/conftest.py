@@ -6,9 +6,11 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import jails  # noqa: F401 - which levels of isolation work here is found out before workers begin
 import pytest
+from bare_python import make_bare_python
 from hypothesis import settings
 from needs import leave_out
 from tiny_gguf import TinyModel, scripted, write_tiny_gguf
@@ -18,6 +20,10 @@ from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.analysis.sandbox.isolation.jail import Jail
 from assay.analysis.sandbox.judging.python import PythonSandbox
 from assay.inference.llamacpp.model import LlamaModel
+from assay.inference.opening import EMBEDDED
+
+if TYPE_CHECKING:
+    from assay.inference.hf.model import HFModel
 
 # Beside other workers, threads of llama.cpp that wait for each other spin: a process of two took five times the CPU time of one.
 if "PYTEST_XDIST_WORKER" in os.environ:
@@ -51,6 +57,12 @@ def data_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
+def bare_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Python with pytest and nothing else, for projects whose tests are run."""
+    return make_bare_python(tmp_path_factory.mktemp("environment"))
+
+
+@pytest.fixture(scope="session")
 def tiny_gguf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A whole GGUF of random weights: f32, 2 layers, 512 tokens of context, fill-in-the-middle tokens."""
     return write_tiny_gguf(tmp_path_factory.mktemp("gguf") / "tiny.gguf")
@@ -66,6 +78,27 @@ def answering_gguf(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def tiny(tiny_gguf: Path) -> Iterator[LlamaModel]:
     with open_exact(tiny_gguf) as model:
         yield model
+
+
+@pytest.fixture(scope="session")
+def embedded() -> Iterator[LlamaModel]:
+    with LlamaModel(EMBEDDED, threads=1) as model:
+        yield model
+
+
+@pytest.fixture(scope="session")
+def tiny_hf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HFModel]:
+    """A model of random weights by transformers, on one thread."""
+    import torch  # which takes a second, and few tests need
+    from tiny_hf import write_tiny_hf
+
+    from assay.inference.hf.model import HFModel
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    with HFModel(write_tiny_hf(tmp_path_factory.mktemp("hf") / "model"), device="cpu") as model:
+        yield model
+    torch.set_num_threads(threads)
 
 
 @pytest.fixture

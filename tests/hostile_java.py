@@ -18,7 +18,54 @@ class Solution {{
 ENDLESS = "byte[] a = new byte[1 << 16]; for (;;) { System.out.write(a, 0, a.length); if (x < -9) return 0; }"
 FRAME = "var out = new java.io.FileOutputStream(java.io.FileDescriptor.out);"
 
-HOSTILE = {
+# What each program tries, and what comes of it; None for any outcome but that it passes.
+_THAT_FAIL = {
+    "says that it has ended, so that no verdict be given": solution(
+        f"try {{ {FRAME} out.write(new byte[] {{0, 0, 0, 1, 'D'}}); out.flush(); }} catch (Exception e) {{}} return 0;"
+    ),
+    "prints what a passed test prints": solution('System.out.println("PASSED"); System.out.println("OK (1 test)"); return 0;'),
+    "gives a list that equals everything": solution(
+        "return x * x;",
+        squares="return new ArrayList<>() { public boolean equals(Object o) { return true; } public int hashCode() { return 0; } };",
+    ),
+    "gives a list that changes while it is read": solution(
+        "return x * x;",
+        squares="""return new AbstractList<>() { int calls; public Integer get(int i) { return calls++; }
+                public int size() { return calls % 7; } };""",
+    ),
+    "has a class Objects whose equals is always true": solution(
+        "return x * x;", outside="class Objects { static boolean equals(Object a, Object b) { return true; } }"
+    ),
+    "has an AssertionError of its own": solution(
+        "return 0;", outside="class AssertionError extends RuntimeException { static void main(String[] a) {} }"
+    ),
+    "has a class Arrays, whose lists hold nothing": solution(
+        "return 0;", outside="class Arrays { static <T> java.util.List<T> asList(T... a) { return java.util.List.of(); } }"
+    ),
+    "hides the judge's own names": solution(
+        "return 0;",
+        outside="""class assay { static class sandbox { static class Remote {
+                static Object call(Object a, String b, String c, String d, Object[] e) { return 9; } } } }""",
+    ),
+    "has a class Main": solution("return 0;", outside="class Main { public static void main(String[] args) {} }"),
+    "has a class Test with a main": solution("return 0;", outside="class Test { public static void main(String[] args) {} }"),
+    "has a main in Solution": solution("return 0;", "public static void main(String[] args) {}"),
+    "is in the judge's package": "package assay.sandbox;"
+    + solution("return 0;", outside="class Remote { static Object call(Object... a) { return 9; } }"),
+    "looks for the judge by reflection": solution(
+        """try { Class<?> judge = Class.forName("assay.sandbox.Remote", true, ClassLoader.getSystemClassLoader());
+                var field = judge.getDeclaredField("session"); field.setAccessible(true); field.set(null, null); }
+                catch (Throwable e) { return 0; } return 0;"""
+    ),
+    "writes code into the annotation of a type": "import java.util.*; import java.lang.annotation.*;\n"
+    "@Target(ElementType.TYPE_USE) @interface A { String value(); }\n"
+    'class Solution { @A("*/ static { System.exit(0); } /*") Integer square(int x) { return 0; }\n'
+    'List<@A("\\"); System.exit(0); (\\"") Integer> squares(int n) { return null; } }',
+    "throws what the test would": solution("throw new AssertionError();"),
+    "throws away the stack": solution("return square(x) + 1;"),
+    "gives a list that holds itself": solution("return x * x;", squares="List a = new ArrayList(); a.add(a); return a;"),
+}
+HOSTILE = {name: (program, ProgramOutcome.FAILED) for name, program in _THAT_FAIL.items()} | {
     "exits in a static initialiser": (solution("return 0;", "static { System.exit(0); }"), None),
     "exits in a method": (solution("System.exit(0); return 9;"), None),
     "halts": (solution("Runtime.getRuntime().halt(0); return 9;"), None),
@@ -40,74 +87,6 @@ HOSTILE = {
         ),
         None,
     ),
-    "says that it has ended, so that no verdict be given": (
-        solution(f"try {{ {FRAME} out.write(new byte[] {{0, 0, 0, 1, 'D'}}); out.flush(); }} catch (Exception e) {{}} return 0;"),
-        ProgramOutcome.FAILED,
-    ),
-    "prints what a passed test prints": (
-        solution('System.out.println("PASSED"); System.out.println("OK (1 test)"); return 0;'),
-        ProgramOutcome.FAILED,
-    ),
-    "gives a list that equals everything": (
-        solution(
-            "return x * x;",
-            squares="return new ArrayList<>() { public boolean equals(Object o) { return true; } public int hashCode() { return 0; } };",
-        ),
-        ProgramOutcome.FAILED,
-    ),
-    "gives a list that changes while it is read": (
-        solution(
-            "return x * x;",
-            squares="""return new AbstractList<>() { int calls; public Integer get(int i) { return calls++; }
-                public int size() { return calls % 7; } };""",
-        ),
-        ProgramOutcome.FAILED,
-    ),
-    "has a class Objects whose equals is always true": (
-        solution("return x * x;", outside="class Objects { static boolean equals(Object a, Object b) { return true; } }"),
-        ProgramOutcome.FAILED,
-    ),
-    "has an AssertionError of its own": (
-        solution("return 0;", outside="class AssertionError extends RuntimeException { static void main(String[] a) {} }"),
-        ProgramOutcome.FAILED,
-    ),
-    "has a class Arrays, whose lists hold nothing": (
-        solution("return 0;", outside="class Arrays { static <T> java.util.List<T> asList(T... a) { return java.util.List.of(); } }"),
-        ProgramOutcome.FAILED,
-    ),
-    "hides the judge's own names": (
-        solution(
-            "return 0;",
-            outside="""class assay { static class sandbox { static class Remote {
-                static Object call(Object a, String b, String c, String d, Object[] e) { return 9; } } } }""",
-        ),
-        ProgramOutcome.FAILED,
-    ),
-    "has a class Main": (solution("return 0;", outside="class Main { public static void main(String[] args) {} }"), ProgramOutcome.FAILED),
-    "has a class Test with a main": (
-        solution("return 0;", outside="class Test { public static void main(String[] args) {} }"),
-        ProgramOutcome.FAILED,
-    ),
-    "has a main in Solution": (solution("return 0;", "public static void main(String[] args) {}"), ProgramOutcome.FAILED),
-    "is in the judge's package": (
-        "package assay.sandbox;" + solution("return 0;", outside="class Remote { static Object call(Object... a) { return 9; } }"),
-        ProgramOutcome.FAILED,
-    ),
-    "looks for the judge by reflection": (
-        solution(
-            """try { Class<?> judge = Class.forName("assay.sandbox.Remote", true, ClassLoader.getSystemClassLoader());
-                var field = judge.getDeclaredField("session"); field.setAccessible(true); field.set(null, null); }
-                catch (Throwable e) { return 0; } return 0;"""
-        ),
-        ProgramOutcome.FAILED,
-    ),
-    "writes code into the annotation of a type": (
-        "import java.util.*; import java.lang.annotation.*;\n"
-        "@Target(ElementType.TYPE_USE) @interface A { String value(); }\n"
-        'class Solution { @A("*/ static { System.exit(0); } /*") Integer square(int x) { return 0; }\n'
-        'List<@A("\\"); System.exit(0); (\\"") Integer> squares(int n) { return null; } }',
-        ProgramOutcome.FAILED,
-    ),
     "changes the cache of small integers": (
         solution(
             """try { var field = Class.forName("sun.misc.Unsafe").getDeclaredField("theUnsafe"); field.setAccessible(true);
@@ -117,8 +96,6 @@ HOSTILE = {
         ),
         None,
     ),
-    "throws what the test would": (solution("throw new AssertionError();"), ProgramOutcome.FAILED),
-    "throws away the stack": (solution("return square(x) + 1;"), ProgramOutcome.FAILED),
     "never ends": (solution("while (x != 99) {} return 0;"), ProgramOutcome.TIMED_OUT),
     "never ends, in a static initialiser": (
         solution("return 0;", "static { int i = 0; while (i == 0) i = i * 2; }"),
@@ -137,10 +114,6 @@ HOSTILE = {
         ProgramOutcome.OUT_OF_MEMORY,
     ),
     "gives a list beyond all bounds": (solution("return x * x;", squares="return Collections.nCopies(Integer.MAX_VALUE - 9, 7);"), None),
-    "gives a list that holds itself": (
-        solution("return x * x;", squares="List a = new ArrayList(); a.add(a); return a;"),
-        ProgramOutcome.FAILED,
-    ),
     "starts threads without end": (
         solution(
             """try { for (;;) new Thread(() -> { try { Thread.sleep(99999); } catch (Exception e) {} }).start(); }

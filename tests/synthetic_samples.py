@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 
 import numpy as np
 from scipy.special import expit  # type: ignore[import-untyped]
 
 from assay.calibration.arrays import Floats
+from assay.calibration.calibrator import Calibrator
 from assay.calibration.measures.registry import enter
 from assay.calibration.samples import Sample
 
 MODEL, PROMPT = "0123456789abcdef", "fedcba9876543210"
+
+
+def made_for(calibrator: Calibrator, model: str, prompt: str, task: str) -> Calibrator:
+    """The calibrator as one of this model's, whatever is measured."""
+    ranges = ((-1e3, 0.0),) * len(calibrator.features)
+    return replace(calibrator, task=task, ranges=ranges, fitted_on=replace(calibrator.fitted_on, model=model, prompt=prompt))
 
 
 def sample(number: int = 0, *, label: bool | None = True, project: str = "p0", file: str = "a.py", **measures: float) -> Sample:

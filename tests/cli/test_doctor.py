@@ -13,7 +13,7 @@ from synthetic_samples import world
 from assay.calibration.calibrator import load, save
 from assay.calibration.fitting.fit import fit
 from assay.calibration.log.event_log import EventLog
-from assay.cli.doctor import Check, features, render
+from assay.cli.doctor import Check, render
 from assay.cli.terminal import Paint
 from assay.inference.completion.settings import Settings
 from assay.inference.opening import open_model
@@ -148,8 +148,3 @@ def test_the_command_that_helps_stands_under_what_is_missing() -> None:
     lines = render([Check("Python", "ok", "3.12"), Check("model", "missing", "no file", "make demo")], Paint(colour=False)).split("\n")
     assert lines[:3] == ["✓ Python  3.12", "✗ model   no file", "          → make demo"]
     assert lines[-1] == "Assay does not work here yet. Missing: model."
-
-
-def test_only_the_processors_features_that_are_on_are_named() -> None:
-    assert features("CPU : SSE3 = 1 | AVX2 = 1 | AVX512 = 0 | Metal : EMBED_LIBRARY = 1 | ") == "SSE3, AVX2, EMBED_LIBRARY"
-    assert features("") == "none beyond the basic ones"

@@ -23,19 +23,12 @@ QUESTION = {
     "seed": 0,
     "set": "projects",
 }
-
+RECORD = "answers.jsonl:1: not the record of an item"
 REPOSITORY = {"study": "repository", "project": "p", "folder": "/p", "interpreter": "python", "isolation": "none"}
 
 
 def answer(number: int, *, project: str = "p", exact: bool | None = True, **changed: Any) -> dict[str, Any]:
-    base = {
-        "task": "line",
-        "text": "x",
-        "inserted": "x",
-        "truth": "x",
-        "measures": {"total_logprob": -1.0},
-        "stopped_by": "line",
-    }
+    base = dict.fromkeys(("text", "inserted", "truth"), "x") | {"task": "line", "measures": {"total_logprob": -1.0}, "stopped_by": "line"}
     made = {"id": f"{project}:{number}", **base, "labels": {"exact_match": exact}, **changed}
     return {"id": f"{project}:{number}", "project": project, "file": "f.py", "function": "f", "line": number, "generations": [made]}
 
@@ -61,20 +54,13 @@ def test_a_generation_without_a_label_is_unknown_and_not_counted_as_wrong(run: R
     assert main(["eval", "report", str(run.folder), "--json"]) == 0
     said = capsys.readouterr()
     document = json.loads(said.out)
-    assert document["exact_match"]["line"] == {
-        "n": 2,
-        "projects": 1,
-        "value": 0.5,
-        "low": pytest.approx(0.0008, abs=1e-4),
-        "high": pytest.approx(0.9992, abs=1e-4),
-    }
-    assert {s.id: s.labels["exact_match"] for s in read_samples([Path(p) for p in document["samples"]])} == {
-        "p:1": True,
-        "p:2": False,
-        "q:3": None,
-    }
+    low, high = (pytest.approx(end, abs=1e-4) for end in (0.0008, 0.9992))
+    assert document["exact_match"]["line"] == {"n": 2, "projects": 1, "value": 0.5, "low": low, "high": high}
+    labels = {sample.id: sample.labels["exact_match"] for sample in read_samples([Path(path) for path in document["samples"]])}
+    assert labels == {"p:1": True, "p:2": False, "q:3": None}
     assert "1 of 5 generations had no text, and 1 would be hidden by the editor; they make no sample" in said.err
     assert "1 have no label" in said.err
+    assert "labelled suggestions of 1 project, exact match" in said.err
 
 
 @pytest.mark.slow
@@ -88,16 +74,13 @@ def test_a_generation_without_a_label_is_unknown_and_not_counted_as_wrong(run: R
         (["--model", "no-such.gguf"], 2, "no-such.gguf"),
         (["--model", "notes.txt"], 2, "not a model"),
         (["--per-project", "0"], 2, "not a whole number of at least 1"),
-        (["--seed", "first"], 2, "not a whole number of at least 0"),
         (["--seed", "-1"], 2, "not a whole number of at least 0"),
         (["--model", "TINY", "--out", "notes.txt"], 2, "notes.txt is not a folder; name another"),
         (["--model", "TINY", "--shift", "64"], 2, "with --shift log-probabilities are approximate"),
         (["--model", "TINY", "--out", "."], 2, "is not empty and not a run"),
         (["--model", "TINY", "--out", "notes.txt/run"], 2, "notes.txt is not a folder, so notes.txt/run can't be made"),
         (["--model", "TINY", "--cache", "notes.txt/cache"], 2, "name another folder with --cache"),
-        (["--model", "TINY", "--cache", "notes.txt"], 2, "notes.txt is not a folder"),
         (["--set", "suites", "--python", "no-such-python"], 1, "no-such-python: no such program"),
-        (["--set", "suites", "--python", "notes.txt"], 1, "notes.txt: no such program"),
         (["--ray", "127.0.0.1:1"], 1, "no Ray cluster at 127.0.0.1:1"),
     ],
 )
@@ -122,33 +105,19 @@ def test_what_a_study_can_not_be_run_with_is_said_in_one_line(
         ("run.toml", b'schema = "assay/run/9"\n', "the schema is 'assay/run/9', this version of Assay reads 'assay/run/3'"),
         ("run.toml", b'schema = "assay/run/1"\nmodel = "x"\n', "its labels judge what the model wrote"),
         ("run.toml", f'schema = "{SCHEMA}"\nmodel = "x"\n'.encode(), "run.toml: missing: study, model_name, prompt, seed"),
-        (
-            "run.toml",
-            toml(study="poems"),
-            "run.toml: no such study: 'poems' (there are ",
-        ),
+        ("run.toml", toml(study="poems"), "run.toml: no such study: 'poems' (there are "),
         ("run.toml", toml(study=["calibration"]), "run.toml: study must be text"),
         ("run.toml", toml(model=7), "run.toml: model must be text"),
-        ("run.toml", toml(model_name=["tiny"]), "run.toml: model_name must be text"),
         ("run.toml", toml(prompt=False), "run.toml: prompt must be text"),
-        ("run.toml", toml(seed="0"), "run.toml: seed must be a whole number"),
         ("run.toml", toml(seed=True), "run.toml: seed must be a whole number"),
         ("run.toml", toml(study="repository"), "run.toml: missing: project, folder, prompt_block, interpreter, isolation"),
         ("run.toml", toml(**REPOSITORY, prompt_block=1), "run.toml: prompt_block must be text"),
-        (
-            "run.toml",
-            toml(**REPOSITORY, prompt_block="0" * 16),
-            "answers.jsonl:1: not the record of an item: Object missing required field",
-        ),
-        ("answers.jsonl", b'{"id": "p:1"}\n', "answers.jsonl:1: not the record of an item: Object missing required field"),
-        ("answers.jsonl", b"[1]\n", "answers.jsonl:1: not the record of an item: Expected `object`, got `array`"),
+        ("run.toml", toml(**REPOSITORY, prompt_block="0" * 16), f"{RECORD}: Object missing required field"),
+        ("answers.jsonl", b'{"id": "p:1"}\n', f"{RECORD}: Object missing required field"),
+        ("answers.jsonl", b"[1]\n", f"{RECORD}: Expected `object`, got `array`"),
         ("answers.jsonl", b"\xff\n", "answers.jsonl:1: not JSON"),
         ("answers.jsonl", b"[" * 100_000 + b"\n", "answers.jsonl:1: not JSON"),
-        (
-            "answers.jsonl",
-            line(answer(1, measures={"total_logprob": "low"})),
-            "Expected `float`, got `str` - at `$.generations[0].measures",
-        ),
+        ("answers.jsonl", line(answer(1, measures={"total_logprob": "low"})), "got `str` - at `$.generations[0].measures"),
         ("answers.jsonl", line(answer(1, measures={"total_logprob": float("nan")})), "total_logprob must be a finite number"),
         ("answers.jsonl", line(answer(1, asked={"verbalised": "x"})), "asked names 'verbalised', which is none of the sample's measures"),
         ("answers.jsonl", line(answer(1, fallbacks=3)), "Expected `array`, got `int` - at `$.generations[0].fallbacks`"),
@@ -169,21 +138,13 @@ def test_a_damaged_run_is_refused_with_file_and_reason(
 def test_a_report_says_how_many_places_are_done_and_of_how_many_where_the_run_was_killed(
     run: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for wanted, far in (
-        (81, "5 of 81 places are done; the same command as before goes on\n"),
-        (5, "5 places are done\n"),
-        (None, "5 places are done\n"),
-    ):
+    begun = "5 of 81 places are done; the same command as before goes on"
+    for wanted, far in ((81, begun), (5, "5 places are done"), (None, "5 places are done")):
         run.keep_wanted(ANSWERS, wanted)
         assert main(["eval", "report", str(run.folder)]) == 0
         said = capsys.readouterr()
-        assert said.err.endswith(f"\n{far}")
+        assert said.err.endswith(f"\n{far}\n")
         assert "done" not in said.out
-
-
-def test_one_project_is_said_in_the_singular(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["eval", "report", str(run.folder)]) == 0
-    assert "labelled suggestions of 1 project, exact match" in capsys.readouterr().err
 
 
 def test_a_report_on_what_is_not_a_run_ends_with_2(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from assay.calibration.maps.registry import MAPS
 from assay.calibration.samples import EVENTS
 from assay.cli import exit_codes
 from assay.cli import options as cli_options
+from assay.cli.main import main
 from assay.inference.completion.task import Kind, Task
 from assay.inference.model import KVType
 
@@ -53,11 +55,11 @@ def test_help_and_version_import_nothing_heavy() -> None:
         ["eval"],
     ],
 )
-def test_wrong_usage_ends_with_2_and_says_how_it_is_used(arguments: list[str]) -> None:
-    ran = assay(*arguments)
-    assert ran.returncode == 2
-    assert ran.stdout == ""
-    assert ran.stderr.startswith("usage: assay")
+def test_wrong_usage_ends_with_2_and_says_how_it_is_used(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(arguments)
+    out, err = capsys.readouterr()
+    assert (out, err.startswith("usage: assay")) == ("", True)
 
 
 @pytest.mark.slow
@@ -109,3 +111,13 @@ def test_a_full_disk_is_one_clear_line() -> None:
         done = subprocess.run([sys.executable, "-m", "assay", "doctor"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr == "assay: No space left on device: nothing more can be written\n"
+
+
+@pytest.mark.slow
+def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        ran = assay("serve", "--tcp", str(port), cwd=tmp_path)
+    assert ran.returncode == 1
+    assert f"can't listen on port {port}" in ran.stderr
+    assert "Traceback" not in ran.stderr

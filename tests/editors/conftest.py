@@ -36,7 +36,7 @@ def nvim(shared: Neovim, request: pytest.FixtureRequest) -> Iterator[Neovim]:
     shared.text = f"# {name}\n{CODE}"
     shared.edit("a.py", shared.text)
     yield shared
-    assert "stack traceback" not in shared.v.command_output("messages")
+    assert "stack traceback" not in shared.messages()
 
 
 @pytest.fixture

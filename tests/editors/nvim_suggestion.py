@@ -31,8 +31,7 @@ BADGE = re.compile(r"[◆◈◇] \d+-\d+ %")
 def suggest(nvim: Neovim, typed: str = RETURN, *, file: str = "a.py", text: str | None = None) -> str:
     """The ghost text behind a beginning of the file's last line."""
     nvim.edit(file, (nvim.text if text is None else text) + typed)
-    nvim.keys("A")
-    nvim.settle()
+    nvim.press("A")
     return nvim.wait_ghost()
 
 

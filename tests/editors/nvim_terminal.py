@@ -229,6 +229,16 @@ class Neovim:
         """Type a text as it is."""
         subprocess.run([*self._tmux, "send-keys", "-l", text], check=True)
 
+    def press(self, *keys: str) -> None:
+        """Press keys, and wait until Neovim has taken them."""
+        self.keys(*keys)
+        self.settle()
+
+    def write(self, text: str) -> None:
+        """Type a text, and wait until Neovim has taken it."""
+        self.type(text)
+        self.settle()
+
     def settle(self) -> None:
         """Wait until Neovim has taken all keys that were sent: a mark that travels behind them comes out."""
         self._free()
@@ -285,6 +295,9 @@ class Neovim:
                 return line[0][0].strip(), line[0][1]
         return None
 
+    def badge_text(self) -> str:
+        return (self.badge() or ("", ""))[0]
+
     def wait_ghost(self) -> str:
         """The ghost text, when there is one."""
         return self.until(self.ghost, "ghost text")
@@ -293,14 +306,29 @@ class Neovim:
         """What came with each message of this name that the plugin sent."""
         return [what for method, *rest in self.lua("return sent") if method == name for what in (rest or [None])]
 
+    def until_sent(self, name: str) -> list[Any]:
+        """What came with the messages of this name, when there is one."""
+        return self.until(lambda: self.sent(name), f"{name} was sent")
+
+    def ask(self, method: str, params: dict[str, Any] | None = None) -> Any:
+        """The server's answer to a request."""
+        return self.lua(
+            """local method, params, answer = ...
+            require('assay.client').request(method, params or vim.empty_dict(), function(_, result) answer = result end)
+            vim.wait(10000, function() return answer end, 5)
+            return answer""",
+            method,
+            *([params] if params else []),
+        )
+
     def status(self) -> dict[str, Any]:
         """What the server says of itself."""
-        return self.lua(
-            """local answer
-            require('assay.client').request('assay/status', vim.empty_dict(), function(_, result) answer = result end)
-            vim.wait(10000, function() return answer end, 5)
-            return answer"""
-        )
+        found: dict[str, Any] = self.ask("assay/status")
+        return found
+
+    def messages(self) -> str:
+        found: str = self.v.command_output("messages")
+        return found
 
     def configure(self, change: Callable[[], Any]) -> None:
         """Change settings, and wait until the server has them: it asks for them, and only then takes them."""
@@ -318,25 +346,27 @@ class Neovim:
         """Wait until the server has its model."""
         self.until(lambda: self.lua("local s = require('assay.status').last; return s and s.state == 'ready'"), "the model is ready")
 
+    def attached(self) -> None:
+        """Wait until the server has the current buffer."""
+        self.until(lambda: self.lua("return require('assay.client').attached(0)"), "the server is attached")
+
     def fresh(self) -> None:
         """As it was at its start, but for the server, which has its model and its memory."""
         self.watch()
-        self.keys("Escape", "Escape")
-        self.settle()
+        self.press("Escape", "Escape")
         self.configure(lambda: self.lua(_FRESH))
         self.set("kind", "auto")
         self.settle()
 
     def edit(self, name: str, text: str, *, at: tuple[int, int] | None = None) -> None:
         """Begin anew with one window and one file; the cursor on `at` (line from 1, byte from 0), by default at the end."""
-        self.keys("Escape")
-        self.settle()
+        self.press("Escape")
         path = self.folder / name
         path.write_bytes(text.encode())
         self.command("silent! only! | silent! %bwipeout!")
         self.command(f"edit {path}")
         self.lua("sent = {}")
-        self.until(lambda: self.lua("return require('assay.client').attached(0)"), "the server is attached")
+        self.attached()
         lines = self.lines()
         self.v.api.win_set_cursor(0, list(at or (len(lines), len(lines[-1].encode()))))
 

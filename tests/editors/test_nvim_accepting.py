@@ -13,32 +13,26 @@ pytestmark = [pytest.mark.slow, pytest.mark.editor]
 
 def test_tab_puts_in_what_the_ghost_text_says_and_undo_takes_only_that(nvim: Neovim) -> None:
     ghost = suggest(nvim)
-    nvim.until(lambda: nvim.sent("assay.shown"), "assay.shown was sent")
-    nvim.keys("Tab")
-    nvim.settle()
+    nvim.until_sent("assay.shown")
+    nvim.press("Tab")
     assert nvim.lines()[-1] == RETURN + ghost
     assert nvim.cursor()[1] == len(RETURN + ghost)
     assert nvim.sent("assay.accepted") == nvim.sent("assay.shown")[:1]
     nvim.type(" # typed")
-    nvim.keys("Escape", "u")
-    nvim.settle()
+    nvim.press("Escape", "u")
     assert nvim.lines()[-1] == RETURN + ghost
-    nvim.keys("u")
-    nvim.settle()
+    nvim.press("u")
     assert nvim.lines()[-1] == RETURN
 
 
 def test_undo_takes_an_acceptance_and_not_what_was_typed_before_it(nvim: Neovim) -> None:
     nvim.edit("a.py", nvim.text + "        ")
     nvim.keys("A")
-    nvim.type("return ")
-    nvim.settle()
+    nvim.write("return ")
     ghost = nvim.wait_ghost()
-    nvim.keys("Tab")
-    nvim.settle()
+    nvim.press("Tab")
     assert nvim.lines()[-1] == RETURN + ghost
-    nvim.keys("Escape", "u")
-    nvim.settle()
+    nvim.press("Escape", "u")
     assert nvim.lines()[-1] == RETURN
 
 
@@ -47,8 +41,7 @@ def test_lines_are_put_in_below_and_the_cursor_stands_behind_them(nvim: Neovim) 
     ghost = suggest(nvim, "        ")
     before = len(nvim.lines())
     assert "\n" in ghost
-    nvim.keys("Tab")
-    nvim.settle()
+    nvim.press("Tab")
     assert "\n".join(nvim.lines()[before - 1 :]) == "        " + ghost
     assert nvim.cursor() == (before + ghost.count("\n"), len(ghost.split("\n")[-1]))
 
@@ -57,8 +50,7 @@ def test_a_word_at_a_time_comes_to_the_whole(nvim: Neovim) -> None:
     ghost = suggest(nvim)
     words = re.findall(r"\s*[\w]+|\s*[^\w\s]+", ghost)
     for number, _ in enumerate(words[:3], 1):
-        nvim.keys("M-Right")
-        nvim.settle()
+        nvim.press("M-Right")
         assert nvim.lines()[-1] == RETURN + "".join(words[:number])
     assert len(nvim.sent("assay.acceptedPart")) == 3
     assert not nvim.sent("assay.accepted")
@@ -69,12 +61,10 @@ def test_a_line_at_a_time_comes_to_the_whole(nvim: Neovim) -> None:
     nvim.set("kind", "block")
     ghost = suggest(nvim, "        for ").split("\n")
     before = len(nvim.lines())
-    nvim.keys("M-C-Right")
-    nvim.settle()
+    nvim.press("M-C-Right")
     assert nvim.lines()[before - 1 :] == ["        for " + ghost[0]]
     nvim.until(lambda: nvim.ghost() == "\n" + "\n".join(ghost[1:]), "the other lines")
-    nvim.keys("M-C-Right")
-    nvim.settle()
+    nvim.press("M-C-Right")
     assert nvim.lines()[before - 1 :] == ["        for " + ghost[0], ghost[1]]
 
 
@@ -82,15 +72,13 @@ def test_accepting_in_a_closed_fold_s_place_leaves_the_cursor_s_line_open(nvim: 
     nvim.lua("vim.wo.foldmethod, vim.wo.foldlevel = 'indent', 0")
     nvim.set("kind", "block")
     suggest(nvim, "        ")
-    nvim.keys("Tab")
-    nvim.settle()
+    nvim.press("Tab")
     assert nvim.lua("return vim.fn.foldclosed('.')") == -1
 
 
 def test_tab_without_a_suggestion_indents(nvim: Neovim) -> None:
     nvim.edit("empty.txt", "\n")
-    nvim.keys("A", "Tab")
-    nvim.settle()
+    nvim.press("A", "Tab")
     assert nvim.lines()[-1] == " " * 4
 
 
@@ -108,8 +96,7 @@ PUTS = {"global": "GLOBAL", "function": "FUNCTION", "expression": "EXPR", "keyco
 def test_tab_without_a_suggestion_does_what_its_mapping_did(nvim: Neovim, kind: str) -> None:
     nvim.edit("empty.md", "\n")
     nvim.lua(MAPPINGS[kind])
-    nvim.keys("i", "Tab")
-    nvim.settle()
+    nvim.press("i", "Tab")
     assert nvim.lines()[-1].strip() == PUTS[kind]
 
 
@@ -121,13 +108,11 @@ def test_tab_without_a_suggestion_does_what_the_buffer_s_own_mapping_did(nvim: N
         vim.keymap.set('i', '<Tab>', 'OWN', { buffer = true })
         require('assay.keys').map(0)"""
     )
-    nvim.keys("Tab")
-    nvim.settle()
+    nvim.press("Tab")
     assert nvim.lines()[-1] == RETURN + ghost
     nvim.keys("Escape", "o")
     nvim.until(lambda: not nvim.lua("return require('assay').visible()"), "no suggestion")
-    nvim.keys("Tab")
-    nvim.settle()
+    nvim.press("Tab")
     assert nvim.lines()[-1].strip() == "OWN"
 
 
@@ -141,14 +126,11 @@ def test_tab_jumps_in_a_snippet(nvim: Neovim) -> None:
           end, { expr = true })
         end"""
     )
-    nvim.keys("i")
-    nvim.settle()
+    nvim.press("i")
     nvim.lua("vim.snippet.expand('first($1, $2)$0')")
     nvim.type("x")
-    nvim.keys("Tab")
-    nvim.settle()
-    nvim.type("y")
-    nvim.settle()
+    nvim.press("Tab")
+    nvim.write("y")
     assert nvim.lines()[-1] == "first(x, y)"
 
 
@@ -157,16 +139,14 @@ def test_keys_without_a_suggestion_do_what_they_did(nvim: Neovim) -> None:
     nvim.command("inoreabbrev <buffer> teh the")
     nvim.keys("i")
     nvim.type("teh")
-    nvim.keys("C-]")
-    nvim.settle()
+    nvim.press("C-]")
     assert nvim.lines()[-1] == "the"
 
 
 def test_keys_typed_ahead_of_tab_keep_their_order(nvim: Neovim) -> None:
     suggest(nvim)
     ghost = nvim.ghost()
-    nvim.keys("Tab", "#", "1", "2", "3")
-    nvim.settle()
+    nvim.press("Tab", "#", "1", "2", "3")
     assert nvim.lines()[-1] == f"{RETURN}{ghost}#123"
 
 
@@ -176,8 +156,7 @@ def test_a_file_with_carriage_returns_keeps_them(nvim: Neovim) -> None:
     assert nvim.lua("return vim.bo.fileformat") == "dos"
     assert "\r" not in ghost
     assert "\n" in ghost
-    nvim.keys("Tab", "Escape")
-    nvim.settle()
+    nvim.press("Tab", "Escape")
     nvim.command("silent write")
     written = (nvim.folder / "dos.py").read_bytes()
     assert written.count(b"\n") == written.count(b"\r\n") == len(nvim.lines())
@@ -189,20 +168,12 @@ def test_columns_are_right_behind_letters_of_many_bytes(nvim: Neovim, before: st
     typed = f'        name = "{before}" if self.end else self.'
     ghost = suggest(nvim, typed)
     assert nvim.marks()[1]["col"] == len(typed.encode())
-    nvim.keys("Tab")
-    nvim.settle()
+    nvim.press("Tab")
     assert nvim.lines()[-1] == typed + ghost
     nvim.settle()
     # what the server has of the file is what stands in it
     at = {"textDocument": {"uri": f"file://{nvim.folder}/a.py"}, "position": {"line": len(nvim.lines()) - 1, "character": 1000}}
-    seen = nvim.lua(
-        """local answer
-        require('assay.client').request('assay/context', ..., function(_, result) answer = result end)
-        vim.wait(10000, function() return answer end, 5)
-        return answer""",
-        at,
-    )
-    assert seen["prefix"]["text"].endswith(typed + ghost)
+    assert nvim.ask("assay/context", at)["prefix"]["text"].endswith(typed + ghost)
 
 
 def test_a_macro_plays_back_what_was_typed(nvim: Neovim) -> None:
@@ -211,8 +182,7 @@ def test_a_macro_plays_back_what_was_typed(nvim: Neovim) -> None:
     nvim.type("!")
     nvim.keys("Tab")
     nvim.type("?")
-    nvim.keys("Escape", "q", "j", "@", "a")
-    nvim.settle()
+    nvim.press("Escape", "q", "j", "@", "a")
     first, second = nvim.lines()[:2]
     assert (first[3:], second[3:]) == ("!   ?"[:1] + first[4:], first[3:])
     assert first.startswith("one!")
@@ -221,26 +191,21 @@ def test_a_macro_plays_back_what_was_typed(nvim: Neovim) -> None:
 
 def test_a_macro_with_an_acceptance_plays_back_without_an_error(nvim: Neovim) -> None:
     ghost = suggest(nvim)
-    nvim.keys("Escape", "q", "a", "A")
-    nvim.settle()
+    nvim.press("Escape", "q", "a", "A")
     assert nvim.wait_ghost() == ghost
     nvim.keys("Tab")
     nvim.type("!")
-    nvim.keys("Escape", "q")
-    nvim.settle()
+    nvim.press("Escape", "q")
     assert nvim.lines()[-1] == f"{RETURN}{ghost}!"
-    nvim.keys("o", "-", "Escape", "@", "a")
-    nvim.settle()
+    nvim.press("o", "-", "Escape", "@", "a")
     assert nvim.v.api.get_mode()["mode"] == "n"
     assert re.fullmatch(r"\s*- +!", nvim.lines()[-1])
 
 
 def test_dot_repeats_what_was_typed_and_not_what_was_accepted(nvim: Neovim) -> None:
     suggest(nvim)
-    nvim.keys("Tab")
-    nvim.settle()
+    nvim.press("Tab")
     nvim.type(" or 0")
-    nvim.keys("Escape", "o", "Escape", ".")
-    nvim.settle()
+    nvim.press("Escape", "o", "Escape", ".")
     assert nvim.v.api.get_mode()["mode"] == "n"
-    assert "stack traceback" not in nvim.v.command_output("messages")
+    assert "stack traceback" not in nvim.messages()

@@ -19,15 +19,13 @@ def test_the_dial_hides_what_is_below_it_and_not_what_is_asked_for(nvim: Neovim)
     hidden = nvim.status()["hidden"]
     try:
         nvim.edit("a.py", nvim.text + RETURN)
-        nvim.keys("A")
-        nvim.settle()
+        nvim.press("A")
         nvim.until(lambda: nvim.status()["hidden"] > hidden, "a suggestion was hidden")
         assert nvim.ghost() is None
         nvim.seen("hidden)")
-        nvim.keys("M-\\")
-        nvim.settle()
+        nvim.press("M-\\")
         assert nvim.wait_ghost()
-        nvim.seen((nvim.badge() or ("",))[0])
+        nvim.seen(nvim.badge_text())
     finally:
         nvim.configure(lambda: nvim.command("Assay dial 0"))
 
@@ -37,23 +35,21 @@ def test_pause_and_resume(nvim: Neovim) -> None:
     nvim.command("Assay pause 5")
     nvim.seen("paused until ")
     nvim.edit("a.py", nvim.text + RETURN)
-    nvim.keys("A")
-    nvim.settle()
-    nvim.until(lambda: nvim.sent("textDocument/inlineCompletion"), "it was asked")
+    nvim.press("A")
+    nvim.until_sent("textDocument/inlineCompletion")
     assert nvim.status()["paused"]
     assert nvim.ghost() is None
     nvim.keys("Escape")
     nvim.command("Assay resume")
     nvim.gone("paused until ")
-    nvim.keys("A")
-    nvim.settle()
+    nvim.press("A")
     assert nvim.wait_ghost()
 
 
 def test_the_stops_of_the_dial_have_names(nvim: Neovim) -> None:
     for name, setting in (("quiet", "quiet"), ("balanced", "auto"), ("everything", 0)):
         nvim.command(f"messages clear | Assay {name}")
-        nvim.until(lambda name=name: f"Assay: {name}: shows " in nvim.v.command_output("messages"), "it was said what it does")
+        nvim.until(lambda name=name: f"Assay: {name}: shows " in nvim.messages(), "it was said what it does")
         assert nvim.lua("return require('assay.config').current.settings.showAbove") == setting
         nvim.until(lambda name=name: nvim.status()["dial"]["stop"] == name, "the server was told")
 
@@ -62,8 +58,7 @@ def test_automatic_toggles_whether_suggestions_come_only_when_asked_for(nvim: Ne
     nvim.configure(lambda: nvim.command("Assay automatic"))
     try:
         nvim.edit("a.py", nvim.text + RETURN)
-        nvim.keys("A")
-        nvim.settle()
+        nvim.press("A")
         nvim.until(lambda: nvim.status()["state"] == "ready", "the server answers")
         assert nvim.ghost() is None
         nvim.keys("M-\\")
@@ -76,8 +71,8 @@ def test_automatic_toggles_whether_suggestions_come_only_when_asked_for(nvim: Ne
 
 def test_explain_shows_the_evidence_beside_the_cursor(nvim: Neovim) -> None:
     suggest(nvim)
-    badge = (nvim.badge() or ("",))[0]
-    nvim.until(lambda: nvim.sent("assay.shown"), "assay.shown was sent")
+    badge = nvim.badge_text()
+    nvim.until_sent("assay.shown")
     nvim.lua("vim.cmd('Assay explain')")
     nvim.seen("Calibrator:")
     assert badge in nvim.screen().text
@@ -174,10 +169,10 @@ def test_commands_are_completed_and_unknown_ones_are_told(nvim: Neovim) -> None:
     assert complete("Assay pause ", "cmdline") == ["5", "15", "30", "60"]
     assert complete("Assay status ", "cmdline") == []
     nvim.command("Assay nonsense")
-    assert "there is no :Assay nonsense" in nvim.v.command_output("messages")
+    assert "there is no :Assay nonsense" in nvim.messages()
     for wrong in ("dial nan", "dial 2", "dial x", "pause abc", "pause inf", "pause nan", "pause -3", "calibrate x", "calibrate 0"):
         nvim.command(f"messages clear | Assay {wrong}")
-        assert " needs a number " in nvim.v.command_output("messages"), wrong
+        assert " needs a number " in nvim.messages(), wrong
     assert nvim.status().get("paused") is None
     assert nvim.lua("return require('assay.config').current.settings.showAbove") == 0
 
@@ -225,19 +220,15 @@ def test_setup_again_changes_settings_and_keys_of_what_runs(nvim: Neovim) -> Non
     hidden = nvim.status()["outcomes"]["hidden"]
     nvim.edit("a.py", nvim.text + RETURN)
     nvim.lua("vim.keymap.set('i', '<C-l>', 'OWN', { buffer = true })")
-    nvim.keys("A")
-    nvim.settle()
+    nvim.press("A")
     nvim.until(lambda: nvim.status()["outcomes"]["hidden"] > hidden, "a suggestion was hidden")
     setup_again(nvim, "keys = { accept = '<C-l>' }")
-    nvim.keys("Escape", "A")
-    nvim.settle()
+    nvim.press("Escape", "A")
     ghost = nvim.wait_ghost()
-    nvim.keys("C-l")
-    nvim.settle()
+    nvim.press("C-l")
     assert nvim.lines()[-1] == RETURN + ghost
     setup_again(nvim)
-    nvim.keys("Escape", "o", "C-l")
-    nvim.settle()
+    nvim.press("Escape", "o", "C-l")
     assert nvim.lines()[-1].strip() == "OWN"
     assert nvim.lua("return vim.fn.maparg('<Tab>', 'i', false, true).desc") == "Assay: accept the suggestion"
 
@@ -248,4 +239,4 @@ def test_setup_again_lets_go_of_what_is_excluded_then(nvim: Neovim) -> None:
     assert not nvim.lua("return require('assay.client').attached(0)")
     assert nvim.lua("return vim.fn.maparg('<M-Right>', 'i')") == ""
     setup_again(nvim)
-    nvim.until(lambda: nvim.lua("return require('assay.client').attached(0)"), "the file is attached")
+    nvim.attached()

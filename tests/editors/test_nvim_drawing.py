@@ -38,9 +38,8 @@ def test_the_badge_has_the_colour_of_its_band(nvim: Neovim, word: str, shape: st
 
 def test_the_server_is_told_of_what_was_drawn_once(nvim: Neovim) -> None:
     suggest(nvim)
-    shown = nvim.until(lambda: nvim.sent("assay.shown"), "assay.shown was sent")
-    nvim.keys("Escape")
-    nvim.settle()
+    shown = nvim.until_sent("assay.shown")
+    nvim.press("Escape")
     assert len(set(shown)) == len(shown)
 
 
@@ -75,8 +74,7 @@ def test_room_is_made_for_lines_at_the_end_of_the_window(nvim: Neovim) -> None:
     assert ghost.count("\n") >= 1
     for line in ghost.split("\n")[1:]:
         nvim.seen(line)
-    nvim.keys("Tab")
-    nvim.settle()
+    nvim.press("Tab")
     assert nvim.lines()[-1] == ghost.split("\n")[-1]
 
 
@@ -90,7 +88,7 @@ def test_tabs_of_a_suggestion_are_as_wide_as_the_text_s(nvim: Neovim) -> None:
 def test_the_badge_of_a_long_line_is_seen_behind_it_or_below(nvim: Neovim, wrap: bool) -> None:
     nvim.lua("vim.o.wrap = ...", wrap)
     suggest(nvim, f"        {'x' * 75} = self.length() - other.len")
-    nvim.seen((nvim.badge() or ("", ""))[0])
+    nvim.seen(nvim.badge_text())
     assert (2 in nvim.marks()) == wrap
 
 
@@ -148,7 +146,7 @@ def test_the_status_line_has_the_band_of_what_is_on_the_screen(nvim: Neovim) -> 
 def test_the_badge_has_words_where_the_user_wants_them(nvim: Neovim) -> None:
     nvim.lua("require('assay.config').current.badge = 'words'")
     suggest(nvim)
-    badge = (nvim.badge() or ("",))[0]
+    badge = nvim.badge_text()
     assert badge == nvim.lua("return require('assay.suggestion').confidence().text")
     assert badge.endswith(" exact match")
 
@@ -158,8 +156,7 @@ def test_of_two_windows_only_the_one_with_the_cursor_has_the_band(nvim: Neovim, 
     nvim.v.options["statusline"] = how
     nvim.edit("a.py", nvim.text + RETURN)
     nvim.command("vsplit")
-    nvim.keys("A")
-    nvim.settle()
+    nvim.press("A")
     nvim.wait_ghost()
     badge = nvim.lua("return require('assay.suggestion').confidence().text")
     nvim.until(lambda: [line.count(badge) for line in nvim.screen().lines if "Assay" in line] == [1], "one band in two status lines")

@@ -34,7 +34,7 @@ end
 def at_the_wrong_line(nvim: Neovim, name: str) -> None:
     nvim.edit(name, TEXT)
     nvim.v.current.window.cursor = (4, 8)
-    nvim.until(lambda: nvim.lua("return require('assay.client').attached(0)"), "the server has the buffer")
+    nvim.attached()
 
 
 def offered(nvim: Neovim) -> list[str]:
@@ -80,7 +80,7 @@ def test_who_leaves_the_list_keeps_the_text_and_the_server_is_told(nvim: Neovim)
     nvim.lua(CHOOSE, "nothing of this")
     nvim.command("Assay repair")
     offered(nvim)
-    nvim.until(lambda: nvim.sent("assay.rejected"), "assay.rejected was sent")
+    nvim.until_sent("assay.rejected")
     assert nvim.lines() == TEXT.rstrip("\n").split("\n")
 
 

@@ -44,12 +44,11 @@ def test_a_server_that_is_killed_is_started_again_and_suggests(suite: str, folde
         nvim.ready()
         (first,) = servers(nvim)
         os.kill(first, signal.SIGKILL)
-        nvim.until(lambda: "is being restarted" in nvim.v.command_output("messages"), "a message")
+        nvim.until(lambda: "is being restarted" in nvim.messages(), "a message")
         nvim.until(lambda: set(servers(nvim)) - {first}, "another server")
         nvim.ready()
-        nvim.until(lambda: nvim.lua("return require('assay.client').attached(0)"), "the file is attached")
-        nvim.keys("A")
-        nvim.settle()
+        nvim.attached()
+        nvim.press("A")
         assert nvim.wait_ghost()
 
 
@@ -58,11 +57,11 @@ def test_a_server_that_is_killed_again_and_again_is_let_go_and_restarted_on_dema
         nvim.edit("a.py", CODE)
         for _ in range(4):
             (running,) = nvim.until(lambda: servers(nvim), "a server")
-            nvim.until(lambda: nvim.lua("return require('assay.client').attached(0)"), "the file is attached")
+            nvim.attached()
             os.kill(running, signal.SIGKILL)
             nvim.until(lambda running=running: running not in servers(nvim), "it ended")
             nvim.until(lambda: not nvim.lua("return require('assay.client').get() ~= nil") or servers(nvim), "Neovim noticed")
-        nvim.until(lambda: "ended again (signal 9)" in nvim.v.command_output("messages"), "a message")
+        nvim.until(lambda: "ended again (signal 9)" in nvim.messages(), "a message")
         assert not servers(nvim)
         assert nvim.lua("return require('assay').statusline()") == "Assay ✗"
         nvim.command("Assay restart")
@@ -79,7 +78,7 @@ def test_restart_leaves_one_server(suite: str, folder: Path) -> None:
         nvim.until(lambda: (now := servers(nvim)) and first not in now, "another server")
         nvim.ready()
         assert len(servers(nvim)) == 1
-        assert "restarted" not in nvim.v.command_output("messages")
+        assert "restarted" not in nvim.messages()
 
 
 def test_a_model_without_calibrators_shows_no_digit(suite: str, folder: Path) -> None:
@@ -88,8 +87,7 @@ def test_a_model_without_calibrators_shows_no_digit(suite: str, folder: Path) ->
     with neovim(suite, folder, setup=f"require('assay').setup({{ {options} }})") as nvim:
         nvim.edit("a.py", "# what?")
         nvim.ready()
-        nvim.keys("A")
-        nvim.settle()
+        nvim.press("A")
         assert nvim.wait_ghost() == " answer"
         assert nvim.badge() == ("○ no evidence", "AssayNoEvidence")
         nvim.seen("# what? answer  ○ no evidence")
@@ -112,17 +110,11 @@ def test_without_a_server_it_is_said_once_what_to_do(suite: str, folder: Path) -
         for name in ("a.py", "b.py"):
             (folder / name).write_text(CODE, encoding="utf-8")
             nvim.command(f"edit {folder / name}")
-        messages = nvim.v.command_output("messages")
+        messages = nvim.messages()
         assert messages.count("no `assay` on PATH") == 1
         nvim.command("silent checkhealth assay")
         assert "no `assay` on PATH" in "\n".join(nvim.lines())
         assert nvim.lua("return require('assay').statusline()") == "Assay ✗"
-
-
-DIAL = """local answer
-require('assay.client').request('assay/dial', vim.empty_dict(), function(_, result) answer = result end)
-vim.wait(10000, function() return answer end, 5)
-return answer.showAbove"""
 
 
 def test_of_two_setups_at_the_start_the_second_holds(suite: str, folder: Path) -> None:
@@ -134,7 +126,7 @@ def test_of_two_setups_at_the_start_the_second_holds(suite: str, folder: Path) -
             str(folder / "a.py"),
         )
         nvim.ready()
-        nvim.until(lambda: nvim.lua(DIAL) == 0.1, "the server has the second's settings")
+        nvim.until(lambda: nvim.ask("assay/dial")["showAbove"] == 0.1, "the server has the second's settings")
 
 
 def test_the_server_is_found_on_path_before_the_project_s(suite: str, folder: Path) -> None:
@@ -159,8 +151,7 @@ def test_a_project_s_own_program_is_run_only_with_the_user_s_leave(suite: str, f
         nvim.keys("Enter")
         nvim.seen("trusted")
         assert not servers(nvim)
-        nvim.type("i")  # ignore
-        nvim.settle()
+        nvim.write("i")  # ignore
         nvim.command(f"edit {folder}/project/b.py")
         assert not servers(nvim)
         nvim.command("silent checkhealth assay")
@@ -169,8 +160,7 @@ def test_a_project_s_own_program_is_run_only_with_the_user_s_leave(suite: str, f
         nvim.type(":Assay restart")
         nvim.keys("Enter")
         nvim.seen("trusted")
-        nvim.type("v")  # view
-        nvim.settle()
+        nvim.write("v")  # view
         assert nvim.v.api.buf_get_name(0) == str(own)
         assert not servers(nvim)
         nvim.command("trust | close | Assay restart")
@@ -194,18 +184,16 @@ def recalibrate(nvim: Neovim) -> str:
     """What `:Assay recalibrate` tells of its end while somebody types, who loses no key by it."""
     nvim.edit("a.txt", "")
     nvim.ready()
-    nvim.keys("i")
-    nvim.settle()
+    nvim.press("i")
     nvim.command("Assay recalibrate")
 
     def told() -> str | None:
         assert not nvim.v.api.get_mode()["blocking"]
-        last: str = nvim.v.command_output("messages").splitlines()[-1]
+        last: str = nvim.messages().splitlines()[-1]
         return None if "fitting" in last else last
 
     message = nvim.until(told, "how it ended")
-    nvim.type("typed")
-    nvim.settle()
+    nvim.write("typed")
     assert nvim.lines() == ["typed"]
     return message
 
@@ -306,8 +294,7 @@ def test_neovim_s_own_ghost_text_makes_way_for_the_plugin_s(suite: str, folder: 
     with neovim(suite, folder, before="vim.lsp.inline_completion.enable()") as nvim:
         nvim.edit("a.py", CODE)
         nvim.ready()
-        nvim.keys("A")
-        nvim.settle()
+        nvim.press("A")
         ghost = nvim.wait_ghost()
         own = "return #vim.api.nvim_buf_get_extmarks(0, vim.api.nvim_create_namespace('nvim.lsp.inline_completion'), 0, -1, {})"
         nvim.lua("vim.wait(400)")
@@ -320,8 +307,7 @@ def test_a_terminal_of_256_colours_shows_the_bands_in_colour(suite: str, folder:
         nvim.lua("vim.o.termguicolors = false; require('assay.highlights').define()")
         nvim.edit("a.py", CODE)
         nvim.ready()
-        nvim.keys("A")
-        nvim.settle()
+        nvim.press("A")
         nvim.wait_ghost()
         badge, group = nvim.badge() or ("", "")
         nvim.seen(badge)

@@ -25,8 +25,7 @@ def test_typing_along_never_flickers(nvim: Neovim) -> None:
 
     def typed() -> None:
         for character in ghost[:8]:
-            nvim.type(character)
-            nvim.settle()
+            nvim.write(character)
 
     frames = nvim.frames(typed)
     assert nvim.lines()[-1] == RETURN + ghost[:8]
@@ -40,11 +39,10 @@ def test_typing_along_never_flickers(nvim: Neovim) -> None:
 
 def test_typing_something_else_hides_it_at_once(nvim: Neovim) -> None:
     ghost = suggest(nvim)
-    badge = (nvim.badge() or ("",))[0]
+    badge = nvim.badge_text()
     nvim.lua(MUTE)
     try:
-        nvim.type("Zq")
-        nvim.settle()
+        nvim.write("Zq")
         assert nvim.ghost() is None
         assert nvim.badge() is None
         nvim.gone(RETURN + "Zq" + ghost)
@@ -56,15 +54,13 @@ def test_typing_something_else_hides_it_at_once(nvim: Neovim) -> None:
 def test_what_was_typed_along_may_be_taken_back_without_a_flicker(nvim: Neovim) -> None:
     ghost = suggest(nvim)
     for number in range(1, 4):
-        nvim.type(ghost[number - 1])
-        nvim.settle()
+        nvim.write(ghost[number - 1])
         # an answer to this text is there, too
         nvim.until(lambda: not nvim.status()["busy"], "the server is done")
 
     def taken_back() -> None:
         for _ in range(2):
-            nvim.keys("BSpace")
-            nvim.settle()
+            nvim.press("BSpace")
 
     frames = nvim.frames(taken_back)
     assert nvim.lines()[-1] == RETURN + ghost[:1]
@@ -79,8 +75,7 @@ def test_text_that_comes_behind_the_cursor_hides_what_was_made_without_it(nvim: 
         row = len(nvim.lines()) - 1
         nvim.v.api.buf_set_text(0, row, len(RETURN), row, len(RETURN), ["foo()"])
         nvim.v.api.win_set_cursor(0, [row + 1, len(RETURN)])
-        nvim.type(ghost[0])
-        nvim.settle()
+        nvim.write(ghost[0])
         assert nvim.lines()[-1] == f"{RETURN}{ghost[0]}foo()"
         assert nvim.ghost() is None
     finally:
@@ -91,8 +86,7 @@ def test_an_answer_about_an_earlier_text_is_not_shown(nvim: Neovim) -> None:
     suggest(nvim)
     nvim.lua(MUTE)
     try:
-        nvim.type("Zq")
-        nvim.settle()
+        nvim.write("Zq")
         nvim.lua("late = answer")
         nvim.lua("answer = nil; vim.api.nvim_buf_set_text(0, 0, 0, 0, 0, { 'new ' })")
         told = {"id": "0123456789ab", "confidence": {"band": "likely", "text": "late"}}
@@ -108,8 +102,7 @@ def test_outdated_requests_are_cancelled(nvim: Neovim) -> None:
     try:
         nvim.keys("i")
         for character in "        self.start = max(self.start, other":
-            nvim.type(character)
-        nvim.settle()
+            nvim.write(character)
         asked, cancelled = nvim.sent("textDocument/inlineCompletion"), nvim.sent("cancel")
         assert len(asked) > 5
         assert cancelled
@@ -122,7 +115,7 @@ def test_outdated_requests_are_cancelled(nvim: Neovim) -> None:
 def test_leaving_insert_mode_hides_it(nvim: Neovim) -> None:
     ghost = suggest(nvim)
     nvim.seen(ghost)
-    badge = (nvim.badge() or ("",))[0]
+    badge = nvim.badge_text()
     nvim.keys("Escape")
     nvim.gone(badge)
     assert nvim.marks() == {}
@@ -134,11 +127,9 @@ def test_another_window_hides_it_and_a_second_view_of_the_file_does_no_harm(nvim
     nvim.lua("vim.cmd.stopinsert(); vim.cmd.wincmd('w')")
     nvim.settle()
     assert nvim.marks() == {}
-    nvim.keys("A")
-    nvim.settle()
+    nvim.press("A")
     assert nvim.wait_ghost()
-    nvim.keys("Tab")
-    nvim.settle()
+    nvim.press("Tab")
     assert nvim.lines()[-1].startswith(RETURN)
     assert ghost in nvim.lines()[-1]
 
@@ -146,19 +137,17 @@ def test_another_window_hides_it_and_a_second_view_of_the_file_does_no_harm(nvim
 def test_alternatives_go_round_in_both_directions(nvim: Neovim) -> None:
     first = suggest(nvim)
     nvim.keys("M-]")
-    nvim.until(lambda: (nvim.badge() or ("",))[0].count(" (2/"), "the second of the alternatives")
+    nvim.until(lambda: nvim.badge_text().count(" (2/"), "the second of the alternatives")
     second = nvim.ghost()
-    nvim.keys("M-]")
-    nvim.settle()
+    nvim.press("M-]")
     third = nvim.ghost()
     for _ in range(3):
         # ESC [ begins the codes of many keys: a terminal tells it apart by the pause behind it
         nvim.keys("M-[")
         time.sleep(0.2)
-    count = int((nvim.badge() or ("",))[0].rpartition("/")[2].rstrip(")"))
-    assert (nvim.badge() or ("",))[0].endswith(f"({count}/{count})")
-    nvim.keys("M-]", "M-]")
-    nvim.settle()
+    count = int(nvim.badge_text().rpartition("/")[2].rstrip(")"))
+    assert nvim.badge_text().endswith(f"({count}/{count})")
+    nvim.press("M-]", "M-]")
     assert nvim.ghost() == second
     assert len({first, second, third}) == 3
     assert 1 in nvim.sent("textDocument/inlineCompletion")
@@ -167,45 +156,38 @@ def test_alternatives_go_round_in_both_directions(nvim: Neovim) -> None:
 def test_the_chosen_alternative_stays_while_it_is_typed_along(nvim: Neovim) -> None:
     suggest(nvim)
     nvim.keys("M-]")
-    nvim.until(lambda: (nvim.badge() or ("",))[0].count(" (2/"), "the second of the alternatives")
+    nvim.until(lambda: nvim.badge_text().count(" (2/"), "the second of the alternatives")
     second = nvim.wait_ghost()
-    nvim.type(second[:2])
-    nvim.settle()
+    nvim.write(second[:2])
     nvim.until(lambda: nvim.sent("textDocument/inlineCompletion")[-1] == 1, "asked again")
     assert nvim.ghost() == second[2:]
-    nvim.keys("Tab")
-    nvim.settle()
+    nvim.press("Tab")
     assert nvim.lines()[-1] == RETURN + second
 
 
 def test_dismissed_means_gone_until_something_is_typed(nvim: Neovim) -> None:
     suggest(nvim)
-    shown = nvim.until(lambda: nvim.sent("assay.shown"), "assay.shown was sent")
-    nvim.keys("C-]")
-    nvim.settle()
+    shown = nvim.until_sent("assay.shown")
+    nvim.press("C-]")
     assert nvim.ghost() is None
     assert nvim.sent("assay.rejected") == shown
     nvim.settle()
     assert nvim.ghost() is None
     assert nvim.lines()[-1] == RETURN
-    nvim.type("self.")
-    nvim.settle()
+    nvim.write("self.")
     assert nvim.wait_ghost()
 
 
 def test_ghost_text_is_hidden_while_the_menu_of_completions_is_open(nvim: Neovim) -> None:
     nvim.command("set completeopt=menuone,noselect")
     suggest(nvim, RETURN + "self.")
-    nvim.keys("C-n")
-    nvim.settle()
+    nvim.press("C-n")
     nvim.until(lambda: nvim.lua("return vim.fn.pumvisible()") == 1, "the menu is open")
     assert nvim.ghost() is None
-    nvim.type("e")
-    nvim.settle()
+    nvim.write("e")
     assert nvim.lua("return vim.fn.pumvisible()") == 1
     assert nvim.ghost() is None
-    nvim.keys("C-e")
-    nvim.settle()
+    nvim.press("C-e")
     assert nvim.wait_ghost()
 
 
@@ -214,8 +196,7 @@ def test_ghost_text_stays_beside_a_menu_for_who_wants_it(nvim: Neovim) -> None:
     nvim.lua("require('assay.config').current.show_with_menu = true")
     suggest(nvim, RETURN + "self.")
     nvim.keys("C-n")
-    nvim.type("e")
-    nvim.settle()
+    nvim.write("e")
     assert nvim.lua("return vim.fn.pumvisible()") == 1
     assert nvim.wait_ghost()
 
@@ -250,8 +231,7 @@ def test_ghost_text_is_hidden_while_the_menu_of_another_plugin_is_open(nvim: Neo
         nvim.lua("open_menu()")
         assert nvim.ghost() is None
         nvim.lua("sent = {}")
-        nvim.type("e")
-        nvim.settle()
+        nvim.write("e")
         assert nvim.ghost() is None
         assert nvim.sent("textDocument/inlineCompletion") == []
         nvim.lua("close_menu()")

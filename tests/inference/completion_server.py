@@ -182,12 +182,16 @@ class Handler(BaseHTTPRequestHandler):
         assert regex.endswith(ANYTHING)
         return re.sub(r"\\(.)", lambda match: {"n": "\n", "t": "\t"}.get(match[1], match[1]), regex.removesuffix(ANYTHING))
 
-    def stream(self, body: dict[str, Any], prompt: list[int], tokens: list[int]) -> None:
+    def begin_stream(self, content_type: str) -> None:
+        """Answer in parts, which end with the connection."""
         self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream; charset=utf-8")
+        self.send_header("Content-Type", content_type)
         self.send_header("Connection", "close")
         self.close_connection = True
         self.end_headers()
+
+    def stream(self, body: dict[str, Any], prompt: list[int], tokens: list[int]) -> None:
+        self.begin_stream("text/event-stream; charset=utf-8")
         size = self.speech.bundle
         if self.speech.silent_until is not None:
             self.speech.silent_until.wait(60)

@@ -112,22 +112,13 @@ class Ollama(Handler):
         if ended:
             tokens.pop()  # its log-probability is not told
         events = [self.event(body, last, token) for last, token in zip([*before, *tokens][len(before) - 1 :], tokens, strict=False)]
-        done = {
-            "model": body["model"],
-            "response": "",
-            "done": True,
-            "done_reason": "stop" if ended else "length",
-            "eval_count": len(tokens),
-        }
+        reason = "stop" if ended else "length"
+        done = {"model": body["model"], "response": "", "done": True, "done_reason": reason, "eval_count": len(tokens)}
         if body["stream"] is False:
             together = {"response": "".join(event["response"] for event in events)}
             told = [entry for event in events for entry in event.get("logprobs", ())]
             return done | together | ({"logprobs": told} if told else {})
-        self.send_response(200)
-        self.send_header("Content-Type", "application/x-ndjson")
-        self.send_header("Connection", "close")
-        self.close_connection = True
-        self.end_headers()
+        self.begin_stream("application/x-ndjson")
         garbled = [self.speech.garble(event) if self.speech.garble else event for event in events]
         cut = self.speech.cut_after
         for event in [*garbled[:cut], *([done] if cut is None else [])]:

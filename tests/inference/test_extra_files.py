@@ -11,7 +11,7 @@ from tiny_hf import family_tokenizer, write_tiny_hf
 from tiny_models import OpenTiny, open_exact
 
 from assay.inference.completion.context import Excerpt
-from assay.inference.completion.fim_families import FAMILIES, Family, Front, front_tokens, in_front, lay_out
+from assay.inference.completion.fim_families import FAMILIES, Family, in_front
 from assay.inference.completion.prompt import Context, Surroundings, context_at, prompt_at, prompt_text
 from assay.inference.completion.settings import Settings
 from assay.inference.hf.folder import read_folder
@@ -51,30 +51,6 @@ class TinyCoder(TinyModel):
 def test_a_family_that_knows_of_other_files_sees_them_as_it_was_trained_to(name: str, spelled: str) -> None:
     assert in_front(BY_NAME[name], lambda _: 1, EXTRA, "main.py").spelled == spelled
     assert in_front(BY_NAME[name], None, EXTRA, "main.py").text == ""
-
-
-@pytest.mark.parametrize("family", [None, *(family for family in FAMILIES if family.name not in HOLDING)], ids=str)
-def test_all_others_see_them_as_text_behind_a_comment(family: Family | None) -> None:
-    assert in_front(family, lambda _: 1, EXTRA, "main.py") == Front(text=AS_TEXT)
-    assert in_front(family, None, (("a.ts", "let a;\n"),), "").text == "// a.ts\nlet a;\n\n// untitled\n"
-
-
-def test_a_vocabulary_without_the_separator_sees_them_as_text() -> None:
-    lacking = {"<|fim_prefix|>": 1, "<|fim_suffix|>": 2, "<|fim_middle|>": 3}
-    assert in_front(BY_NAME["qwen2.5-coder"], lacking.get, EXTRA, "main.py") == Front(text=AS_TEXT)
-
-
-@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
-def test_without_other_files_nothing_stands_in_front(family: Family) -> None:
-    assert in_front(family, lambda _: 1, (), "main.py") == Front()
-
-
-def test_what_stands_in_front_comes_behind_the_token_that_every_prompt_begins_with() -> None:
-    family = BY_NAME["codegemma"]
-    ids = {spelling: 1000 + number for number, spelling in enumerate(family.controls)}
-    front = front_tokens(in_front(family, ids.get, EXTRA[:1], ""), family, ids.get, lambda text: [len(text)])
-    assert front == [len("lib/a.py\nA = 1\n"), ids["<|file_separator|>"], len("untitled\n")]
-    assert lay_out(family, ids.get, [1], [2], (), front)[:4] == (ids["<bos>"], *front)
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)

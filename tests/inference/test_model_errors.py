@@ -12,8 +12,6 @@ from assay.inference.errors import (
     ContextTooLong,
     DamagedModel,
     LoadFailed,
-    ModelClosed,
-    ModelError,
     NoSuchModel,
     NotAGGUF,
     NotTheModel,
@@ -24,8 +22,7 @@ from assay.inference.errors import (
     UnsupportedArchitecture,
 )
 from assay.inference.llamacpp.model import LlamaModel
-from assay.inference.model import Prompt
-from assay.inference.opening import EMBEDDED, open_model
+from assay.inference.opening import open_model
 from assay.inference.stopping.stop import NONE
 
 
@@ -45,12 +42,6 @@ def test_a_path_that_is_not_unicode(tmp_path: Path, tiny_gguf: Path) -> None:
     path.write_bytes(tiny_gguf.read_bytes())
     with open_model(path, threads=1) as model:
         assert model.tokenize("x")
-
-
-@pytest.mark.skipif(EMBEDDED.exists(), reason="the embedded model is here")
-def test_a_missing_embedded_model_says_so() -> None:
-    with pytest.raises(NoSuchModel, match="without its embedded model"):
-        open_model()
 
 
 def test_not_a_gguf(tmp_path: Path) -> None:
@@ -112,20 +103,8 @@ def test_what_llama_cpp_says_of_a_model_that_it_refuses_is_passed_on(tmp_path: P
 def test_a_context_longer_than_the_models(tiny_gguf: Path) -> None:
     with pytest.raises(ContextTooLong, match="the context that was asked for needs 513 tokens, the model's context holds 512"):
         open_model(tiny_gguf, n_ctx=513)
-
-
-def test_a_prompt_longer_than_the_context(tiny: LlamaModel, tiny_gguf: Path) -> None:
-    full = Prompt(tuple([97] * 512), "left_to_right")
-    for call in (
-        lambda: tiny.generate(full, stop=NONE, max_tokens=1),
-        lambda: tiny.next_token_logprobs(full, ["a"]),
-        lambda: tiny.score(Prompt(full.tokens[:500], "left_to_right"), [97] * 13),
-    ):
-        with pytest.raises(ContextTooLong, match="the model's context holds 512"):
-            call()
-    with open_model(tiny_gguf, n_ctx=16, threads=1) as small, pytest.raises(ContextTooLong, match="context holds 16"):
-        small.generate(Prompt(tuple([97] * 16), "left_to_right"), stop=NONE, max_tokens=1)
-    assert len(tiny.score(Prompt(full.tokens[:500], "left_to_right"), [97] * 12)) == 12
+    with open_model(tiny_gguf, n_ctx=16, threads=1) as small:
+        assert small.context_length == 16
 
 
 def test_a_cache_larger_than_the_memory(tmp_path: Path) -> None:
@@ -202,36 +181,6 @@ def test_options_out_of_range(tiny_gguf: Path, options: dict[str, int]) -> None:
         LlamaModel(tiny_gguf, **options)  # type: ignore[arg-type]
 
 
-def test_prompts_and_budgets_out_of_range(tiny: LlamaModel) -> None:
-    prompt = tiny.fim("x", "")
-    with pytest.raises(ValueError, match="no tokens"):
-        tiny.generate(Prompt((), "left_to_right"), stop=NONE, max_tokens=1)
-    for token in (-1, 10_000):
-        with pytest.raises(ValueError, match="outside of the vocabulary"):
-            tiny.generate(Prompt((token,), "left_to_right"), stop=NONE, max_tokens=1)
-        with pytest.raises(ValueError, match="outside of the vocabulary"):
-            tiny.score(prompt, [token])
-    for options in ({"max_tokens": 0}, {"max_tokens": 1, "temperature": -1.0}, {"max_tokens": 1, "top_p": 0.0}):
-        with pytest.raises(ValueError, match="top_p"):
-            tiny.generate(prompt, stop=NONE, **options)
-
-
-def test_a_closed_model_says_so_and_closing_twice_is_no_error(tiny_gguf: Path) -> None:
-    with open_model(tiny_gguf, threads=1) as model:
-        prompt = model.fim("x", "")
-    model.close()
-    for call in (
-        lambda: model.generate(prompt, stop=NONE, max_tokens=1),
-        lambda: model.score(prompt, [97]),
-        lambda: model.next_token_logprobs(prompt, ["a"]),
-        lambda: model.tokenize("x"),
-        lambda: model.fim("x", ""),
-        lambda: model.offload,
-    ):
-        with pytest.raises(ModelClosed, match="Open it again"):
-            call()
-
-
 def test_a_missing_runtime_says_what_to_install(tiny_gguf: Path) -> None:
     program = """
 import sys
@@ -263,10 +212,6 @@ except ModelError:
 """
     done = subprocess.run([sys.executable, "-c", program, str(tiny_gguf), str(bad)], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("", "")
-
-
-def test_every_class_of_error_is_a_model_error() -> None:
-    assert all(issubclass(kind, ModelError) for kind in (NoSuchModel, NotAGGUF, TruncatedModel, OutOfMemory, ModelClosed, LoadFailed))
 
 
 def test_a_file_that_was_replaced_since_it_was_opened_has_no_fingerprint(tmp_path: Path) -> None:

@@ -30,11 +30,6 @@ NOBODY = "http://127.0.0.1:9"
 HELLO = [Message("user", "x=")]
 
 
-@pytest.fixture(autouse=True)
-def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("ASSAY_API_KEY", raising=False)
-
-
 def test_an_option_of_another_backend_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(
         OptionDoesNotApply, match=r"--device does not apply to .*assay.gguf, which is run by llama.cpp. Its options are --chunk, "

@@ -18,6 +18,7 @@ from assay.inference.opening import ModelChoice
 from assay.server.serve import serve
 sys.exit(serve(ModelChoice(sys.argv[1])))"""
 TIMEOUT_S = 120.0
+URI = "file:///project/a.py"
 NO_MEMORY = {"memory": "off"}
 
 
@@ -138,6 +139,13 @@ class Client:
     def open(self, uri: str, text: str, version: int = 1, language: str = "python") -> None:
         self.notify("textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": language, "version": version, "text": text}})
 
+    def open_notebook(self, *texts: str) -> None:
+        """A notebook of Python cells, whose addresses are cell:0, cell:1 and so on."""
+        cells = [{"kind": 2, "document": f"cell:{number}"} for number in range(len(texts))]
+        items = [{"uri": f"cell:{n}", "languageId": "python", "version": 1, "text": text} for n, text in enumerate(texts)]
+        notebook = {"uri": "file:///n.ipynb", "notebookType": "jupyter-notebook", "version": 1, "cells": cells}
+        self.notify("notebookDocument/didOpen", {"notebookDocument": notebook, "cellTextDocuments": items})
+
     def change(self, uri: str, version: int, *changes: dict[str, Any]) -> None:
         self.notify("textDocument/didChange", {"textDocument": {"uri": uri, "version": version}, "contentChanges": list(changes)})
 
@@ -235,3 +243,13 @@ async def client_of(model: Path | str) -> AsyncIterator[Client]:
         yield client
     finally:
         await client.end()
+
+
+@asynccontextmanager
+async def started(model: Path | str, text: str | None = None, *, uri: str = URI, **initialize: Any) -> AsyncIterator[Client]:
+    """A client that has initialised a server with this model and, with a text, opened it as a Python document."""
+    async with client_of(model) as client:
+        await client.initialize(**initialize)
+        if text is not None:
+            client.open(uri, text)
+        yield client

@@ -18,7 +18,7 @@ from assay.server.model.followed_project import FollowedProject
 from assay.server.model.read_projects import MAX_FOLDERS, ProjectState, ReadProjects
 from assay.suggestion.memory import folder
 
-from .client import Client, client_of
+from .client import Client, started
 
 OPTIONS = {"memory": "project", "alternatives": 1, "remember": False, "speculate": False, "kind": "line", "showAbove": 0}
 STORE = "def open_ledger_{name}(path):\n    return path\n\n\ndef use(path):\n    store = open_ledger_{name}(path)\n    return store\n"
@@ -68,8 +68,7 @@ async def asking(root: Path, files: dict[str, str], **options: Any) -> AsyncIter
     for path, text in files.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
-    async with client_of(EMBEDDED) as client:
-        await client.initialize(options=OPTIONS | options, root=root)
+    async with started(EMBEDDED, options=OPTIONS | options, root=root) as client:
         await client.ready()
         one = Asking(client, root)
         client.open(one.uri, CALL)
@@ -90,18 +89,12 @@ async def test_a_name_of_another_file_is_completed_and_the_explanation_says_wher
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scope", ["file", "off"])
-async def test_other_files_are_not_read_where_the_setting_says_so(scope: str, tmp_path: Path) -> None:
-    async with asking(tmp_path, {"app/db.py": store("index")}, memory=scope) as one:
-        assert "_index" not in await one.text()
-        assert (await one.client.request("assay/status"))["memory"] == []
-
-
-@pytest.mark.slow
-async def test_off_reads_nothing_of_the_open_file_either(tmp_path: Path) -> None:
+async def test_other_files_are_not_read_where_the_setting_says_so_and_with_off_not_even_the_open_one(tmp_path: Path) -> None:
     text = store("index") + "\n\n" + "# something else\n" * 3_000
     for scope in ("off", "file"):
-        async with asking(tmp_path, {}, memory=scope) as one:
+        async with asking(tmp_path, {"app/db.py": store("folder")}, memory=scope) as one:
+            assert "_folder" not in await one.text()
+            assert (await one.client.request("assay/status"))["memory"] == []
             uri = (tmp_path / "long.py").as_uri()
             one.client.open(uri, text + CALL)
             line = text.count("\n") + 1
@@ -163,7 +156,9 @@ async def test_what_was_suggested_from_other_files_is_forgotten_when_they_are_no
         assert "_index" not in await one.text()
 
 
-async def test_a_folder_that_could_not_be_read_is_read_once_it_can_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_folder_that_can_not_be_read_is_tried_more_and_more_seldom_and_read_once_it_can_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(followed_project, "LOOK_S", 0.05)
     monkeypatch.setattr(folder, "MAX_ENTRIES", 2)
     states: list[ProjectState] = []
@@ -173,32 +168,16 @@ async def test_a_folder_that_could_not_be_read_is_read_once_it_can_be(tmp_path: 
     idle.set()
     followed = FollowedProject(tmp_path, states.append, idle)
     try:
-        while "given up" not in {each.state for each in states}:
-            await asyncio.sleep(0.01)
+        for number in range(20):
+            followed.use_buffer("a.py", f"x = {number}\n")
+            await asyncio.sleep(0.04)
+        # At 0, .05, .15, .35 and .75 seconds.
+        assert 1 <= [each.state for each in states].count("given up") <= 5
         assert "more than 2 files" in states[-1].reason
         (tmp_path / "c.py").unlink()
         while followed.project is None:
             await asyncio.sleep(0.01)
         assert (states[-1].state, states[-1].files) == ("ready", 2)
-    finally:
-        followed.close()
-
-
-async def test_a_folder_that_can_not_be_read_is_tried_more_and_more_seldom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(followed_project, "LOOK_S", 0.05)
-    monkeypatch.setattr(folder, "MAX_ENTRIES", 1)
-    states: list[ProjectState] = []
-    for name in ("a.py", "b.py"):
-        (tmp_path / name).write_text("x = 1\n")
-    idle = threading.Event()
-    idle.set()
-    followed = FollowedProject(tmp_path, states.append, idle)
-    try:
-        for number in range(40):
-            followed.use_buffer("a.py", f"x = {number}\n")
-            await asyncio.sleep(0.04)
-        # At 0, .05, .15, .35, .75 and 1.55 seconds.
-        assert 1 <= [each.state for each in states].count("given up") <= 6
     finally:
         followed.close()
 

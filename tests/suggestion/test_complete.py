@@ -61,12 +61,6 @@ def test_a_model_that_is_asked_suffix_first_writes_on_behind_the_prefix(open_tin
     assert typed.timings.reused_tokens >= generation.timings.prompt_tokens
 
 
-def test_a_block_ends_with_its_indentation(open_tiny: OpenTiny) -> None:
-    model = open_tiny(scripted(b"a", b"\n    b", b"\n  c", b"d"))
-    generation = complete(model, "def f():\n    ?", "\n", kind="block")
-    assert (generation.text, generation.stopped_by) == ("a\n    b", StopReason.BLOCK)
-
-
 def test_a_line_that_a_budget_ends_is_not_shown(open_tiny: OpenTiny) -> None:
     model = open_tiny(scripted(b"1", b"2", b"\n"))
     generation = complete(model, "x = ?", "\n", settings=Settings(line_tokens=2))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -16,7 +14,6 @@ from assay.inference.completion.task import Kind
 from assay.inference.errors import NotReplayable
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import StopReason
-from assay.inference.opening import EMBEDDED
 from assay.inference.project_memory.memory import ProjectMemory
 from assay.inference.project_memory.weights import shipped_weights
 from assay.suggestion.complete import complete
@@ -42,43 +39,37 @@ def names(records):
 '''
 
 
-@pytest.fixture(scope="module")
-def model() -> Iterator[LlamaModel]:
-    with LlamaModel(EMBEDDED, threads=1) as opened:
-        yield opened
-
-
 @pytest.mark.slow
 @given(st.integers(1, len(CODE) - 1), st.sampled_from(["line", "line", "block"]), st.booleans())
-def test_a_suggestion_has_the_same_measures_as_a_given_text(model: LlamaModel, cut: int, kind: Kind, remember: bool) -> None:
+def test_a_suggestion_has_the_same_measures_as_a_given_text(embedded: LlamaModel, cut: int, kind: Kind, remember: bool) -> None:
     prefix, suffix = CODE[:cut], CODE[cut + 5 :]
-    memory = ProjectMemory(model, shipped_weights().for_model(model.fingerprint.id)).at(prefix, suffix) if remember else None
-    model.forget()
-    suggested = complete(model, prefix, suffix, kind=kind, memory=memory, settings=Settings(block_tokens=40))
+    memory = ProjectMemory(embedded, shipped_weights().for_model(embedded.fingerprint.id)).at(prefix, suffix) if remember else None
+    embedded.forget()
+    suggested = complete(embedded, prefix, suffix, kind=kind, memory=memory, settings=Settings(block_tokens=40))
     assume(suggested.text and "\ufffd" not in suggested.text)
     cut_off = suggested.stopped_by in (StopReason.TOKENS, StopReason.REPETITION)
-    model.forget()
-    replayed = generation_of(model, prefix, suffix, suggested.text, kind=kind, memory=memory, cut_off=cut_off)
+    embedded.forget()
+    replayed = generation_of(embedded, prefix, suffix, suggested.text, kind=kind, memory=memory, cut_off=cut_off)
     assert measures_of(replayed) == measures_of(suggested)
     assert (replayed.text, replayed.memory, replayed.sources) == (suggested.text, suggested.memory, suggested.sources)
 
 
-def test_every_measure_of_a_text_that_the_model_did_not_write_is_there(model: LlamaModel) -> None:
+def test_every_measure_of_a_text_that_the_model_did_not_write_is_there(embedded: LlamaModel) -> None:
     at = CODE.index("record[")
     prefix, suffix = CODE[:at], CODE[at + len('record["name"]') :]
-    written, foreign = (generation_of(model, prefix, suffix, text) for text in ('record["name"]', "zebra.stripes // 17"))
-    assert measures_of(foreign).keys() == measures_of(complete(model, prefix, suffix)).keys()
+    written, foreign = (generation_of(embedded, prefix, suffix, text) for text in ('record["name"]', "zebra.stripes // 17"))
+    assert measures_of(foreign).keys() == measures_of(complete(embedded, prefix, suffix)).keys()
     assert measures_of(foreign)["mean_logprob"] < measures_of(written)["mean_logprob"]
 
 
-def test_newlines_are_read_as_the_model_is_shown_them(model: LlamaModel) -> None:
-    given_text = generation_of(model, "def f(a):\r\n    ", "\r\n", "b = a\r\n    return b", kind="block")
+def test_newlines_are_read_as_the_model_is_shown_them(embedded: LlamaModel) -> None:
+    given_text = generation_of(embedded, "def f(a):\r\n    ", "\r\n", "b = a\r\n    return b", kind="block")
     assert given_text.text == "b = a\n    return b"
 
 
-def test_a_text_of_several_lines_is_no_line(model: LlamaModel) -> None:
+def test_a_text_of_several_lines_is_no_line(embedded: LlamaModel) -> None:
     with pytest.raises(NotReplayable, match=r"would end after 1 characters"):
-        generation_of(model, "x = ", "", "1\n2")
+        generation_of(embedded, "x = ", "", "1\n2")
 
 
 def test_a_suggestion_that_repeated_the_rest_of_the_line_has_its_own_tokens(open_tiny: OpenTiny) -> None:

@@ -10,7 +10,6 @@ from assay.suggestion.positions import (
     Position,
     column_at,
     content,
-    count_line_ends,
     index_at,
     position_at,
     split_lines,
@@ -28,11 +27,6 @@ def test_lines_joined_are_the_text_and_only_the_last_has_no_end(text: str) -> No
     assert all(line.endswith(("\n", "\r")) for line in lines[:-1])
     assert not lines[-1].endswith(("\n", "\r"))
     assert all("\n" not in content(line) and "\r" not in content(line) for line in lines)
-
-
-@given(TEXTS)
-def test_line_ends_are_one_less_than_lines(text: str) -> None:
-    assert count_line_ends(text) == len(split_lines(text)) - 1
 
 
 @given(TEXTS, st.sampled_from(ENCODINGS), st.integers(1, 10_000))

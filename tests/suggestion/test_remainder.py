@@ -3,7 +3,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import assume, given
@@ -11,8 +10,6 @@ from hypothesis import strategies as st
 
 from assay.calibration.measures.registry import measures_of
 from assay.inference.model import Generation, StopReason, Timings, Token
-from assay.inference.opening import open_model
-from assay.suggestion.complete import complete
 from assay.suggestion.remainder import remainder
 
 
@@ -51,11 +48,6 @@ def bytes_of(made: Generation) -> bytes:
 
 def numbers(tokens: Sequence[Token]) -> list[tuple[int, float, float | None, float | None]]:
     return [(token.id, token.logprob, token.best_other_logprob, token.entropy) for token in tokens]
-
-
-@given(generations())
-def test_where_nothing_was_typed_everything_is_left(made: Generation) -> None:
-    assert remainder(made, "") == made
 
 
 @given(generations(), st.data())
@@ -115,15 +107,6 @@ def test_other_text_leaves_nothing(made: Generation, typed: str) -> None:
 def test_the_newlines_of_the_document_are_those_of_the_text(made: Generation, data: st.DataObject, newline: str) -> None:
     typed = made.text[: data.draw(st.integers(0, len(made.text)))]
     assert remainder(made, typed.replace("\n", newline)) == remainder(made, typed)
-
-
-def test_two_newlines_are_not_one_of_two_characters() -> None:
-    made = generation("a\r\n  b", b"a", b"\r\n", b"  b")
-    assert remainder(made, "a\n\n") is None
-    for newline in ("\n", "\r\n", "\r"):
-        left = remainder(made, f"a{newline}  ")
-        assert left is not None
-        assert (left.text, bytes_of(left)) == ("b", b"b")
 
 
 def test_a_token_that_typing_ends_inside_has_its_probability_among_those_that_agree() -> None:
@@ -201,19 +184,3 @@ def test_a_server_that_tells_no_log_probabilities_is_no_obstacle() -> None:
     left = remainder(Generation("abcd", tokens, StopReason.END, Timings(1, 1, 1, 0)), "a")
     assert left is not None
     assert measures_of(left) == {"length": 3.0}
-
-
-@pytest.mark.parametrize(("prefix", "text"), [("result?", " answer"), ("result? ", "answer")])
-def test_what_a_model_wrote_is_typed_character_by_character(answering_gguf: Path, prefix: str, text: str) -> None:
-    with open_model(answering_gguf, threads=1) as model:
-        made = complete(model, prefix, "\nrest")
-    assert made.text == text
-    word, newline = made.tokens
-    for size in range(1, len(text)):
-        left = remainder(made, text[:size])
-        assert left is not None
-        assert left.text == text[size:]
-        assert [token.text for token in left.tokens] == [text[size:].encode(), b"\n"]
-        assert left.tokens[1] == newline
-        assert word.logprob <= left.tokens[0].logprob <= 0
-    assert remainder(made, text) is None

@@ -2,37 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from tiny_hf import write_tiny_hf
 
 from assay.inference.completion.sampling import GREEDY, Sampling
 from assay.inference.hf.model import HFModel
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Generation
-from assay.inference.opening import EMBEDDED
 from assay.suggestion.complete import complete, complete_several
 
 PREFIX, SUFFIX = "def average(values):\n    total = sum(values)\n    retu", "\n\n\nprint(average([1, 2]))\n"
-
-
-@pytest.fixture(scope="module")
-def embedded() -> Iterator[LlamaModel]:
-    with LlamaModel(EMBEDDED, threads=1) as model:
-        yield model
-
-
-@pytest.fixture(scope="module")
-def tiny_hf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HFModel]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    with HFModel(write_tiny_hf(tmp_path_factory.mktemp("hf") / "model"), device="cpu") as model:
-        yield model
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture(params=["embedded", "tiny_hf"])
@@ -57,13 +37,6 @@ def test_a_draw_is_the_one_that_is_drawn_alone_with_its_seed(model: LlamaModel |
     together = complete_several(model, PREFIX, SUFFIX, count=3, sampling=Sampling(0.8, 0.9, seed=10))
     alone = [complete_several(model, PREFIX, SUFFIX, sampling=Sampling(0.8, 0.9, seed=10 + number))[0] for number in range(3)]
     assert [written(each) for each in together] == [written(each) for each in alone]
-
-
-def test_the_prompt_is_read_once_for_all_draws(embedded: LlamaModel) -> None:
-    embedded.forget()
-    drawn = complete_several(embedded, PREFIX, SUFFIX, count=5, sampling=Sampling(1.0))
-    assert {each.timings.prompt_ms for each in drawn} == {drawn[0].timings.prompt_ms}
-    assert drawn[0].timings.reused_tokens == 0
 
 
 @given(st.integers(0, 10_000), st.floats(0.05, 1.5))

@@ -29,6 +29,10 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def drift(folder: Path, *arguments: str) -> int:
+    return main(["calibrate", "drift", str(folder / "c.json"), *arguments])
+
+
 Said = Callable[[], tuple[dict[str, object], str]]
 
 
@@ -42,7 +46,7 @@ def said(capsys: pytest.CaptureFixture[str]) -> Said:
 
 
 def test_the_command_raises_no_alarm_where_the_calibrator_holds(files: Path, said: Said) -> None:
-    assert main(["calibrate", "drift", str(files / "c.json"), str(files / "same.jsonl"), "--json", "--exit-code"]) == 0
+    assert drift(files, str(files / "same.jsonl"), "--json", "--exit-code") == 0
     document, text = said()
     assert document["alarm"] is None
     assert document["n"] + sum(document["without_number"].values()) == 700  # type: ignore[operator, attr-defined]
@@ -51,7 +55,7 @@ def test_the_command_raises_no_alarm_where_the_calibrator_holds(files: Path, sai
 
 def test_the_command_says_where_the_drift_began_and_what_to_do(files: Path, said: Said) -> None:
     paths = [str(files / "same.jsonl"), str(files / "lower.jsonl")]
-    assert main(["calibrate", "drift", str(files / "c.json"), *paths, "--json"]) == 0
+    assert drift(files, *paths, "--json") == 0
     document, text = said()
     found = document["alarm"]
     assert isinstance(found, dict)
@@ -66,9 +70,9 @@ def test_the_command_says_where_the_drift_began_and_what_to_do(files: Path, said
 
 
 def test_an_alarm_is_a_result_and_ends_with_1_only_if_that_is_asked_for(files: Path, said: Said) -> None:
-    drift = ["calibrate", "drift", str(files / "c.json"), str(files / "lower.jsonl")]
-    assert (main(drift), main([*drift, "--exit-code"])) == (0, 1)
-    assert main([*drift, "--exit-code", "--tolerance", "2"]) == 0
+    lower = str(files / "lower.jsonl")
+    assert (drift(files, lower), drift(files, lower, "--exit-code")) == (0, 1)
+    assert drift(files, lower, "--exit-code", "--tolerance", "2") == 0
 
 
 def test_projects_that_differ_are_no_drift(tmp_path: Path, said: Said) -> None:
@@ -76,21 +80,21 @@ def test_projects_that_differ_are_no_drift(tmp_path: Path, said: Said) -> None:
     calibrator = fit(fitted, "exact_match", resamples=100).calibrator
     save(calibrator, tmp_path / "c.json")
     write_samples(tmp_path / "s.jsonl", fitted)
-    assert main(["calibrate", "drift", str(tmp_path / "c.json"), str(tmp_path / "s.jsonl"), "--json"]) == 0
+    assert drift(tmp_path, str(tmp_path / "s.jsonl"), "--json") == 0
     assert said()[0]["tolerance"] == 2 * calibrator.between_group_sd > 0.5
 
 
 def test_samples_without_a_label_or_a_number_are_counted(files: Path, tmp_path: Path, said: Said) -> None:
     samples = [sample(0), sample(1, label=None), sample(2, length=3.0), sample(3, min_logprob=-1.0)]
     write_samples(tmp_path / "s.jsonl", samples)
-    assert main(["calibrate", "drift", str(files / "c.json"), str(tmp_path / "s.jsonl"), "--json"]) == 0
+    assert drift(files, str(tmp_path / "s.jsonl"), "--json") == 0
     document, text = said()
     assert (document["n"], document["without_label"], document["without_number"]) == (1, 1, {"missing": 2})
     assert "left out: 1 without a label, 2 that get no probability, the first is s2: total_logprob is not known" in text
 
 
 def test_the_samples_that_it_was_fitted_on_are_recognised(files: Path, said: Said) -> None:
-    assert main(["calibrate", "drift", str(files / "c.json"), str(files / "fitted.jsonl"), "--json"]) == 0
+    assert drift(files, str(files / "fitted.jsonl"), "--json") == 0
     document, text = said()
     assert document["fitted_on_these"] is True
     assert "fitted on these very samples" in text
@@ -98,7 +102,7 @@ def test_the_samples_that_it_was_fitted_on_are_recognised(files: Path, said: Sai
 
 def test_the_first_of_several_alternatives_is_a_first_choice(files: Path, tmp_path: Path) -> None:
     write_samples(tmp_path / "s.jsonl", [replace(sample(number), alternatives=4) for number in range(3)])
-    assert main(["calibrate", "drift", str(files / "c.json"), str(tmp_path / "s.jsonl"), "--json"]) == 0
+    assert drift(files, str(tmp_path / "s.jsonl"), "--json") == 0
 
 
 @pytest.mark.parametrize(
@@ -118,15 +122,15 @@ def test_samples_that_the_calibrator_is_not_for_are_refused(
 ) -> None:
     made: Sample = replace(sample(0), **changed)
     write_samples(tmp_path / "s.jsonl", [made])
-    assert main(["calibrate", "drift", str(files / "c.json"), str(tmp_path / "s.jsonl"), "--json"]) == 2
+    assert drift(files, str(tmp_path / "s.jsonl"), "--json") == 2
     document, text = said()
     assert document == {}
     assert reason in text
 
 
 def test_wrong_usage_ends_with_2(files: Path, tmp_path: Path, said: Said) -> None:
-    assert main(["calibrate", "drift", str(files / "c.json"), str(files / "same.jsonl"), "--alpha", "2"]) == 2
+    assert drift(files, str(files / "same.jsonl"), "--alpha", "2") == 2
     assert "alpha must be between 0 and 1, not 2.0" in said()[1]
     assert main(["calibrate", "drift", str(tmp_path / "none.json"), str(files / "same.jsonl")]) == 2
-    assert main(["calibrate", "drift", str(files / "c.json"), str(tmp_path / "none.jsonl")]) == 2
+    assert drift(files, str(tmp_path / "none.jsonl")) == 2
     assert said()[1].count("can't be read") == 2

@@ -66,12 +66,7 @@ def test_of_several_languages_each_is_said_with_what_it_is_worth_and_show_says_i
 
 @pytest.mark.parametrize(
     ("folder", "slope", "told"),
-    [
-        ("data/calibrators", 0.0, True),
-        ("project/.assay/calibrators", 0.0, True),
-        ("elsewhere", 0.0, False),
-        ("data/calibrators", 1.0, False),
-    ],
+    [("data/calibrators", 0, True), ("project/.assay/calibrators", 0, True), ("elsewhere", 0, False), ("data/calibrators", 1, False)],
 )
 def test_fit_says_that_an_uninformative_calibrator_takes_precedence_where_servers_find_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: str, slope: float, told: bool
@@ -164,10 +159,11 @@ def test_keep_folds_is_refused_where_each_map_has_seen_every_project(tmp_path: P
     assert not (tmp_path / "c.json").exists()
 
 
-def test_unreadable_samples_end_with_2_and_the_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "bad.jsonl").write_text("{\n")
+@pytest.mark.parametrize(("text", "said"), [("{\n", "bad.jsonl:1: not JSON"), ("", "bad.jsonl: no samples")])
+def test_a_file_without_samples_ends_with_2_and_the_line(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, said: str) -> None:
+    (tmp_path / "bad.jsonl").write_text(text)
     assert fit(tmp_path / "bad.jsonl", tmp_path / "c.json") == 2
-    assert "bad.jsonl:1: not JSON" in capsys.readouterr().err
+    assert said in capsys.readouterr().err
     assert not (tmp_path / "c.json").exists()
 
 
@@ -245,12 +241,6 @@ def test_a_pipe_or_a_device_is_not_replaced_and_a_link_is_followed(
     assert fit(samples, tmp_path / "link.json") == 0
     assert (tmp_path / "link.json").is_symlink()
     assert load(fitted).event == "exact_match"
-
-
-def test_no_samples_at_all_are_said_with_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "empty.jsonl").write_text("")
-    assert fit(tmp_path / "empty.jsonl", tmp_path / "c.json") == 2
-    assert f"{tmp_path / 'empty.jsonl'}: no samples" in capsys.readouterr().err
 
 
 def test_what_a_samples_file_calls_a_model_drives_no_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -15,53 +13,55 @@ from synthetic_samples import sample, world
 
 from assay.calibration.calibrator import load, save
 from assay.calibration.fitting.fit import Fit, fit
-from assay.calibration.samples import Sample, write_samples
+from assay.calibration.samples import write_samples
 from assay.cli.main import main
 
-DATE = datetime(2026, 1, 2, tzinfo=UTC)
 
-
-def fitted_to(samples: Sequence[Sample], *features: str) -> Fit:
-    return fit(samples, "exact_match", features or ("total_logprob",), kind="platt", resamples=100, date=DATE)
+def report(*arguments: str | Path) -> int:
+    return main(["calibrate", "report", *map(str, arguments)])
 
 
 @pytest.fixture(scope="module")
 def fitted() -> Fit:
-    return fitted_to(world(500, between=0.3)[0])
+    return fit(world(500, between=0.3)[0], "exact_match", ("total_logprob",), kind="platt", resamples=100)
 
 
-def test_a_report_replaces_a_link_that_stands_in_its_place_and_leaves_the_target_alone(fitted: Fit, tmp_path: Path) -> None:
+@pytest.fixture
+def folder(fitted: Fit, tmp_path: Path) -> Path:
+    """A folder with a calibrator in c.json."""
     save(fitted.calibrator, tmp_path / "c.json")
-    (tmp_path / "out").mkdir()
-    (tmp_path / "mine").write_text("mine")
-    (tmp_path / "out" / "report.md").symlink_to(tmp_path / "mine")
-    assert main(["calibrate", "report", str(tmp_path / "c.json"), "--out", str(tmp_path / "out")]) == 0
-    assert (tmp_path / "mine").read_text() == "mine"
-    assert not (tmp_path / "out" / "report.md").is_symlink()
+    return tmp_path
+
+
+def test_a_report_replaces_a_link_that_stands_in_its_place_and_leaves_the_target_alone(folder: Path) -> None:
+    (folder / "out").mkdir()
+    (folder / "mine").write_text("mine")
+    (folder / "out" / "report.md").symlink_to(folder / "mine")
+    assert report(folder / "c.json", "--out", folder / "out") == 0
+    assert (folder / "mine").read_text() == "mine"
+    assert not (folder / "out" / "report.md").is_symlink()
 
 
 def test_the_report_folder_that_nobody_named_is_not_followed_elsewhere(
-    fitted: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    save(fitted.calibrator, tmp_path / "c.json")
-    (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "project").mkdir()
-    (tmp_path / "project" / "report").symlink_to(tmp_path / "elsewhere")
-    monkeypatch.chdir(tmp_path / "project")
-    assert main(["calibrate", "report", str(tmp_path / "c.json")]) == 2
+    (folder / "elsewhere").mkdir()
+    (folder / "project").mkdir()
+    (folder / "project" / "report").symlink_to(folder / "elsewhere")
+    monkeypatch.chdir(folder / "project")
+    assert report(folder / "c.json") == 2
     assert "report is a symbolic link" in capsys.readouterr().err
-    assert list((tmp_path / "elsewhere").iterdir()) == []
-    assert main(["calibrate", "report", str(tmp_path / "c.json"), "--out", str(tmp_path / "project" / "report")]) == 0
+    assert list((folder / "elsewhere").iterdir()) == []
+    assert report(folder / "c.json", "--out", folder / "project" / "report") == 0
 
 
-def test_a_report_on_a_calibrator_file_needs_no_samples(fitted: Fit, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    save(fitted.calibrator, tmp_path / "c.json")
-    assert main(["calibrate", "report", str(tmp_path / "c.json"), "--out", str(tmp_path / "out"), "--json"]) == 0
+def test_a_report_on_a_calibrator_file_needs_no_samples(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert report(folder / "c.json", "--out", folder / "out", "--json") == 0
     (found,) = json.loads(capsys.readouterr().out)["reports"]
-    assert found["id"] == load(tmp_path / "c.json").id
+    assert found["id"] == load(folder / "c.json").id
     assert found["after"] is found["before"] is found["by_project"] is None
     assert found["pictures"] == ["reliability-exact_match.svg"]
-    text = (tmp_path / "out" / "report.md").read_text()
+    text = (folder / "out" / "report.md").read_text()
     for wanted in ("skill score against the base rate", "](reliability-exact_match.svg)", "Bins of equal mass", "Guards"):
         assert wanted in text
     assert "before" not in text
@@ -71,7 +71,7 @@ def test_a_report_on_a_calibrator_file_needs_no_samples(fitted: Fit, tmp_path: P
 def test_every_event_with_labels_has_its_section(tmp_path: Path) -> None:
     both = [structs.replace(s, labels={**s.labels, "kept": s.seed % 3 == 0}) for s in world(100)[0]]
     write_samples(tmp_path / "s.jsonl", both)
-    assert main(["calibrate", "report", str(tmp_path / "s.jsonl"), "--out", str(tmp_path / "out"), "--map", "platt"]) == 0
+    assert report(tmp_path / "s.jsonl", "--out", tmp_path / "out", "--map", "platt") == 0
     text = (tmp_path / "out" / "report.md").read_text()
     assert "## exact match, line" in text
     assert "## kept, line" in text
@@ -81,14 +81,13 @@ def test_every_event_with_labels_has_its_section(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_report_is_on_the_features_and_the_event_that_were_asked_for(
-    fitted: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     both = [structs.replace(s, labels={**s.labels, "kept": s.seed % 3 == 0}) for s in world(100)[0]]
-    write_samples(tmp_path / "s.jsonl", both)
-    save(fitted.calibrator, tmp_path / "c.json")
-    monkeypatch.chdir(tmp_path)
+    write_samples(folder / "s.jsonl", both)
+    monkeypatch.chdir(folder)
     options = ("--features", "total_logprob, length", "--event", "kept", "--map", "platt", "--json")
-    assert main(["calibrate", "report", "s.jsonl", *options]) == 0
+    assert report("s.jsonl", *options) == 0
     said = capsys.readouterr()
     (found,) = json.loads(said.out)["reports"]
     assert (found["calibrator"]["event"], found["calibrator"]["features"]) == ("kept", ["total_logprob", "length"])
@@ -98,34 +97,32 @@ def test_a_report_is_on_the_features_and_the_event_that_were_asked_for(
         (["s.jsonl", "--features", "beauty"], "unknown measure beauty, known are total_logprob"),
         (["s.jsonl", "--event", "tests_pass"], "0 of 100 samples have a label for tests_pass"),
     ):
-        assert main(["calibrate", "report", *arguments]) == 2
+        assert report(*arguments) == 2
         assert reason in capsys.readouterr().err
 
 
 def test_a_report_without_labels_ends_with_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_samples(tmp_path / "s.jsonl", [sample(1, label=None)])
-    assert main(["calibrate", "report", str(tmp_path / "s.jsonl"), "--out", str(tmp_path / "out")]) == 2
+    assert report(tmp_path / "s.jsonl", "--out", tmp_path / "out") == 2
     assert "none of the 1 samples has a label" in capsys.readouterr().err
 
 
 def test_a_report_on_several_calibrators_ends_with_2(fitted: Fit, tmp_path: Path) -> None:
     for name in ("a.json", "b.json"):
         save(fitted.calibrator, tmp_path / name)
-    assert main(["calibrate", "report", str(tmp_path / "a.json"), str(tmp_path / "b.json"), "--out", str(tmp_path / "out")]) == 2
+    assert report(tmp_path / "a.json", tmp_path / "b.json", "--out", tmp_path / "out") == 2
 
 
-def test_a_file_that_can_not_be_written_ends_with_1(fitted: Fit, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    save(fitted.calibrator, tmp_path / "c.json")
-    (tmp_path / "out").write_text("")
-    assert main(["calibrate", "report", str(tmp_path / "c.json"), "--out", str(tmp_path / "out")]) == 1
+def test_a_file_that_can_not_be_written_ends_with_1(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "out").write_text("")
+    assert report(folder / "c.json", "--out", folder / "out") == 1
     assert "can't be read or written" in capsys.readouterr().err
 
 
-def test_without_matplotlib_all_but_the_pictures_is_written_and_it_is_said_what_adds_them(fitted: Fit, tmp_path: Path) -> None:
-    save(fitted.calibrator, tmp_path / "c.json")
+def test_without_matplotlib_all_but_the_pictures_is_written_and_it_is_said_what_adds_them(folder: Path) -> None:
     run = "import sys; sys.modules['matplotlib'] = None; from assay.cli.main import main; sys.exit(main(sys.argv[1:]))"
-    out = tmp_path / "out"
-    command = [sys.executable, "-c", run, "calibrate", "report", str(tmp_path / "c.json"), "--out", str(out)]
+    out = folder / "out"
+    command = [sys.executable, "-c", run, "calibrate", "report", str(folder / "c.json"), "--out", str(out)]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     assert ran.stderr.count("-m pip install matplotlib, and the same command adds them") == 1

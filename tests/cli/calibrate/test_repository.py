@@ -59,6 +59,20 @@ def command(project: Path, *more: str) -> list[str]:
     return ["calibrate", "repo", str(project), "--python", sys.executable, "--out", str(project.parent / "run"), *more]
 
 
+def begun(project: Path, *more: str, out: int = subprocess.DEVNULL) -> subprocess.Popen[str]:
+    """The command in a process of its own."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3] / ".typing")}
+    program = [sys.executable, "-m", "assay", *command(project, *more)]
+    return subprocess.Popen(program, env=environment, stdout=out, stderr=subprocess.PIPE, text=True)
+
+
+def await_records(run: Path, process: subprocess.Popen[str], count: int) -> None:
+    """Wait until so many answers are on the disk, or the process has ended."""
+    until = time.monotonic() + 240
+    while len(records(run)) < count and process.poll() is None and time.monotonic() < until:
+        time.sleep(0.02)
+
+
 def contents(folder: Path) -> dict[str, bytes]:
     return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file() and ".assay" not in p.parts}
 
@@ -107,14 +121,10 @@ def interrupted(*_: object, **__: object) -> None:
 @pytest.mark.slow
 def test_what_a_killed_run_had_finished_is_kept(project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     run = project.parent / "run"
-    program = [sys.executable, "-m", "assay", *command(project, "--samples", "30", "--workers", "2")]
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3] / ".typing")}
     for kill in (signal.SIGKILL, signal.SIGINT):
         known = records(run)
-        process = subprocess.Popen(program, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        until = time.monotonic() + 240
-        while len(records(run)) < len(known) + 2 and process.poll() is None and time.monotonic() < until:
-            time.sleep(0.02)
+        process = begun(project, "--samples", "30", "--workers", "2")
+        await_records(run, process, len(known) + 2)
         process.send_signal(kill)
         _, said = process.communicate(timeout=60)
         now = records(run)
@@ -142,16 +152,11 @@ def test_what_a_killed_run_had_finished_is_kept(project: Path, monkeypatch: pyte
 @pytest.mark.slow
 def test_workers_that_are_killed_in_the_middle_lose_nothing(project: Path) -> None:
     run = project.parent / "run"
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3] / ".typing")}
-    program = [sys.executable, "-m", "assay", *command(project, "--samples", "8", "--workers", "2")]
-    process = subprocess.Popen(program, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    until = time.monotonic() + 240
-    while not records(run) and process.poll() is None and time.monotonic() < until:
-        time.sleep(0.02)
-    killed = 0
-    for worker in workers_of(process.pid):
+    process = begun(project, "--samples", "8", "--workers", "2")
+    await_records(run, process, 1)
+    killed = list(workers_of(process.pid))
+    for worker in killed:
         os.kill(worker, signal.SIGKILL)
-        killed += 1
     _, said = process.communicate(timeout=240)
     assert process.returncode == 0, said
     assert killed
@@ -259,9 +264,7 @@ def test_what_cannot_be_calibrated_to_is_told(project: Path, tmp_path: Path, cap
 
 def with_a_file_saved_once_the_tests_have_run(project: Path, *more: str) -> tuple[int, str, str]:
     """Exit status, stdout and stderr of a run during which a file of the project changes."""
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3] / ".typing")}
-    program = [sys.executable, "-m", "assay", *command(project, *more)]
-    with subprocess.Popen(program, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with begun(project, *more, out=subprocess.PIPE) as process:
         assert process.stderr is not None
         before = []
         for line in process.stderr:

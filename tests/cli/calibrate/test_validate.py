@@ -11,21 +11,31 @@ import pytest
 from msgspec.structs import replace as changed
 from synthetic_samples import world
 
-from assay.calibration.calibrator import load, save
+from assay.calibration.calibrator import Calibrator, load, save
 from assay.calibration.fitting.fit import fit
 from assay.calibration.held_out import folds_path, save_folds
-from assay.calibration.samples import write_samples
+from assay.calibration.samples import Sample, write_samples
 from assay.calibration.validation import table
 from assay.calibration.validation.figures import not_run
 from assay.cli.main import main
 from assay.offline_eval.run import SCHEMA
 
 
+def passing() -> list[Sample]:
+    return [changed(each, labels={"tests_pass": each.labels["exact_match"]}) for each in world(400, projects=10)[0]]
+
+
+@pytest.fixture(scope="module")
+def fitted() -> dict[str, Calibrator]:
+    samples = {"exact_match": world(500, projects=10)[0], "tests_pass": passing()}
+    return {event: fit(of_it, event, resamples=50).calibrator for event, of_it in samples.items()}
+
+
 @pytest.fixture
-def files(tmp_path: Path) -> Path:
+def files(fitted: dict[str, Calibrator], tmp_path: Path) -> Path:
     """c.json, the run RUN with the samples that it was fitted on and an arm, and newer samples in line.jsonl."""
     samples, _ = world(500, projects=10)
-    save(fit(samples, "exact_match", resamples=50).calibrator, tmp_path / "c.json")
+    save(fitted["exact_match"], tmp_path / "c.json")
     write_samples(tmp_path / "RUN" / "samples" / "line.jsonl", samples)
     write_samples(tmp_path / "RUN" / "samples" / "line-no_suffix.jsonl", samples[:300])
     write_samples(tmp_path / "line.jsonl", [changed(each, id=f"new {each.id}") for each in world(300, projects=10, seed=7)[0]])
@@ -108,23 +118,27 @@ def test_damaged_folds_are_refused(files: Path, capsys: pytest.CaptureFixture[st
 
 @pytest.mark.parametrize(("study", "code"), [("calibration", 0), ("repository", 0), ("recorded", 2)])
 def test_the_figures_are_those_of_the_runs_study(files: Path, capsys: pytest.CaptureFixture[str], study: str, code: int) -> None:
-    question = {"schema": SCHEMA, "study": study, "model": "m", "model_name": "m", "prompt": "p", "seed": 0}
-    (files / "RUN" / "run.toml").write_text("".join(f"{name} = {json.dumps(value)}\n" for name, value in question.items()))
+    begin(files / "RUN", study)
     assert validated(files, "RUN") == code
     said = f"{files / 'RUN'} is a run of the study recorded, which says nothing of a calibrator; name runs of: calibration, repository"
     assert (said in capsys.readouterr().err) == (code == 2)
 
 
+def begin(folder: Path, study: str, model: str = "m") -> None:
+    """Make the folder a run of the study."""
+    question = {"schema": SCHEMA, "study": study, "model": model, "model_name": "m", "prompt": "p", "seed": 0}
+    (folder / "run.toml").write_text("".join(f"{name} = {json.dumps(value)}\n" for name, value in question.items()))
+
+
 @pytest.fixture
-def counterfeits(tmp_path: Path) -> Path:
+def counterfeits(fitted: dict[str, Calibrator], tmp_path: Path) -> Path:
     """t.json, a calibrator for tests_pass, and the run CF of counterfeits with shown and drawn texts."""
-    samples = [changed(each, labels={"tests_pass": each.labels["exact_match"]}) for each in world(400, projects=10)[0]]
-    save(fit(samples, "tests_pass", resamples=50).calibrator, tmp_path / "t.json")
+    samples = passing()
+    save(fitted["tests_pass"], tmp_path / "t.json")
     drawn = [changed(each, id=f"{each.id}:{i}", prompt="e" * 16, text_sha256=f"{i}" * 64) for each in samples[:200] for i in range(3)]
     write_samples(tmp_path / "CF" / "samples" / "line.jsonl", samples)
     write_samples(tmp_path / "CF" / "samples" / "line-t0.6.jsonl", drawn)
-    question = {"schema": SCHEMA, "study": "counterfeit", "model": "m", "model_name": "m", "prompt": "p", "seed": 0}
-    (tmp_path / "CF" / "run.toml").write_text("".join(f"{name} = {json.dumps(value)}\n" for name, value in question.items()))
+    begin(tmp_path / "CF", "counterfeit")
     with (tmp_path / "CF" / "facts.jsonl").open("w") as file:
         for number, each in enumerate([*samples, *drawn]):
             kind = "right" if each.labels["tests_pass"] else "counterfeit" if number % 3 else "other"
@@ -230,9 +244,9 @@ def runs(counterfeits: Path) -> Path:
         write_samples(folder / "samples" / "line.jsonl", samples[:count])
         if name == "asked":
             write_samples(folder / "samples" / "line-no_suffix.jsonl", samples[:150])
-        _begun(folder, "calibration", samples[0].model)
-    _begun(counterfeits / "all" / "counterfeit", "counterfeit", samples[0].model)
-    _begun(counterfeits / "all", "all", samples[0].model)
+        begin(folder, "calibration", samples[0].model)
+    begin(counterfeits / "all" / "counterfeit", "counterfeit", samples[0].model)
+    begin(counterfeits / "all", "all", samples[0].model)
     calibrators = counterfeits / "calibrators"
     for event in ("exact_match", "tests_pass"):
         made = fit(samples, event, resamples=50)
@@ -241,11 +255,6 @@ def runs(counterfeits: Path) -> Path:
     other = load(calibrators / "tests_pass.json")
     save(replace(other, fitted_on=replace(other.fitted_on, model="e" * 16)), calibrators / "other.json")
     return counterfeits
-
-
-def _begun(folder: Path, study: str, model: str) -> None:
-    question = {"schema": SCHEMA, "study": study, "model": model, "model_name": "m", "prompt": "p", "seed": 0}
-    (folder / "run.toml").write_text("".join(f"{name} = {json.dumps(value)}\n" for name, value in question.items()))
 
 
 @pytest.mark.slow
@@ -268,25 +277,19 @@ def test_all_calibrators_are_validated_by_all_runs_that_say_something_of_them(ru
     assert len(list((calibrators / "validation").iterdir())) == 2
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
+def test_what_can_not_be_validated_together_is_refused(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (runs / "t.json").unlink()
+    for arguments, said in (
         (["--all", "{}/none"], "none is not a folder"),
         (["--all", "{}"], "has no runs that say something of a calibrator"),
         (["--all", "{}/all", "--calibrators", "{}/none"], "none is not a folder"),
         (["--all", "{}/all", "--calibrators", "{}"], "no calibrator was validated: the runs in"),
         (["{}/t.json", "--all", "{}/all"], "leave CALIBRATOR and RUN out"),
         (["{}/t.json"], "name a calibrator and runs, or --all DIR"),
-        ([], "name a calibrator and runs, or --all DIR"),
         (["--calibrators", "{}"], "name a calibrator and runs, or --all DIR"),
-    ],
-)
-def test_what_can_not_be_validated_together_is_refused(
-    runs: Path, arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (runs / "t.json").unlink()
-    assert main(["calibrate", "validate", *(each.replace("{}", str(runs)) for each in arguments)]) == 2
-    assert said in capsys.readouterr().err
+    ):
+        assert main(["calibrate", "validate", *(each.replace("{}", str(runs)) for each in arguments)]) == 2
+        assert said in capsys.readouterr().err
 
 
 @pytest.mark.slow

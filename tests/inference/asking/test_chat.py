@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from assay.inference.asking import retry
 from assay.inference.asking.asker import Alternative, Message
 from assay.inference.asking.chat import ChatAsker
 from assay.inference.asking.reading import alternatives_behind, last_block
@@ -43,8 +44,9 @@ QUICK = Timeouts(connect=1.0, silence=1.0, total=5.0, retry=0.05, load=0.5)
 
 
 @pytest.fixture(autouse=True)
-def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("ASSAY_API_KEY", raising=False)
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever asks again asks soon."""
+    monkeypatch.setattr(retry, "_FIRST_PAUSE_S", 0.01)
 
 
 def open_chat(address: str, patience_s: float = 0.2, **options: Any) -> ChatAsker:

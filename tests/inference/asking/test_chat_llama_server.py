@@ -11,7 +11,7 @@ from llama_server import EXACT, HOW_TO_BUILD, is_built, running
 from tiny_gguf import TinyModel, scripted, write_tiny_gguf
 from tiny_models import open_exact
 
-from assay.inference.asking.asker import Asker, Message
+from assay.inference.asking.asker import Message
 from assay.inference.asking.chat import ChatAsker
 from assay.inference.asking.reading import alternatives_behind, last_block
 from assay.inference.errors import SERVER_FAILURES, RequestRefused
@@ -56,14 +56,6 @@ def test_a_chat_answers_as_the_model_does_to_the_text_that_its_template_makes(ju
         assert [one.logprob for one in said.tokens[0].top] == pytest.approx(likeliest, abs=1e-3)
 
 
-def test_each_seed_has_its_own_answer_and_always_the_same(judge: tuple[str, Path]) -> None:
-    with open_asker(ModelChoice(judge[0])) as asker:
-        together = [said.text for said in asker.say(HELLO, n=4, temperature=1.5, max_tokens=10, seed=1)]
-        alone = [asker.say(HELLO, temperature=1.5, max_tokens=10, seed=seed)[0].text for seed in range(1, 5)]
-    assert together == alone
-    assert len(set(together)) > 1
-
-
 def test_an_answer_ends_at_a_stop_and_its_tokens_are_told(judge: tuple[str, Path]) -> None:
     with open_asker(ModelChoice(judge[0])) as asker:
         (said,) = asker.say(HELLO, stop=["r"], max_tokens=30, top_logprobs=3)
@@ -80,13 +72,6 @@ def test_an_answer_between_tags_ends_at_its_closing_tag(judge: tuple[str, Path])
     assert (said.tokens, said.complete, said.logprobs) == ((), False, None)
 
 
-def test_the_alternatives_of_the_answer_are_told(judge: tuple[str, Path]) -> None:
-    with open_asker(ModelChoice(judge[0])) as asker:
-        (said,) = asker.say(HELLO, max_tokens=4, top_logprobs=3)
-    top = alternatives_behind(said, "[ANSWER]")
-    assert (len(top), top[0].text) == (3, "Cor")
-
-
 def test_the_same_server_is_asked_in_plain_text(judge: tuple[str, Path]) -> None:
     with open_asker(ModelChoice(judge[0]), "text") as asker:
         asked = [Message("user", "Right?"), Message("assistant", ">[ANSWER]")]
@@ -94,14 +79,6 @@ def test_the_same_server_is_asked_in_plain_text(judge: tuple[str, Path]) -> None
     assert asker.form == "text"
     assert (said.text, [token.text for token in said.tokens]) == (">[ANSWER]Correct[/ANSWER]", ["Cor", "rect"])
     assert alternatives_behind(said, "[ANSWER]")[0].text == "Cor"
-
-
-def test_both_forms_are_of_one_model(judge: tuple[str, Path]) -> None:
-    def opened(form: str) -> Asker:
-        return open_asker(ModelChoice(judge[0]), form)  # type: ignore[arg-type]
-
-    with opened("chat") as chat, opened("text") as text:
-        assert chat.fingerprint == text.fingerprint
 
 
 def test_a_model_without_a_chat_template_is_asked_in_text_unless_chat_is_wanted(tmp_path: Path) -> None:

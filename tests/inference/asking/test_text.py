@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from tiny_gguf import TinyModel, scripted, write_tiny_gguf
+from tiny_gguf import scripted, write_tiny_gguf
 from tiny_hf import write_tiny_hf
 from tiny_models import OpenTiny, open_exact
 
@@ -16,7 +16,6 @@ from assay.inference.asking.asker import Message, Said
 from assay.inference.asking.prompts import load_prompt
 from assay.inference.asking.reading import alternatives_behind, last_block
 from assay.inference.asking.text import TextAsker, as_text
-from assay.inference.errors import ContextTooLong, ModelClosed
 from assay.inference.hf.model import HFModel
 from assay.inference.model import StopReason
 from assay.inference.remote.model import RemoteModel
@@ -87,12 +86,6 @@ def test_an_answer_is_the_same_whatever_is_asked_with_it(sampling: TextAsker) ->
         assert one.logprobs == pytest.approx(other.logprobs, abs=1e-5)
 
 
-def test_without_temperature_all_answers_are_one(sampling: TextAsker) -> None:
-    three = sampling.say(ASK, n=3, max_tokens=5)
-    assert len(three) == 3
-    assert three[0] == three[1] == three[2]
-
-
 def test_threads_that_share_a_model_take_turns(sampling: TextAsker) -> None:
     def ask(seed: int) -> Said:
         return sampling.say(ASK, temperature=1.0, max_tokens=8, seed=seed)[0]
@@ -100,25 +93,6 @@ def test_threads_that_share_a_model_take_turns(sampling: TextAsker) -> None:
     with ThreadPoolExecutor(8) as threads:
         at_once = list(threads.map(ask, range(16)))
     assert [said.text for said in at_once] == [ask(seed).text for seed in range(16)]
-
-
-def test_a_question_that_does_not_fit_is_refused_by_its_size(sampling: TextAsker) -> None:
-    with pytest.raises(ContextTooLong, match="context holds 512"):
-        sampling.say([Message("user", "x" * 600)])
-
-
-def test_a_closed_model_is_not_asked(open_tiny: OpenTiny) -> None:
-    asker = judging(open_tiny, b"Cor", b"rect")
-    asker.close()
-    with pytest.raises(ModelClosed):
-        asker.say(ASK)
-
-
-def test_a_model_with_a_layout_is_asked_without_it(open_tiny: OpenTiny) -> None:
-    model = open_tiny(TinyModel(add_bos=True))
-    prompt = model.left_to_right("def f(\n")
-    assert prompt.tokens == (model.control("<|endoftext|>"), *model.tokenize("def f(\n"))
-    assert (prompt.layout, prompt.held) == ("left_to_right", "")
 
 
 def test_a_transformers_model_is_asked_as_a_gguf_is(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assay.inference.completion.context import _first, cut_step, excerpt_of, without_closers
+from assay.inference.completion.context import cut_step, excerpt_of, without_closers
 from assay.inference.completion.prompt import prompt_at
 from assay.inference.llamacpp.model import LlamaModel
 
@@ -31,18 +31,14 @@ def count_of(model: LlamaModel) -> Callable[[str], int]:
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(DOCUMENT, DOCUMENT, BUDGET, BUDGET)
-def test_both_parts_touch_the_cursor_and_fit(tiny: LlamaModel, prefix: str, suffix: str, before: int, after: int) -> None:
+def test_both_parts_touch_the_cursor_and_fit_and_show_all_that_does(
+    tiny: LlamaModel, prefix: str, suffix: str, before: int, after: int
+) -> None:
     shown_prefix, shown_suffix = fit(count_of(tiny), prefix, suffix, before, after)
     assert prefix.endswith(shown_prefix)
     assert suffix.startswith(shown_suffix)
     assert len(tiny.tokenize(shown_prefix)) <= before
     assert len(tiny.tokenize(shown_suffix)) <= after
-
-
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(DOCUMENT, DOCUMENT, BUDGET, BUDGET)
-def test_what_fits_is_shown_whole(tiny: LlamaModel, prefix: str, suffix: str, before: int, after: int) -> None:
-    shown_prefix, shown_suffix = fit(count_of(tiny), prefix, suffix, before, after)
     if before and len(tiny.tokenize(prefix)) <= before:
         assert shown_prefix == prefix
     if after and len(tiny.tokenize(suffix)) <= after:
@@ -125,20 +121,6 @@ def test_a_document_of_a_megabyte_takes_milliseconds(tiny: LlamaModel, line: str
     assert time.thread_time() - begun < 0.25
     assert shown_prefix
     assert shown_suffix
-
-
-@given(st.integers(0, 60), st.integers(0, 60), st.integers(-5, 70))
-def test_the_first_that_fits_is_found_whatever_is_guessed_and_what_is_far_off_is_not_asked_about(size: int, first: int, guess: int) -> None:
-    asked: list[int] = []
-
-    def fits(offset: int) -> bool:
-        asked.append(offset)
-        return offset >= 10 * first
-
-    offsets = [10 * index for index in range(size)]
-    assert _first(offsets, fits, guess) == (10 * first if first < size else None)
-    if guess in (first, first - 1) and 0 < first < size:
-        assert len(asked) <= 3
 
 
 @pytest.mark.parametrize(

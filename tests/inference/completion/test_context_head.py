@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from itertools import pairwise
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -87,18 +85,6 @@ def test_head_and_prefix_fit_and_do_not_overlap(tiny: LlamaModel, before: str, a
     assert len(tiny.tokenize(found.before)) <= budget
     assert len(tiny.tokenize(found.head)) <= head_tokens
     assert found.suffix == excerpt_of(lambda text: len(tiny.tokenize(text)), "", after, budget, budget).suffix
-
-
-@pytest.mark.slow
-def test_the_cut_stays_in_place_behind_a_head_while_text_is_typed(tiny: LlamaModel) -> None:
-    text = IMPORTS + BODY
-    starts = []
-    for length in range(len(text) - 600, len(text)):
-        found = excerpt_of(lambda text: len(tiny.tokenize(text)), text[:length], "", 300, 0, head_tokens=60)
-        starts.append(length - len(found.prefix))
-        assert found.head
-    assert starts == sorted(starts)
-    assert 1 <= sum(one != other for one, other in pairwise(starts)) <= 600 / cut_step(200) + 1
 
 
 @tiny_ones

@@ -28,8 +28,6 @@ TWO_CORES = 1e11
         (7_000_000_000, 4096, math.inf, "large"),
         (7_000_000_000, 2820, math.inf, "large"),
         (7_000_000_000, 2819, math.inf, "normal"),
-        (7_000_000_000, 1024, math.inf, "normal"),
-        (7_000_000_000, 512, math.inf, "normal"),
         (7_000_000_000, 512, TWO_CORES, "normal"),
         (7_000_000_000, 4096, None, "normal"),
     ],

@@ -12,14 +12,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tiny_gguf import TinyModel
-from tiny_hf import write_tiny_hf
 
 from assay.inference.completion.fim_families import prefix_parts
 from assay.inference.completion.prompt import context_at, prompt_at
-from assay.inference.hf.model import HFModel
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Prompt, Token
-from assay.inference.opening import EMBEDDED, open_model
 from assay.inference.stopping.continuation import Continuation
 from assay.inference.stopping.stop import LINE, NONE
 from assay.suggestion.complete import complete
@@ -28,12 +25,7 @@ from assay.suggestion.remainder import remainder
 texts = st.text(st.sampled_from("ab_.(= 1\t\n\r\"'{é漢𝄞"), max_size=24)
 
 
-@pytest.fixture(scope="module")
-def hf(tmp_path_factory: pytest.TempPathFactory) -> HFModel:
-    return HFModel(write_tiny_hf(tmp_path_factory.mktemp("hf") / "model"), device="cpu")
-
-
-@pytest.mark.parametrize("backend", ["tiny", "hf"])
+@pytest.mark.parametrize("backend", ["tiny", "tiny_hf"])
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(prefix=texts, suffix=texts, seed=st.integers(0, 9))
 def test_what_the_prompt_leaves_out_is_what_stands_before_the_cursor(
@@ -78,13 +70,6 @@ def test_the_first_probability_is_given_what_stands_there(tiny: LlamaModel) -> N
     else:
         behind = tiny.score(Prompt((*free.tokens, spelled_alone), free.layout), [token.id])[0]
         assert token.logprob == pytest.approx(logprobs[spelled_alone] - total + behind, abs=2e-3)
-
-
-@pytest.fixture(scope="module")
-def embedded() -> LlamaModel:
-    model = open_model(EMBEDDED, threads=1)
-    assert isinstance(model, LlamaModel)
-    return model
 
 
 def places(count: int) -> list[tuple[str, str]]:

@@ -1,16 +1,11 @@
 from __future__ import annotations
 
-import ast
-import random
-import tokenize
-from pathlib import Path
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from tokenizers import Regex, pre_tokenizers
 
-from assay.inference.healing.pre_tokens import MAX_HELD, Pieces, ends_and_reaches, last_pre_token, pieces_of, without_last_space
+from assay.inference.healing.pre_tokens import MAX_HELD, Pieces, last_pre_token, pieces_of, without_last_space
 
 QWEN2 = Pieces(punctuation=True, digits=False)
 GPT2 = Pieces(punctuation=False, digits=True)
@@ -38,17 +33,6 @@ def test_the_last_pre_token_of_a_prefix_begins_at_a_border_of_any_text_that_goes
     assert start < len(prefix) or not prefix
 
 
-def test_of_a_long_prefix_the_same_is_held_back_as_of_its_end() -> None:
-    chosen = random.Random(0)
-    for module in (ast, random, tokenize):
-        text = Path(str(module.__file__)).read_text()
-        for _ in range(60):
-            prefix = text[: chosen.randint(1, len(text))]
-            start = last_pre_token(prefix, QWEN2)
-            pieces = pre_tokenizers.Split(Regex(PATTERNS[QWEN2]), "isolated").pre_tokenize_str(prefix[-4000:])
-            assert prefix[start:] == pieces[-1][0][-MAX_HELD:]
-
-
 @pytest.mark.parametrize(
     ("prefix", "held"),
     [
@@ -71,17 +55,6 @@ def test_of_a_long_prefix_the_same_is_held_back_as_of_its_end() -> None:
 )
 def test_what_is_held_back_at_a_cursor(prefix: str, held: str) -> None:
     assert prefix[last_pre_token(prefix, QWEN2) :] == held
-
-
-@pytest.mark.parametrize("pieces", [QWEN2, GPT2])
-@given(text=texts)
-def test_a_reach_is_the_last_cursor_that_holds_a_character_back(pieces: Pieces, text: str) -> None:
-    found = ends_and_reaches(text, pieces)
-    assert [end for end, _ in found][-1:] == ([len(text)] if text else [])
-    starts = [0, *(end for end, _ in found)]
-    for start, (_, reach) in zip(starts, found, strict=False):
-        cursors = [cursor for cursor in range(start + 1, len(text) + 1) if last_pre_token(text[:cursor], pieces) <= start]
-        assert max(cursors) == reach
 
 
 def test_what_a_tokenizer_joins_is_read_off_its_vocabulary() -> None:

@@ -10,16 +10,6 @@ texts = st.binary(max_size=6).map(lambda piece: bytes(byte % 3 + 253 * (byte % 2
 
 
 @given(pieces, texts)
-def test_a_range_holds_the_tokens_that_begin_so_and_first_those_that_are_nothing_else(vocabulary: list[bytes], start: bytes) -> None:
-    by_bytes = SortedVocabulary(vocabulary)
-    first, same, last = by_bytes.range_of(start)
-    tokens = by_bytes.order.tolist()
-    begin_so = {token for token, piece in enumerate(vocabulary) if piece and piece.startswith(start)}
-    assert set(tokens[first:last]) == begin_so
-    assert set(tokens[first:same]) == {token for token in begin_so if vocabulary[token] == start}
-
-
-@given(pieces, texts)
 def test_tokens_agree_that_can_be_the_next_of_a_text_that_begins_so(vocabulary: list[bytes], held: bytes) -> None:
     by_bytes = SortedVocabulary(vocabulary)
 
@@ -34,10 +24,3 @@ def test_tokens_agree_that_can_be_the_next_of_a_text_that_begins_so(vocabulary: 
         assert set(by_bytes.agreeing(held).tolist()) == possible(held)
         assert len(by_bytes.agreeing(held)) == len(set(by_bytes.agreeing(held).tolist()))
         assert by_bytes.can_spell(held) == bool(possible(held))
-
-
-def test_a_vocabulary_without_a_byte_cannot_spell_it() -> None:
-    by_bytes = SortedVocabulary([b"a", b"ab", b""])
-    assert by_bytes.can_spell(b"aaab")
-    assert not by_bytes.can_spell(b"ac")
-    assert by_bytes.agreeing(b"aa").tolist() == [0], "behind `ab` the second a can't be written"

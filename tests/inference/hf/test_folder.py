@@ -24,7 +24,6 @@ from assay.inference.errors import (
     DamagedModel,
     FolderLoadFailed,
     MissingFile,
-    ModelClosed,
     ModelError,
     NoSuchDevice,
     NoSuchDtype,
@@ -41,7 +40,6 @@ from assay.inference.errors import (
 )
 from assay.inference.hf.folder import read_folder
 from assay.inference.hf.model import HFModel
-from assay.inference.model import Prompt
 from assay.inference.opening import open_model
 from assay.inference.stopping.stop import NONE
 
@@ -219,39 +217,6 @@ def test_options_that_can_not_be(folder: Path) -> None:
     for device in ("warp", "cuda:99"):
         with pytest.raises(NoSuchDevice, match=f'device "{device}"'):
             HFModel(folder, device=device)
-
-
-def test_what_a_prompt_can_not_be(folder: Path) -> None:
-    with HFModel(folder, device="cpu", n_ctx=20) as model:
-        prompt = Prompt((1,) * 20, "left_to_right")
-        for ask in (
-            lambda: model.generate(prompt, stop=NONE, max_tokens=1),
-            lambda: model.alternatives(prompt, 2, stop=NONE, max_tokens=1),
-            lambda: model.score(prompt, [1]),
-            lambda: model.next_token_logprobs(prompt, ["x"]),
-        ):
-            with pytest.raises(ContextTooLong, match="21 tokens, the model's context holds 20"):
-                ask()
-        good = Prompt((1,), "left_to_right")
-        for wrong in (Prompt((), "left_to_right"), Prompt((999_999,), "left_to_right"), Prompt((-1,), "left_to_right")):
-            with pytest.raises(ValueError, match=r"prompt has no tokens|outside of the vocabulary"):
-                model.generate(wrong, stop=NONE, max_tokens=1)
-        for options in ({"max_tokens": 0}, {"max_tokens": 1, "temperature": -1}, {"max_tokens": 1, "top_p": 0}):
-            with pytest.raises(ValueError, match="at least 1, at least 0"):
-                model.generate(good, stop=NONE, **options)  # type: ignore[arg-type]
-        with pytest.raises(ValueError, match="empty candidate"):
-            model.next_token_logprobs(good, ["x", ""])
-        with pytest.raises(ValueError, match="count is 0"):
-            model.alternatives(good, 0, stop=NONE, max_tokens=1)
-
-
-def test_a_closed_model_says_so(folder: Path) -> None:
-    with HFModel(folder, device="cpu") as model:
-        prompt = model.fim("x", "")
-    model.close()
-    for ask in (lambda: model.tokenize("x"), lambda: model.generate(prompt, stop=NONE, max_tokens=1), lambda: model.fingerprint):
-        with pytest.raises(ModelClosed, match="the model is closed"):
-            ask()
 
 
 def test_without_torch_the_packages_are_named_where_they_would_serve(tmp_path: Path, folder: Path) -> None:

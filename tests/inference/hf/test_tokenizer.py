@@ -124,13 +124,6 @@ def test_a_text_in_the_middle_has_no_space_before_it_and_one_at_the_beginning_ha
     assert tokenizer.piece(prompt.tokens[0]) == b""
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(first=st.text(alphabet="ab ()=\nwidth"), second=st.text(alphabet="ab ()=\nwidth"))
-def test_pieces_of_a_text_put_together_are_the_text(tokenizers: dict[str, TextTokenizer], first: str, second: str) -> None:
-    for tokenizer in tokenizers.values():
-        assert text_of(tokenizer, tokenizer.tokenize(first) + tokenizer.tokenize(second)) == first + second
-
-
 def test_tokens_of_plain_text_are_those_of_transformers(folders: dict[str, Path], tokenizers: dict[str, TextTokenizer]) -> None:
     for name in ("starcoder", "deepseek-coder", "assay"):
         theirs = AutoTokenizer.from_pretrained(folders[name])

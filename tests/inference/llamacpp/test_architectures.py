@@ -14,7 +14,7 @@ from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Prompt
 from assay.inference.stopping.stop import NONE
 
-from .test_property import FAST, LONG, TOLERANCE, Requests, run
+from .test_property import LONG, TOLERANCE, Requests, run
 
 Write = Callable[[Path], Path]
 EACH = pytest.mark.parametrize("write", [write_tiny_mamba, write_tiny_gemma3])
@@ -22,14 +22,6 @@ EACH = pytest.mark.parametrize("write", [write_tiny_mamba, write_tiny_gemma3])
 
 def opened(path: Path, **options: int) -> LlamaModel:
     return LlamaModel(path, threads=1, kv_type="f32", flash_attention=False, **options)  # type: ignore[arg-type]
-
-
-@pytest.mark.slow
-@EACH
-def test_every_number_is_a_fresh_contexts_whatever_came_before(write: Write, tmp_path: Path) -> None:
-    path = write(tmp_path / "model.gguf")
-    with opened(path, parked_sequences=0) as reference:
-        run(Requests, path, reference, setting=FAST)
 
 
 @pytest.mark.slow

@@ -92,13 +92,6 @@ def test_a_cancel_takes_effect_within_one_chunk_of_the_prompt(tiny: LlamaModel) 
     assert again.timings.reused_tokens < len(prompt.tokens) - CHUNK + 1
 
 
-def test_a_cancel_before_the_start_computes_nothing(tiny: LlamaModel) -> None:
-    tiny.forget()
-    prompt = Prompt((97, 98), "left_to_right")
-    assert tiny.generate(prompt, stop=NONE, max_tokens=5, cancel=lambda: True).stopped_by is StopReason.CANCELLED
-    assert tiny.generate(prompt, stop=NONE, max_tokens=1).timings.reused_tokens == 0
-
-
 def test_an_error_in_the_callers_cancel_reaches_the_caller_and_the_cache_stays_right(tiny: LlamaModel, fresh: LlamaModel) -> None:
     prompt = Prompt(tuple([97] * 300), "left_to_right")
     for calls in range(6):

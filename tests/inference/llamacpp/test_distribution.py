@@ -46,26 +46,9 @@ def test_the_most_probable_tokens_come_in_order(values: list[float], count: int)
     assert row.most_probable(count) == expected[:count]
 
 
-def test_a_token_that_is_ruled_out_counts_for_nothing() -> None:
-    row = distribution(np.array([1.0, -np.inf, 1.0], dtype=np.float32))
-    assert row is not None
-    assert row.entropy() == pytest.approx(math.log(2))
-    assert row.logprob(1) == -math.inf
-
-
 @pytest.mark.parametrize("values", [[1.0, math.nan], [math.inf, 1.0], [-math.inf, -math.inf]])
 def test_logits_that_are_no_numbers_give_no_distribution(values: list[float]) -> None:
     assert distribution(np.array(values, dtype=np.float32)) is None
-
-
-def test_the_same_room_serves_one_row_after_the_other() -> None:
-    room = np.empty((2, 3), dtype=np.float32)
-    first = distribution(np.array([1.0, 2.0, 3.0], dtype=np.float32), room)
-    assert first is not None
-    before = first.logprob(0)
-    second = distribution(np.array([3.0, 2.0, 1.0], dtype=np.float32), room)
-    assert second is not None
-    assert second.logprob(2) == before
 
 
 @pytest.mark.parametrize("temperature", [0.5, 1.0, 2.0])

@@ -195,21 +195,11 @@ def run(machine: type[Requests], written: Path, reference: LlamaModel, shift_tok
 
 
 @pytest.mark.slow
-def test_every_number_is_a_fresh_contexts_whatever_came_before(written: Path, reference: LlamaModel) -> None:
-    run(Requests, written, reference)
-
-
-@pytest.mark.slow
 def test_too_few_cells_for_all_forks_at_once_change_no_number(
     written: Path, reference: LlamaModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("assay.inference.llamacpp.session.FORK_CELLS", 0)
     run(Requests, written, reference)
-
-
-@pytest.mark.slow
-def test_moved_tokens_leave_nothing_behind_when_all_is_forgotten(written: Path, reference: LlamaModel) -> None:
-    run(ShiftedRequests, written, reference, shift_tokens=8)
 
 
 @pytest.mark.slow

@@ -6,19 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from tiny_gguf import END, FIM_MIDDLE, TinyModel, scripted
-from tiny_models import OpenTiny
+from tiny_gguf import END, FIM_MIDDLE, TinyModel
 
 from assay.inference.errors import CacheNotPossible
-from assay.inference.llamacpp.cache import MIN_PARKED_TOKENS, RECOMPUTED_TOKENS, common_prefix, eviction_index, moved_runs
+from assay.inference.llamacpp.cache import RECOMPUTED_TOKENS
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Generation, Prompt, StopReason, Token
-from assay.inference.stopping.stop import LINE, NONE
+from assay.inference.stopping.stop import NONE
 
 TOLERANCE = 1e-3
-TOKENS = st.lists(st.integers(0, 3), max_size=40)
 Open = Callable[..., LlamaModel]
 
 
@@ -51,40 +47,6 @@ def numbers(tokens: tuple[Token, ...]) -> list[float]:
     return [token.logprob for token in tokens]
 
 
-@given(TOKENS, TOKENS)
-def test_the_common_prefix_is_the_longest(first: list[int], second: list[int]) -> None:
-    length = common_prefix(first, second)
-    assert first[:length] == second[:length]
-    assert length == min(len(first), len(second)) or first[length] != second[length]
-
-
-@given(TOKENS, TOKENS, st.integers(0, 10), st.integers(1, 5), st.integers(1, 4))
-def test_moved_runs_are_the_same_tokens_in_the_order_of_both(held: list[int], wanted: list[int], start: int, least: int, most: int) -> None:
-    runs = moved_runs(held, wanted, start, least, most)
-    assert len(runs) <= most
-    here = there = start
-    for run in runs:
-        assert run.length >= least
-        assert run.held >= here
-        assert run.wanted >= there
-        here, there = run.held + run.length, run.wanted + run.length
-        assert held[run.held : here] == wanted[run.wanted : there] != []
-
-
-@given(st.lists(st.integers(), unique=True, min_size=30, max_size=60), st.integers(0, 10), st.integers(11, 20))
-def test_a_run_behind_an_insertion_or_a_deletion_is_found_whole(tokens: list[int], start: int, end: int) -> None:
-    shorter = tokens[:start] + tokens[end:]
-    deleted = moved_runs(tokens, shorter, start, 5, 8)
-    inserted = moved_runs(shorter, tokens, start, 5, 8)
-    assert [(run.held, run.wanted, run.length) for run in deleted] == [(end, start, len(tokens) - end)]
-    assert [(run.held, run.wanted, run.length) for run in inserted] == [(start, end, len(tokens) - end)]
-
-
-def test_given_up_first_is_what_a_newer_one_mostly_has_too_then_the_oldest() -> None:
-    assert eviction_index([[1, 2, 3], [7, 8, 9, 1], [7, 8, 9, 2]]) == 1
-    assert eviction_index([[1, 2, 3], [4, 5, 6]]) == 0
-
-
 def test_several_prompts_are_kept_and_come_back_whole(open_with: Open) -> None:
     model = open_with()
     first = [continued(model, prompt) for prompt in (A, B, C)]
@@ -92,19 +54,6 @@ def test_several_prompts_are_kept_and_come_back_whole(open_with: Open) -> None:
         again = continued(model, prompt)
         assert again.timings.reused_tokens >= len(prompt.tokens) - 1
         assert numbers(again.tokens) == pytest.approx(numbers(before.tokens), abs=TOLERANCE)
-
-
-def test_a_sequence_that_comes_back_is_the_same_to_the_last_bit(open_with: Open) -> None:
-    model = open_with()
-    longer = prompt_of(A.tokens, (3, 4, 5))
-    continued(model, A, 1)
-    stayed = continued(model, longer)
-    model.forget()
-    continued(model, A, 1)
-    continued(model, B)
-    came_back = continued(model, longer)
-    assert came_back.timings.reused_tokens == stayed.timings.reused_tokens == len(A.tokens)
-    assert came_back.tokens == stayed.tokens
 
 
 def test_no_more_is_parked_than_was_allowed(open_with: Open) -> None:
@@ -127,13 +76,6 @@ def test_typing_on_costs_no_other_prompt_its_place(open_with: Open) -> None:
     for letters in range(8):
         continued(model, prompt_of(A.tokens[:60], (9,) * letters, B.tokens[:40]))
     assert continued(model, C).timings.reused_tokens == len(C.tokens) - 1
-
-
-def test_a_few_tokens_are_not_worth_a_copy(open_with: Open) -> None:
-    model = open_with()
-    continued(model, prompt_of(range(MIN_PARKED_TOKENS // 2)))
-    continued(model, prompt_of(range(100, 100 + MIN_PARKED_TOKENS // 2)))
-    assert model._open().parked_bytes == 0
 
 
 def test_forget_forgets_what_is_parked_too(open_with: Open) -> None:
@@ -169,24 +111,6 @@ def test_a_question_whose_prompt_is_mostly_new_takes_a_place_of_its_own(open_wit
     assert continued(model, A).timings.reused_tokens == len(A.tokens)
 
 
-def test_a_question_decodes_only_its_own_tokens(open_with: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = open_with()
-    generation = continued(model, A, 10)
-    session = model._open().session
-    decoded: list[int] = []
-    plain = session.decode
-
-    def counted(sequence: int, start: int, tokens: list[int], rows_from: int, interrupted: Any = None) -> bool:
-        decoded.append(len(tokens))
-        return plain(sequence, start, tokens, rows_from, interrupted)
-
-    monkeypatch.setattr(session, "decode", counted)
-    ids = tuple(token.id for token in generation.tokens)
-    model.next_token_logprobs(prompt_of(A.tokens, ids, range(200, 230)), ["a"])
-    # The generation's last token was sampled, but not decoded.
-    assert decoded == [31]
-
-
 def test_alternatives_are_what_one_at_a_time_gives(open_with: Open) -> None:
     model = open_with()
     # More than there are forks: the last wait until a place is free.
@@ -218,35 +142,6 @@ def test_after_alternatives_the_first_one_is_in_the_cache(open_with: Open) -> No
     first, *_ = model.alternatives(A, 3, stop=NONE, max_tokens=6)
     typed = prompt_of(A.tokens, tuple(token.id for token in first.tokens))
     assert continued(model, typed).timings.reused_tokens == len(typed.tokens) - 1
-
-
-def test_a_prompt_that_was_just_read_is_not_decoded_at_all_and_goes_on_the_same(open_with: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = open_with()
-    first = continued(model, A)
-    session = model._open().session
-    monkeypatch.setattr(session, "decode", None)  # a decode would raise TypeError
-    again = model.generate(A, stop=NONE, max_tokens=1)
-    assert again.timings.reused_tokens == len(A.tokens)
-    assert numbers(again.tokens) == numbers(first.tokens[:1])
-
-
-def test_no_more_alternatives_than_tokens_that_can_come(open_with: Open) -> None:
-    model = open_with()
-    made = model.alternatives(A, 1000, stop=NONE, max_tokens=1)
-    assert len(made) == len({generation.tokens[0].id for generation in made}) == len(TinyModel().tokens)
-    with pytest.raises(ValueError, match="count is 0"):
-        model.alternatives(A, 0, stop=NONE, max_tokens=1)
-
-
-def test_each_alternative_ends_by_its_own_rule(open_tiny: OpenTiny) -> None:
-    model = open_tiny(scripted(b"a", b"b", b"\n", b"c"))
-    told: list[tuple[int, str]] = []
-    made = model.alternatives(
-        model.fim("?", ""), 2, stop=LINE, max_tokens=6, on_token=lambda number, _token, text: told.append((number, text)) is not None
-    )
-    assert (made[0].text, made[0].stopped_by) == ("ab", StopReason.LINE)
-    assert [text for number, text in told if number == 0] == ["a", "ab", "ab\n"]
-    assert made[1].text != made[0].text
 
 
 def test_a_cancel_ends_all_alternatives_and_leaves_no_fork(open_with: Open) -> None:

@@ -1,21 +1,12 @@
-"""The embedded model, for its vocabulary, and memories of it."""
+"""Memories of the embedded model."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 import pytest
 
 from assay.inference.llamacpp.model import LlamaModel
-from assay.inference.opening import EMBEDDED
 from assay.inference.project_memory.memory import ProjectMemory
 from assay.inference.project_memory.weights import shipped_weights
-
-
-@pytest.fixture(scope="session")
-def embedded() -> Iterator[LlamaModel]:
-    with LlamaModel(EMBEDDED, threads=1) as model:
-        yield model
 
 
 @pytest.fixture

@@ -1,4 +1,3 @@
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -49,17 +48,3 @@ def test_where_there_are_too_many_places_those_with_the_fewest_same_words_are_le
     index, context, begun = asked([["x = (a", *["y = (a"] * 9]], "x = (a")
     places = index.places(context, begun, index.words.beginning_with(begun)[0])
     assert places.matched.tolist() == [4]
-
-
-def test_a_place_has_a_text_and_a_line() -> None:
-    words = Words(1)
-    index = Index(words, [cut("a\n\nb c\n", words), cut("d\ne", words)])
-    at = {words.texts[word]: place for place, word in enumerate(index.ids.tolist()) if word >= FIRST_WORD}
-    assert [index.line_of(at[word]) for word in ("a", "b", " c", "d", "e")] == [(0, 0), (0, 2), (0, 2), (1, 0), (1, 1)]
-    assert index.text_of(np.array([at["a"], at["e"]])).tolist() == [0, 1]
-
-
-def test_no_place_is_found_across_the_border_of_two_texts() -> None:
-    index, context, begun = asked([["a b"], ["c d"]], "a b c")
-    places = index.places(context, begun, index.words.beginning_with(begun)[0])
-    assert places.matched.tolist() == [] or places.matched.max() == 1

@@ -1,12 +1,10 @@
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.inference.project_memory import project as project_module
-from assay.inference.project_memory.index import Index
 from assay.inference.project_memory.project import Project, ProjectFiles, ProjectTooLarge, project_of
-from assay.inference.project_memory.words import FIRST_WORD, Words, being_written, cut
+from assay.inference.project_memory.words import being_written
 
 TEXTS = st.lists(st.sampled_from(["a = b\n", "if a:\n", "    b(c)\n", "\n", "c.b(a)\r\n", "  a_b"]), max_size=8).map("".join)
 CHANGES = st.lists(st.tuples(st.sampled_from(["x.py", "y.py", "z.py"]), st.none() | TEXTS), max_size=12)
@@ -70,10 +68,3 @@ def test_the_file_itself_and_its_near_copies_are_not_others() -> None:
     project = project_of([("a.py", text), ("backup/a.py", text + "# old\n"), ("b.py", "import a\n")])
     assert project.others("a.py", text).tolist() == [False, False, True]
     assert project.others("new.py", "import b\n").tolist() == [True, True, True]
-
-
-def test_the_index_holds_each_text_between_borders() -> None:
-    words = Words(1)
-    index = Index(words, [cut("a b", words), cut("", words), cut("c", words)])
-    assert np.flatnonzero(index.ids < FIRST_WORD).tolist() == [0, 3, 4, 6]
-    assert index.begins.tolist() == [1, 4, 5, 7]

@@ -36,13 +36,6 @@ def test_where_the_tokenizer_writes_another_text_the_longest_tokens_are_taken() 
     assert spelling.next_event("ä", 0) is None
 
 
-def test_a_sign_before_a_line_end_is_one_event_with_it(embedded: LlamaModel) -> None:
-    spelling = Spelling(embedded)
-    event = spelling.next_event("):\n", 0)
-    assert event is not None
-    assert {embedded.token_bytes(token) for token in spelling.tokens_of[event].tolist()} >= {b"):\n", b"):\n\n"}
-
-
 @given(st.sampled_from([" return", ".append", "(self", " timestamp", "=None", "\n", " =="]))
 def test_the_events_of_a_word_are_its_tokens(embedded: LlamaModel, word: str) -> None:
     spelling = Spelling(embedded)

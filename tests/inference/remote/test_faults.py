@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import gc
 import itertools
@@ -19,7 +18,6 @@ import pytest
 from assay.calibration.measures.registry import measures_of
 from assay.inference.errors import BadAnswer, ContextTooLong, ModelError, ServerBusy, Unavailable
 from assay.inference.model import Prompt, StopReason
-from assay.inference.remote.formats import MALFORMED, llama_token, llama_tokens, openai_tokens, server_end
 from assay.inference.remote.http import Connection, Timeouts
 from assay.inference.remote.model import RemoteModel
 from assay.inference.remote.server_sent_events import EventStream
@@ -29,11 +27,6 @@ from ..completion_server import MID, Speech, logprobs, serving
 from ..nonsense import with_one_part_changed
 
 QUICK = Timeouts(connect=1.0, silence=1.0, total=5.0, retry=0.5, load=0.5)
-
-
-@pytest.fixture(autouse=True)
-def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("ASSAY_API_KEY", raising=False)
 
 
 def garbling(seed: int, which: int) -> Callable[[Any], Any]:
@@ -69,43 +62,6 @@ def test_nonsense_from_an_open_model_is_an_error_of_ours_or_does_no_harm() -> No
                 assert all(math.isnan(logprob) or logprob <= 0 for logprob in ask())
         speech.garble = None
         assert model.generate(prompt, stop=LINE, max_tokens=9).text == "abc"
-
-
-@pytest.mark.slow
-def test_a_stream_that_is_left_is_closed_before_the_connection_is(caplog: pytest.LogCaptureFixture) -> None:
-    async def left(connection: Connection) -> Any:
-        body = {"prompt": "x", "max_tokens": 9, "stream": True}
-        async for event in connection.events("/v1/completions", body):
-            return event
-        return None
-
-    with serving(Speech()) as address, caplog.at_level(logging.ERROR, "asyncio"):
-        for _ in range(5):
-            connection = Connection(address, None, QUICK)
-            assert asyncio.run_coroutine_threadsafe(left(connection), connection._loop).result()
-            connection.close()
-            gc.collect()
-    assert not caplog.records
-
-
-LLAMA_EVENT = {
-    "content": "a",
-    "tokens": [97],
-    "stop": False,
-    "tokens_predicted": 1,
-    "timings": {"cache_n": 3},
-    "completion_probabilities": [
-        {"id": 97, "bytes": [97], "logprob": -0.5, "top_logprobs": [{"id": 97, "bytes": [97], "logprob": -0.5, "token": "a"}]}
-    ],
-}
-
-
-@pytest.mark.parametrize("read", [lambda event: llama_tokens(event, frozenset()), llama_token, openai_tokens, server_end])
-def test_what_reads_an_answer_fails_only_in_the_ways_that_are_known(read: Callable[[Any], object]) -> None:
-    for seed in range(500):
-        chance = Random(seed)
-        with contextlib.suppress(*MALFORMED):
-            read(with_one_part_changed(chance.choice([LLAMA_EVENT, LLAMA_EVENT["completion_probabilities"][0]]), chance))  # type: ignore[index]
 
 
 def test_json_that_is_nested_too_deep_is_no_json() -> None:

@@ -14,18 +14,13 @@ from hypothesis import strategies as st
 
 from assay.inference.errors import BadAnswer, ContextTooLong, Unavailable
 from assay.inference.model import Generation, Prompt, StopReason
-from assay.inference.remote.formats import agree, held_fields, held_grammar
+from assay.inference.remote.formats import held_fields, held_grammar
 from assay.inference.remote.model import RemoteModel
 from assay.inference.stopping.stop import LINE, NONE
 
 from ..completion_server import AB, MID, Speech, logprobs, masked, serving, text_of
 
 ASCII = st.text(st.sampled_from("ab_.(= 1\t\n\"'{\\|*?"), max_size=20)
-
-
-@pytest.fixture(autouse=True)
-def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("ASSAY_API_KEY", raising=False)
 
 
 @pytest.fixture(scope="module")
@@ -118,16 +113,6 @@ def test_without_an_exact_way_at_most_a_space_is_held_back(speech: Speech) -> No
         assert model.generate(model.fim("x = a", ""), stop=LINE, max_tokens=9).text == "bc"
 
 
-def test_opening_asks_for_it_once() -> None:
-    speech = Speech()
-    with serving(speech) as address, RemoteModel(address) as model:
-        guided = [body for body in bodies(speech) if "structured_outputs" in body]
-        assert [body["max_tokens"] for body in guided] == [1]
-        speech.asked.clear()
-        model.fim("x = a", "")
-        assert {path for _, path, _ in speech.asked} == {"/tokenize"}
-
-
 def test_cancel_and_time_end_what_is_being_written_again(served: RemoteModel, speech: Speech) -> None:
     prompt = served.fim("x" * 30, "")
     over = time.perf_counter() + 0.02
@@ -178,11 +163,6 @@ def test_the_patterns_are_the_text_and_then_anything(held: str, tail: str) -> No
         assert not re.fullmatch(pattern, chr(ord(held[0]) + 1) + held[1:] + tail)
     literal = held_grammar(held).removeprefix('root ::= "').removesuffix('" [^\\x00]*')
     assert literal.encode().decode("unicode_escape") == held
-
-
-@given(st.binary(max_size=4), st.binary(max_size=4))
-def test_tokens_agree_where_one_begins_with_the_other(token: bytes, held: bytes) -> None:
-    assert agree(token, held) == (bool(token and held) and (token.startswith(held) or held.startswith(token)))
 
 
 def test_the_prompt_stands_still_while_a_word_grows(served: RemoteModel) -> None:

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import gguf
 import pytest
@@ -17,7 +16,7 @@ from llama_server import EXACT, HOW_TO_BUILD, free_port, is_built, running
 from tiny_gguf import END, FIM_MIDDLE, FIM_PREFIX, TinyModel, scripted, write_tiny_gguf
 
 from assay.inference.completion.prompt import prompt_at
-from assay.inference.errors import AccessRefused, ContextTooLong, RemoteClosed, ServerUnreachable, Unavailable
+from assay.inference.errors import RemoteClosed, ServerUnreachable, Unavailable
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Capabilities, Generation, Model, Prompt, StopReason, Token
 from assay.inference.opening import EMBEDDED, open_model
@@ -110,10 +109,6 @@ def test_what_llama_server_can_do_is_found(remote: RemoteModel) -> None:
     assert fingerprint.runtime.startswith("llama-server ")
 
 
-def test_a_served_file_is_never_taken_for_the_file_itself(remote: RemoteModel, local: LlamaModel) -> None:
-    assert remote.fingerprint.id != local.fingerprint.id
-
-
 def test_the_same_prompts_are_laid_out(remote: RemoteModel, local: LlamaModel) -> None:
     for prefix, suffix in ((PREFIX, SUFFIX), ("", ""), (f"x = '{FIM_PREFIX}{END}'", "é 😀\n"), ("lone \ud800", "\n\n")):
         assert remote.fim(prefix, suffix) == local.fim(prefix, suffix)
@@ -178,14 +173,6 @@ def test_the_likeliest_first_tokens_begin_the_alternatives(remote: RemoteModel, 
         assert [token for at, token, _ in heard if at == number] == list(answer.tokens)
 
 
-def test_sampled_alternatives_are_generations_with_the_next_seeds(pair: tuple[RemoteModel, LlamaModel]) -> None:
-    remote, local = pair
-    prompt = local.fim(PREFIX, SUFFIX)
-    together = remote.alternatives(prompt, 3, stop=NONE, max_tokens=6, temperature=1.0, seed=7)
-    for number, answer in enumerate(together):
-        assert_agree(answer, remote.generate(prompt, stop=NONE, max_tokens=6, temperature=1.0, seed=7 + number))
-
-
 def places(count: int) -> Iterator[tuple[str, str]]:
     """Random places of this project's files, with other newlines, tabs and characters outside of ASCII in some."""
     chance = Random(18)
@@ -239,21 +226,6 @@ def test_alternatives_agree_with_what_stands_before_the_cursor(pair: tuple[Remot
             assert_agree(mine, theirs)
 
 
-def test_the_tokens_of_a_word_are_asked_for_once(pair: tuple[RemoteModel, LlamaModel], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A grammar is slow where the vocabulary is large."""
-    remote, _ = pair
-    bodies: list[dict[str, Any]] = []
-    post = remote._connection.post
-    monkeypatch.setattr(remote._connection, "post", lambda path, body, *more: bodies.append(body) or post(path, body, *more))  # type: ignore[func-returns-value]
-    grammars = []
-    for _ in range(2):
-        bodies.clear()
-        remote.generate(remote.fim("x = [zebra", ""), stop=LINE, max_tokens=2)
-        grammars.append(sum("grammar" in body for body in bodies))
-        assert any("logit_bias" in body and "grammar" not in body for body in bodies)
-    assert grammars[0] > grammars[1] == 0
-
-
 def test_a_word_is_sampled_among_what_agrees(pair: tuple[RemoteModel, LlamaModel]) -> None:
     remote, local = pair
     prompt = local.fim("logging.FileHandler(", "\n")
@@ -286,16 +258,6 @@ def test_a_part_of_a_character_that_was_sampled_is_not_made_up(tmp_path: Path) -
         remote.generate(remote.fim("?", ""), stop=LINE, max_tokens=8, temperature=0.01)
 
 
-def test_each_end_of_a_generation(tmp_path: Path) -> None:
-    path = write_tiny_gguf(tmp_path / "ends.gguf", scripted(b"a", b"b", END.encode()))
-    with running(path, *EXACT) as address, RemoteModel(address) as remote:
-        prompt = remote.fim("?", "")
-        assert remote.generate(prompt, stop=LINE, max_tokens=9).stopped_by == StopReason.END
-        assert remote.generate(prompt, stop=LINE, max_tokens=2).stopped_by == StopReason.TOKENS
-        assert remote.generate(prompt, stop=LINE, max_tokens=9, on_token=lambda *_: True).stopped_by == StopReason.CALLER
-        assert remote.generate(prompt, stop=LINE, max_tokens=9, max_ms=0).stopped_by == StopReason.TIME
-
-
 def test_a_model_that_only_the_server_can_lay_out_is_asked_to_fill_in(tmp_path: Path) -> None:
     path = write_tiny_gguf(tmp_path / "fim.gguf", scripted(b"a", b"b", b"\n", prompt=FIM_MIDDLE.encode(), fim=True))
     with running(path, *EXACT) as address, RemoteModel(address, layout="infill") as model, RemoteModel(address) as remote:
@@ -307,16 +269,6 @@ def test_a_model_that_only_the_server_can_lay_out_is_asked_to_fill_in(tmp_path: 
         assert_agree(filled, remote.generate(remote.fim("", SUFFIX), stop=LINE, max_tokens=5))
         with pytest.raises(Unavailable):
             model.next_token_logprobs(prompt, ["x"])
-
-
-def test_a_layout_that_the_model_has_not_is_refused(tiny_address: str) -> None:
-    with pytest.raises(Unavailable, match="spm"):
-        RemoteModel(tiny_address, layout="spm")
-
-
-def test_a_prompt_that_fills_the_context_is_refused_here(remote: RemoteModel) -> None:
-    with pytest.raises(ContextTooLong):
-        remote.generate(remote.fim("x" * 600, ""), stop=LINE, max_tokens=1)
 
 
 def test_cancelling_frees_the_slot(tmp_path: Path) -> None:
@@ -359,18 +311,6 @@ def test_a_server_that_restarts_is_found_again(tiny_gguf: Path) -> None:
     remote.close()
     with pytest.raises(RemoteClosed):
         remote.generate(prompt, stop=NONE, max_tokens=5)
-
-
-def test_a_key_is_wanted_and_never_shown(tiny_gguf: Path) -> None:
-    with running(tiny_gguf, "--api-key", "s3cret-key") as address:
-        with pytest.raises(AccessRefused, match="none was given"):
-            RemoteModel(address)
-        with pytest.raises(AccessRefused, match="refuses the key") as refused:
-            RemoteModel(address, key="another-key")
-        assert "another-key" not in str(refused.value)
-        with RemoteModel(address, key="s3cret-key") as remote:
-            assert remote.tokenize("x")
-            assert "s3cret" not in repr(remote) + repr(vars(remote))
 
 
 def test_the_embedded_model_is_recognised(tmp_path: Path) -> None:

@@ -36,18 +36,13 @@ from assay.inference.model import Capabilities, Prompt, StopReason
 from assay.inference.remote.address import find_key, is_loopback, read_key, server_address
 from assay.inference.remote.http import Connection, Timeouts
 from assay.inference.remote.model import RemoteModel
-from assay.inference.remote.tokenizer import estimated_tokens, spelled_control
+from assay.inference.remote.tokenizer import estimated_tokens
 from assay.inference.stopping.stop import LINE, NONE
 from assay.suggestion.complete import complete
 
-from ..completion_server import END, MID, NAME, PRE, SUF, Speech, encode, logprobs, serving
+from ..completion_server import MID, NAME, PRE, SUF, Speech, encode, logprobs, serving
 
 QUICK = Timeouts(connect=1.0, silence=1.0, total=5.0, retry=0.5, load=1.0)
-
-
-@pytest.fixture(autouse=True)
-def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("ASSAY_API_KEY", raising=False)
 
 
 def test_vllm_is_recognised_and_asked_for_all_it_has() -> None:
@@ -71,13 +66,6 @@ def test_the_line_ends_where_it_does_though_tokens_come_together(bundle: int, to
     with serving(Speech(bundle=bundle, token_names=token_names)) as address, RemoteModel(address) as model:
         generation = model.generate(model.fim("x", ""), stop=LINE, max_tokens=30)
         assert (generation.text, generation.stopped_by, len(generation.tokens)) == ("abc", StopReason.LINE, 4)
-
-
-def test_the_end_of_the_text_is_a_token_with_its_log_probability() -> None:
-    with serving(Speech()) as address, RemoteModel(address, layout="left_to_right") as model:
-        generation = model.generate(model.fim("x!", ""), stop=LINE, max_tokens=5)
-        assert (generation.text, generation.stopped_by) == ("", StopReason.END)
-        assert [(token.id, token.text) for token in generation.tokens] == [(END, b"")]
 
 
 def test_any_token_is_scored_though_few_are_told_of() -> None:
@@ -387,13 +375,6 @@ def test_the_loopback_is_never_asked_through_a_proxy(monkeypatch: pytest.MonkeyP
     with serving(Speech()) as address:
         RemoteModel(address).close()
     assert [is_loopback(host) for host in ("127.0.0.9", "::1", "localhost", "10.0.0.1", "gpu")] == [True, True, True, False, False]
-
-
-def test_spelled_control_tokens_are_found() -> None:
-    assert spelled_control("a <fim_prefix> b") == "<fim_prefix>"
-    assert spelled_control("x<|im_start|>") == "<|im_start|>"
-    assert spelled_control("[SUFFIX]") == "[SUFFIX]"
-    assert spelled_control("if a < b and c > d: print('<b>')") is None
 
 
 def test_without_httpx_the_way_to_get_it_is_said() -> None:

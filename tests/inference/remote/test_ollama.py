@@ -19,11 +19,6 @@ from ..ollama_server import CONTEXT, MODELS, an_ollama
 QWEN, CODELLAMA, LLAMA = MODELS
 
 
-@pytest.fixture(autouse=True)
-def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("ASSAY_API_KEY", raising=False)
-
-
 def as_ollama(**how: Any) -> Speech:
     return Speech(kind="ollama", **how)
 

@@ -24,11 +24,6 @@ from ..completion_server import Handler, Speech, encode, generated, logprobs, se
 CODER, OTHER = "org/Qwen2.5-Coder-GGUF:Q8_0", "models/gemma-3-4b.gguf"
 
 
-@pytest.fixture(autouse=True)
-def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("ASSAY_API_KEY", raising=False)
-
-
 class Router(Handler):
     """The router, and behind it two models that it loads when they are asked for."""
 
@@ -90,11 +85,7 @@ class Router(Handler):
         told = [self.told(last, token, body["n_probs"]) for last, token in zip([*before, *tokens][len(before) - 1 :], tokens, strict=False)]
         if not body["stream"]:
             return {"content": "".join(map(text_of, tokens)), "completion_probabilities": told}
-        self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
-        self.send_header("Connection", "close")
-        self.close_connection = True
-        self.end_headers()
+        self.begin_stream("text/event-stream")
         for count, entry in enumerate(told, 1):
             event = {"content": entry["token"], "tokens_predicted": count, "stop": False, "completion_probabilities": [entry]}
             self.wfile.write(b"data: " + json.dumps(event).encode() + b"\n\n")

@@ -31,12 +31,6 @@ def test_events_are_the_same_wherever_the_stream_is_cut(events: list[str], end: 
     assert found == events
 
 
-@given(EVENTS, ENDS)
-def test_events_are_the_same_byte_by_byte(events: list[str], end: str) -> None:
-    stream = EventStream()
-    assert [event for byte in written(events, end, "") for event in stream.feed(bytes([byte]))] == events
-
-
 @pytest.mark.parametrize(
     ("data", "events"),
     [

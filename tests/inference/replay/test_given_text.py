@@ -37,14 +37,6 @@ def test_within_the_text_its_beginnings_fit_and_behind_a_line_its_newline() -> N
     assert write(line, b"\n").is_whole
 
 
-def test_what_is_held_back_is_written_first() -> None:
-    assert fitting(GivenText("b", LINE, held=b" a"), b"b", b" ", b" ab", b" ab\n", b" b") == [b" ", b" ab", b" ab\n"]
-
-
-def test_a_line_ends_before_a_bracket_that_closes_one_too_many() -> None:
-    assert fitting(write(GivenText("x", IN_A_CALL), b"x"), b")", b"),", b"(", b"\n") == [b")", b"),", b"\n"]
-
-
 def test_what_stands_behind_the_cursor_may_be_repeated_before_the_end() -> None:
     line = write(GivenText("a", LINE, repeated=(", b)",)), b"a")
     assert fitting(line, b",", b", b)", b", b)\n", b",\n", b", c", b"\n") == [b",", b", b)", b", b)\n", b"\n"]

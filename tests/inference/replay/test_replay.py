@@ -2,43 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from tiny_gguf import scripted
-from tiny_hf import write_tiny_hf
 from tiny_models import OpenTiny
 
 from assay.inference.errors import ContextTooLong, NotReplayable
 from assay.inference.hf.model import HFModel
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Prompt, StopReason
-from assay.inference.opening import EMBEDDED
 from assay.inference.project_memory.memory import ProjectMemory
 from assay.inference.project_memory.weights import shipped_weights
 from assay.inference.stopping.stop import LINE, NONE, Stop
 
 CODE = "def area(width, height):\n    return width * height\n\n\nclass Point:\n    def move(self, by):\n        self.x += by\n"
 Local = LlamaModel | HFModel
-
-
-@pytest.fixture(scope="module")
-def embedded() -> Iterator[LlamaModel]:
-    with LlamaModel(EMBEDDED, threads=1) as model:
-        yield model
-
-
-@pytest.fixture(scope="module")
-def tiny_hf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HFModel]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    with HFModel(write_tiny_hf(tmp_path_factory.mktemp("hf") / "model"), device="cpu") as model:
-        yield model
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture(params=["embedded", "tiny", "tiny_hf"])

@@ -26,14 +26,5 @@ def test_a_block_goes_on_over_blank_lines_and_its_first_line_is_never_looked_at(
     assert text_before_stop(text, Stop("block", 4)) == text
 
 
-def test_a_tab_is_as_deep_as_eight_spaces_in_a_block() -> None:
-    assert find_stop("x\n\ty", Stop("block", 8)) is None
-    assert text_before_stop("x\n       y", Stop("block", 8)) == "x"
-
-
-def test_a_form_feed_before_a_line_takes_its_indentation_away() -> None:
-    assert text_before_stop("x\n    \fy", Stop("block", 4)) == "x"
-
-
 def test_a_block_that_just_stops_loses_its_trailing_blank_lines() -> None:
     assert text_before_stop("x\n    y\n\n    ", Stop("block", 4)) == "x\n    y"

@@ -25,10 +25,6 @@ STOPS = st.sampled_from(
 )
 
 
-def test_nothing_ends_a_text_without_a_rule() -> None:
-    assert text_before_stop("a\n\nb\n", NONE) == "a\n\nb\n"
-
-
 @given(TEXTS, STOPS, st.data())
 def test_streamed_in_any_pieces_a_text_ends_where_the_whole_does(text: str, stop: Stop, data: st.DataObject) -> None:
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=6)))

@@ -13,59 +13,41 @@ from typing import Any
 
 import pytest
 from msgspec import structs
-from synthetic_samples import world
+from synthetic_samples import made_for, world
 from watchdog.utils import BaseThread
 
 from assay.calibration.calibrator import Calibrator, save
 from assay.calibration.fitting.fit import fit
-from assay.calibration.trust import TRUSTED, remember
+from assay.calibration.trust import TRUSTED
 from assay.inference.completion.settings import Settings
 from assay.inference.completion.task import task_of
 from assay.inference.opening import open_model
 from assay.server.confidence.calibrators import Calibrators
 
-from ..client import Client, client_of, place
+from ..client import Client, place, started
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def fitting(answering_gguf: Path) -> Calibrator:
+def fitting(answering_ids: tuple[str, str]) -> Calibrator:
     """A calibrator for what the model answers to "a?", with a map of its own for each of the projects p0 to p11."""
-    with open_model(answering_gguf) as model:
-        model_id, prompt_id = model.fingerprint.id, Settings().fingerprint(model.layout, model.context_length)
     made = fit(world(600, between=1.0)[0], "exact_match", kind="platt", levels=("project",), resamples=50).calibrator
-    return replace(
-        made,
-        task=task_of("a?", "", "line"),
-        ranges=((-100.0, 0.0),),
-        fitted_on=replace(made.fitted_on, model=model_id, prompt=prompt_id),
-    )
+    return made_for(made, *answering_ids, task_of("a?", "", "line"))
 
 
 def for_first_choices_and_for_all(model_file: Path) -> tuple[Calibrator, Calibrator]:
     """Two calibrators for the rest of a line, one of them for each of four alternatives."""
     with open_model(model_file) as model:
-        model_id, prompt_id = model.fingerprint.id, Settings().fingerprint(model.layout, model.context_length)
+        ids = model.fingerprint.id, Settings().fingerprint(model.layout, model.context_length)
     samples = world(600)[0]
     several = [
         structs.replace(one, rank=1 + number % 4, alternatives=4, measures={**one.measures, "agreement": -0.01 - number % 11})
         for number, one in enumerate(samples)
     ]
-    made = [
-        fit(samples, "exact_match", kind="platt", resamples=50).calibrator,
-        fit(several, "exact_match", ("total_logprob", "agreement"), kind="platt", resamples=50).calibrator,
-    ]
-    first, all_of_them = (
-        replace(
-            one,
-            task="line_rest",
-            ranges=((-1e3, 0.0),) * len(one.features),
-            fitted_on=replace(one.fitted_on, model=model_id, prompt=prompt_id),
-        )
-        for one in made
-    )
-    return first, all_of_them
+    first = fit(samples, "exact_match", kind="platt", resamples=50).calibrator
+    all_of_them = fit(several, "exact_match", ("total_logprob", "agreement"), kind="platt", resamples=50).calibrator
+    return made_for(first, *ids, "line_rest"), made_for(all_of_them, *ids, "line_rest")
 
 
 @pytest.fixture
@@ -92,20 +74,6 @@ async def status_when(client: Client, what: Callable[[dict[str, Any]], bool]) ->
     return dict(status)
 
 
-async def test_the_server_uses_the_calibrator_of_the_opened_project(
-    answering_gguf: Path, tmp_path: Path, folder: Path, fitting: Calibrator
-) -> None:
-    save(fitting, folder / "mine.json")
-    uri = (tmp_path / "a.py").as_uri()
-    async with client_of(answering_gguf) as client:
-        await client.initialize(root=tmp_path, trusted=True, options={"showAbove": 0})
-        client.open(uri, "a?")
-        said = await confidence_at(client, uri)
-        assert (said["status"], said["calibrator"], said["reason"]) == ("informative", fitting.id, "")
-        assert 0 < said["low"] <= said["probability"] <= said["high"] < 1
-        assert (await client.request("assay/status"))["calibrators"][0] == fitting.id
-
-
 @pytest.mark.parametrize(
     ("context", "said_of_it"),
     [
@@ -120,9 +88,7 @@ async def test_that_no_calibrator_is_for_the_prompt_is_said_by_the_setting_that_
 ) -> None:
     save(fitting, folder / "mine.json")
     uri = (tmp_path / "a.py").as_uri()
-    async with client_of(answering_gguf) as client:
-        await client.initialize(root=tmp_path, trusted=True, options={"context": context})
-        client.open(uri, "a?")
+    async with started(answering_gguf, "a?", uri=uri, root=tmp_path, trusted=True, options={"context": context}) as client:
         (item,) = await client.complete(uri, 0, 2)
         said = item["command"]["arguments"][0]
         assert said["confidence"]["reason"].endswith(f"is for what it is shown here: {said_of_it}")
@@ -130,9 +96,7 @@ async def test_that_no_calibrator_is_for_the_prompt_is_said_by_the_setting_that_
         shown = await client.request("assay/context", place(uri, 0, 2))
         assert shown["size"] == (None if "prefixTokens" in context else context["size"])
     save(replace(fitting, fitted_on=replace(fitting.fitted_on, prompt="0" * 16)), folder / "mine.json")
-    async with client_of(answering_gguf) as client:
-        await client.initialize(root=tmp_path, trusted=True, options={"showAbove": 0})
-        client.open(uri, "a?")
+    async with started(answering_gguf, "a?", uri=uri, root=tmp_path, trusted=True, options={"showAbove": 0}) as client:
         reason = (await confidence_at(client, uri))["reason"]
         assert "the model's context, 512 tokens, is too short" in reason
         assert "assay.modelOptions.context" in reason
@@ -145,8 +109,7 @@ async def test_what_was_asked_for_has_a_calibrator_for_all_alternatives_and_what
     save(first, folder / "first.json")
     save(several, folder / "all.json")
     uri = (tmp_path / "a.py").as_uri()
-    async with client_of(tiny_gguf) as client:
-        await client.initialize(root=tmp_path, trusted=True, options={"alternatives": 4, "speculate": False, "showAbove": 0})
+    async with started(tiny_gguf, root=tmp_path, trusted=True, options={"alternatives": 4, "speculate": False, "showAbove": 0}) as client:
         client.open(uri, "def f(x):\n    return?v")  # behind a mistake nothing that a random model writes is hidden
         asked = [item["command"]["arguments"][0] for item in await client.complete(uri, 1, 12, invoked=True)]
         (alone,) = [item["command"]["arguments"][0] for item in await client.complete(uri, 1, 12)]
@@ -168,16 +131,16 @@ async def test_a_calibrator_that_comes_changes_breaks_and_goes_is_followed_while
     answering_gguf: Path, tmp_path: Path, folder: Path, fitting: Calibrator
 ) -> None:
     uri = (tmp_path / "a.py").as_uri()
-    async with client_of(answering_gguf) as client:
-        await client.initialize(root=tmp_path, trusted=True, options={"showAbove": 0})
-        client.open(uri, "a?")
+    async with started(answering_gguf, "a?", uri=uri, root=tmp_path, trusted=True, options={"showAbove": 0}) as client:
         before = await confidence_at(client, uri)
         assert before["status"] == "uncalibrated"
         assert before["reason"].startswith("no calibrator is for this model (")
 
         save(fitting, folder / "mine.json")
         await status_when(client, lambda status: fitting.id in status["calibrators"])
-        assert (await confidence_at(client, uri))["calibrator"] == fitting.id
+        said = await confidence_at(client, uri)
+        assert (said["status"], said["calibrator"], said["reason"]) == ("informative", fitting.id, "")
+        assert 0 < said["low"] <= said["probability"] <= said["high"] < 1
 
         changed = newer(fitting)
         save(changed, folder / "mine.json")
@@ -200,8 +163,7 @@ async def test_a_projects_calibrator_is_not_for_a_file_elsewhere_but_for_a_text_
 ) -> None:
     save(fitting, folder / "mine.json")
     elsewhere, unsaved = (tmp_path.parent / "elsewhere.py").as_uri(), "untitled:Untitled-1"
-    async with client_of(answering_gguf) as client:
-        await client.initialize(root=tmp_path, trusted=True, options={"showAbove": 0})
+    async with started(answering_gguf, root=tmp_path, trusted=True, options={"showAbove": 0}) as client:
         for uri in (elsewhere, unsaved):
             client.open(uri, "a?")
         said = await confidence_at(client, elsewhere)
@@ -218,24 +180,9 @@ async def test_the_map_of_the_project_that_the_opened_folder_is_named_for_is_use
     for name in ("p3", "other"):
         save(low, tmp_path / name / ".assay" / "calibrators" / "mine.json")
         uri = (tmp_path / name / "a.py").as_uri()
-        async with client_of(answering_gguf) as client:
-            await client.initialize(root=tmp_path / name, trusted=True, options={"showAbove": 0})
-            client.open(uri, "a?")
+        async with started(answering_gguf, "a?", uri=uri, root=tmp_path / name, trusted=True, options={"showAbove": 0}) as client:
             probabilities[name] = (await confidence_at(client, uri))["probability"]
     assert probabilities["p3"] < 0.01 < 0.5 < probabilities["other"]
-
-
-async def test_a_folder_below_the_projects_root_can_be_opened(
-    answering_gguf: Path, tmp_path: Path, folder: Path, fitting: Calibrator
-) -> None:
-    save(fitting, folder / "mine.json")
-    remember(tmp_path, trusted=True)
-    (tmp_path / "src").mkdir()
-    uri = (tmp_path / "src" / "a.py").as_uri()
-    async with client_of(answering_gguf) as client:
-        await client.initialize(root=tmp_path / "src", trusted=True, options={"showAbove": 0})
-        client.open(uri, "a?")
-        assert (await confidence_at(client, uri))["calibrator"] == fitting.id
 
 
 async def test_closing_ends_the_threads_that_follow_the_calibrators(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.server.context.open_files import REGION_LINES, Cursor, OpenFiles, OpenText, Snippet, Window, chosen, windows_of, words_of
-from assay.suggestion.positions import split_lines
 
 SHAPES = "class Circle:\n    def area(self, radius):\n        return PI * radius ** 2\n\n\n"
 SERVER = "def listen(socket, address):\n    socket.bind(address)\n    socket.accept()\n\n\n"
@@ -142,15 +141,6 @@ def test_a_line_that_nobody_wrote_is_in_no_window() -> None:
     text = SHAPES + "alpha " * 10_000 + "\n" + FILLER
     assert all("alpha" not in window.text for window in windows_of("a.py", text))
     assert any("other_39" in window.text for window in windows_of("a.py", text))
-
-
-@given(LINES.map(lambda text: text.replace("\n", "\r\n")) | LINES)
-def test_windows_are_whole_lines_each_but_the_last_full_and_half_of_it_in_the_next(text: str) -> None:
-    lines = split_lines(text)
-    for window in windows_of("a.py", text):
-        assert window.text == "".join(lines[window.first_line : window.first_line + 24])
-        assert window.first_line % 12 == 0
-        assert window.first_line == 0 or len(lines) - window.first_line > 12
 
 
 @given(LINES)

@@ -7,14 +7,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lsprotocol import types
 from offsets import offset_at
-from pygls.protocol import default_converter
 
 from assay.inference.opening import ModelChoice
 from assay.server.build import build_server
 from assay.server.documents.documents import Document, Documents, OutOfSync
-from assay.server.documents.notebooks import SYNC, Cell, Notebooks
+from assay.server.documents.notebooks import Cell, Notebooks
 from assay.server.protocol.pygls_protocol import Protocol
 from assay.suggestion.positions import Position
 from assay.suggestion.window import Window
@@ -102,18 +100,6 @@ def test_a_code_cell_stands_between_the_code_cells_of_its_language() -> None:
     assert around(book, "note", 0, 5) == ("words", "")
     assert book.notebooks.notebook_of("cell:b") == BOOK
     assert not shown
-
-
-def test_the_head_of_a_code_cell_is_that_of_the_notebook() -> None:
-    book, _ = a_notebook()
-    document = book.documents.get("cell:c")
-    assert document is not None
-    assert book.notebooks.head(document, 15) == "import os\n"
-    assert book.notebooks.head(document, 16) == "import os\nx = 1\n"
-    assert book.notebooks.head(document, 100) == "import os\nx = 1\ny = 2\nz"
-    markup = book.documents.get("cell:title")
-    assert markup is not None
-    assert book.notebooks.head(markup, 100) == "# T"
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=5), st.data(), st.integers(0, 20), st.integers(0, 20), st.integers(1, 5), st.integers(0, 40))
@@ -254,9 +240,3 @@ def test_whatever_cells_notebooks_share_every_document_can_be_looked_at(steps: l
             prefix, suffix, _ = notebooks.around(document, Position(0, 0), WHOLE)
             assert suffix.startswith(document.text)
             assert prefix == "" or prefix.endswith("\n")
-
-
-def test_clients_are_asked_for_all_cells_of_all_notebooks() -> None:
-    assert default_converter().unstructure(types.ServerCapabilities(notebook_document_sync=SYNC)) == {
-        "notebookDocumentSync": {"notebookSelector": [{"notebook": "*"}], "save": True}
-    }

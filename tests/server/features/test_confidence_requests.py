@@ -6,14 +6,14 @@ import asyncio
 import json
 import random
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, closing, suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from synthetic_samples import world
+from synthetic_samples import made_for, world
 
 from assay.calibration.calibrator import Calibrator, save
 from assay.calibration.fitting.fit import fit
@@ -23,11 +23,9 @@ from assay.calibration.metrics.intervals import Interval
 from assay.calibration.monitoring.dial import DialRow
 from assay.calibration.validation import table
 from assay.calibration.validation.figures import figure
-from assay.inference.completion.settings import Settings
-from assay.inference.opening import open_model
 
 from .. import client as client_module
-from ..client import SERVE, TIMEOUT_S, Client, RpcError, client_of
+from ..client import SERVE, TIMEOUT_S, Client, RpcError, started
 from ..synthetic_log import Fate, write_log
 
 pytestmark = pytest.mark.slow
@@ -36,38 +34,53 @@ Ids = tuple[str, str]
 
 
 @pytest.fixture(scope="module")
-def ids(answering_gguf: Path) -> Ids:
-    """Of the model, and of what it is shown."""
-    with open_model(answering_gguf) as model:
-        return model.fingerprint.id, Settings().fingerprint(model.layout, model.context_length)
-
-
-@pytest.fixture(scope="module")
-def keeping(ids: Ids) -> Calibrator:
+def keeping(answering_ids: Ids) -> Calibrator:
     """A calibrator of the event kept for the rest of a line."""
     made = fit(world(600)[0], "exact_match", kind="platt", resamples=50).calibrator
-    return replace(
-        made, event="kept", task="line_rest", ranges=((-100.0, 0.0),), fitted_on=replace(made.fitted_on, model=ids[0], prompt=ids[1])
-    )
+    return replace(made_for(made, *answering_ids, "line_rest"), event="kept")
 
 
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The user's own calibrators and log are here."""
-    home = tmp_path / "home"
-    home.mkdir()
-    monkeypatch.setenv("ASSAY_DATA_HOME", str(home))
-    return home
+@dataclass(frozen=True)
+class Desk:
+    """A user's project, calibrators and log, and the model that answers. ids: of the model, and of what it is shown."""
+
+    model: Path
+    root: Path
+    home: Path
+    ids: Ids
+
+    @property
+    def uri(self) -> str:
+        return (self.root / "a.py").as_uri()
+
+    def keep(self, calibrator: Calibrator, name: str = "mine.json") -> Path:
+        """Save it among the user's own; its file."""
+        save(calibrator, file := self.home / "calibrators" / name)
+        return file
+
+    def keep_for_two_languages(self, calibrator: Calibrator) -> None:
+        """One that shows a tenth in Python, and one that shows half in Go."""
+        for language, shown in (("python", 0.1), ("go", 0.5)):
+            row = DialRow(0.8, 0.0, 0.1, 0.9, round(calibrator.evidence.n * shown), Interval(shown, 0.01, 0.6), Interval(0.9, 0.8, 0.95))
+            fitted_on = replace(calibrator.fitted_on, languages=(language,))
+            self.keep(replace(calibrator, dial=(row,), fitted_on=fitted_on), f"{language}.json")
+
+    def write(self, fates: Iterable[Fate], **of: Any) -> None:
+        """Add them to the log as suggestions of the model that answers, where `of` says nothing else."""
+        write_log(self.home / "events.sqlite3", fates, **{"model": self.ids[0], "prompt": self.ids[1], **of})
+
+    @asynccontextmanager
+    async def editing(self, **options: Any) -> AsyncIterator[Client]:
+        """A client that has a Python document open, with probabilities of the event kept unless told."""
+        async with started(self.model, "x?", uri=self.uri, root=self.root, options={"event": "kept", **options}, progress=True) as client:
+            await client.ready()
+            yield client
 
 
-@asynccontextmanager
-async def editing(model: Path, root: Path, **options: Any) -> AsyncIterator[Client]:
-    """A client that has a Python document open, with probabilities of the event kept unless told."""
-    async with client_of(model) as client:
-        await client.initialize(root=root, options={"event": "kept", **options}, progress=True)
-        client.open((root / "a.py").as_uri(), "x?")
-        await client.ready()
-        yield client
+@pytest.fixture
+def desk(answering_gguf: Path, tmp_path: Path, own_home: Path, answering_ids: Ids) -> Desk:
+    own_home.mkdir()
+    return Desk(answering_gguf, tmp_path, own_home, answering_ids)
 
 
 def undocumented(document: Any) -> set[str]:
@@ -88,10 +101,8 @@ def calibrated(seed: int, n: int = 300, shift: float = 0.0) -> list[Fate]:
     return [Fate(p, rng.random() < p - shift, f"d{i % 20}", f"p{i % 8}") for i, p in enumerate(said)]
 
 
-async def test_the_dial_says_what_each_position_would_have_shown_and_how_much_of_that_was_kept(
-    answering_gguf: Path, tmp_path: Path, home: Path, ids: Ids, keeping: Calibrator
-) -> None:
-    save(keeping, home / "calibrators" / "mine.json")
+async def test_the_dial_says_what_each_position_would_have_shown_and_how_much_of_that_was_kept(desk: Desk, keeping: Calibrator) -> None:
+    desk.keep(keeping)
     steps = [k / 10 + 0.05 for k in range(10)]
     fates = [Fate(p, kept, f"d{number}") for p in steps for number in range(6) for kept in (True, p > 0.5)]
     hidden = [Fate(0.01, hidden=True, propensity=0.01, keystrokes=5)] * 30
@@ -101,9 +112,9 @@ async def test_the_dial_says_what_each_position_would_have_shown_and_how_much_of
         Fate(None, True),
         Fate(0.99, None),  # ignored: shown, but with no label
     ]
-    write_log(home / "events.sqlite3", [*fates, *hidden, *others], model=ids[0], prompt=ids[1])
-    write_log(home / "events.sqlite3", [Fate(0.99, True)], model="f" * 16)
-    async with editing(answering_gguf, tmp_path, showAbove=0.3) as client:
+    desk.write([*fates, *hidden, *others])
+    desk.write([Fate(0.99, True)], model="f" * 16)
+    async with desk.editing(showAbove=0.3) as client:
         told = await client.request("assay/dial", {})
     assert (told["event"], told["label"], told["showAbove"]) == ("kept", "kept", 0.3)
     assert (told["n"], told["labelled"], told["groupedBy"]) == (151, 120, "document")
@@ -129,13 +140,11 @@ async def set_dial(client: Client, *arguments: Any) -> Any:
 
 
 async def test_at_a_stop_the_evidence_decides_what_comes_by_itself_and_all_is_shown_that_is_asked_for(
-    answering_gguf: Path, tmp_path: Path, home: Path, keeping: Calibrator
+    desk: Desk, keeping: Calibrator
 ) -> None:
-    certain = Interval(0.9, 0.8, 0.95)
-    careful = replace(keeping, dial=(DialRow(0.8, 0.0, 0.1, 0.999, 60, Interval(0.1, 0.05, 0.2), certain),))
-    save(careful, home / "calibrators" / "mine.json")
-    uri = (tmp_path / "a.py").as_uri()
-    async with editing(answering_gguf, tmp_path, explore=0) as client:
+    certain, uri = Interval(0.9, 0.8, 0.95), desk.uri
+    desk.keep(replace(keeping, dial=(DialRow(0.8, 0.0, 0.1, 0.999, 60, Interval(0.1, 0.05, 0.2), certain),)))
+    async with desk.editing(explore=0) as client:
         assert await client.complete(uri, 0, 2) == []
         status = await client.request("assay/status")
         assert (status["hidden"], status["dial"]["stop"]) == (1, "balanced")
@@ -159,18 +168,10 @@ async def test_at_a_stop_the_evidence_decides_what_comes_by_itself_and_all_is_sh
                 await set_dial(client, wrong)
 
 
-async def test_the_words_of_the_dial_are_those_of_the_language_that_is_asked_about(
-    answering_gguf: Path, tmp_path: Path, home: Path, keeping: Calibrator
-) -> None:
-    right = Interval(0.9, 0.8, 0.95)
-    for language, shown in (("python", 0.1), ("go", 0.5)):
-        row = DialRow(0.8, 0.0, 0.1, 0.9, round(600 * shown), Interval(shown, 0.01, 0.6), right)
-        save(
-            replace(keeping, dial=(row,), fitted_on=replace(keeping.fitted_on, languages=(language,))),
-            home / f"calibrators/{language}.json",
-        )
-    go = (tmp_path / "b.go").as_uri()
-    async with editing(answering_gguf, tmp_path) as client:
+async def test_the_words_of_the_dial_are_those_of_the_language_that_is_asked_about(desk: Desk, keeping: Calibrator) -> None:
+    desk.keep_for_two_languages(keeping)
+    go = (desk.root / "b.go").as_uri()
+    async with desk.editing() as client:
 
         async def words() -> str:
             told = await client.request("assay/dial", {})
@@ -183,7 +184,7 @@ async def test_the_words_of_the_dial_are_those_of_the_language_that_is_asked_abo
         await client.complete(go, 0, 2)
         await client.heard("$/assay/didChangeStatus", "shows 5 of 10")
         assert (await words()).startswith("shows 5 of 10 suggestions")
-        await client.complete((tmp_path / "a.py").as_uri(), 0, 2)
+        await client.complete(desk.uri, 0, 2)
         assert (await words()).startswith("shows 1 in 10 suggestions")
         await client.complete(go, 0, 2)
         told = len(client.notifications)
@@ -193,15 +194,9 @@ async def test_the_words_of_the_dial_are_those_of_the_language_that_is_asked_abo
         assert changed[-1]["dial"]["words"].startswith("shows 1 in 10"), "who shows the status is told"
 
 
-async def test_without_a_document_the_dial_and_the_status_speak_of_all_languages(
-    answering_gguf: Path, tmp_path: Path, home: Path, keeping: Calibrator
-) -> None:
-    for language, shown in (("python", 0.1), ("go", 0.5)):
-        row = DialRow(0.8, 0.0, 0.1, 0.9, round(keeping.evidence.n * shown), Interval(shown, 0.01, 0.6), Interval(0.9, 0.8, 0.95))
-        made = replace(keeping, dial=(row,), fitted_on=replace(keeping.fitted_on, languages=(language,)))
-        save(made, home / f"calibrators/{language}.json")
-    async with client_of(answering_gguf) as client:
-        await client.initialize(root=tmp_path, options={"event": "kept"})
+async def test_without_a_document_the_dial_and_the_status_speak_of_all_languages(desk: Desk, keeping: Calibrator) -> None:
+    desk.keep_for_two_languages(keeping)
+    async with started(desk.model, root=desk.root, options={"event": "kept"}) as client:
         await client.ready()
         told = await client.request("assay/dial", {})
         assert told["stops"][1]["words"].startswith("shows 1 in 3 suggestions")
@@ -211,23 +206,21 @@ async def test_without_a_document_the_dial_and_the_status_speak_of_all_languages
         assert undocumented(told) == set()
 
 
-async def test_with_another_prompt_neither_the_dial_nor_the_status_promises_anything(
-    answering_gguf: Path, tmp_path: Path, home: Path, keeping: Calibrator
-) -> None:
-    save(keeping, home / "calibrators" / "mine.json")
-    async with editing(answering_gguf, tmp_path, context={"headTokens": 7}) as client:
+async def test_with_another_prompt_neither_the_dial_nor_the_status_promises_anything(desk: Desk, keeping: Calibrator) -> None:
+    desk.keep(keeping)
+    async with desk.editing(context={"headTokens": 7}) as client:
         told = await client.request("assay/dial", {})
         status = await client.request("assay/status")
     assert status["dial"]["words"] == told["stops"][1]["words"] == "there are no numbers yet, so all suggestions are shown"
 
 
-async def test_what_was_kept_moves_a_stop(answering_gguf: Path, tmp_path: Path, home: Path, ids: Ids, keeping: Calibrator) -> None:
+async def test_what_was_kept_moves_a_stop(desk: Desk, keeping: Calibrator) -> None:
     certain = Interval(0.9, 0.8, 0.95)
     mine = replace(keeping, dial=(DialRow(0.5, 0.0, 0.1, 0.1, 60, Interval(0.5, 0.4, 0.6), certain),))
-    save(mine, home / "calibrators" / "mine.json")
+    desk.keep(mine)
     fates = [Fate(p, i % 10 < 10 * p, f"d{i % 20}", f"p{i % 8}", calibrator=mine.id) for i in range(200) for p in (0.12, 0.12, 0.32, 0.82)]
-    write_log(home / "events.sqlite3", fates, model=ids[0], prompt=ids[1])
-    async with editing(answering_gguf, tmp_path) as client:
+    desk.write(fates)
+    async with desk.editing() as client:
         told = await client.request("assay/dial", {})
         (threshold,) = told["stops"][1]["thresholds"]
         assert (threshold["source"], threshold["n"], threshold["shown"]) == ("log", 800, 400)
@@ -247,11 +240,9 @@ def readers_of(server: int) -> int:
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="counts processes as Linux tells of them")
-async def test_however_often_the_dial_is_asked_for_at_once_one_process_reads_the_log(
-    answering_gguf: Path, tmp_path: Path, home: Path, ids: Ids
-) -> None:
-    write_log(home / "events.sqlite3", calibrated(1), model=ids[0], prompt=ids[1])
-    async with editing(answering_gguf, tmp_path) as client:
+async def test_however_often_the_dial_is_asked_for_at_once_one_process_reads_the_log(desk: Desk) -> None:
+    desk.write(calibrated(1))
+    async with desk.editing() as client:
         numbers = [client.ask("assay/dial", {}) for _ in range(100)]
         numbers += [client.ask("assay/confidence", {}) for _ in range(20)]
         client.notify("$/cancelRequest", {"id": numbers[0]})
@@ -266,8 +257,8 @@ async def test_however_often_the_dial_is_asked_for_at_once_one_process_reads_the
         assert all(answer["levels"] == dials[0]["levels"] for answer in dials)
 
 
-async def test_where_nothing_is_known_nothing_is_said(answering_gguf: Path, tmp_path: Path) -> None:
-    async with editing(answering_gguf, tmp_path, log={"events": False}) as client:
+async def test_where_nothing_is_known_nothing_is_said(desk: Desk) -> None:
+    async with desk.editing(log={"events": False}) as client:
         told = await client.request("assay/dial", {})
         assert (told["n"], told["labelled"], told["days"], told["groupedBy"], told["evidence"]) == (0, 0, 0, None, [])
         assert all(level["share"] is None and level["right"] is None for level in told["levels"])
@@ -283,12 +274,10 @@ async def test_where_nothing_is_known_nothing_is_said(answering_gguf: Path, tmp_
             await client.request("assay/confidence", {"textDocument": {"uri": "file:///none.py"}})
 
 
-async def test_without_a_log_that_can_be_read_the_evidence_stands_and_it_is_said_why(
-    answering_gguf: Path, tmp_path: Path, home: Path, keeping: Calibrator
-) -> None:
-    save(keeping, home / "calibrators" / "mine.json")
-    (tmp_path / "log").write_text("no log")
-    async with editing(answering_gguf, tmp_path, log={"path": str(tmp_path / "log")}) as client:
+async def test_without_a_log_that_can_be_read_the_evidence_stands_and_it_is_said_why(desk: Desk, keeping: Calibrator) -> None:
+    desk.keep(keeping)
+    (desk.root / "log").write_text("no log")
+    async with desk.editing(log={"path": str(desk.root / "log")}) as client:
         dial, confidence = await client.request("assay/dial", {}), await client.request("assay/confidence", {})
         assert "not a log of Assay" in dial["logTrouble"]
         assert "not a log of Assay" in confidence["logTrouble"]
@@ -299,21 +288,19 @@ async def test_without_a_log_that_can_be_read_the_evidence_stands_and_it_is_said
         with pytest.raises(RpcError, match=r"assay/recalibrate: .*not a log of Assay") as error:
             await client.request("assay/recalibrate", {})
         assert error.value.code == -32803
-    assert (tmp_path / "log").read_text() == "no log"
+    assert (desk.root / "log").read_text() == "no log"
 
 
-async def test_the_confidence_is_told_with_its_evidence_and_what_the_log_says_of_the_same(
-    answering_gguf: Path, tmp_path: Path, home: Path, ids: Ids, keeping: Calibrator
-) -> None:
-    save(keeping, home / "calibrators" / "mine.json")
+async def test_the_confidence_is_told_with_its_evidence_and_what_the_log_says_of_the_same(desk: Desk, keeping: Calibrator) -> None:
+    desk.keep(keeping)
     fates = [replace(fate, calibrator=keeping.id) for fate in calibrated(0)]
     matching = replace(keeping, event="exact_match")
-    save(matching, home / "calibrators" / "other.json")
+    desk.keep(matching, "other.json")
     more = [Fate(0.9, None), Fate(0.9, False, event="exact_match", calibrator=matching.id), Fate(0.9, False)]  # another calibrator's
-    write_log(home / "events.sqlite3", [*fates, *more], model=ids[0], prompt=ids[1])
-    async with editing(answering_gguf, tmp_path) as client:
+    desk.write([*fates, *more])
+    async with desk.editing() as client:
         told = await client.request("assay/confidence", {})
-        assert (told["event"], told["language"], told["model"]["id"]) == ("kept", "python", ids[0])
+        assert (told["event"], told["language"], told["model"]["id"]) == ("kept", "python", desk.ids[0])
         assert undocumented({**told, "log": {**told["log"], "endings": {}}}) == set()
         tasks = {task["task"]: task for task in told["tasks"]}
         assert set(tasks) == {"line", "line_rest", "line_middle", "block", "function"}
@@ -332,7 +319,7 @@ async def test_the_confidence_is_told_with_its_evidence_and_what_the_log_says_of
         ]
         log = told["log"]
         kept = sum(fate.kept is True for fate in fates)
-        assert (log["path"], log["showings"], log["labelled"], log["kept"]) == (str(home / "events.sqlite3"), 303, 302, kept)
+        assert (log["path"], log["showings"], log["labelled"], log["kept"]) == (str(desk.home / "events.sqlite3"), 303, 302, kept)
         assert log["endings"] == {"accepted": 302, "ignored": 1}
         assert sum(b["n"] for b in log["reliability"]) == 300
         assert sum(round(b["rate"] * b["n"]) for b in log["reliability"]) == kept
@@ -345,20 +332,17 @@ async def test_the_confidence_is_told_with_its_evidence_and_what_the_log_says_of
         assert told["log"]["labelled"] == 302
 
 
-async def test_a_number_that_a_study_refutes_is_in_no_answer_unless_the_user_wants_it(
-    answering_gguf: Path, tmp_path: Path, home: Path, keeping: Calibrator
-) -> None:
-    file = home / "calibrators" / "mine.json"
-    save(keeping, file)
+async def test_a_number_that_a_study_refutes_is_in_no_answer_unless_the_user_wants_it(desk: Desk, keeping: Calibrator) -> None:
+    file = desk.keep(keeping)
 
     async def states(client: Client) -> tuple[str, str, bool, list[str]]:
-        (answer,) = await client.complete((tmp_path / "a.py").as_uri(), 0, 2, invoked=True)
+        (answer,) = await client.complete(desk.uri, 0, 2, invoked=True)
         said = answer["command"]["arguments"][0]["confidence"]
         task = (await client.request("assay/confidence", {}))["tasks"][1]["calibrator"]
         dial, status = await client.request("assay/dial", {}), await client.request("assay/status")
         return said["status"], task["status"], bool(dial["evidence"]), status["notes"]
 
-    async with editing(answering_gguf, tmp_path, alternatives=1) as client:
+    async with desk.editing(alternatives=1) as client:
         assert await states(client) == ("informative", "informative", True, [])
         refuted = figure("M3", Interval(-0.2, -0.3, -0.1), 400, 20, "project", "> 0")
         table.save(
@@ -374,19 +358,17 @@ async def test_a_number_that_a_study_refutes_is_in_no_answer_unless_the_user_wan
                 await asyncio.sleep(0.02)
 
 
-async def test_too_few_labels_are_told_with_how_many_are_needed(answering_gguf: Path, tmp_path: Path, home: Path, ids: Ids) -> None:
-    write_log(home / "events.sqlite3", calibrated(0, 20), model=ids[0], prompt=ids[1])
-    write_log(home / "events.sqlite3", calibrated(1, 200), model=ids[0], prompt="d" * 16)  # of a prompt that is no longer shown
-    async with editing(answering_gguf, tmp_path) as client:
+async def test_too_few_labels_are_told_with_how_many_are_needed(desk: Desk) -> None:
+    desk.write(calibrated(0, 20))
+    desk.write(calibrated(1, 200), model=desk.ids[0], prompt="d" * 16)  # of a prompt that is no longer shown
+    async with desk.editing() as client:
         told = (await client.request("assay/confidence", {}))["recalibrate"]
         assert (told["possible"], told["labelled"], told["needed"]) == (False, 20, 25)
         assert "line_rest has 20 labels" in told["reason"]
         assert "at least 25 labels, with at least 5 kept and 5 not kept" in told["reason"]
 
 
-async def test_recalibrating_writes_a_calibrator_that_the_server_uses_at_once(
-    answering_gguf: Path, tmp_path: Path, home: Path, ids: Ids
-) -> None:
+async def test_recalibrating_writes_a_calibrator_that_the_server_uses_at_once(desk: Desk) -> None:
     rng = random.Random(0)
     fates = []
     for number in range(300):
@@ -394,8 +376,8 @@ async def test_recalibrating_writes_a_calibrator_that_the_server_uses_at_once(
         fates.append(
             Fate(None, rng.random() < 1 / (1 + 2.718 ** (-2 - 1.5 * total)), f"d{number % 9}", f"p{number % 7}", total_logprob=total)
         )
-    write_log(home / "events.sqlite3", fates, model=ids[0], prompt=ids[1])
-    async with editing(answering_gguf, tmp_path) as client:
+    desk.write(fates)
+    async with desk.editing() as client:
         first, second = client.ask("assay/recalibrate", {}), client.ask("assay/recalibrate", {})
         with pytest.raises(RpcError, match="running already") as error:
             await client.answer(second)
@@ -404,7 +386,7 @@ async def test_recalibrating_writes_a_calibrator_that_the_server_uses_at_once(
         (one,) = told["written"]
         assert (one["task"], one["event"], one["n"], one["status"]) == ("line_rest", "kept", 300, "informative")
         assert (one["positives"], told["refused"]) == (sum(fate.kept is True for fate in fates), [])
-        assert Path(one["path"]).parent == home / "calibrators"
+        assert Path(one["path"]).parent == desk.home / "calibrators"
         assert one["skill"]["low"] > 0
         assert (await client.heard("$/progress", "written"))["value"]["message"] == "1 calibrator written, 0 refused"
         while not (used := (await client.request("assay/confidence", {}))["tasks"][1]["calibrator"]):
@@ -415,13 +397,11 @@ async def test_recalibrating_writes_a_calibrator_that_the_server_uses_at_once(
         assert (await client.heard("$/progress", '"token": "mine"'))["value"]["kind"] == "begin"
 
 
-async def test_a_recalibration_ends_with_its_request_and_with_the_server(
-    answering_gguf: Path, tmp_path: Path, home: Path, ids: Ids, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_log(home / "events.sqlite3", calibrated(0, 30), model=ids[0], prompt=ids[1])
+async def test_a_recalibration_ends_with_its_request_and_with_the_server(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.write(calibrated(0, 30))
     slow = "import assay.server.features.recalibrate as c\nc.RECALIBRATING = ('-c', 'import time; time.sleep(600)', '--log')\n"
     monkeypatch.setattr(client_module, "SERVE", slow + SERVE)
-    async with editing(answering_gguf, tmp_path) as client:
+    async with desk.editing() as client:
         number = client.ask("assay/recalibrate", {})
         before = set(await children(client, 2))
         client.notify("$/cancelRequest", {"id": number})
@@ -452,12 +432,12 @@ async def children(client: Client, count: int) -> list[str]:
 
 
 async def test_that_a_calibrator_no_longer_holds_is_said_once_ever_and_stays_in_the_status(
-    answering_gguf: Path, tmp_path: Path, home: Path, ids: Ids, keeping: Calibrator, monkeypatch: pytest.MonkeyPatch
+    desk: Desk, keeping: Calibrator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     soon = "import assay.server.confidence.hourly as d\nd.FIRST_S = d.AGAIN_S = d._BUSY_S = 0.1\n"
     monkeypatch.setattr(client_module, "SERVE", soon + SERVE)
-    save(keeping, home / "calibrators" / "mine.json")
-    log = home / "events.sqlite3"
+    desk.keep(keeping)
+    log = desk.home / "events.sqlite3"
 
     async def drifted(client: Client) -> dict[str, Any]:
         async with asyncio.timeout(TIMEOUT_S):
@@ -470,11 +450,11 @@ async def test_that_a_calibrator_no_longer_holds_is_said_once_ever_and_stays_in_
 
     # what holds, what another calibrator said, and what ended in no label say nothing
     quiet = [*of_it(calibrated(0, 400)), *calibrated(1, 400, shift=0.5), *of_it([Fate(0.9)] * 400)]
-    write_log(log, quiet, model=ids[0], prompt=ids[1])
-    async with editing(answering_gguf, tmp_path) as client:
+    desk.write(quiet)
+    async with desk.editing() as client:
         await asyncio.sleep(0.5)
         assert (await client.request("assay/status"))["drift"] is None
-        write_log(log, of_it(calibrated(2, 300, shift=0.4)), model=ids[0], prompt=ids[1], days_ago=1)
+        desk.write(of_it(calibrated(2, 300, shift=0.4)), days_ago=1)
         with closing(sqlite3.connect(log, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")  # until this ends the server can't write down whom it told
             drift = await drifted(client)
@@ -490,19 +470,19 @@ async def test_that_a_calibrator_no_longer_holds_is_said_once_ever_and_stays_in_
     with EventLog(log) as opened:
         (said,) = [row.event for row in opened.rows() if isinstance(row.event, DriftFound)]
     assert (said.calibrator, said.direction, said.n) == (keeping.id, "too_high", 700)
-    async with editing(answering_gguf, tmp_path) as client:
+    async with desk.editing() as client:
         assert (await drifted(client))["calibrator"] == keeping.id
         await asyncio.sleep(0.5)
         assert "no longer hold" not in json.dumps(client.notifications)
     monkeypatch.setattr(client_module, "SERVE", soon.replace("d.AGAIN_S = ", "") + SERVE)
-    async with editing(answering_gguf, tmp_path) as client:
+    async with desk.editing() as client:
         await drifted(client)
         for event, told in (("exact_match", False), ("kept", True)):
             client.notify("workspace/didChangeConfiguration", {"settings": {"event": event}})
             async with asyncio.timeout(TIMEOUT_S):
                 while ((await client.request("assay/status"))["drift"] is not None) != told:
                     await asyncio.sleep(0.05)
-        (home / "calibrators" / "mine.json").unlink()  # of one that is gone nobody needs to know
+        (desk.home / "calibrators" / "mine.json").unlink()  # of one that is gone nobody needs to know
         async with asyncio.timeout(TIMEOUT_S):
             while (await client.request("assay/status"))["drift"] is not None:
                 await asyncio.sleep(0.05)

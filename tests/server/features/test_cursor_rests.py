@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ...inference.completion_server import Speech, serving
-from ..client import client_of, place
+from ..client import place, started
 from ..logged import requests_of
 
 pytestmark = pytest.mark.slow
@@ -18,8 +18,7 @@ URI = "file:///project/main.py"
 
 async def sources(gguf: Path, log: Path, rests: tuple[int, int], asks: tuple[int, int], uri: str = URI, **options: Any) -> list[str]:
     """Where the answer to a request comes from behind a cursor that rested."""
-    async with client_of(gguf) as client:
-        await client.initialize(options={"log": {"path": str(log)}, **options})
+    async with started(gguf, options={"log": {"path": str(log)}, **options}) as client:
         await client.ready()
         client.open(uri, "a?\nwhat is b?\n")
         client.notify("assay/cursorRests", place(uri, *rests))
@@ -40,8 +39,7 @@ async def test_what_is_asked_where_the_cursor_rested_is_prepared(
     [({}, True), ({"speculate": False}, False), ({"automatic": False}, False), ({"disabledLanguages": ["python"]}, False)],
 )
 async def test_nothing_is_prepared_that_may_not_come_by_itself(answering_gguf: Path, options: dict[str, Any], prepared: bool) -> None:
-    async with client_of(answering_gguf) as client:
-        await client.initialize(options=options)
+    async with started(answering_gguf, options=options) as client:
         await client.ready()
         client.open(URI, "a?\n")
         client.notify("assay/cursorRests", place(URI, 0, 2))
@@ -52,17 +50,14 @@ async def test_nothing_is_prepared_that_may_not_come_by_itself(answering_gguf: P
 
 
 async def test_a_file_with_secrets_is_not_read_and_one_that_rests_while_the_model_loads_is_read_then(answering_gguf: Path) -> None:
-    async with client_of(answering_gguf) as client:
-        await client.initialize()
+    async with started(answering_gguf) as client:
         client.open("file:///project/.env", "a?\n")
         client.notify("assay/cursorRests", place("file:///project/.env", 0, 2))
         await client.ready()
         client.open(URI, "a?\n")
         await client.request("assay/context", place(URI, 0, 2))
         assert (await client.request("assay/status"))["work"]["decoded_tokens"] == 0
-    async with client_of(answering_gguf) as client:
-        await client.initialize()
-        client.open(URI, "a?\n")
+    async with started(answering_gguf, "a?\n", uri=URI) as client:
         client.notify("assay/cursorRests", place(URI, 0, 2))
         await client.ready()
         await client.request("assay/context", place(URI, 0, 2))
@@ -72,8 +67,7 @@ async def test_a_file_with_secrets_is_not_read_and_one_that_rests_while_the_mode
 async def test_a_server_is_not_asked_because_a_cursor_rests() -> None:
     speech = Speech()
     with serving(speech) as address:
-        async with client_of(address) as client:
-            await client.initialize()
+        async with started(address) as client:
             await client.ready()
             client.open(URI, "a?\n")
             asked = len(speech.asked)
@@ -84,8 +78,7 @@ async def test_a_server_is_not_asked_because_a_cursor_rests() -> None:
 
 
 async def test_a_rest_without_a_place_is_named_in_the_log_and_ends_nothing(answering_gguf: Path) -> None:
-    async with client_of(answering_gguf) as client:
-        await client.initialize()
+    async with started(answering_gguf) as client:
         client.notify("assay/cursorRests", {"position": "here"})
         client.open(URI, "a?")
         assert await client.complete(URI, 0, 2)

@@ -7,12 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ..client import client_of, place, span
+from ..client import URI, client_of, place, span, started
 from ..logged import requests_of
 
 pytestmark = pytest.mark.slow
-
-URI = "file:///project/a.py"
 
 
 async def test_a_client_without_inline_completion_gets_an_item_of_the_menu(answering_gguf: Path) -> None:
@@ -57,16 +55,13 @@ async def test_the_menu_is_registered_and_taken_back_as_the_setting_changes_wher
             assert one["method"] == "textDocument/completion"
             where = {"textDocument": {"uri": URI}, "position": {"line": 0, "character": 2}}
             assert len((await client.request("textDocument/completion", where))["items"]) == (setting == "on")
-    async with client_of(answering_gguf) as client:
-        await client.initialize(registers=True)
+    async with started(answering_gguf, registers=True) as client:
         await client.ready()
         assert not [request for request in client.requests if request["method"] == "client/registerCapability"]
 
 
 async def test_the_menu_comes_when_the_editor_wants_it_also_where_nothing_else_comes_by_itself(answering_gguf: Path) -> None:
-    async with client_of(answering_gguf) as client:
-        await client.initialize(options={"automatic": False, "plainCompletion": "on"})
-        client.open(URI, "x?")
+    async with started(answering_gguf, "x?", options={"automatic": False, "plainCompletion": "on"}) as client:
         assert await client.complete(URI, 0, 2) == []
         for how in ({}, {"context": {"triggerKind": 1}}, {"context": {"triggerKind": 3}}):
             where = {"textDocument": {"uri": URI}, "position": {"line": 0, "character": 2}, **how}
@@ -74,9 +69,7 @@ async def test_the_menu_comes_when_the_editor_wants_it_also_where_nothing_else_c
 
 
 async def test_what_is_selected_in_the_menu_counts_as_typed(answering_gguf: Path) -> None:
-    async with client_of(answering_gguf) as client:
-        await client.initialize()
-        client.open(URI, "pri")
+    async with started(answering_gguf, "pri") as client:
         selected = {"range": span(0, 0, 0, 3), "text": "print?"}
         params = place(URI, 0, 3) | {"context": {"triggerKind": 2, "selectedCompletionInfo": selected}}
         (item,) = (await client.request("textDocument/inlineCompletion", params))["items"]
@@ -89,12 +82,9 @@ async def test_what_is_selected_in_the_menu_counts_as_typed(answering_gguf: Path
 
 
 async def test_an_item_of_the_menu_that_is_selected_decides_what_is_asked_and_is_part_of_what_is_accepted(
-    answering_gguf: Path, tmp_path: Path
+    answering_gguf: Path, log: Path
 ) -> None:
-    log = tmp_path / "log.sqlite3"
-    async with client_of(answering_gguf) as client:
-        await client.initialize(options={"inStrings": False, "log": {"path": str(log)}})
-        client.open(URI, 'x = "')
+    async with started(answering_gguf, 'x = "', options={"inStrings": False, "log": {"path": str(log)}}) as client:
         selected = {"range": span(0, 4, 0, 5), "text": "y\n?"}
         params = place(URI, 0, 5) | {"context": {"triggerKind": 2, "selectedCompletionInfo": selected}}
         (item,) = (await client.request("textDocument/inlineCompletion", params))["items"]

@@ -17,7 +17,7 @@ from assay.server.confidence import calibration_process
 from assay.server.confidence.calibration_process import CommandProcess, arguments_of
 from assay.server.confidence.child_process import ChildProcessFailed
 
-from ..client import Client, RpcError, client_of
+from ..client import Client, RpcError, client_of, started
 
 pytestmark = pytest.mark.slow
 
@@ -27,9 +27,7 @@ REQUEST = "assay/calibrateModel"
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("ASSAY_DATA_HOME", str(tmp_path / "data"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+def project(tmp_path: Path, own_home: Path) -> Path:
     folder = tmp_path / "shop"
     folder.mkdir()
     (folder / "shop.py").write_text("".join(FUNCTION.format(n=n) for n in range(9)))
@@ -59,8 +57,7 @@ async def test_the_user_is_asked_of_a_model_without_numbers_and_never_again_once
         assert [action["title"] for action in asked["actions"]] == ["Not now", "Calibrate", "Never for this model"]
         await until_declined(model["id"])
     assert is_declined(model["id"], datetime.now(UTC) + timedelta(days=3000))
-    async with client_of(tiny_gguf) as client:
-        await client.initialize(root=project, asks=True)
+    async with started(tiny_gguf, root=project, asks=True) as client:
         await client.ready()
         with pytest.raises(RpcError):  # whatever is asked comes before this answer
             await client.request(REQUEST, {"minutes": 0})
@@ -79,8 +76,7 @@ async def test_not_now_is_for_a_week_and_a_closed_question_for_this_session(tiny
 
 async def test_neovim_whose_questions_hold_the_editor_is_told_the_command_once(tiny_gguf: Path, project: Path) -> None:
     for heard in (True, False):
-        async with client_of(tiny_gguf) as client:
-            await client.initialize(root=project, asks=True, name="Neovim")
+        async with started(tiny_gguf, root=project, asks=True, name="Neovim") as client:
             model = (await client.ready())["model"]["id"]
             if heard:
                 await client.heard("window/showMessage", ":Assay calibrate")
@@ -109,8 +105,7 @@ async def test_with_the_embedded_model_the_user_is_told_once_of_larger_ones(proj
 
 
 async def test_a_yes_asks_the_model_and_tells_what_came_of_it(tiny_gguf: Path, project: Path) -> None:
-    async with client_of(tiny_gguf) as client:
-        await client.initialize(root=project, progress=True)
+    async with started(tiny_gguf, root=project, progress=True) as client:
         await client.ready()
         # More minutes than it takes: it ends when everything was asked, on a busy machine as well.
         found = await client.request(REQUEST, {"minutes": 60, "project": True, "workDoneToken": "mine"})
@@ -121,8 +116,7 @@ async def test_a_yes_asks_the_model_and_tells_what_came_of_it(tiny_gguf: Path, p
 
 
 async def test_a_request_that_is_cancelled_ends_the_work_and_a_second_one_is_refused(tiny_gguf: Path, project: Path) -> None:
-    async with client_of(tiny_gguf) as client:
-        await client.initialize(root=project)
+    async with started(tiny_gguf, root=project) as client:
         await client.ready()
         first = client.ask(REQUEST, {"minutes": 60})
         with pytest.raises(RpcError, match="running already"):
@@ -185,10 +179,10 @@ async def test_what_goes_wrong_is_said_in_the_words_of_the_command(project: Path
         await CommandProcess().run(arguments, project, lambda _: None)
 
 
-def test_an_answer_that_can_not_be_read_counts_so_that_nobody_is_asked_twice(project: Path) -> None:
+def test_an_answer_that_can_not_be_read_counts_so_that_nobody_is_asked_twice(own_home: Path) -> None:
     assert not is_declined("0" * 16)
     decline("0" * 16)
     assert is_declined("0" * 16)
-    (file,) = (project.parent / "data").rglob("*.json")
+    (file,) = own_home.rglob("*.json")
     file.write_text("{")
     assert is_declined("0" * 16)

@@ -11,7 +11,7 @@ from hub_server import hub_of
 
 from assay.inference.hub.catalogue import catalogue
 
-from ..client import RpcError, client_of
+from ..client import RpcError, started
 
 pytestmark = pytest.mark.slow
 
@@ -28,8 +28,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 async def test_the_models_of_the_machine_and_of_the_folders_that_are_set(home: Path, tiny_gguf: Path) -> None:
     ollama_model(home / "ollama", tiny_gguf, "coder:1b")
     mine = put(tiny_gguf, home / "mine/mine.gguf")
-    async with client_of(tiny_gguf) as client:
-        await client.initialize(options={"modelFolders": [str(home / "mine")]})
+    async with started(tiny_gguf, options={"modelFolders": [str(home / "mine")]}) as client:
         loaded = (await client.ready())["model"]
         found = await client.request("assay/models", {})
         names = [model["name"] for model in found["models"]]
@@ -45,8 +44,7 @@ async def test_a_model_that_is_chosen_by_its_name_is_opened_and_the_next_step_to
     home: Path, tiny_gguf: Path, answering_gguf: Path
 ) -> None:
     ollama_model(home / "ollama", answering_gguf, "coder:1b")
-    async with client_of(tiny_gguf) as client:
-        await client.initialize()
+    async with started(tiny_gguf) as client:
         await client.ready()
         client.notify("workspace/didChangeConfiguration", {"settings": {"model": "ollama:coder:1b"}})
         found = await client.request("assay/checkModel", {"model": "ollama:coder:1b"})
@@ -68,8 +66,7 @@ async def test_a_model_that_is_chosen_by_its_name_is_opened_and_the_next_step_to
 
 
 async def test_the_next_step_of_the_model_that_the_server_was_started_with_names_that_model(tiny_gguf: Path) -> None:
-    async with client_of(tiny_gguf) as client:
-        await client.initialize(options={"modelOptions": {"context": 400}})
+    async with started(tiny_gguf, options={"modelOptions": {"context": 400}}) as client:
         await client.ready()
         found = await client.request("assay/checkModel", {"model": None})
     assert found["command"] == f"assay calibrate model --model {tiny_gguf} --context 400"
@@ -85,8 +82,7 @@ async def test_a_model_is_downloaded_with_progress_and_a_cancelled_download_goes
     with hub_of(tiny_gguf.read_bytes()) as hub:
         monkeypatch.setenv("HF_ENDPOINT", hub.endpoint)
         hub.held_at = len(hub.content) // 2
-        async with client_of(tiny_gguf) as client:
-            await client.initialize()
+        async with started(tiny_gguf) as client:
             await client.ready()
             offered = (await client.request("assay/modelsToGet", {}))["models"]
             assert {model["name"]: model["path"] for model in offered}[name] is None

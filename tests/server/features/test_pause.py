@@ -12,11 +12,9 @@ import pytest
 from assay.calibration.log.event_log import EventLog
 from assay.calibration.log.events import RequestEnded
 
-from ..client import Client, RpcError, client_of, span
+from ..client import URI, Client, RpcError, span, started
 
 pytestmark = pytest.mark.slow
-
-URI = "file:///project/a.py"
 
 
 async def pause(client: Client, *arguments: Any) -> Any:
@@ -28,9 +26,7 @@ async def status(client: Client, name: str) -> Any:
 
 
 async def test_in_a_pause_only_what_is_invoked_comes_and_nothing_is_prepared(answering_gguf: Path) -> None:
-    async with client_of(answering_gguf) as client:
-        await client.initialize()
-        client.open(URI, "x?")
+    async with started(answering_gguf, "x?") as client:
         await client.ready()
         until = await pause(client, {"minutes": 10})
         in_ten_minutes = datetime.now(UTC) + timedelta(minutes=10)
@@ -53,9 +49,7 @@ async def test_in_a_pause_only_what_is_invoked_comes_and_nothing_is_prepared(ans
 
 
 async def test_a_pause_ends_by_itself_and_the_editor_is_told(answering_gguf: Path) -> None:
-    async with client_of(answering_gguf) as client:
-        await client.initialize()
-        client.open(URI, "x?")
+    async with started(answering_gguf, "x?") as client:
         await client.ready()
         await pause(client, {"minutes": 60})
         await pause(client, {"minutes": 0.005})  # another end takes the place of the first
@@ -67,46 +61,23 @@ async def test_a_pause_ends_by_itself_and_the_editor_is_told(answering_gguf: Pat
         assert len(await client.complete(URI, 0, 2)) == 1
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        [],
-        [{}],
-        [10],
-        [{"minutes": "10"}],
-        [{"minutes": True}],
-        [{"minutes": -1}],
-        [{"minutes": 1441}],
-        [{"minutes": 5}, 1],
-        [{"minutes": 10**400}],
-    ],
-)
-async def test_what_is_no_pause_is_refused_with_what_it_should_be(tiny_gguf: Path, arguments: list[Any]) -> None:
-    async with client_of(tiny_gguf) as client:
-        await client.initialize()
-        with pytest.raises(RpcError, match=r"assay.pause: .*minutes.* from 0 to 1440") as refused:
-            await pause(client, *arguments)
-        assert refused.value.code == -32602
+WRONG = ["[{}]", "[10]", *(f'[{{"minutes": {minutes}}}]' for minutes in ('"10"', "true", "-1", "1441", "NaN", "-Infinity", "1e400"))]
+
+
+async def test_what_is_no_pause_is_refused_with_what_it_should_be(tiny_gguf: Path) -> None:
+    async with started(tiny_gguf) as client:
+        for arguments in ("[]", *WRONG, '[{"minutes": 5}, 1]', f'[{{"minutes": -1{"0" * 400}}}]'):
+            params = f'{{"command": "assay.pause", "arguments": {arguments}}}'
+            client.raw(f'{{"jsonrpc": "2.0", "id": 77, "method": "workspace/executeCommand", "params": {params}}}'.encode())
+            with pytest.raises(RpcError, match=r"assay.pause: .*minutes.* from 0 to 1440") as refused:
+                await client.answer(77)
+            assert refused.value.code == -32602
         assert await status(client, "paused") is None
 
 
-@pytest.mark.parametrize("minutes", ["NaN", "Infinity", "-Infinity", "1e400", "-1" + "0" * 400])
-async def test_a_number_of_minutes_that_no_clock_has_is_refused(tiny_gguf: Path, minutes: str) -> None:
-    message = (
-        '{"jsonrpc":"2.0","id":77,"method":"workspace/executeCommand","params":{"command":"assay.pause","arguments":[{"minutes":%s}]}}'
-    )
-    async with client_of(tiny_gguf) as client:
-        await client.initialize()
-        client.raw((message % minutes).encode())
-        with pytest.raises(RpcError, match=r"assay.pause: .*minutes.* from 0 to 1440") as refused:
-            await client.answer(77)
-        assert refused.value.code == -32602
-
-
 async def test_each_hidden_generation_is_counted_once_in_the_status_and_in_the_log(answering_gguf: Path, tmp_path: Path) -> None:
-    async with client_of(answering_gguf) as client:
-        await client.initialize(options={"showUncalibrated": False, "explore": 0, "log": {"path": str(tmp_path / "log")}})
-        client.open(URI, "x?")
+    options = {"showUncalibrated": False, "explore": 0, "log.path": str(tmp_path / "log")}
+    async with started(answering_gguf, "x?", options=options) as client:
         assert await client.complete(URI, 0, 2) == []
         assert (await client.heard("$/assay/didChangeStatus", '"hidden": 1'))["hidden"] == 1
         client.change(URI, 2, {"range": span(0, 2, 0, 2), "text": " ans"})

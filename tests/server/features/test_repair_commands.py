@@ -11,7 +11,7 @@ from assay.calibration.log.event_log import EventLog
 from assay.calibration.log.events import RetentionChecked, ShowingEnded, ShowingSeen
 from assay.inference.opening import EMBEDDED
 
-from ..client import Client, client_of
+from ..client import Client, started
 from .test_code_actions import HERE, TEXT, URI, edited, repairing
 
 pytestmark = pytest.mark.slow
@@ -36,8 +36,7 @@ def makes_edits(client: Client, *, applied: bool = True) -> list[str]:
     return texts
 
 
-async def test_who_has_no_list_is_asked_by_a_message_and_what_was_chosen_is_put_in_and_logged(tmp_path: Path) -> None:
-    log = tmp_path / "log"
+async def test_who_has_no_list_is_asked_by_a_message_and_what_was_chosen_is_put_in_and_logged(log: Path) -> None:
     async with repairing(**{"log.path": str(log)}) as client:
         texts, asked = makes_edits(client), []
 
@@ -67,8 +66,7 @@ async def test_who_has_no_list_is_asked_by_a_message_and_what_was_chosen_is_put_
     assert looks == [(None, 1.0, ""), (None, 0.0, "undone"), (None, 0.0, ""), (15, None, "closed")]
 
 
-async def test_who_closes_the_list_gets_no_edit_and_it_is_logged_as_rejected(tmp_path: Path) -> None:
-    log = tmp_path / "log"
+async def test_who_closes_the_list_gets_no_edit_and_it_is_logged_as_rejected(log: Path) -> None:
     async with repairing(**{"log.path": str(log)}) as client:
         texts = makes_edits(client)
         _, action = await client.actions(URI, HERE)
@@ -100,9 +98,7 @@ async def test_an_edit_that_the_client_does_not_make_is_told() -> None:
 
 
 async def test_a_client_that_does_not_resolve_gets_commands() -> None:
-    async with client_of(EMBEDDED) as client:
-        await client.initialize()
-        client.open(URI, TEXT)
+    async with started(EMBEDDED, TEXT, uri=URI) as client:
         repair, choose = await client.actions(URI, HERE)
         assert (repair["command"], choose["command"]) == ("assay.repair", "assay.chooseRepair")
         makes_edits(client, applied=False)

@@ -7,38 +7,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bare_python import make_bare_python
 from clamp_project import BASKET, BASKET_TESTS, CLAMP, CLAMP_TESTS
 from shop_project import isolated, write
 
 from assay.calibration.trust import TESTS, remember, remembered
 from assay.inference.opening import EMBEDDED
-from assay.server.repairs.found import Found
-from assay.server.repairs.lines import Lines
 from assay.server.repairs.titles import title_of
-from assay.suggestion.repair.repairs import Repairs
 from assay.suggestion.repair.verified import Verification
 
-from ..client import Client, client_of, span
+from ..client import Client, client_of, span, started
 from ..logged import requests_of
 from ..repairs.repair_of import repair_of
 
 SLOW_S = 300.0
 
 
-def _repairs(*names: str) -> Repairs:
-    return Repairs(tuple(map(repair_of, names)), (), {}, None)
-
-
-@pytest.fixture(scope="module")
-def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_bare_python(tmp_path_factory.mktemp("environment"))
-
-
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("ASSAY_DATA_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+def project(tmp_path: Path, own_home: Path) -> Path:
     return write(tmp_path / "project", {"clamp.py": CLAMP, "test_clamp.py": CLAMP_TESTS})
 
 
@@ -65,10 +50,12 @@ def told(client: Client) -> str:
 
 
 @pytest.mark.slow
-async def test_with_consent_repairs_that_the_tests_refuse_go_away_and_the_others_say_what_they_mend(project: Path, python: Path) -> None:
+async def test_with_consent_repairs_that_the_tests_refuse_go_away_and_the_others_say_what_they_mend(
+    project: Path, bare_python: Path
+) -> None:
     isolated()
     uri = (project / "clamp.py").as_uri()
-    options = {"memory": "file", "repair.candidates": 8, "repair.maxMs": 60_000, "tests.python": str(python)}
+    options = {"memory": "file", "repair.candidates": 8, "repair.maxMs": 60_000, "tests.python": str(bare_python)}
     async with client_of(EMBEDDED) as client:
         client.answers = False
         await client.initialize(root=project, options=options, resolves=True)
@@ -97,22 +84,18 @@ async def test_with_consent_repairs_that_the_tests_refuse_go_away_and_the_others
 
 @pytest.mark.slow
 async def test_the_best_repair_that_passes_is_put_in_also_where_as_many_as_are_shown_do_not(
-    project: Path, python: Path, tmp_path: Path
+    project: Path, bare_python: Path, tmp_path: Path
 ) -> None:
     isolated()
     write(project, {"clamp.py": BASKET, "test_clamp.py": BASKET_TESTS})
     remember(project, trusted=True, about=TESTS)
     uri, line, log = (project / "clamp.py").as_uri(), 9, tmp_path / "log"
-    options = {"memory": "file", "repair.candidates": 1, "repair.maxMs": 60_000, "tests.python": str(python)}
-    async with client_of(EMBEDDED) as client:
-        await client.initialize(root=project, options=options | {"repair.verify": False}, resolves=True)
-        client.open(uri, BASKET)
+    options = {"memory": "file", "repair.candidates": 1, "repair.maxMs": 60_000, "tests.python": str(bare_python)}
+    async with started(EMBEDDED, BASKET, uri=uri, root=project, options=options | {"repair.verify": False}, resolves=True) as client:
         (unverified,) = (await found_at(client, uri, line))["repairs"]
         assert "<= self.limit" not in unverified["text"]
         await client.leave()
-    async with client_of(EMBEDDED) as client:
-        await client.initialize(root=project, options=options | {"log.path": str(log)}, resolves=True)
-        client.open(uri, BASKET)
+    async with started(EMBEDDED, BASKET, uri=uri, root=project, options=options | {"log.path": str(log)}, resolves=True) as client:
         (change,) = (await put_in(client, uri, line))["edit"]["documentChanges"]
         assert [edit["newText"] for edit in change["edits"]] == ["="]
         found = await found_at(client, uri, line)
@@ -125,13 +108,13 @@ async def test_the_best_repair_that_passes_is_put_in_also_where_as_many_as_are_s
 
 
 @pytest.mark.slow
-async def test_who_gets_a_repair_that_is_not_verified_yet_is_told_why_each_time(project: Path, python: Path) -> None:
+async def test_who_gets_a_repair_that_is_not_verified_yet_is_told_why_each_time(project: Path, bare_python: Path) -> None:
     isolated()
     uri = (project / "clamp.py").as_uri()
     write(project, {"test_slow.py": "import time\n\n\ndef test_slow():\n    time.sleep(30)\n"})
     async with client_of(EMBEDDED) as client:
         client.answers = False
-        await client.initialize(root=project, options={"repair.maxMs": 3_000, "tests.python": str(python)}, resolves=True)
+        await client.initialize(root=project, options={"repair.maxMs": 3_000, "tests.python": str(bare_python)}, resolves=True)
         client.open(uri, CLAMP)
         for count in (1, 2):
             assert "edit" in await put_in(client, uri, 3)
@@ -172,8 +155,7 @@ async def test_who_has_answered_is_not_told_that_they_are_being_asked(project: P
 @pytest.mark.slow
 async def test_why_no_tests_know_a_file_is_in_the_log_and_nothing_is_said_where_the_user_said_no(project: Path) -> None:
     uri = (project / "notes.js").as_uri()
-    async with client_of(EMBEDDED) as client:
-        await client.initialize(root=project, resolves=True)
+    async with started(EMBEDDED, root=project, resolves=True) as client:
         client.open(uri, "function f(a) {\n  return a + 1;\n}\n", language="javascript")
         assert "edit" in await put_in(client, uri, 1)
         await client.heard("window/logMessage", "not verified: only the tests of Python files are run")
@@ -181,9 +163,7 @@ async def test_why_no_tests_know_a_file_is_in_the_log_and_nothing_is_said_where_
         await client.leave()
     remember(project, trusted=False, about=TESTS)
     uri = (project / "clamp.py").as_uri()
-    async with client_of(EMBEDDED) as client:
-        await client.initialize(root=project, resolves=True)
-        client.open(uri, CLAMP)
+    async with started(EMBEDDED, CLAMP, uri=uri, root=project, resolves=True) as client:
         assert "edit" in await put_in(client, uri, 3)
         assert "not verified" not in told(client)
         await client.leave()
@@ -198,9 +178,3 @@ def test_a_title_says_that_tests_pass_and_which_are_mended_and_nothing_of_what_i
     assert title_of(repair, Verification(True, 3, 1.0, mends)) == f"{plain}  ✔ 3 tests pass (1.0 s), mends test_a, test_b and 1 more"
     others = Verification(True, 3, 1.0, mends[:1], failing=("u", "v"))
     assert title_of(repair, others) == f"{plain}  ✔ mends test_a; 2 others fail as before (1.0 s)"
-
-
-def test_what_the_tests_refuse_is_counted() -> None:
-    assert Found(Lines("file:///a.py", 1, 0, 1, ""), _repairs("a")).refused == 0
-    told = {name: Verification(name == "a", 1, 0.1) for name in "abc"}
-    assert Found(Lines("file:///a.py", 1, 0, 1, ""), _repairs("a"), told).refused == 2

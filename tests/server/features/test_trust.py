@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from synthetic_samples import world
+from synthetic_samples import made_for, world
 
 from assay.calibration.calibrator import Calibrator, save
 from assay.calibration.fitting.fit import fit
 from assay.calibration.trust import answer_file, remember, remembered
-from assay.inference.completion.settings import Settings
 from assay.inference.completion.task import task_of
-from assay.inference.opening import open_model
 
-from ..client import Client, client_of
+from ..client import Client, client_of, started
 
 pytestmark = pytest.mark.slow
 
@@ -26,20 +23,15 @@ QUESTION = "window/showMessageRequest"
 
 
 @pytest.fixture(scope="module")
-def fitting(answering_gguf: Path) -> Calibrator:
+def fitting(answering_ids: tuple[str, str]) -> Calibrator:
     """A calibrator for the model that answers."""
     made = fit(world(300)[0], "exact_match", kind="platt", resamples=50).calibrator
-    with open_model(answering_gguf) as model:
-        model_id, prompt_id = model.fingerprint.id, Settings().fingerprint(model.layout, model.context_length)
-    return replace(
-        made, task=task_of("a?", "", "line"), ranges=((-1e3, 0.0),), fitted_on=replace(made.fitted_on, model=model_id, prompt=prompt_id)
-    )
+    return made_for(made, *answering_ids, task_of("a?", "", "line"))
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fitting: Calibrator) -> Path:
+def project(tmp_path: Path, own_home: Path, fitting: Calibrator) -> Path:
     """A project that came with a calibrator of its own; the user has answered nothing yet."""
-    monkeypatch.setenv("ASSAY_DATA_HOME", str(tmp_path / "home"))
     save(fitting, tmp_path / "project" / ".assay" / "calibrators" / "theirs.json")
     return tmp_path / "project"
 
@@ -98,19 +90,6 @@ async def test_where_the_editor_says_nothing_the_user_is_asked_once_and_until_th
     assert no != yes
 
 
-async def test_the_name_of_a_project_makes_no_link_in_the_question(
-    answering_gguf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fitting: Calibrator
-) -> None:
-    monkeypatch.setenv("ASSAY_DATA_HOME", str(tmp_path / "home"))
-    project = tmp_path / "[Trusted by the editor](command:workbench.action.quit)"
-    save(fitting, project / ".assay" / "calibrators" / "theirs.json")
-    async with client_of(answering_gguf) as client:
-        client.answers = False
-        await client.initialize(root=project)
-        asked = (await question(client))["params"]["message"]
-    assert "[Trusted by the editor] (command:workbench.action.quit)" in asked
-
-
 @pytest.mark.parametrize(
     "answer", [{"result": None}, {"error": {"code": -32601, "message": "no"}}, {"result": 7}, {"result": {"title": "?"}}]
 )
@@ -142,8 +121,7 @@ async def test_no_is_an_answer_and_a_command_takes_it_back_while_the_server_runs
 
 async def test_the_editors_own_word_counts_and_is_not_asked_for_again(answering_gguf: Path, project: Path) -> None:
     remember(project, trusted=True)
-    async with client_of(answering_gguf) as client:
-        await client.initialize(root=project, trusted=False)
+    async with started(answering_gguf, root=project, trusted=False) as client:
         assert await origin_at(client, project) is None
         client.notify("assay/didGrantWorkspaceTrust")
         await until(client, project, "project")
@@ -160,8 +138,7 @@ async def test_what_the_settings_of_a_workspace_say_of_trust_is_no_word(answerin
 
 @pytest.mark.parametrize("said", ["true", 1, [], {}])
 async def test_what_is_neither_true_nor_false_trusts_nothing(answering_gguf: Path, project: Path, said: Any) -> None:
-    async with client_of(answering_gguf) as client:
-        await client.initialize(root=project, options={"workspaceTrusted": said})
+    async with started(answering_gguf, root=project, options={"workspaceTrusted": said}) as client:
         assert await origin_at(client, project) is None
         assert questions(client) == 0
 
@@ -189,13 +166,13 @@ async def test_an_answer_that_can_not_be_kept_is_said(answering_gguf: Path, proj
         assert str(answer_file(project)) in told["message"]
 
 
-async def test_the_name_of_a_folder_does_not_write_the_question(answering_gguf: Path, project: Path) -> None:
-    named = project.rename(project.with_name("shop\n\x1b[2Jis safe"))
-    async with client_of(answering_gguf) as client:
-        await client.initialize(root=named)
+async def test_the_name_of_a_folder_neither_writes_the_question_nor_makes_a_link_in_it(answering_gguf: Path, project: Path) -> None:
+    named = project.rename(project.with_name("shop\n\x1b[2Jis safe [Trusted](command:workbench.action.quit)"))
+    async with started(answering_gguf, root=named) as client:
         message = (await question(client))["params"]["message"]
         assert not {"\x1b", "\n"} & set(message)
         assert "shop" in message
+        assert "[Trusted] (command:workbench.action.quit)" in message
 
 
 async def test_projects_are_asked_about_one_after_the_other(answering_gguf: Path, project: Path, fitting: Calibrator) -> None:
@@ -220,8 +197,7 @@ async def test_calibrators_that_never_end_hold_up_neither_a_suggestion_nor_the_e
         (folder / f"{number}.json").symlink_to(large)
     for number in range(100):
         (folder / f"more{number}.json").write_bytes(large.read_bytes()[: 2 << 20])
-    async with client_of(answering_gguf) as client:
-        await client.initialize(root=project, trusted=True)
+    async with started(answering_gguf, root=project, trusted=True) as client:
         await client.ready()
         began = time.monotonic()
         await origin_at(client, project)
@@ -236,8 +212,7 @@ async def test_two_thousand_folders_hold_up_neither_a_suggestion_nor_the_end(ans
     for folder in folders:
         folder.mkdir(parents=True)
         (folder / "a.py").write_text("x = 1\n")
-    async with client_of(answering_gguf) as client:
-        await client.initialize(folders=folders, options={"memory": "project"})
+    async with started(answering_gguf, folders=folders, options={"memory": "project"}) as client:
         await client.ready()
         began = time.monotonic()
         await origin_at(client, folders[-1])

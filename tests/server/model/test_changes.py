@@ -6,6 +6,8 @@ import asyncio
 import os
 import shutil
 import signal
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,31 +21,19 @@ from assay.server.model import live as live_module
 from assay.server.model.live import LiveModel
 from assay.server.model.process import State
 
-from ..client import TIMEOUT_S, RpcError, client_of, place
+from ..client import TIMEOUT_S, URI, RpcError, client_of, place, started
 from ..logged import requests_of
 from ..wanted import wanted
 
-URI = "file:///project/a.py"
 
-
-@pytest.mark.slow
-async def test_settings_are_asked_for_and_asked_anew_when_they_change(answering_gguf: Path, tiny_gguf: Path) -> None:
-    async with client_of(tiny_gguf) as client:
-        client.configuration = {"model": str(answering_gguf), "showUncalibrated": False}
-        await client.initialize(configuration=True)
-        assert (await client.ready())["state"] == "ready"
-        client.open(URI, "x?")
-        assert await client.complete(URI, 0, 2) == []
-        client.configuration = {"model": str(answering_gguf)}
-        client.notify("workspace/didChangeConfiguration", {"settings": None})
-        while not (items := await client.complete(URI, 0, 2)):
-            await asyncio.sleep(0.05)
-        assert items[0]["insertText"] == " answer"
-        before = (await client.request("assay/status"))["model"]["id"]
-        client.configuration = {"model": str(tiny_gguf)}
-        client.notify("workspace/didChangeConfiguration", {"settings": None})
-        while (status := await client.request("assay/status"))["model"] is None or status["model"]["id"] == before:
-            await asyncio.sleep(0.05)
+@asynccontextmanager
+async def followed(model: str, on_state: Callable[[State], None] = lambda _: None, **more: Any) -> AsyncIterator[LiveModel]:
+    live = LiveModel(ModelChoice(model), Settings(), on_state=on_state, **more)
+    await live.start()
+    try:
+        yield live
+    finally:
+        await live.close()
 
 
 @pytest.mark.slow
@@ -52,8 +42,7 @@ async def test_a_model_that_is_replaced_is_loaded_and_its_old_words_forgotten(
 ) -> None:
     path = tmp_path / "model.gguf"
     shutil.copy(tiny_gguf, path)
-    async with client_of(path) as client:
-        await client.initialize()
+    async with started(path) as client:
         before = (await client.ready())["model"]["id"]
         client.open(URI, "x?")
         await client.complete(URI, 0, 2)
@@ -73,9 +62,7 @@ async def test_of_a_model_that_is_replaced_when_its_process_dies_no_old_word_is_
     monkeypatch.setattr(model_watch, "LOOK_S", 3600.0)  # as long as the watch has not looked
     path, states = tmp_path / "model.gguf", list[State]()
     shutil.copy(answering_gguf, path)
-    live = LiveModel(ModelChoice(str(path)), Settings(), on_state=states.append)
-    await live.start()
-    try:
+    async with followed(str(path), on_state=states.append) as live:
         before = (await live.loaded()).fingerprint.id
         request = wanted("x?", invoked=True)
         assert (await live.generate(request)).generations[0].text == " answer"
@@ -92,8 +79,6 @@ async def test_of_a_model_that_is_replaced_when_its_process_dies_no_old_word_is_
         assert live.remembered(request) is None
         assert (await live.generate(request)).generations[0].text == " another"
         assert states == ["ready", "loading", "ready", "loading", "ready"]
-    finally:
-        await live.close()
 
 
 @pytest.mark.slow
@@ -113,9 +98,7 @@ async def test_a_models_file_is_followed_on_after_an_error(
             while len(notes) < count or caplog.text.count("the editor is away") < count:
                 await asyncio.sleep(0.02)
 
-    live = LiveModel(ModelChoice(str(path)), Settings(), on_state=lambda _: None, on_note=note)
-    await live.start()
-    try:
+    async with followed(str(path), on_note=note) as live:
         await live.loaded()
         path.unlink()
         await told(1)
@@ -126,8 +109,6 @@ async def test_a_models_file_is_followed_on_after_an_error(
         await live.loaded()
         path.unlink()
         await told(2)
-    finally:
-        await live.close()
 
 
 async def test_a_file_that_can_not_be_watched_is_tried_again(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
@@ -136,14 +117,10 @@ async def test_a_file_that_can_not_be_watched_is_tried_again(monkeypatch: pytest
 
     monkeypatch.setattr(live_module, "_FOLLOW_AGAIN_S", 0.02)
     monkeypatch.setattr(model_watch, "version_of", broken)
-    live = LiveModel(ModelChoice("a.gguf"), Settings(), on_state=lambda _: None)
-    await live.start()
-    try:
+    async with followed("a.gguf"):
         async with asyncio.timeout(TIMEOUT_S):
             while caplog.text.count("can't be watched") < 2:
                 await asyncio.sleep(0.02)
-    finally:
-        await live.close()
 
 
 async def test_a_name_that_no_file_can_have_is_watched_in_silence(
@@ -151,20 +128,14 @@ async def test_a_name_that_no_file_can_have_is_watched_in_silence(
 ) -> None:
     monkeypatch.setattr(model_watch, "LOOK_S", 0.02)
     monkeypatch.setattr(live_module, "_FOLLOW_AGAIN_S", 0.02)
-    live = LiveModel(ModelChoice("a\0.gguf"), Settings(), on_state=lambda _: None)
-    await live.start()
-    try:
+    async with followed("a\0.gguf"):
         await asyncio.sleep(0.2)
         assert "can't be watched" not in caplog.text
-    finally:
-        await live.close()
 
 
 @pytest.mark.slow
-async def test_a_request_waits_for_the_model_to_load_as_long_as_it_may_and_no_longer(answering_gguf: Path, tmp_path: Path) -> None:
-    log = tmp_path / "log.sqlite3"
-    async with client_of(answering_gguf) as client:
-        await client.initialize(options={"maxMs": 300, "log": {"path": str(log)}})
+async def test_a_request_waits_for_the_model_to_load_as_long_as_it_may_and_no_longer(answering_gguf: Path, log: Path) -> None:
+    async with started(answering_gguf, options={"maxMs": 300, "log": {"path": str(log)}}) as client:
         while (pid := (await client.request("assay/status"))["process"]) is None:
             pass
         os.kill(pid, signal.SIGSTOP)
@@ -237,11 +208,8 @@ async def test_settings_that_come_late_are_used_when_they_come_and_until_then_th
 
 
 @pytest.mark.slow
-async def test_a_suggestion_stays_known_when_the_log_or_the_model_changes(answering_gguf: Path, tiny_gguf: Path, tmp_path: Path) -> None:
-    log = tmp_path / "log.sqlite3"
-    async with client_of(answering_gguf) as client:
-        await client.initialize()
-        client.open(URI, "x?")
+async def test_a_suggestion_stays_known_when_the_log_or_the_model_changes(answering_gguf: Path, tiny_gguf: Path, log: Path) -> None:
+    async with started(answering_gguf, "x?") as client:
         item = (await client.complete(URI, 0, 2, invoked=True))[0]
         suggestion = item["command"]["arguments"][0]
         assert (await client.request("assay/explain", {"id": suggestion["id"]}))["seen"]

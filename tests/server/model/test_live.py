@@ -16,21 +16,16 @@ from assay.inference.opening import open_model
 from assay.suggestion.complete import complete_several
 
 from .. import client as client_module
-from ..client import RpcError, client_of, place, span
+from ..client import URI, RpcError, client_of, place, span, started
 from ..logged import bytes_of, events_of, requests_of
 
 pytestmark = pytest.mark.slow
 
-URI = "file:///project/a.py"
-
 
 async def test_typing_along_and_taking_back_is_answered_from_memory_with_the_rest_and_its_own_confidence(
-    answering_gguf: Path, tmp_path: Path
+    answering_gguf: Path, log: Path
 ) -> None:
-    log = tmp_path / "log.sqlite3"
-    async with client_of(answering_gguf) as client:
-        await client.initialize(options={"log": {"path": str(log)}})
-        client.open(URI, "y = 1\n" * 200 + "x?")
+    async with started(answering_gguf, "y = 1\n" * 200 + "x?", options={"log": {"path": str(log)}}) as client:
         (whole,) = await client.complete(URI, 200, 2)
         client.insert(URI, 2, 200, 2, " ans")
         (rest,) = await client.complete(URI, 200, 6)
@@ -50,10 +45,8 @@ async def test_typing_along_and_taking_back_is_answered_from_memory_with_the_res
     assert b"answer" not in bytes_of(log)
 
 
-async def test_an_editor_that_cancels_and_asks_again_at_each_key_gets_the_generation_that_ran(answering_gguf: Path, tmp_path: Path) -> None:
-    log = tmp_path / "log.sqlite3"
-    async with client_of(answering_gguf) as client:
-        await client.initialize(options={"log.path": str(log), "delay": 0})
+async def test_an_editor_that_cancels_and_asks_again_at_each_key_gets_the_generation_that_ran(answering_gguf: Path, log: Path) -> None:
+    async with started(answering_gguf, options={"log.path": str(log), "delay": 0}) as client:
         await client.ready()
         client.open(URI, "x?")
         first = client.ask("textDocument/inlineCompletion", place(URI, 0, 2))
@@ -69,8 +62,7 @@ async def test_an_editor_that_cancels_and_asks_again_at_each_key_gets_the_genera
 
 
 async def test_of_many_keys_in_a_row_each_request_ends_once_and_the_last_is_answered(answering_gguf: Path) -> None:
-    async with client_of(answering_gguf) as client:
-        await client.initialize()
+    async with started(answering_gguf) as client:
         await client.ready()
         client.open(URI, "x")
         asked = []
@@ -85,11 +77,8 @@ async def test_of_many_keys_in_a_row_each_request_ends_once_and_the_last_is_answ
         assert ended["produced"] + ended["superseded"] == len(asked)
 
 
-async def test_the_dial_hides_what_is_not_likely_enough_but_not_from_who_asks(answering_gguf: Path, tmp_path: Path) -> None:
-    log = tmp_path / "log.sqlite3"
-    async with client_of(answering_gguf) as client:
-        await client.initialize(options={"showUncalibrated": False, "log": {"path": str(log)}, "explore": 0})
-        client.open(URI, "x?")
+async def test_the_dial_hides_what_is_not_likely_enough_but_not_from_who_asks(answering_gguf: Path, log: Path) -> None:
+    async with started(answering_gguf, "x?", options={"showUncalibrated": False, "log": {"path": str(log)}, "explore": 0}) as client:
         assert await client.complete(URI, 0, 2) == []
         items = await client.complete(URI, 0, 2, invoked=True)
         assert items[0]["insertText"] == " answer"
@@ -101,25 +90,13 @@ async def test_the_dial_hides_what_is_not_likely_enough_but_not_from_who_asks(an
     assert (shown["outcome"], shown["propensity"], shown["trigger"]) == ("produced", 1, "invoked")
 
 
-async def test_who_asks_gets_different_suggestions_the_likeliest_first(tiny_gguf: Path) -> None:
-    async with client_of(tiny_gguf) as client:
-        await client.initialize(options={"alternatives": 4})
-        client.open(URI, "def f(x):\n    return x")
-        items = await client.complete(URI, 1, 12, invoked=True)
-        texts = [item["insertText"] for item in items]
-        assert 1 < len(texts) <= 4
-        assert len(set(texts)) == len(texts)
-
-
 async def test_of_alternatives_that_show_one_text_the_first_is_shown(tmp_path: Path) -> None:
     forked = replace(scripted(b" answer", b"\n", b"?", b" answer ", b"\n"), pieces=(b" answer", b" answer "))
     path = write_tiny_gguf(tmp_path / "forked.gguf", forked)
     with open_model(path) as model:
         drawn = complete_several(model, "x?", "", count=2)
     assert {generation.text for generation in drawn} == {" answer", " answer "}
-    async with client_of(path) as client:
-        await client.initialize(options={"alternatives": 2})
-        client.open(URI, "x?")
+    async with started(path, "x?", options={"alternatives": 2}) as client:
         (item,) = await client.complete(URI, 0, 2, invoked=True)
         assert item["insertText"] == " answer"
         (said,) = item["command"]["arguments"]
@@ -127,12 +104,9 @@ async def test_of_alternatives_that_show_one_text_the_first_is_shown(tmp_path: P
 
 
 async def test_one_suggestion_comes_by_itself_also_when_more_are_prepared_and_typing_on_another_is_answered_by_it(
-    answering_gguf: Path, tmp_path: Path
+    answering_gguf: Path, log: Path
 ) -> None:
-    log = tmp_path / "log.sqlite3"
-    async with client_of(answering_gguf) as client:
-        await client.initialize(options={"log": {"path": str(log)}})
-        client.open(URI, "x?")
+    async with started(answering_gguf, "x?", options={"log": {"path": str(log)}}) as client:
         items = await client.complete(URI, 0, 2, invoked=True)
         assert len(items) > 1
         assert len(await client.complete(URI, 0, 2)) == 1
@@ -145,9 +119,7 @@ async def test_one_suggestion_comes_by_itself_also_when_more_are_prepared_and_ty
 
 
 async def test_no_suggestion_in_a_word_a_language_that_is_off_or_a_secret_file(answering_gguf: Path) -> None:
-    async with client_of(answering_gguf) as client:
-        await client.initialize(options={"disabledLanguages": ["markdown"]})
-        client.open(URI, "x?word")
+    async with started(answering_gguf, "x?word", options={"disabledLanguages": ["markdown"]}) as client:
         assert await client.complete(URI, 0, 2) == []
         for uri, language, why in (
             ("file:///project/.env", "python", "may hold secrets"),
@@ -160,33 +132,8 @@ async def test_no_suggestion_in_a_word_a_language_that_is_off_or_a_secret_file(a
         assert (await client.outcomes())["empty"] == 3
 
 
-async def test_what_is_refused_for_a_whole_document_is_refused_before_its_text_is_read(
-    answering_gguf: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    broken = "import assay.server.documents.notebooks as n\ndef broken(*_): raise KeyError('text')\nn.Notebooks.around = broken\n"
-    monkeypatch.setattr(client_module, "SERVE", broken + client_module.SERVE)
-    async with client_of(answering_gguf) as client:
-        await client.initialize(options={"disabledLanguages": ["markdown"]})
-        documents = [("file:///project/a.md", "markdown", True), ("file:///project/.env", "python", True), (URI, "python", False)]
-        for uri, language, invoked in documents:
-            document = {"uri": uri, "languageId": language, "version": 1, "text": "x?"}
-            client.notify("textDocument/didOpen", {"textDocument": document})
-            if uri != URI:
-                assert await client.complete(uri, 0, 2, invoked=invoked) == []
-        with pytest.raises(RpcError):
-            await client.complete(URI, 0, 2)
-        client.notify("workspace/didChangeConfiguration", {"settings": {"assay": {"automatic": False}}})
-        assert await client.complete(URI, 0, 2) == []
-        await client.request("workspace/executeCommand", {"command": "assay.pause", "arguments": [{"minutes": 5}]})
-        assert await client.complete(URI, 0, 2) == []
-        ended = await client.outcomes()
-        assert (ended["empty"], ended["failed"], sum(ended.values())) == (4, 1, 5)
-
-
 async def test_an_accepted_suggestion_is_explained_by_hover_where_it_has_moved_to(answering_gguf: Path) -> None:
-    async with client_of(answering_gguf) as client:
-        await client.initialize()
-        client.open(URI, "x?")
+    async with started(answering_gguf, "x?") as client:
         (item,) = await client.complete(URI, 0, 2)
         client.insert(URI, 2, 0, 2, item["insertText"])
         await client.request("workspace/executeCommand", {"command": "assay.accepted", "arguments": item["command"]["arguments"]})
@@ -199,9 +146,7 @@ async def test_an_accepted_suggestion_is_explained_by_hover_where_it_has_moved_t
 
 
 async def test_a_suggestion_is_explained_and_what_the_model_saw_is_told(tiny_gguf: Path) -> None:
-    async with client_of(tiny_gguf) as client:
-        await client.initialize()
-        client.open(URI, "import os\nx?\nprint(x)\n")
+    async with started(tiny_gguf, "import os\nx?\nprint(x)\n") as client:
         (item, *_) = await client.complete(URI, 1, 2, invoked=True)
         (suggestion,) = item["command"]["arguments"]
         told = await client.request("assay/explain", {"id": suggestion["id"]})
@@ -221,20 +166,15 @@ async def test_a_suggestion_is_explained_and_what_the_model_saw_is_told(tiny_ggu
 async def test_a_request_that_can_not_even_be_understood_ends_as_failed(answering_gguf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = "import assay.server.features.suggestions_at as f\ndef broken(path): raise KeyError(path)\nf.is_secret_path = broken\n"
     monkeypatch.setattr(client_module, "SERVE", broken + client_module.SERVE)
-    async with client_of(answering_gguf) as client:
-        await client.initialize()
-        client.open(URI, "x?")
+    async with started(answering_gguf, "x?") as client:
         with pytest.raises(RpcError) as error:
             await client.complete(URI, 0, 2)
         assert error.value.code == -32603
         assert (await client.outcomes())["failed"] == 1
 
 
-async def test_a_request_at_no_place_ends_as_one_that_found_nothing(answering_gguf: Path, tmp_path: Path) -> None:
-    log = tmp_path / "log.sqlite3"
-    async with client_of(answering_gguf) as client:
-        await client.initialize(options={"log": {"path": str(log)}})
-        client.open(URI, "a\nx?")
+async def test_a_request_at_no_place_ends_as_one_that_found_nothing(answering_gguf: Path, log: Path) -> None:
+    async with started(answering_gguf, "a\nx?", options={"log": {"path": str(log)}}) as client:
         assert await client.complete("file:///other.py", 0, 0, invoked=True) == []
         selected = {"range": span(0, 0, 1, 0), "text": "print?"}
         params = place(URI, 1, 2) | {"context": {"triggerKind": 2, "selectedCompletionInfo": selected}}
@@ -248,12 +188,8 @@ async def test_a_request_at_no_place_ends_as_one_that_found_nothing(answering_gg
 
 
 async def test_a_cell_of_a_notebook_is_completed_behind_the_cells_before_it(answering_gguf: Path) -> None:
-    async with client_of(answering_gguf) as client:
-        assert (await client.initialize())["capabilities"]["notebookDocumentSync"] is not None
-        cells = [{"kind": 2, "document": f"cell:{n}"} for n in range(2)]
-        texts = [{"uri": f"cell:{n}", "languageId": "python", "version": 1, "text": text} for n, text in enumerate(("x = 1", "y?"))]
-        notebook = {"uri": "file:///n.ipynb", "notebookType": "jupyter-notebook", "version": 1, "cells": cells}
-        client.notify("notebookDocument/didOpen", {"notebookDocument": notebook, "cellTextDocuments": texts})
+    async with started(answering_gguf) as client:
+        client.open_notebook("x = 1", "y?")
         (item,) = await client.complete("cell:1", 0, 2)
         assert item["insertText"] == " answer"
         context = await client.request("assay/context", {"textDocument": {"uri": "cell:1"}, "position": {"line": 0, "character": 2}})
@@ -261,15 +197,8 @@ async def test_a_cell_of_a_notebook_is_completed_behind_the_cells_before_it(answ
 
 
 async def test_a_cell_behind_more_than_is_looked_at_is_not_taken_for_a_string_that_began_there(answering_gguf: Path) -> None:
-    async with client_of(answering_gguf) as client:
-        await client.initialize(options={"inStrings": False})
-        cells = [{"kind": 2, "document": f"cell:{n}"} for n in range(2)]
-        long = '"""' + "some words of a text\n" * 2_000 + '"""\n'
-        texts = [
-            {"uri": f"cell:{n}", "languageId": "python", "version": 1, "text": text} for n, text in enumerate((long, "def f():\n    x?"))
-        ]
-        notebook = {"uri": "file:///n.ipynb", "notebookType": "jupyter-notebook", "version": 1, "cells": cells}
-        client.notify("notebookDocument/didOpen", {"notebookDocument": notebook, "cellTextDocuments": texts})
+    async with started(answering_gguf, options={"inStrings": False}) as client:
+        client.open_notebook('"""' + "some words of a text\n" * 2_000 + '"""\n', "def f():\n    x?")
         (item,) = await client.complete("cell:1", 1, 6)
         assert item["insertText"] == " answer"
 
@@ -279,9 +208,7 @@ async def test_what_is_logged_says_who_began_and_of_a_request_where_and_what_wit
 ) -> None:
     project, log = tmp_path / "project", tmp_path / "log.sqlite3"
     document = (project / "a.py").as_uri()
-    async with client_of(answering_gguf) as client:
-        await client.initialize(root=project, name="an editor", options={"log.path": str(log)})
-        client.open(document, "x?")
+    async with started(answering_gguf, "x?", uri=document, root=project, name="an editor", options={"log.path": str(log)}) as client:
         (item,) = await client.complete(document, 0, 2)
         await client.complete(document, 0, 1)
         assert (await client.request("assay/status"))["log"] == {"path": str(log), "dropped": 0, "trouble": None}
@@ -314,9 +241,7 @@ async def test_nothing_is_logged_before_a_client_has_said_that_nothing_is_to_be_
 
 async def test_a_log_that_can_not_be_written_is_told_once_and_suggestions_come(answering_gguf: Path, tmp_path: Path) -> None:
     log = tmp_path / "no" / "log.sqlite3"
-    async with client_of(answering_gguf) as client:
-        await client.initialize(options={"log.path": str(log)})
-        client.open(URI, "x?")
+    async with started(answering_gguf, "x?", options={"log.path": str(log)}) as client:
         assert await client.complete(URI, 0, 2)
         told = await client.heard("window/showMessage", "can't be logged")
         assert told["message"] == f"Assay: events can't be logged: {log}: there is no folder {log.parent}"
@@ -325,11 +250,8 @@ async def test_a_log_that_can_not_be_written_is_told_once_and_suggestions_come(a
     assert not log.parent.exists()
 
 
-async def test_what_was_written_with_another_context_is_forgotten(answering_gguf: Path, tmp_path: Path) -> None:
-    log = tmp_path / "log.sqlite3"
-    async with client_of(answering_gguf) as client:
-        await client.initialize(options={"log.path": str(log), "context": {"prefixTokens": 8}})
-        client.open(URI, "x?")
+async def test_what_was_written_with_another_context_is_forgotten(answering_gguf: Path, log: Path) -> None:
+    async with started(answering_gguf, "x?", options={"log.path": str(log), "context": {"prefixTokens": 8}}) as client:
         assert await client.complete(URI, 0, 2)
         client.notify("workspace/didChangeConfiguration", {"settings": {"context": {"prefixTokens": 80}}})
         while len({line["prompt"] for line in requests_of(log)}) < 2:
@@ -340,9 +262,7 @@ async def test_what_was_written_with_another_context_is_forgotten(answering_gguf
 
 
 async def test_a_folder_that_can_not_be_looked_at_and_folders_that_go_do_no_harm(answering_gguf: Path, tmp_path: Path) -> None:
-    async with client_of(answering_gguf) as client:
-        await client.initialize(root=Path("/") / ("x" * 300))
-        client.open(URI, "x?")
+    async with started(answering_gguf, "x?", root=Path("/") / ("x" * 300)) as client:
         assert await client.complete(URI, 0, 2)
         folder = {"uri": tmp_path.as_uri(), "name": "a"}
         for event in ({"added": [folder], "removed": []}, {"added": [], "removed": [folder]}):
@@ -352,8 +272,7 @@ async def test_a_folder_that_can_not_be_looked_at_and_folders_that_go_do_no_harm
 
 
 async def test_secrets_are_told_by_name_whatever_the_scheme_and_not_shown_as_context(answering_gguf: Path) -> None:
-    async with client_of(answering_gguf) as client:
-        await client.initialize(options={"context": {"suffixTokens": 0}})
+    async with started(answering_gguf, options={"context": {"suffixTokens": 0}}) as client:
         for uri in ("untitled:/project/.env", "git:/project/.env?x", "vscode-remote://host/project/.env"):
             client.open(uri, "KEY=x?")
             assert await client.complete(uri, 0, 6, invoked=True) == []

@@ -7,7 +7,8 @@ import shutil
 import signal
 import subprocess
 import sys
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,41 @@ from ..wanted import wanted
 CHILD = [sys.executable, "-P", "-m", "assay.server.model.worker"]
 
 
+@asynccontextmanager
+async def running(choice: ModelChoice, **more: Any) -> AsyncIterator[ModelProcess]:
+    process = ModelProcess(choice, **more)
+    await process.start()
+    try:
+        yield process
+    finally:
+        await process.close()
+
+
+class Worker:
+    """The model's process, told one message after the other."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self.process, self.stdin, self.stdout = process, process.stdin, process.stdout
+
+    def tell(self, *messages: dict[str, Any] | bytes) -> None:
+        self.stdin.write(b"".join(message if isinstance(message, bytes) else frame(message) for message in messages))
+        self.stdin.flush()
+
+    def heard(self) -> dict[str, Any]:
+        message = read_frame(self.stdout)
+        assert message is not None
+        return message
+
+
+@pytest.fixture
+def worker() -> Iterator[Worker]:
+    with subprocess.Popen(CHILD, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        yield Worker(process)
+        process.stdin.close()
+
+
 def complete(number: int) -> dict[str, Any]:
     return {"id": number, "op": "complete", "asked": model_part(wanted("def f():\n    return ", "")), "tell": False}
 
@@ -39,50 +75,30 @@ def test_other_files_are_shown_only_with_a_size_of_the_users_own_and_to_a_model_
     assert replace(large, files=False).settings("large") == large.settings() == Settings(2048, 512)
 
 
-def test_a_cancel_stops_the_running_generation_and_the_next_request_is_answered(tiny_gguf: Path) -> None:
-    with subprocess.Popen(CHILD, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
-        assert child.stdin is not None
-        assert child.stdout is not None
-        child.stdin.write(frame({"id": 0, "op": "load", "where": str(tiny_gguf), "options": {}}))
-        child.stdin.flush()
-        loaded = read_frame(child.stdout)
-        assert loaded is not None
-        assert loaded["ok"]["layout"] == "anchored"
-        child.stdin.write(frame(complete(1)) + frame({"op": "cancel", "id": 1}) + frame({"id": 2, "op": "info"}) + frame(complete(3)))
-        child.stdin.flush()
-        first, info, third = (read_frame(child.stdout) for _ in range(3))
-        assert first is not None
-        assert first["id"] == 1
-        assert first["ok"][0]["stopped_by"] == "cancelled"
-        assert info == {"id": 2, "ok": loaded["ok"]}
-        assert third is not None
-        assert third["ok"][0]["stopped_by"] != "cancelled"
-        child.stdin.write(frame({"op": "close"}))
-        child.stdin.flush()
-        assert child.wait(10) == 0
+def test_a_cancel_stops_the_running_generation_and_the_next_request_is_answered(worker: Worker, tiny_gguf: Path) -> None:
+    worker.tell({"id": 0, "op": "load", "where": str(tiny_gguf), "options": {}})
+    loaded = worker.heard()["ok"]
+    assert loaded["layout"] == "anchored"
+    worker.tell(complete(1), {"op": "cancel", "id": 1}, {"id": 2, "op": "info"}, complete(3))
+    first, info, third = (worker.heard() for _ in range(3))
+    assert (first["id"], first["ok"][0]["stopped_by"]) == (1, "cancelled")
+    assert info == {"id": 2, "ok": loaded}
+    assert third["ok"][0]["stopped_by"] != "cancelled"
+    worker.tell({"op": "close"})
+    assert worker.process.wait(10) == 0
 
 
-def test_a_request_that_fails_is_answered_with_its_reason_and_the_process_goes_on(tiny_gguf: Path) -> None:
-    with subprocess.Popen(CHILD, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
-        assert child.stdin is not None
-        assert child.stdout is not None
-        child.stdin.write(frame(complete(0)) + frame({"id": 1, "op": "load", "where": "none.gguf", "options": {}}))
-        child.stdin.flush()
-        first, second = read_frame(child.stdout), read_frame(child.stdout)
-        assert first is not None
-        assert first["error"]["message"] == "no model is loaded"
-        assert second is not None
-        assert second["error"]["type"] == "NoSuchModel"
-        child.stdin.close()
-        assert child.wait(10) == 0
+def test_a_request_that_fails_is_answered_with_its_reason_and_the_process_goes_on(worker: Worker) -> None:
+    worker.tell(complete(0), {"id": 1, "op": "load", "where": "none.gguf", "options": {}})
+    assert worker.heard()["error"]["message"] == "no model is loaded"
+    assert worker.heard()["error"]["type"] == "NoSuchModel"
+    worker.stdin.close()
+    assert worker.process.wait(10) == 0
 
 
-def test_a_message_that_can_not_be_read_ends_the_process() -> None:
-    with subprocess.Popen(CHILD, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
-        assert child.stdin is not None
-        child.stdin.write(b"\0\0\0\1{")
-        child.stdin.flush()
-        assert child.wait(10) == 0  # its stdin is still open
+def test_a_message_that_can_not_be_read_ends_the_process(worker: Worker) -> None:
+    worker.tell(b"\0\0\0\1{")
+    assert worker.process.wait(10) == 0  # its stdin is still open
 
 
 def test_prints_of_libraries_do_not_land_among_the_messages() -> None:
@@ -97,9 +113,7 @@ def test_prints_of_libraries_do_not_land_among_the_messages() -> None:
 
 
 async def test_a_request_that_was_cancelled_while_it_waited_never_runs(answering_gguf: Path) -> None:
-    process = ModelProcess(ModelChoice(str(answering_gguf)))
-    await process.start()
-    try:
+    async with running(ModelChoice(str(answering_gguf))) as process:
         await process.loaded()
         assert process.pid is not None
         os.kill(process.pid, signal.SIGSTOP)
@@ -112,20 +126,6 @@ async def test_a_request_that_was_cancelled_while_it_waited_never_runs(answering
         assert process.requests_sent == 3  # load, the first and the third
         with pytest.raises(asyncio.CancelledError):
             await second
-    finally:
-        await process.close()
-
-
-async def test_the_text_is_told_as_it_grows(tiny_gguf: Path) -> None:
-    process = ModelProcess(ModelChoice(str(tiny_gguf)))
-    await process.start()
-    try:
-        told: list[str] = []
-        await process.complete(wanted("def f():\n    return ", "", "block"), on_text=told.append)
-        assert told
-        assert all(longer.startswith(shorter) for shorter, longer in itertools.pairwise(told))
-    finally:
-        await process.close()
 
 
 @pytest.mark.slow
@@ -133,17 +133,13 @@ async def test_a_process_that_says_nothing_is_ended_and_the_next_request_is_answ
     answering_gguf: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(model_process, "_HUNG_S", 0.2)
-    process = ModelProcess(ModelChoice(str(answering_gguf)))
-    await process.start()
-    try:
+    async with running(ModelChoice(str(answering_gguf))) as process:
         await process.loaded()
         assert process.pid is not None
         os.kill(process.pid, signal.SIGSTOP)
         with pytest.raises(ModelProcessDied, match="did not answer"):
             await process.complete(wanted("a?", "", max_ms=100))
         assert (await process.complete(wanted("a?", "", max_ms=10_000)))[0].text == " answer"
-    finally:
-        await process.close()
 
 
 @pytest.mark.slow
@@ -151,9 +147,7 @@ async def test_a_process_that_says_nothing_is_ended_also_when_each_request_is_ca
     answering_gguf: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(model_process, "_HUNG_S", 0.3)
-    process = ModelProcess(ModelChoice(str(answering_gguf)))
-    await process.start()
-    try:
+    async with running(ModelChoice(str(answering_gguf))) as process:
         await process.loaded()
         assert process.pid is not None
         os.kill(process.pid, signal.SIGSTOP)
@@ -163,47 +157,36 @@ async def test_a_process_that_says_nothing_is_ended_also_when_each_request_is_ca
             asking.cancel()
         assert process.reason == "the model's process is started again after it did not answer within 0 s"
         assert (await process.complete(wanted("a?", "", max_ms=10_000)))[0].text == " answer"
-    finally:
-        await process.close()
 
 
 async def test_a_process_whose_answer_is_overdue_is_left_at_work_while_it_tells_of_it(tiny_gguf: Path) -> None:
-    process = ModelProcess(ModelChoice(str(tiny_gguf)))
-    await process.start()
-    try:
+    async with running(ModelChoice(str(tiny_gguf))) as process:
         await process.loaded()
         pid, told = process.pid, []
         request = {"op": "complete", "asked": model_part(wanted("def f():\n    return ", "", "block")), "tell": True}
         assert await process._ask(request, told.append, limit_s=0.0)
         assert told
+        assert all(longer.startswith(shorter) for shorter, longer in itertools.pairwise(told))
         assert (process.pid, process.state) == (pid, "ready")
-    finally:
-        await process.close()
 
 
 @pytest.mark.slow
 async def test_a_process_that_is_slow_and_has_nothing_to_tell_is_left_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model_process, "_HUNG_S", 2.5)
     with serving(Speech(pause_s=1.0)) as address:  # 3 s and more, in which the model looks for a cancel
-        process = ModelProcess(ModelChoice(address))
-        await process.start()
-        try:
+        async with running(ModelChoice(address)) as process:
             await process.loaded()
             pid = process.pid
             request = {"op": "complete", "asked": model_part(wanted("a", "")), "tell": False}
             assert (await process._ask(request, limit_s=0.0))[0]["text"] == "bc"
             assert (process.pid, process.state) == (pid, "ready")
-        finally:
-            await process.close()
 
 
 @pytest.mark.slow
 async def test_a_model_that_is_replaced_is_loaded_between_requests(answering_gguf: Path, tiny_gguf: Path, tmp_path: Path) -> None:
     path = tmp_path / "model.gguf"
     shutil.copy(answering_gguf, path)
-    process = ModelProcess(ModelChoice(str(path)))
-    await process.start()
-    try:
+    async with running(ModelChoice(str(path))) as process:
         before = (await process.loaded()).fingerprint.id
         asking = asyncio.create_task(process.complete(wanted("a?", "")))
         await asyncio.sleep(0)
@@ -219,8 +202,6 @@ async def test_a_model_that_is_replaced_is_loaded_between_requests(answering_ggu
         shutil.copy(answering_gguf, path)
         await process.reload("it is back")
         assert (await process.loaded()).fingerprint.id == before
-    finally:
-        await process.close()
 
 
 async def test_a_file_that_changes_or_goes_is_noticed_when_it_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -261,9 +242,7 @@ async def test_a_model_that_is_replaced_while_a_process_is_about_to_be_started_m
 ) -> None:
     monkeypatch.setattr(model_process, "_BACKOFF_S", (0.3,))
     reasons: list[str] = []
-    process = ModelProcess(ModelChoice(str(answering_gguf)), on_state=lambda _: reasons.append(process.reason))
-    await process.start()
-    try:
+    async with running(ModelChoice(str(answering_gguf)), on_state=lambda _: reasons.append(process.reason)) as process:
         for reload in (True, False):
             await process.loaded()
             assert process.pid is not None
@@ -275,31 +254,23 @@ async def test_a_model_that_is_replaced_while_a_process_is_about_to_be_started_m
         await process.loaded()
         again = "the model's process is started again after it was ended by SIGKILL"
         assert reasons == ["", again, "it has changed", "", again, ""]
-    finally:
-        await process.close()
 
 
 @pytest.mark.parametrize("choice", [ModelChoice(None), ModelChoice("a.gguf", {"threads": object()})], ids=["no Python", "no JSON"])
 async def test_whatever_keeps_a_process_from_starting_is_told_to_each_request(choice: ModelChoice, monkeypatch: pytest.MonkeyPatch) -> None:
     if choice.where is None:
         monkeypatch.setattr(sys, "executable", None)  # as Python has it where it does not find itself
-    process = ModelProcess(choice)
-    await process.start()
-    try:
+    async with running(choice) as process:
         with pytest.raises(ModelUnavailable, match="not"):
             await asyncio.wait_for(process.complete(wanted("a?", "")), 30)
         assert process.state == "failed"
-    finally:
-        await process.close()
 
 
 @pytest.mark.slow
 async def test_a_server_that_is_away_is_tried_again_by_later_requests_and_told_of_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model_process, "_TRY_AGAIN_S", 0.0)
     port, states = free_port(), list[State]()
-    process = ModelProcess(ModelChoice(f"http://127.0.0.1:{port}"), on_state=states.append)
-    await process.start()
-    try:
+    async with running(ModelChoice(f"http://127.0.0.1:{port}"), on_state=states.append) as process:
         with pytest.raises(ModelUnavailable, match=r"can't be reached .* tried again when a suggestion is asked for"):
             await process.loaded()
         sent = process.requests_sent
@@ -315,15 +286,11 @@ async def test_a_server_that_is_away_is_tried_again_by_later_requests_and_told_o
                 await asyncio.sleep(0.05)
             assert (await process.complete(wanted("a", "")))[0].text == "bc"
         assert states == ["failed", "ready"]
-    finally:
-        await process.close()
 
 
 @pytest.mark.slow
 async def test_a_server_that_is_away_is_not_tried_at_each_request() -> None:
-    process = ModelProcess(ModelChoice(f"http://127.0.0.1:{free_port()}"))
-    await process.start()
-    try:
+    async with running(ModelChoice(f"http://127.0.0.1:{free_port()}")) as process:
         with pytest.raises(ModelUnavailable):
             await process.loaded()
         assert process._life is not None
@@ -332,16 +299,12 @@ async def test_a_server_that_is_away_is_not_tried_at_each_request() -> None:
             with pytest.raises(ModelUnavailable):
                 await process.complete(wanted("a", ""))
             assert process._life.done()
-    finally:
-        await process.close()
 
 
 @pytest.mark.slow
 async def test_a_process_that_dies_again_and_again_is_given_up_with_the_reason(answering_gguf: Path) -> None:
     states: list[State] = []
-    process = ModelProcess(ModelChoice(str(answering_gguf)), on_state=states.append)
-    await process.start()
-    try:
+    async with running(ModelChoice(str(answering_gguf)), on_state=states.append) as process:
         for _ in range(4):
             await process.loaded()
             assert process.pid is not None
@@ -356,8 +319,6 @@ async def test_a_process_that_dies_again_and_again_is_given_up_with_the_reason(a
         assert states == ["ready", "loading", "ready", "loading", "ready", "loading", "ready", "failed"]
         await process.reload("its file has changed")
         assert (await process.complete(wanted("a?", "")))[0].text == " answer"
-    finally:
-        await process.close()
 
 
 async def test_after_close_requests_are_refused_and_the_process_is_gone(tiny_gguf: Path) -> None:
@@ -376,9 +337,5 @@ async def test_python_files_of_the_folder_that_is_worked_in_are_not_imported(
 ) -> None:
     (tmp_path / "json.py").write_text("raise SystemExit(7)")
     monkeypatch.chdir(tmp_path)
-    process = ModelProcess(ModelChoice(str(answering_gguf)))
-    await process.start()
-    try:
+    async with running(ModelChoice(str(answering_gguf))) as process:
         assert (await process.complete(wanted("a?", "")))[0].text == " answer"
-    finally:
-        await process.close()

@@ -9,12 +9,9 @@ from typing import Any
 
 import pytest
 
-from ..client import TIMEOUT_S, Client, RpcError, client_of, place, span
+from ..client import TIMEOUT_S, URI, Client, RpcError, client_of, place, span, started
 
 pytestmark = pytest.mark.slow
-
-URI = "file:///project/a.py"
-CODE = "import os\n\n\ndef add(a, b):\n    retur"
 
 
 async def test_a_whole_conversation(answering_gguf: Path) -> None:
@@ -22,6 +19,8 @@ async def test_a_whole_conversation(answering_gguf: Path) -> None:
         capabilities = (await client.initialize())["capabilities"]
         assert capabilities["inlineCompletionProvider"] is not None
         assert capabilities["textDocumentSync"]["change"] == 2
+        assert capabilities["positionEncoding"] == "utf-16"
+        assert capabilities["notebookDocumentSync"] == {"notebookSelector": [{"notebook": "*"}], "save": True}
         assert capabilities["executeCommandProvider"]["commands"] == [
             "assay.accepted",
             "assay.rejected",
@@ -66,34 +65,6 @@ async def test_a_whole_conversation(answering_gguf: Path) -> None:
         assert not is_alive(pid)
 
 
-async def test_the_model_sees_the_edited_text_after_a_form_feed(answering_gguf: Path) -> None:
-    async with client_of(answering_gguf) as client:
-        await client.initialize()
-        client.open(URI, "import os\n\x0c\u2028\x85\ndef f():\n    retur\n")
-        client.change(URI, 2, {"range": span(3, 9, 3, 9), "text": "n?"})
-        (item,) = await client.complete(URI, 3, 11)
-        assert item["insertText"] == " answer"
-
-
-@pytest.mark.parametrize(("encoding", "column"), [("utf-8", 10), ("utf-16", 7), ("utf-32", 6)])
-async def test_columns_count_in_the_agreed_encoding(answering_gguf: Path, encoding: str, column: int) -> None:
-    async with client_of(answering_gguf) as client:
-        result = await client.initialize(encodings=[encoding])
-        assert result["capabilities"]["positionEncoding"] == encoding
-        client.open(URI, "é = '𝕏!")
-        line_of_6_characters = "é='𝕏'?"
-        client.change(URI, 2, {"text": line_of_6_characters + "x"})
-        client.change(URI, 3, {"range": span(0, column, 0, column + 1), "text": ""})
-        (item,) = await client.complete(URI, 0, column)
-        assert item["insertText"] == " answer"
-        assert item["range"] == span(0, column, 0, column)
-
-
-async def test_utf_16_is_used_when_the_client_names_no_encoding(tiny_gguf: Path) -> None:
-    async with client_of(tiny_gguf) as client:
-        assert (await client.initialize())["capabilities"]["positionEncoding"] == "utf-16"
-
-
 async def test_malformed_params_are_answered_with_invalid_params(tiny_gguf: Path) -> None:
     document, start, context = {"uri": URI}, {"line": 0, "character": 0}, {"triggerKind": 1}
     malformed: list[Any] = [
@@ -104,8 +75,7 @@ async def test_malformed_params_are_answered_with_invalid_params(tiny_gguf: Path
         {"textDocument": document, "position": {"line": 0, "character": -1}, "context": context},
         {"textDocument": document, "position": start, "context": {"triggerKind": 0}},
     ]
-    async with client_of(tiny_gguf) as client:
-        await client.initialize()
+    async with started(tiny_gguf) as client:
         for params in malformed:
             with pytest.raises(RpcError, match=r"textDocument/inlineCompletion: .*params") as error:
                 await client.request("textDocument/inlineCompletion", params)
@@ -126,8 +96,7 @@ async def test_what_is_no_message_is_answered_and_the_server_goes_on(tiny_gguf: 
         b'{"jsonrpc":"2.0","id":[],"method":"x"}': not_a_request,
         b'{"jsonrpc":"2.0","id":null,"method":3}': not_a_request,
     }
-    async with client_of(tiny_gguf) as client:
-        await client.initialize()
+    async with started(tiny_gguf) as client:
         for body, code in bodies.items():
             client.raw(body)
             with pytest.raises(RpcError) as error:
@@ -148,9 +117,7 @@ async def test_unknown_methods_and_requests_out_of_turn_are_answered(tiny_gguf: 
 
 
 async def test_a_malformed_change_stops_suggestions_for_that_file_until_it_is_sent_whole(answering_gguf: Path) -> None:
-    async with client_of(answering_gguf) as client:
-        await client.initialize()
-        client.open(URI, "a?")
+    async with started(answering_gguf, "a?") as client:
         client.open("file:///other.py", "b?")
         client.change(URI, 2, {"range": {"start": {"line": 0, "character": 0}}, "text": "x"})
         message = await client.heard("window/showMessage", "lost track")
@@ -164,18 +131,14 @@ async def test_a_malformed_change_stops_suggestions_for_that_file_until_it_is_se
 
 
 async def test_a_completion_of_a_text_that_changed_meanwhile_is_empty(answering_gguf: Path) -> None:
-    async with client_of(answering_gguf) as client:
-        await client.initialize()
-        client.open(URI, "a?")
+    async with started(answering_gguf, "a?") as client:
         number = client.ask("textDocument/inlineCompletion", place(URI, 0, 2))
         client.change(URI, 2, {"range": span(0, 0, 0, 1), "text": "bb"})
         assert (await client.answer(number))["items"] == []
 
 
 async def test_requests_before_the_model_is_loaded_wait_for_it_and_loading_is_reported(answering_gguf: Path) -> None:
-    async with client_of(answering_gguf) as client:
-        await client.initialize(progress=True)
-        client.open(URI, "a?")
+    async with started(answering_gguf, "a?", progress=True) as client:
         number = client.ask("textDocument/inlineCompletion", place(URI, 0, 2))
         assert (await client.request("assay/status"))["state"] == "loading"
         assert (await client.answer(number))["items"][0]["insertText"] == " answer"
@@ -202,9 +165,7 @@ async def test_answers_that_come_late_or_to_nothing_do_no_harm(answering_gguf: P
 
 
 async def test_a_model_that_can_not_be_loaded_is_said_once_and_requests_are_answered_empty(tmp_path: Path) -> None:
-    async with client_of(tmp_path / "none.gguf") as client:
-        await client.initialize()
-        client.open(URI, "a?")
+    async with started(tmp_path / "none.gguf", "a?") as client:
         assert await client.complete(URI, 0, 2) == []
         status = await client.ready()
         assert status["state"] == "failed"
@@ -217,9 +178,7 @@ async def test_a_model_that_can_not_be_loaded_is_said_once_and_requests_are_answ
 
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="stops a process by signal")
 async def test_cheap_requests_and_cancels_are_prompt_while_the_model_works(answering_gguf: Path) -> None:
-    async with client_of(answering_gguf) as client:
-        await client.initialize()
-        client.open(URI, "a?")
+    async with started(answering_gguf, "a?") as client:
         pid = (await client.ready())["process"]
         os.kill(pid, signal.SIGSTOP)  # a completion that lasts until we say
         numbers = [client.ask("textDocument/inlineCompletion", place(URI, 0, 2)) for _ in range(20)]
@@ -239,9 +198,7 @@ async def test_cheap_requests_and_cancels_are_prompt_while_the_model_works(answe
 @pytest.mark.parametrize("number", ["SIGKILL", "SIGABRT", "SIGSEGV"])
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="stops a process by signal")
 async def test_when_the_model_process_is_killed_one_request_is_lost_and_the_next_works(answering_gguf: Path, number: str) -> None:
-    async with client_of(answering_gguf) as client:
-        await client.initialize(options={"delay": 0})
-        client.open(URI, "a?")
+    async with started(answering_gguf, "a?", options={"delay": 0}) as client:
         pid = (await client.ready())["process"]
         os.kill(pid, signal.SIGSTOP)
         asked = client.ask("textDocument/inlineCompletion", place(URI, 0, 2))
@@ -257,25 +214,8 @@ async def test_when_the_model_process_is_killed_one_request_is_lost_and_the_next
         assert number in (await client.heard("window/logMessage", "started again"))["message"]
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="ends a process by signal")
-async def test_a_model_that_is_given_up_is_said_once(answering_gguf: Path) -> None:
-    async with client_of(answering_gguf) as client:
-        await client.initialize()
-        client.open(URI, "a?")
-        for _ in range(4):
-            pid = (await client.ready())["process"]
-            os.kill(pid, signal.SIGKILL)
-            async with asyncio.timeout(10):
-                while (await client.request("assay/status"))["process"] == pid:
-                    await asyncio.sleep(0.01)
-        assert "died 4 times within 60 s" in (await client.heard("window/showMessage"))["message"]
-        assert await client.complete(URI, 0, 2) == []
-        assert sum(n["method"] == "window/showMessage" for n in client.notifications) == 1
-
-
 async def test_when_the_client_goes_away_the_server_and_its_model_end(tiny_gguf: Path) -> None:
-    async with client_of(tiny_gguf) as client:
-        await client.initialize()
+    async with started(tiny_gguf) as client:
         pid = (await client.ready())["process"]
         assert client.process.stdin is not None
         client.process.stdin.close()
@@ -284,8 +224,7 @@ async def test_when_the_client_goes_away_the_server_and_its_model_end(tiny_gguf:
 
 
 async def test_when_the_server_is_killed_its_model_ends(tiny_gguf: Path) -> None:
-    async with client_of(tiny_gguf) as client:
-        await client.initialize()
+    async with started(tiny_gguf) as client:
         pid = (await client.ready())["process"]
         client.process.kill()
         deadline = time.monotonic() + TIMEOUT_S
@@ -297,8 +236,7 @@ async def test_when_the_server_is_killed_its_model_ends(tiny_gguf: Path) -> None
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="ends a process by signal")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)])
 async def test_a_signal_ends_the_server_and_its_model(tiny_gguf: Path, number: signal.Signals, code: int) -> None:
-    async with client_of(tiny_gguf) as client:
-        await client.initialize()
+    async with started(tiny_gguf) as client:
         pid = (await client.ready())["process"]
         client.process.send_signal(number)
         assert await asyncio.wait_for(client.process.wait(), TIMEOUT_S) == code
@@ -309,15 +247,13 @@ async def test_a_signal_ends_the_server_and_its_model(tiny_gguf: Path, number: s
 
 
 async def test_exit_without_shutdown_is_exit_code_1(tiny_gguf: Path) -> None:
-    async with client_of(tiny_gguf) as client:
-        await client.initialize()
+    async with started(tiny_gguf) as client:
         client.notify("exit")
         assert await asyncio.wait_for(client.process.wait(), TIMEOUT_S) == 1
 
 
 async def test_a_setting_that_can_not_be_or_is_not_known_is_told_once_and_its_default_used(answering_gguf: Path) -> None:
-    async with client_of(answering_gguf) as client:
-        await client.initialize(options={"kind": "page", "kinds": "line"})
+    async with started(answering_gguf, options={"kind": "page", "kinds": "line"}) as client:
         for said in ("assay.kind can't be", "assay.kinds"):
             await client.heard("window/showMessage", said)
         client.notify("workspace/didChangeConfiguration", {"settings": {"assay": {"showAbove": 2}}})
@@ -328,8 +264,7 @@ async def test_a_setting_that_can_not_be_or_is_not_known_is_told_once_and_its_de
 
 
 async def test_who_tells_of_changed_settings_only_where_asked_is_asked(answering_gguf: Path) -> None:
-    async with client_of(answering_gguf) as client:
-        await client.initialize(tells_settings_to="registered")
+    async with started(answering_gguf, tells_settings_to="registered") as client:
         await client.ready()
         (request,) = (request for request in client.requests if request["method"] == "client/registerCapability")
         (registration,) = request["params"]["registrations"]
@@ -337,8 +272,7 @@ async def test_who_tells_of_changed_settings_only_where_asked_is_asked(answering
 
 
 async def test_the_lateness_of_the_event_loop_is_measured_when_asked_for(tiny_gguf: Path) -> None:
-    async with client_of(tiny_gguf) as client:
-        await client.initialize(options={"diagnostics": True})
+    async with started(tiny_gguf, options={"diagnostics": True}) as client:
         await client.ready()
         async with asyncio.timeout(TIMEOUT_S):
             while (lag := (await client.request("assay/status"))["loop_lag"])["beats"] <= 5:

@@ -18,11 +18,10 @@ import pytest
 
 from assay.suggestion.positions import split_lines
 
-from ..client import SERVE, TIMEOUT_S, Client, RpcError, client_of, place, span
+from ..client import SERVE, TIMEOUT_S, URI, Client, RpcError, client_of, place, span, started
 
 pytestmark = pytest.mark.slow
 
-URI = "file:///project/a.py"
 UNITS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
 Body = tuple[bytes, Any]  # what is sent, and the id under which exactly one answer has to come; NO_ANSWER for none
 NO_ANSWER = object()
@@ -53,7 +52,8 @@ TEXTS = [
 @pytest.mark.parametrize("encoding", UNITS)
 async def test_the_model_continues_the_text_at_the_cursor_whatever_stands_around_it(answering_gguf: Path, encoding: str) -> None:
     async with client_of(answering_gguf) as client:
-        await client.initialize(encodings=[encoding], options={"alternatives": 1})
+        result = await client.initialize(encodings=[encoding], options={"alternatives": 1})
+        assert result["capabilities"]["positionEncoding"] == encoding
         for number, text in enumerate(TEXTS):
             uri = f"{URI}/{number}"
             client.open(uri, text.replace("|", ""))
@@ -74,8 +74,7 @@ async def test_a_text_that_is_in_no_file_or_not_as_it_is_on_disk_is_completed(an
         path.write_bytes(b"# caf\xe9 \xff\xfe\x00\n")
     files = [*(path.as_uri() for path in paths), (tmp_path / "deleted.py").as_uri(), tmp_path.as_uri(), "file:///\ud800%zz%00"]
     buffers = ["untitled:Untitled-1", "untitled:", "", "vscode-notebook-cell:Untitled-1.ipynb#X", "git:/a.py?{}", "\ud800"]
-    async with client_of(answering_gguf) as client:
-        await client.initialize(root=tmp_path)
+    async with started(answering_gguf, root=tmp_path) as client:
         for uri in [*files, *buffers]:
             client.open(uri, "# caf\ufffd\na?")
             assert len(await client.complete(uri, 1, 2)) == 1, uri
@@ -83,9 +82,7 @@ async def test_a_text_that_is_in_no_file_or_not_as_it_is_on_disk_is_completed(an
 
 
 async def test_no_request_is_left_without_an_answer_for_its_id_or_its_method(answering_gguf: Path) -> None:
-    async with client_of(answering_gguf) as client:
-        await client.initialize()
-        client.open(URI, "a?")
+    async with started(answering_gguf, "a?") as client:
         for number in ("\ud800", "", "0", "漢" * 1_000):
             client.send({"id": number, "method": "\udfff", "params": None})
             with pytest.raises(RpcError) as error:
@@ -107,8 +104,7 @@ LONG = "9" * 5_000
 
 @pytest.mark.parametrize("params", [DEEP, LONG, f'{{"id": 1, "text": "]}}\\\\", "value": {DEEP}}}'])
 async def test_a_message_that_can_not_be_decoded_is_answered_under_its_id_and_the_server_goes_on(tiny_gguf: Path, params: str) -> None:
-    async with client_of(tiny_gguf) as client:
-        await client.initialize()
+    async with started(tiny_gguf) as client:
         bodies = {
             "first": f'{{"jsonrpc": "2.0", "id": "first", "method": "assay/explain", "params": {params}}}',
             77: f'{{"jsonrpc": "2.0", "method": "assay/explain", "params": {params}, "id": 77}}',
@@ -123,8 +119,7 @@ async def test_a_message_that_can_not_be_decoded_is_answered_under_its_id_and_th
 
 @pytest.mark.parametrize("known", ["", f', "params": {DEEP}'], ids=["whole", "deep"])
 async def test_a_request_whose_id_or_method_can_not_be_read_is_answered_all_the_same(tiny_gguf: Path, known: str) -> None:
-    async with client_of(tiny_gguf) as client:
-        await client.initialize()
+    async with started(tiny_gguf) as client:
         client.raw(f'{{"jsonrpc": "2.0", "id": {LONG}, "method": "assay/status"{known}}}'.encode())
         with pytest.raises(RpcError) as refused:
             await client.answer(None)
@@ -155,8 +150,7 @@ async def test_a_folder_with_a_name_that_no_file_can_have_counts_as_none(answeri
 
 async def test_no_name_makes_a_link_in_a_message(tmp_path: Path) -> None:
     link = "[x](command:workbench.action.quit)"
-    async with client_of(str(tmp_path / f"{link}.gguf")) as client:
-        await client.initialize(options={link: 1, "event": link})
+    async with started(str(tmp_path / f"{link}.gguf"), options={link: 1, "event": link}) as client:
         client.change(f"file:///{link}.py", 1, {"text": ""})
         for names in ("no suggestions", "lost track", "is no setting", "assay.event"):
             said = (await client.heard("window/showMessage", names))["message"]
@@ -165,8 +159,7 @@ async def test_no_name_makes_a_link_in_a_message(tmp_path: Path) -> None:
 
 
 async def test_a_message_at_any_depth_has_one_answer(tiny_gguf: Path) -> None:
-    async with client_of(tiny_gguf) as client:
-        await client.initialize()
+    async with started(tiny_gguf) as client:
         for depth in range(50, 1_100, 50):
             inner = "[" * depth + "]" * depth
             for params in (inner, '{"a":' * depth + "1" + "}" * depth, f'{{"command": "assay.pause", "arguments": [{inner}]}}'):
@@ -238,53 +231,26 @@ async def listener_of(model: Path, stderr: Path) -> AsyncIterator[Listener]:
         await client.end()
 
 
+def words(text: str, *more: str) -> tuple[str, ...]:
+    return (*text.split(), *more)
+
+
+REQUESTS = words(
+    """textDocument/inlineCompletion workspace/executeCommand assay/status initialize textDocument/hover codeLens/resolve
+    textDocument/completion no/such client/registerCapability workspace/configuration rpc.x""",
+    "\ud800",
+    "",
+)
+NOTIFICATIONS = words("""$/cancelRequest $/setTrace $/progress $/no/such initialized no/such window/workDoneProgress/cancel
+    workspace/didChangeConfiguration workspace/didChangeWorkspaceFolders workspace/didChangeWatchedFiles
+    textDocument/didOpen textDocument/didChange textDocument/didClose textDocument/didSave
+    notebookDocument/didOpen notebookDocument/didChange notebookDocument/didClose notebookDocument/didSave""")
+KEYS = words("""uri textDocument position line character contentChanges text range start end version context triggerKind cells settings
+    notebookDocument command arguments id token value event added removed""")
+
+
 class Hostile:
     """A seeded source of messages that are malformed, come at the wrong time, or are merely unlikely."""
-
-    REQUESTS = ("textDocument/inlineCompletion", "workspace/executeCommand", "assay/status", "initialize", "textDocument/hover")
-    REQUESTS += (
-        "textDocument/completion",
-        "no/such",
-        "client/registerCapability",
-        "workspace/configuration",
-        "\ud800",
-        "",
-        "rpc.x",
-        "codeLens/resolve",
-    )
-    DOCUMENTS = ("textDocument/didOpen", "textDocument/didChange", "textDocument/didClose", "textDocument/didSave")
-    DOCUMENTS += ("notebookDocument/didOpen", "notebookDocument/didChange", "notebookDocument/didClose", "notebookDocument/didSave")
-    NOTIFICATIONS = (
-        "$/cancelRequest",
-        "$/setTrace",
-        "$/progress",
-        "$/no/such",
-        "initialized",
-        "workspace/didChangeConfiguration",
-        "no/such",
-    )
-    NOTIFICATIONS += (
-        "workspace/didChangeWorkspaceFolders",
-        "window/workDoneProgress/cancel",
-        "workspace/didChangeWatchedFiles",
-        *DOCUMENTS,
-    )
-    KEYS = ("uri", "textDocument", "position", "line", "character", "contentChanges", "text", "range", "start", "end", "version", "context")
-    KEYS += (
-        "triggerKind",
-        "cells",
-        "notebookDocument",
-        "command",
-        "arguments",
-        "id",
-        "token",
-        "value",
-        "settings",
-        "event",
-        "added",
-        "removed",
-    )
-    NOT_IDS = (None, 1.5, True, [], {}, [1])
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
@@ -306,13 +272,13 @@ class Hostile:
         if kind == 2:
             return self._wrong_envelope()
         if kind == 3:
-            method = pick.choice(self.NOTIFICATIONS)
+            method = pick.choice(NOTIFICATIONS)
             number = self._id()
             return self._message(id=number, method=method, params=self._value(3)), number
         if kind in (4, 5):
-            return self._message(method=pick.choice(self.NOTIFICATIONS), params=self._value(4)), NO_ANSWER
+            return self._message(method=pick.choice(NOTIFICATIONS), params=self._value(4)), NO_ANSWER
         if kind == 6:
-            return self._message(method=pick.choice(self.REQUESTS), params=self._value(3)), NO_ANSWER
+            return self._message(method=pick.choice(REQUESTS), params=self._value(3)), NO_ANSWER
         if kind == 7:
             answer = pick.choice(
                 [{"result": self._value(2)}, {"error": self._value(2)}, {"error": {"code": 1, "message": "no"}, "result": 1}]
@@ -321,7 +287,7 @@ class Hostile:
         if kind == 8:
             return self._plausible()
         number = self._id()
-        method = pick.choice([name for name in self.REQUESTS if initialized or name != "initialize"])
+        method = pick.choice([name for name in REQUESTS if initialized or name != "initialize"])
         return self._message(id=number, method=method, params=self._value(4)), number
 
     def _wrong_envelope(self) -> Body:
@@ -336,7 +302,7 @@ class Hostile:
             ({"id": number, "method": "assay/status"}, number),
             ({"jsonrpc": "2.0", "id": number}, number),
             ({"jsonrpc": "2.0", "id": number, "method": self._value(2) if pick.random() < 0.5 else 3}, number),
-            ({"jsonrpc": "2.0", "id": pick.choice(self.NOT_IDS), "method": "assay/status"}, None),
+            ({"jsonrpc": "2.0", "id": pick.choice((None, 1.5, True, [], {}, [1])), "method": "assay/status"}, None),
             ([{"jsonrpc": "2.0", "id": number, "method": "assay/status"}], None),
         ]
         message, answered = pick.choice(wrong)
@@ -387,4 +353,4 @@ class Hostile:
             return pick.choice(["", "x", URI, "file://[", "untitled:x", "assay.accepted", "\ud800", "\x00", "verbose", "%", "é" * 40])
         if kind == 6:
             return [self._value(depth - 1) for _ in range(pick.randrange(4))]
-        return {pick.choice(self.KEYS): self._value(depth - 1) for _ in range(pick.randrange(5))}
+        return {pick.choice(KEYS): self._value(depth - 1) for _ in range(pick.randrange(5))}

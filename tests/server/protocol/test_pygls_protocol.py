@@ -5,7 +5,6 @@ import json
 from typing import Any
 
 import pytest
-from lsprotocol import types
 
 from assay.inference.opening import ModelChoice
 from assay.server.build import build_server
@@ -86,12 +85,6 @@ async def test_nothing_is_kept_of_a_command_or_a_notification_that_is_done() -> 
         await asyncio.sleep(0)
     await asyncio.sleep(0)
     assert not protocol._request_futures
-
-
-def test_an_error_names_fields_as_the_protocol_does() -> None:
-    protocol = build_server(ModelChoice()).protocol
-    with pytest.raises(ValueError, match=r"\$\.textDocument$"):
-        protocol.structured({"position": {"line": 0, "character": 0}}, types.TextDocumentPositionParams)
 
 
 def test_lost_documents_are_forgotten_when_they_are_closed_and_bounded_where_they_never_were_opened() -> None:

@@ -108,46 +108,10 @@ def test_behind_a_text_that_the_model_ended_there_is_nothing_and_behind_another_
     assert found == (remembered((), "value", drawn=2) if ended else None)
 
 
-def test_edits_elsewhere_leave_a_place_known_and_edits_near_it_do_not() -> None:
-    cache = remembering("value")
-    shifted = "import os\n" + ABOVE
-    found = cache.find(URI, shifted + "va", BELOW, "line")
-    assert texts(found) == ["lue"]
-    for prefix, suffix in [(shifted, BELOW), (ABOVE[500:], BELOW), (ABOVE, BELOW + "x"), (ABOVE, BELOW[:-9])]:
-        assert cache.find(URI, prefix, suffix, "line") == remembered((generation("value"),))
-    near = ABOVE[: -module.MAX_BEFORE] + "x" + ABOVE[-module.MAX_BEFORE + 1 :]
-    assert near != ABOVE
-    assert cache.find(URI, near, BELOW, "line") is None
-    below = BELOW[: module.MAX_AFTER - 1] + "x" + BELOW[module.MAX_AFTER :]
-    assert cache.find(URI, ABOVE, below, "line") is None
-
-
-def test_a_short_document_is_known_as_a_whole() -> None:
-    cache = remembering("value", prefix="a = 1\n", suffix="\n")
-    assert texts(cache.find(URI, "a = 1\nval", "\n", "line")) == ["ue"]
-    for prefix, suffix in [("b\na = 1\n", "\n"), (" a = 1\n", "\n"), ("= 1\n", "\n"), ("a = 1\n", "\nb"), ("a = 1\n", "")]:
-        assert cache.find(URI, prefix, suffix, "line") is None
-    empty = remembering("value", prefix="", suffix="")
-    assert texts(empty.find(URI, "", "", "line")) == ["value"]
-    assert texts(empty.find(URI, "val", "", "line")) == ["ue"]
-
-
 def test_documents_and_kinds_have_nothing_to_do_with_each_other() -> None:
     cache = remembering("value")
     assert cache.find("file:///b.py", ABOVE, BELOW, "line") is None
     assert cache.find(URI, ABOVE, BELOW, "block") is None
-
-
-def test_the_newest_wins() -> None:
-    cache = remembering("value = 1")
-    cache.keep(URI, ABOVE + "val", BELOW, "line", (generation("ue = 2"),))
-    assert texts(cache.find(URI, ABOVE + "va", BELOW, "line")) == ["lue = 1"]
-    assert texts(cache.find(URI, ABOVE + "val", BELOW, "line")) == ["ue = 2"]
-    assert texts(cache.find(URI, ABOVE + "value", BELOW, "line")) == [" = 2"]
-    cache.keep(URI, ABOVE, BELOW, "line", (generation("value = 3"),))
-    assert texts(cache.find(URI, ABOVE + "value", BELOW, "line")) == [" = 3"]
-    cache.keep(URI, ABOVE + "value", BELOW, "line", ())
-    assert texts(cache.find(URI, ABOVE + "value", BELOW, "line")) == []
 
 
 @pytest.mark.parametrize("end", [StopReason.TOKENS, StopReason.TIME])
@@ -183,35 +147,11 @@ def test_brackets_that_the_editor_closed_are_not_suggested_twice(text: str, type
     assert shown is None or typed + shown + closed == text
 
 
-def test_a_bracket_that_was_opened_by_typing_is_closed_by_the_rest_before_another() -> None:
-    cache = remembering("inner(x)", prefix=ABOVE + "outer(", suffix=")" + BELOW)
-    assert texts(cache.find(URI, ABOVE + "outer(inner(", ")" + BELOW, "line")) == ["x)"]
-    assert texts(cache.find(URI, ABOVE + "outer(inner(", "))" + BELOW, "line")) == ["x"]
-
-
 @pytest.mark.parametrize("below", ["", BELOW])
 def test_so_much_behind_the_cursor_is_no_bracket_that_the_editor_closed(below: str) -> None:
     for size, shown in [(MAX_GAINED, ["x"]), (MAX_GAINED + 1, None)]:
         cache = remembering("f(x" + ")" * size, suffix=below)
         assert texts(cache.find(URI, ABOVE + "f(", ")" * size + below, "line")) == shown
-
-
-def test_a_windows_document_is_answered_up_to_the_last_character() -> None:
-    text = "{\n    a: 1,\n    b: 2\n}"
-    above, below = ABOVE.replace("\n", "\r\n"), BELOW.replace("\n", "\r\n")
-    cache = remembering(text, prefix=above, suffix=below, kind="block")
-    assert texts(cache.find(URI, above + "{\r\n    a: 1,\r\n    b: 2\r\n", below, "block")) == ["}"]
-    assert texts(cache.find(URI, above + text.replace("\n", "\r\n"), below, "block")) == []
-    assert texts(cache.find(URI, above + "{\r\n    ", "\r\n}" + below, "block")) == ["a: 1,\n    b: 2"]
-
-
-def test_measures_of_what_is_left_are_those_of_its_tokens() -> None:
-    made = generation("print(x)")
-    found = remembering("print(x)").find(URI, ABOVE + "print(", ")" + BELOW, "line")
-    assert found is not None
-    measures = measures_of(found.generations[0])
-    assert (measures["length"], measures["token_count"]) == (1.0, 2.0)
-    assert measures["total_logprob"] == sum(token.logprob for token in made.tokens[-2:])
 
 
 def test_places_are_forgotten_when_they_were_not_asked_for_longest() -> None:

@@ -79,18 +79,8 @@ def test_who_invokes_is_answered_everywhere_but_in_a_language_that_is_off_and_in
     assert [refusal for refusal in Refusal if refusal.holds_if_invoked] == [Refusal.LANGUAGE, Refusal.SECRET]
 
 
-def test_what_keeps_a_whole_document_silent_is_told_and_a_pause_is_told_otherwise() -> None:
-    assert [refusal for refusal in Refusal if refusal.is_lasting] == [Refusal.LANGUAGE, Refusal.SECRET, Refusal.AUTOMATIC]
-
-
 def test_nothing_comes_by_itself_where_suggestions_are_only_invoked() -> None:
     assert automatic("x = |", RARE) is Refusal.AUTOMATIC
-
-
-def test_every_reason_has_a_sentence_for_people() -> None:
-    sentences = [reason.sentence for reason in Refusal]
-    assert len(set(sentences)) == len(Refusal)
-    assert all(sentence.endswith(".") for sentence in sentences)
 
 
 def test_in_a_pause_only_what_is_invoked_comes_and_the_reason_says_until_when() -> None:

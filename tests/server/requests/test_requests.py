@@ -7,7 +7,6 @@ import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -163,16 +162,6 @@ async def test_once_other_files_are_to_be_read_nothing_is_prepared_behind_an_acc
         while live.scheduler.busy:
             await asyncio.sleep(0.01)
         chosen[0] = replace(DEFAULTS, memory="off")
-        assert requests.accepted(suggestion.id) is not None
-        assert not live.scheduler.busy
-
-
-async def test_in_a_pause_nothing_is_prepared_behind_an_accepted_suggestion(tmp_path: Path) -> None:
-    model = write_tiny_gguf(tmp_path / "model.gguf", scripted(b"(x):", b"\n", prompt=b"f"))
-    async with requests_to(model, paused_until=lambda: datetime.now(UTC)) as (requests, live, _, _):
-        suggestion, *_ = await requests.suggestions(
-            GenerationRequest("u", Place("def f", "", AT, language="python"), invoked=True, count=DEFAULTS.alternatives), lambda: True
-        )
         assert requests.accepted(suggestion.id) is not None
         assert not live.scheduler.busy
 

@@ -270,22 +270,6 @@ def test_whatever_comes_every_request_ends_once_one_job_runs_at_a_time_and_answe
     asyncio.run(session())
 
 
-@pytest.mark.parametrize(
-    ("change", "typed"),
-    [
-        ({}, ""),
-        ({"prefix": AT.place.prefix + "re"}, "re"),
-        ({"prefix": AT.place.prefix[:-1]}, None),
-        ({"prefix": AT.place.prefix + "f(", "suffix": ")" + AT.place.suffix}, "f("),
-        ({"suffix": "x" + AT.place.suffix}, None),
-        ({"uri": "file:///b.py"}, None),
-        ({"prefix": AT.place.prefix + "x" * 1_001}, None),
-    ],
-)
-def test_what_was_typed_since(change: dict[str, str], typed: str | None) -> None:
-    assert typed_since(AT, changed(AT, **change)) == typed
-
-
 def test_what_was_typed_is_found_in_a_window_that_has_moved() -> None:
     long = changed(AT, prefix="".join(f"line_{n} = {n}\n" for n in range(200)))
     assert typed_since(long, changed(long, prefix=long.place.prefix[512:] + "abc")) == "abc"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from assay.calibration.log.retention import tokens_of
 from assay.server.documents.documents import Splice
 from assay.server.tracking import anchors as anchors
-from assay.server.tracking.anchors import Anchor, move_anchors, trimmed
+from assay.server.tracking.anchors import Anchor, move_anchors
 
 TEXTS = st.text(st.sampled_from("ab\n("), max_size=12)
 WORDS = st.lists(st.sampled_from(["a", "b", "return", "(", ")", "=", "x1", "é𝕏"]), min_size=1, max_size=30)
@@ -96,15 +96,6 @@ def test_no_replacement_breaks_a_region(data: st.DataObject, old: str, new: str,
     assert move_anchors([anchor], Splice(0, old, new)) or 0 <= anchor.start <= anchor.end <= anchor.reach <= len(new)
 
 
-@given(TEXTS, TEXTS, st.integers(0, 5))
-def test_a_trimmed_edit_does_the_same_with_less(old: str, new: str, start: int) -> None:
-    around = "x" * start
-    short = trimmed(Splice(start, old, new))
-    whole = around + old
-    assert whole[: short.start] + short.added + whole[short.end :] == around + new
-    assert not (short.removed and short.added) or (short.removed[0] != short.added[0] and short.removed[-1] != short.added[-1])
-
-
 BEFORE = """import os
 
 def first(a,b):
@@ -128,13 +119,6 @@ def first(a, b):
 def second():
     pass
 """
-
-
-def test_a_formatter_that_also_changes_quotes_and_commas_keeps_a_region() -> None:
-    start = BEFORE.index("{'sum'")
-    anchor = Anchor(start, BEFORE.index("\n", start))
-    assert move_anchors([anchor], Splice(0, BEFORE, AFTER)) == []
-    assert AFTER[anchor.start : anchor.end] == '{\n        "sum": total,\n        "mean": total / 2,\n    }'
 
 
 def test_the_place_of_what_was_dismissed_survives_a_formatter() -> None:

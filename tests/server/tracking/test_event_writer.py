@@ -56,15 +56,6 @@ def test_every_event_becomes_a_row_in_order_with_the_server_the_time_and_what_it
     assert (writer.dropped, writer.trouble) == (0, None)
 
 
-def test_what_was_added_is_committed_soon_without_anything_else_happening(path: Path) -> None:
-    writer = EventWriter(LogTarget(path))
-    writer.add(ShowingSeen(by="client"), "a")
-    assert wait_for(path, 1) == [ShowingSeen(by="client")]
-    writer.add(ShowingSeen(by="inferred"), "a")
-    assert wait_for(path, 2)[1] == ShowingSeen(by="inferred")
-    writer.close(60)
-
-
 def test_the_users_own_log_is_made_with_its_folder_for_the_owner_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASSAY_DATA_HOME", str(tmp_path / "share" / "assay"))
     writer = EventWriter(LogTarget())
@@ -119,14 +110,6 @@ def test_code_that_still_waits_when_it_is_not_wanted_any_more_is_let_go(tmp_path
     assert wait_for(path, 1) == [ShowingSeen(by="client")]
     writer.close(60)
     assert b"SECRET" not in bytes_of(path)
-
-
-def test_without_a_target_there_is_no_file_no_thread_and_no_count(path: Path) -> None:
-    before = threading.active_count()
-    writer = EventWriter()
-    writer.add(ShowingSeen(by="client"))
-    assert (threading.active_count(), writer.path, writer.dropped) == (before, None, 0)
-    writer.close(60)
 
 
 def test_another_target_is_used_from_then_on_and_with_none_what_waits_is_let_go(path: Path, tmp_path: Path) -> None:

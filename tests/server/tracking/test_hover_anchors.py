@@ -30,13 +30,6 @@ def lines_of(accepted: HoverAnchors, document: Document) -> list[int]:
     return [line for line in range(document.line_count) if accepted.at(document, line) is not None]
 
 
-def test_a_hover_finds_the_suggestion_on_its_lines_and_on_no_other() -> None:
-    accepted, document = HoverAnchors(), document_of(CODE)
-    accepted.add(URI, CODE.index("(\n"), "(\n  os\n)\n", told())
-    assert lines_of(accepted, document) == [2, 3, 4]
-    assert accepted.at(document_of(CODE, "file:///b.py"), 2) is None
-
-
 def test_a_hover_finds_it_where_edits_have_moved_it() -> None:
     accepted, document, other = HoverAnchors(), document_of(CODE), document_of(CODE, "file:///b.py")
     accepted.add(URI, CODE.index("print"), "print(\n  os\n)", told())
@@ -85,9 +78,3 @@ def test_a_closed_document_is_forgotten_and_so_are_the_oldest() -> None:
     accepted.forget(URI)
     assert len(accepted) == 1
     assert accepted.at(other, 0) == told(9)
-
-
-def test_a_suggestion_that_put_nothing_in_is_not_remembered() -> None:
-    accepted = HoverAnchors()
-    accepted.add(URI, 0, "", told())
-    assert len(accepted) == 0

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from assay.calibration.log.events import By, ShowingEnded, ShowingEnding, ShowingSeen
 from assay.server.documents.documents import Splice
-from assay.server.tracking.live_showing import matched_length
 from assay.server.tracking.logged_outcomes import SEEN_S, SETTLE_S, EndedShowing, Fact, OutcomeEvents, ShowingEvent
 
 URI, OTHER = "file:///a.py", "file:///b.py"
@@ -313,18 +312,6 @@ def test_a_client_that_says_what_it_shows_is_believed_about_all() -> None:
     assert editor.shown() == [(first, "client")]
 
 
-def test_brackets_that_the_editor_closes_are_neither_typed_nor_something_else() -> None:
-    editor = Editor()
-    name = editor.offer("f(a, [b])")
-    editor.type("f")
-    editor.edit(editor.cursor, 0, "()")
-    editor.cursor -= 1
-    editor.ask()
-    assert editor.offer("a, [b]") == name
-    editor.type("a, [b]")
-    assert editor.endings() == [(name, ShowingEnding.TYPED_THROUGH, "inferred")]
-
-
 def test_what_is_taken_back_may_be_told_behind_what_it_repeats() -> None:
     editor = Editor("f(o)", 2)
     name = editor.offer("ob")
@@ -350,15 +337,6 @@ def test_brackets_that_are_typed_over_are_along(asks: bool) -> None:
         editor.ask()
         assert editor.offer(" + 1") == name
     editor.type(" + 1")
-    assert editor.ended().ending is ShowingEnding.TYPED_THROUGH
-
-
-def test_what_is_closed_already_need_not_be_typed() -> None:
-    editor = Editor()
-    editor.offer("(a)")
-    editor.edit(editor.cursor, 0, "()")
-    editor.cursor -= 1
-    editor.type("a")
     assert editor.ended().ending is ShowingEnding.TYPED_THROUGH
 
 
@@ -396,23 +374,6 @@ def test_a_menu_in_which_something_is_selected_counts_what_it_replaces_as_there(
     editor.edit(4, 3, "print(total)")
     event = editor.ended()
     assert (event.ending, event.characters, event.accepted) == (ShowingEnding.ACCEPTED, 12, 9)
-
-
-@pytest.mark.parametrize(
-    ("text", "stood", "expected"),
-    [
-        ("abc", "", 0),
-        ("abc", "ab", 2),
-        ("abc", "abcd", None),
-        ("abc", "b", None),
-        ("a\n    b", "a\n  b", 7),
-        ("a\n  b", "a\n\t\tb", 5),
-        ("a \nb", "a\nb", 4),
-        ("foo(", "foo (", None),
-    ],
-)
-def test_what_stands_of_a_text(text: str, stood: str, expected: int | None) -> None:
-    assert matched_length(text, stood) == expected
 
 
 ACTIONS = st.one_of(

@@ -11,9 +11,7 @@ import pytest
 from assay.calibration.samples import Sample, read_samples
 from assay.cli import main as cli
 
-from ..client import Client, client_of, span
-
-URI = "file:///project/a.py"
+from ..client import URI, Client, span, started
 
 
 def exported(log: Path, at_s: int) -> dict[str, Sample]:
@@ -36,9 +34,7 @@ def put_in(client: Client, version: int, line: int, text: str) -> None:
 
 @pytest.mark.slow
 async def test_what_is_undone_was_not_kept_and_of_what_is_passed_by_nothing_is_known(answering_gguf: Path, tmp_path: Path) -> None:
-    async with client_of(answering_gguf) as client:
-        await client.initialize(root=Path("/project"), options={"log.path": str(tmp_path / "log")})
-        client.open(URI, "a?\nb?\nc?\n")
+    async with started(answering_gguf, "a?\nb?\nc?\n", root=Path("/project"), options={"log.path": str(tmp_path / "log")}) as client:
         undone = await suggested(client, 0)
         put_in(client, 2, 0, " answer")
         client.change(URI, 3, {"range": span(0, 2, 0, 9), "text": ""})
@@ -59,9 +55,7 @@ async def test_what_is_undone_was_not_kept_and_of_what_is_passed_by_nothing_is_k
 
 @pytest.mark.slow
 async def test_what_stands_there_later_was_kept_whoever_put_it_there(answering_gguf: Path, tmp_path: Path) -> None:
-    async with client_of(answering_gguf) as client:
-        await client.initialize(options={"log.path": str(tmp_path / "log")})
-        client.open(URI, "a?\nb?\nc?\nd?\n")
+    async with started(answering_gguf, "a?\nb?\nc?\nd?\n", options={"log.path": str(tmp_path / "log")}) as client:
         accepted = await suggested(client, 0)
         put_in(client, 2, 0, " answer")
         replaced = await suggested(client, 1)

@@ -29,11 +29,9 @@ from assay.suggestion.place import Place
 from assay.suggestion.positions import Position, Range
 from assay.suggestion.suggestion import Suggestion
 
-from ..client import Client, client_of, span
+from ..client import URI, Client, client_of, span, started
 
 pytestmark = pytest.mark.slow
-
-URI = "file:///project/a.py"
 
 
 def rows_of(path: Path) -> list[Row]:
@@ -86,8 +84,7 @@ async def test_the_life_of_an_accepted_suggestion_is_in_the_log(answering_gguf: 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
 async def test_what_is_not_told_is_concluded(answering_gguf: Path, tmp_path: Path, encoding: str) -> None:
-    async with client_of(answering_gguf) as client:
-        await client.initialize(options={"log.path": str(tmp_path / "log")}, encodings=[encoding])
+    async with started(answering_gguf, options={"log.path": str(tmp_path / "log")}, encodings=[encoding]) as client:
         width = {"utf-8": 4, "utf-16": 2}[encoding]
         client.open(URI, "𝕏?\nb?\nc?\n")
         (accepted,) = await client.complete(URI, 0, width + 1)
@@ -108,12 +105,9 @@ async def test_what_is_not_told_is_concluded(answering_gguf: Path, tmp_path: Pat
 
 
 async def test_an_alternative_that_was_gone_on_to_is_reported_with_its_own_numbers_and_forgotten_with_its_document(
-    tiny_gguf: Path, tmp_path: Path
+    tiny_gguf: Path, log: Path
 ) -> None:
-    log = tmp_path / "log"
-    async with client_of(tiny_gguf) as client:
-        await client.initialize(options={"log.path": str(log), "log.text": True, "alternatives": 4})
-        client.open(URI, "def f(x):\n    return x")
+    async with started(tiny_gguf, "def f(x):\n    return x", options={"log.path": str(log), "log.text": True, "alternatives": 4}) as client:
         _, second, *_ = await client.complete(URI, 1, 12, invoked=True)
         await command(client, "shown", second)
         await command(client, "accepted", second)
@@ -142,20 +136,6 @@ async def test_a_client_that_names_what_nobody_knows_does_no_harm(answering_gguf
         assert await client.leave() == 0
     (ended,) = [row.event for row in rows_of(tmp_path / "log") if isinstance(row.event, ShowingEnded)]
     assert (ended.ending, ended.by) == (ShowingEnding.REJECTED, "client")
-
-
-async def test_a_file_that_is_renamed_while_it_is_open_is_followed(answering_gguf: Path, tmp_path: Path) -> None:
-    async with client_of(answering_gguf) as client:
-        await begin(client, tmp_path / "log")
-        await client.complete(URI, 1, 7)
-        client.change(URI, 2, {"range": span(1, 7, 1, 7), "text": " answer"})
-        client.notify("textDocument/didClose", {"textDocument": {"uri": URI}})
-        client.open("file:///project/b.py", "x = 1\nresult? answer")
-        client.notify("textDocument/didSave", {"textDocument": {"uri": "file:///project/b.py"}})
-        await client.request("assay/status")
-        assert await client.leave() == 0
-    kept = [row.event for row in rows_of(tmp_path / "log") if isinstance(row.event, RetentionChecked)]
-    assert [(each.share, each.why) for each in kept] == [(1.0, ""), (None, "closed")]
 
 
 async def test_of_two_files_with_one_text_the_renamed_one_is_followed(answering_gguf: Path, tmp_path: Path) -> None:

@@ -87,16 +87,6 @@ def test_what_is_accepted_is_checked_five_times_and_then_forgotten() -> None:
     assert made.watch.next_s is None
 
 
-def test_what_is_deleted_and_typed_anew_is_there_again() -> None:
-    made = desk()
-    made.accept()
-    made.edit(AT + 5, 8, "")
-    made.go_on(20)
-    made.edit(AT + 5, 0, " = a + b")
-    made.go_on(20)
-    assert made.said() == [(15, 1 / 5, ""), (30, 1.0, "")]
-
-
 def test_the_same_that_is_typed_where_it_was_dismissed_is_found_and_what_comes_behind_it_is_not_needed() -> None:
     made = desk()
     made.dismiss(showing="same")

@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from bare_python import make_bare_python
 from shop_project import isolated, write
 
 from assay.server.verification import process as process_module
@@ -22,21 +21,15 @@ TEST = "import one\n\n\ndef test_double():\n    assert one.double(2) == 4\n"
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_bare_python(tmp_path_factory.mktemp("environment"))
-
-
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(tmp_path: Path, own_home: Path) -> Path:
     isolated()
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return write(tmp_path / "project", {"one.py": BUG, "test_one.py": TEST})
 
 
 @pytest.fixture
-async def tests(project: Path, python: Path) -> AsyncIterator[ProjectProcess]:
-    made = ProjectProcess(project, python, lambda _: None)
+async def tests(project: Path, bare_python: Path) -> AsyncIterator[ProjectProcess]:
+    made = ProjectProcess(project, bare_python, lambda _: None)
     yield made
     await made.close()
 
@@ -53,8 +46,8 @@ async def test_one_that_is_killed_is_started_again_by_the_next_request(tests: Pr
     assert (await tests.judge(file, BUG, RIGHT)).passed
 
 
-async def test_two_editors_at_once_get_the_same_answers(tests: ProjectProcess, project: Path, python: Path) -> None:
-    other = ProjectProcess(project, python, lambda _: None)
+async def test_two_editors_at_once_get_the_same_answers(tests: ProjectProcess, project: Path, bare_python: Path) -> None:
+    other = ProjectProcess(project, bare_python, lambda _: None)
     try:
         both = await asyncio.gather(*(each.judge(project / "one.py", BUG, RIGHT) for each in (tests, other)))
     finally:
@@ -78,9 +71,9 @@ async def test_what_takes_too_long_is_ended_with_a_sentence(tests: ProjectProces
     assert tests.pid is None
 
 
-async def test_what_was_saved_is_measured_before_it_is_asked_about(project: Path, python: Path) -> None:
+async def test_what_was_saved_is_measured_before_it_is_asked_about(project: Path, bare_python: Path) -> None:
     notes: list[str] = []
-    tests = ProjectProcess(project, python, notes.append)
+    tests = ProjectProcess(project, bare_python, notes.append)
     try:
         await tests.refresh()
         assert tests.pid is None, "nobody has asked for these tests"

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from bare_python import make_bare_python
 from shop_project import isolated, write
 
 from assay.calibration.trust import TESTS, remember
@@ -24,17 +23,14 @@ TEST = "import one\n\n\ndef test_double():\n    assert one.double(2) == 4\n"
 
 
 async def test_once_consent_is_taken_back_elsewhere_a_save_ends_the_process_and_runs_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, own_home: Path, bare_python: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     isolated()
-    for name in ("XDG_CACHE_HOME", "XDG_DATA_HOME", "ASSAY_DATA_HOME"):
-        monkeypatch.setenv(name, str(tmp_path / name))
     monkeypatch.setattr(verifications_module, "_SAVED_S", 0.05)
-    (tmp_path / "environment").mkdir()
-    python, project = make_bare_python(tmp_path / "environment"), write(tmp_path / "project", {"one.py": BUG, "test_one.py": TEST})
+    project = write(tmp_path / "project", {"one.py": BUG, "test_one.py": TEST})
     notes: list[str] = []
     consent = Consent(cast(Any, None), BackgroundTasks(), lambda: True, notes.append)
-    made = Verifications(consent, lambda: Roots((project,)), lambda: python, notes.append)
+    made = Verifications(consent, lambda: Roots((project,)), lambda: bare_python, notes.append)
     uri = (project / "one.py").as_uri()
     remember(project, trusted=True, about=TESTS)
     try:

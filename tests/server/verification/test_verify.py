@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bare_python import make_bare_python
 from shop_project import isolated, write
 from tiny_gguf import scripted, write_tiny_gguf
 
 from assay.calibration.log.events import AcceptanceTested
 from assay.calibration.trust import TESTS, remember, remembered
 
-from ..client import Client, RpcError, client_of, span
+from ..client import Client, RpcError, client_of, span, started
 from ..logged import events_of
 
 pytestmark = pytest.mark.slow
@@ -27,21 +26,14 @@ SLOW_S = 300.0
 
 
 @pytest.fixture(scope="module")
-def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_bare_python(tmp_path_factory.mktemp("environment"))
-
-
-@pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model that writes the number that `double` multiplies by."""
     return write_tiny_gguf(tmp_path_factory.mktemp("model") / "two.gguf", scripted(b" 2", b"\n", prompt=b"*"))
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(tmp_path: Path, own_home: Path) -> Path:
     """A project of which the user has said nothing yet."""
-    monkeypatch.setenv("ASSAY_DATA_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return write(tmp_path / "project", {"one.py": BUG, "test_one.py": TEST})
 
 
@@ -63,11 +55,11 @@ async def asked(client: Client, count: int = 1) -> dict[str, Any]:
     return found[-1]
 
 
-async def test_without_the_users_yes_no_test_is_run_and_the_reason_is_told(model: Path, project: Path, python: Path) -> None:
+async def test_without_the_users_yes_no_test_is_run_and_the_reason_is_told(model: Path, project: Path, bare_python: Path) -> None:
     uri = (project / "one.py").as_uri()
     async with client_of(model) as client:
         client.answers = False
-        await client.initialize(root=project, options=settings(python))
+        await client.initialize(root=project, options=settings(bare_python))
         client.open(uri, BUG)
         number = client.ask("assay/verify", {"textDocument": {"uri": uri}, "texts": [RIGHT]})
         question = await asked(client)
@@ -81,19 +73,17 @@ async def test_without_the_users_yes_no_test_is_run_and_the_reason_is_told(model
         assert "you said that Assay may not run" in (await verified(client, uri, RIGHT))[0]["why"]
         await client.leave()
     remember(project, trusted=True, about=TESTS)
-    async with client_of(model) as client:
-        await client.initialize(root=project, options=settings(python), trusted=False)
-        client.open(uri, BUG)
+    async with started(model, BUG, uri=uri, root=project, options=settings(bare_python), trusted=False) as client:
         assert (await verified(client, uri, RIGHT))[0]["why"] == "the editor says that this workspace is not trusted"
         await client.leave()
 
 
-async def test_the_name_of_a_folder_writes_no_line_of_the_question(model: Path, project: Path, python: Path) -> None:
+async def test_the_name_of_a_folder_writes_no_line_of_the_question(model: Path, project: Path, bare_python: Path) -> None:
     renamed = project.rename(project.with_name("shop\nAssay: all is well\x1b[2K\u202e"))
     uri = (renamed / "one.py").as_uri()
     async with client_of(model) as client:
         client.answers = False
-        await client.initialize(root=renamed, options=settings(python))
+        await client.initialize(root=renamed, options=settings(bare_python))
         client.open(uri, BUG)
         client.ask("assay/verify", {"textDocument": {"uri": uri}, "texts": [RIGHT]})
         message = (await asked(client))["params"]["message"]
@@ -102,12 +92,12 @@ async def test_the_name_of_a_folder_writes_no_line_of_the_question(model: Path, 
 
 
 async def test_who_runs_tests_is_asked_again_where_an_earlier_question_may_be_out_of_sight(
-    model: Path, project: Path, python: Path
+    model: Path, project: Path, bare_python: Path
 ) -> None:
     uri = (project / "one.py").as_uri()
     async with client_of(model) as client:
         client.answers = False
-        await client.initialize(root=project, options=settings(python))
+        await client.initialize(root=project, options=settings(bare_python))
         client.open(uri, BUG)
         await client.request("assay/repairs", {"textDocument": {"uri": uri}, "range": span(1, 0, 1, 0)})
         first = await asked(client)
@@ -120,10 +110,11 @@ async def test_who_runs_tests_is_asked_again_where_an_earlier_question_may_be_ou
         await client.leave()
 
 
-async def test_what_belongs_to_no_project_or_is_turned_off_has_a_reason(model: Path, project: Path, python: Path, tmp_path: Path) -> None:
+async def test_what_belongs_to_no_project_or_is_turned_off_has_a_reason(
+    model: Path, project: Path, bare_python: Path, tmp_path: Path
+) -> None:
     remember(project, trusted=True, about=TESTS)
-    async with client_of(model) as client:
-        await client.initialize(root=project, options=settings(python))
+    async with started(model, root=project, options=settings(bare_python)) as client:
         for uri, why in (
             ("untitled:one.py", "not saved in a file"),
             ((tmp_path / "other.py").as_uri(), "none of the open folders"),
@@ -132,19 +123,17 @@ async def test_what_belongs_to_no_project_or_is_turned_off_has_a_reason(model: P
             client.open(uri, BUG)
             assert why in (await verified(client, uri, RIGHT))[0]["why"]
         await client.leave()
-    async with client_of(model) as client:
-        await client.initialize(root=project, options={"repair": {"verify": False}})
+    async with started(model, root=project, options={"repair": {"verify": False}}) as client:
         client.open((project / "one.py").as_uri(), BUG)
         assert "assay.repair.verify" in (await verified(client, (project / "one.py").as_uri(), RIGHT))[0]["why"]
         await client.leave()
 
 
-async def test_changes_are_judged_one_after_the_other_beside_what_is_not_saved(model: Path, project: Path, python: Path) -> None:
+async def test_changes_are_judged_one_after_the_other_beside_what_is_not_saved(model: Path, project: Path, bare_python: Path) -> None:
     isolated()
     remember(project, trusted=True, about=TESTS)
     uri = (project / "one.py").as_uri()
-    async with client_of(model) as client:
-        await client.initialize(root=project, options=settings(python))
+    async with started(model, root=project, options=settings(bare_python)) as client:
         unsaved = "# not saved\n" + BUG
         client.open(uri, unsaved)
         right, worse = await verified(client, uri, unsaved.replace("3", "2"), unsaved.replace("3", "4"))
@@ -165,13 +154,13 @@ async def test_changes_are_judged_one_after_the_other_beside_what_is_not_saved(m
 
 
 async def test_the_tests_that_touch_lines_are_run_on_command_and_consent_can_be_taken_back(
-    model: Path, project: Path, python: Path
+    model: Path, project: Path, bare_python: Path
 ) -> None:
     isolated()
     uri = (project / "one.py").as_uri()
     async with client_of(model) as client:
         client.answers = False
-        await client.initialize(root=project, options=settings(python))
+        await client.initialize(root=project, options=settings(bare_python))
         client.open(uri, RIGHT)
         command = {"command": "assay.runTests", "arguments": [{"uri": uri, "range": span(1, 0, 1, 3)}]}
         number = client.ask("workspace/executeCommand", command)
@@ -187,15 +176,13 @@ async def test_the_tests_that_touch_lines_are_run_on_command_and_consent_can_be_
 
 
 async def test_after_an_acceptance_the_tests_are_run_the_status_says_how_and_the_log_has_the_label(
-    model: Path, project: Path, python: Path, tmp_path: Path
+    model: Path, project: Path, bare_python: Path, tmp_path: Path
 ) -> None:
     isolated()
     remember(project, trusted=True, about=TESTS)
     uri, log = (project / "one.py").as_uri(), tmp_path / "events.sqlite3"
-    options = settings(python, afterAcceptance=True) | {"log": {"path": str(log)}, "kind": "line"}
-    async with client_of(model) as client:
-        await client.initialize(root=project, options=options)
-        client.open(uri, "def double(x):\n    return x *\n")
+    options = settings(bare_python, afterAcceptance=True) | {"log": {"path": str(log)}, "kind": "line"}
+    async with started(model, "def double(x):\n    return x *\n", uri=uri, root=project, options=options) as client:
         item, *_ = await client.complete(uri, 1, 14, invoked=True)
         assert item["insertText"].endswith(" 2")
         client.insert(uri, 2, 1, 14, " 2")
@@ -215,24 +202,22 @@ async def test_after_an_acceptance_the_tests_are_run_the_status_says_how_and_the
 
 
 @pytest.mark.parametrize("how", ["leaves", "killed"])
-async def test_no_process_stays_behind_when_the_server_ends(model: Path, project: Path, python: Path, how: str) -> None:
+async def test_no_process_stays_behind_when_the_server_ends(model: Path, project: Path, bare_python: Path, how: str) -> None:
     isolated()
     write(project, {"test_slow.py": "import time\n\n\ndef test_slow():\n    time.sleep(600)\n"})
     remember(project, trusted=True, about=TESTS)
     uri = (project / "one.py").as_uri()
-    async with client_of(model) as client:
-        await client.initialize(root=project, options=settings(python))
-        client.open(uri, BUG)
+    async with started(model, BUG, uri=uri, root=project, options=settings(bare_python)) as client:
         client.ask("assay/verify", {"textDocument": {"uri": uri}, "texts": [RIGHT]})
         await client.heard("window/logMessage", "running the tests of")
-        started = await _started(client.process.pid)
+        running = await _started(client.process.pid)
         if how == "leaves":
             await client.leave()
         else:
             client.process.kill()
             await client.process.wait()
     async with asyncio.timeout(30):
-        while any(map(_lives, started)):
+        while any(map(_lives, running)):
             await asyncio.sleep(0.1)
 
 

@@ -1,10 +1,7 @@
 from __future__ import annotations
 
 import random
-import re
 import sysconfig
-from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -99,42 +96,6 @@ def of_file(path: Path) -> list[tuple[int, str]] | None:
     """The lines of a file that is indented by four spaces, each by its columns; None of another."""
     lines = path.read_text(encoding="utf-8").split("\n")
     return None if any("\t" in line for line in lines) else [(len(line) - len(line.lstrip(" ")), line.lstrip(" ")) for line in lines]
-
-
-def blocks_of(lines: list[tuple[int, str]]) -> Iterator[tuple[int, int]]:
-    """The headers of blocks in a file, and where these end: eight lines below them at most."""
-    for at, (columns, text) in enumerate(lines[:-1]):
-        if re.match(r"(?:if|for|while|with|def|class|else|try|except|struct|static)\b.*[:{]$", text) and lines[at + 1] > (columns + 4, ""):
-            if lines[at + 1][0] != columns + 4:
-                continue
-            end = next((i for i in range(at + 1, len(lines)) if lines[i][1] and lines[i][0] < columns + 4), len(lines))
-            end = min(end, at + 9)
-            while not lines[end - 1][1]:
-                end -= 1
-            yield at, end
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("style", sorted(STYLES))
-@pytest.mark.parametrize(("folder", "pattern"), [("stdlib", "*.py"), ("include", "**/*.h")])
-def test_blocks_of_real_files_come_back_as_they_are_there(style: str, folder: str, pattern: str) -> None:
-    drawn, right, n = random.Random(style), Counter[str](), Counter[str]()
-    files = sorted(Path(sysconfig.get_path(folder)).glob(pattern))
-    for path in drawn.sample(files, min(60, len(files))):
-        lines = of_file(path)
-        for at, end in drawn.sample(found, min(5, len(found))) if lines and (found := list(blocks_of(lines))) else ():
-            assert lines is not None
-            styled = [indent(style, *divmod(columns, 4)) + text if text else "" for columns, text in lines]
-            four = [" " * columns + text if text else "" for columns, text in lines]
-            cursor = Cursor("\n".join(styled[: at + 1]), "\n" + "\n".join(styled[end:]), "block")
-            truth = "\n" + "\n".join(styled[at + 1 : end])
-            for name, text in (("own", truth), ("four", "\n" + "\n".join(four[at + 1 : end]))):
-                n[name] += 1
-                right[name] += in_the_documents_style(text, cursor) == truth
-    # In a short file nothing tells how it is indented, and a text that is aligned with what stands above it is no level.
-    assert n["own"] > 30
-    assert right["own"] >= (0.98 if folder == "stdlib" else 0.8) * n["own"]
-    assert right["four"] >= (0.96 if folder == "stdlib" else 0.5) * n["four"]
 
 
 GO = "func a() {\n\tif x {\n\t\tb()\n\t}\n}\n\nfunc c() {\n"

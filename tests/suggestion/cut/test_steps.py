@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.inference.completion.task import Kind
 from assay.suggestion.cursor import Cursor
+from assay.suggestion.cut.repeated_rest import unless_it_repeats_the_rest
 from assay.suggestion.cut.steps import text_to_show
 
 PIECES = ["a", "b(", ")", "]", "[", "}", " ", "    ", "\t", "\n", "\r\n", "x = 1", "return", "}", "else:", "'", '"', "# ("]
@@ -26,3 +28,22 @@ def test_only_white_space_and_closing_brackets_are_taken_away(text: str, prefix:
         whole, kept = "".join(text.split()), "".join(left.split())
         assert whole.startswith(kept)
         assert not whole[len(kept) :].strip(")]}")
+
+
+@pytest.mark.parametrize("text", ["", " ", "\t", "\n", "  \n\t\n"])
+def test_nothing_is_shown_of_a_blank_text(text: str) -> None:
+    assert text_to_show(text, Cursor("x = ", "\n", "line")) is None
+    assert text_to_show(text, Cursor("x = ", "\n", "block")) is None
+
+
+def test_white_space_at_the_end_is_left_out_unless_text_stands_behind_it() -> None:
+    assert text_to_show("1  ", Cursor("x = ", "\n", "line")) == "1"
+    assert text_to_show("a\n    b\n\n  ", Cursor("    ", "\n", "block")) == "a\n    b"
+    assert text_to_show("1 ", Cursor("x = ", "+ y\n", "line")) == "1 "
+
+
+def test_what_stands_behind_the_cursor_on_its_line_is_not_said_again() -> None:
+    assert unless_it_repeats_the_rest("value", Cursor("f(", "value)\n", "line")) is None
+    assert unless_it_repeats_the_rest(" value", Cursor("f(a,", " value)\n", "line")) is None
+    assert unless_it_repeats_the_rest("val", Cursor("f(", "value)\n", "line")) == "val", "that is another word"
+    assert unless_it_repeats_the_rest(")", Cursor("f(g(x", ")\n", "line")) == ")", "one bracket may be missing"

@@ -37,19 +37,8 @@ axbyc/dx/e.x|xa/b|ab|bb|]x|ax|-x|*a|#a|!a|a b|abc/a b|ac|Bin/x|c- Backup (3).x|.
 
 
 def ignored_by_git(root: Path, paths: list[str]) -> dict[str, bool]:
-    asked = [
-        "git",
-        "-C",
-        str(root),
-        "-c",
-        f"core.excludesFile={os.devnull}",
-        "check-ignore",
-        "--no-index",
-        "--stdin",
-        "-z",
-        "--verbose",
-        "--non-matching",
-    ]
+    git = ["git", "-C", str(root), "-c", f"core.excludesFile={os.devnull}", "check-ignore"]
+    asked = [*git, "--no-index", "--stdin", "-z", "--verbose", "--non-matching"]
     said = subprocess.run(asked, input="\0".join(paths).encode(), capture_output=True, check=False).stdout.decode().split("\0")
     rows = [said[start : start + 4] for start in range(0, len(said) - 1, 4)]
     return {path: bool(source) and not pattern.startswith("!") for source, _, pattern, path in rows}

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.suggestion.repair.candidate import Change, around, change_of, edit_size, indent_of
+from assay.suggestion.repair.candidate import Change, change_of, edit_size, indent_of
 
 FILE = ("a", "b", "c", "d")
 texts = st.lists(st.sampled_from(["a", "b", "    c", ""]), min_size=1, max_size=6)
@@ -41,17 +41,6 @@ def test_lines_that_are_put_in_or_taken_out_change_together_with_one_beside_them
     first: int, end: int, new: list[str], change: Change
 ) -> None:
     assert change_of(FILE, first, end, new) == change
-
-
-def test_two_ways_to_tell_one_change_are_one_change() -> None:
-    assert change_of(FILE, 1, 2, ["x", "b"]) == change_of(FILE, 0, 4, ["a", "x", "b", "c", "d"])
-
-
-def test_the_text_around_lines_and_they_are_the_file() -> None:
-    for first in range(4):
-        for end in range(first + 1, 5):
-            before, after = around(FILE, first, end)
-            assert before + "\n".join(FILE[first:end]) + after == "\n".join(FILE)
 
 
 def test_the_size_of_an_edit_is_what_goes_and_what_comes() -> None:

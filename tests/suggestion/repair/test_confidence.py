@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,9 +13,7 @@ from synthetic_samples import sample
 
 from assay.calibration.fitting.fit import fit
 from assay.calibration.registry import Entry, Registry, registry_of
-from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import StopReason
-from assay.inference.opening import EMBEDDED
 from assay.suggestion.repair.asking import Asking
 from assay.suggestion.repair.candidate import Candidate, Change
 from assay.suggestion.repair.confidence import RANKS, TASK, prompt_of, purpose_of, with_confidence
@@ -37,9 +34,8 @@ SOURCES = [Source("one", lambda _: [Candidate(Change(3, 4, (line,)), "one") for 
 
 
 @pytest.fixture(scope="module")
-def request_at_line() -> Iterator[Request]:
-    with LlamaModel(EMBEDDED, threads=1) as opened:
-        yield request_for(Asking(opened), CODE, 3, 4, language="python")
+def request_at_line(asking: Asking) -> Request:
+    return request_for(asking, CODE, 3, 4, language="python")
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,6 @@ from assay.analysis.lines.grammars import GRAMMARS
 from assay.calibration.language_names import name_of_language
 from assay.suggestion.repair.candidate import Change
 from assay.suggestion.repair.filters import FILTERS, Seen, is_kept
-from assay.suggestion.repair.parsed_python import parsed_python
 from assay.suggestion.repair.parsing import parsing_of, prose_in, why_none
 
 TEXT = '''import os
@@ -202,9 +201,3 @@ def test_nothing_is_repaired_in_a_language_that_can_not_be_parsed_and_it_is_name
 @pytest.mark.parametrize("language", ["python", "json", "toml", *GRAMMARS])
 def test_code_and_data_that_can_be_parsed_may_be_repaired(language: str) -> None:
     assert why_none(("a = 1", "b = 2"), 0, 1, language) == ""
-
-
-def test_only_the_statements_around_a_change_are_read_again() -> None:
-    found = parsed_python(PYTHON, 9, 10)
-    assert (found.first, found.end, found.indent) == (7, 12, 4)
-    assert parsing_of(PYTHON, 9, 10, "dart") is None

@@ -1,11 +1,8 @@
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
 from msgspec import structs
 from scipy.special import expit  # type: ignore[import-untyped]
 from synthetic_samples import MODEL, PROMPT, sample
@@ -13,7 +10,7 @@ from synthetic_samples import MODEL, PROMPT, sample
 from assay.analysis.oracle.spectrum import Suspect
 from assay.calibration.fitting.fit import fit
 from assay.calibration.registry import Entry, Purpose, registry_of
-from assay.suggestion.repair.localisation import TASK, by_spectrum_and_surprise, located, mean_ranks, measures_of_lines
+from assay.suggestion.repair.localisation import TASK, located, measures_of_lines
 
 FOUND = [Suspect("a.py", 2, 1, 0, 1.0), Suspect("a.py", 3, 1, 0, 1.0), Suspect("b.py", 9, 1, 3, 0.5)]
 
@@ -23,17 +20,6 @@ def test_lines_are_measured_by_spectrum_and_surprise_and_those_alike_share_their
     assert [each["spectrum_rank"] for each in measures] == [1.5, 1.5, 3.0]
     assert [each["line_surprise"] for each in measures] == [0.0, 4.0, 0.0]
     assert [each["surprise_rank"] for each in measures] == [2.5, 1.0, 2.5]
-
-
-def test_of_lines_alike_by_spectrum_the_surprising_one_comes_first() -> None:
-    plain, surprising, other = measures_of_lines(FOUND, {("a.py", 3): 4.0})
-    assert by_spectrum_and_surprise(surprising) > by_spectrum_and_surprise(plain) > by_spectrum_and_surprise(other)
-    assert by_spectrum_and_surprise(plain) == math.log(1.0)
-
-
-@given(st.lists(st.integers(0, 5), max_size=20))
-def test_mean_ranks_sum_to_those_without_ties(values: list[int]) -> None:
-    assert sum(mean_ranks([float(value) for value in values])) == len(values) * (len(values) + 1) / 2
 
 
 def test_without_a_calibrator_lines_come_by_spectrum_and_surprise_and_have_no_number() -> None:

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from bare_python import make_bare_python
 from shop_project import isolated, write
 
 from assay.suggestion.repair import project_tests
@@ -17,20 +16,15 @@ BUG = "def double(x):\n    return x * 3\n"
 TEST = "import one\n\n\ndef test_double():\n    assert one.double(2) == 4\n\n\ndef test_zero():\n    assert one.double(0) == 0\n"
 
 
-@pytest.fixture(scope="module")
-def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_bare_python(tmp_path_factory.mktemp("environment"))
-
-
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     return write(tmp_path / "one", {"one.py": BUG, "test_one.py": TEST, "pyproject.toml": ""})
 
 
 @pytest.mark.slow
-def test_repairs_of_a_file_are_judged_beside_what_stands_there(project: Path, python: Path) -> None:
+def test_repairs_of_a_file_are_judged_beside_what_stands_there(project: Path, bare_python: Path) -> None:
     isolated()
-    with ProjectTests(project, python=python) as tests:
+    with ProjectTests(project, python=bare_python) as tests:
         assert tests.measure() == 2
         right = BUG.replace("3", "2")
         found = tests.judge(project / "one.py", BUG)(right)
@@ -45,14 +39,14 @@ def test_repairs_of_a_file_are_judged_beside_what_stands_there(project: Path, py
 
 
 @pytest.mark.slow
-def test_a_file_that_does_not_parse_is_mended_by_what_the_tests_then_pass(project: Path, python: Path) -> None:
+def test_a_file_that_does_not_parse_is_mended_by_what_the_tests_then_pass(project: Path, bare_python: Path) -> None:
     isolated()
     broken, right, wrong = BUG.replace("3", "2)"), BUG.replace("3", "2"), BUG
     file = project / "one.py"
     file.write_text(broken)
     instead = in_place_of(file, [broken, wrong, right])
     assert instead == {file: wrong}
-    with ProjectTests(project, python=python, instead=instead) as tests:
+    with ProjectTests(project, python=bare_python, instead=instead) as tests:
         judge = tests.judge(file, broken)
         assert (judge(right).passed, judge(right).mends) == (True, ("test_one.py::test_double", "test_one.py::test_zero"))
         part = judge(wrong)
@@ -78,10 +72,10 @@ FOUR = {
 
 
 @pytest.mark.slow
-def test_a_repair_is_verified_beside_tests_that_fail_for_another_reason(tmp_path: Path, python: Path) -> None:
+def test_a_repair_is_verified_beside_tests_that_fail_for_another_reason(tmp_path: Path, bare_python: Path) -> None:
     isolated()
     project = write(tmp_path / "four", FOUR | {"pytest.ini": ""})
-    with ProjectTests(project, python=python) as tests:
+    with ProjectTests(project, python=bare_python) as tests:
         assert tests.measure() == 5
         assert len(tests.failing()) == 4
         judge = tests.judge(project / "gcd.py", FOUR["gcd.py"])
@@ -94,11 +88,11 @@ def test_a_repair_is_verified_beside_tests_that_fail_for_another_reason(tmp_path
 
 
 @pytest.mark.slow
-def test_how_the_tests_were_run_and_which_were_not_is_said(project: Path, python: Path) -> None:
+def test_how_the_tests_were_run_and_which_were_not_is_said(project: Path, bare_python: Path) -> None:
     isolated()
     (project / "pytest.ini").write_text("[pytest]\naddopts = --no-such-option\n")
     (project / "test_b.py").write_text("import nothing_of_this_name\n")
-    with ProjectTests(project, python=python) as tests:
+    with ProjectTests(project, python=bare_python) as tests:
         tests.measure()
         options, collected = tests.remarks()
     assert options.startswith("run without the project's own pytest options: ")
@@ -108,20 +102,20 @@ def test_how_the_tests_were_run_and_which_were_not_is_said(project: Path, python
 
 
 @pytest.mark.slow
-def test_a_suite_that_needs_minutes_is_cut_off_with_a_sentence(project: Path, python: Path) -> None:
+def test_a_suite_that_needs_minutes_is_cut_off_with_a_sentence(project: Path, bare_python: Path) -> None:
     isolated()
     slow = "import time\n\nimport pytest\n\n\n@pytest.mark.parametrize('n', range(500))\ndef test_slow(n):\n    time.sleep(0.5)\n"
     write(project, {"test_slow.py": slow})
-    with ProjectTests(project, python=python, max_suite_s=20) as tests, pytest.raises(NoTests, match="takes too long"):
+    with ProjectTests(project, python=bare_python, max_suite_s=20) as tests, pytest.raises(NoTests, match="takes too long"):
         tests.measure()
 
 
 @pytest.mark.slow
-def test_a_suite_whose_outcomes_change_is_not_relied_on(project: Path, python: Path) -> None:
+def test_a_suite_whose_outcomes_change_is_not_relied_on(project: Path, bare_python: Path) -> None:
     isolated()
     flaky = "import os\n\nimport pytest\n\n\n@pytest.mark.parametrize('n', range(40))\ndef test_f(n):\n    assert os.urandom(1)[0] % 2\n"
     write(project, {"test_one.py": flaky})
-    with ProjectTests(project, python=python) as tests, pytest.raises(NoTests, match="have not the same outcome"):
+    with ProjectTests(project, python=bare_python) as tests, pytest.raises(NoTests, match="have not the same outcome"):
         tests.measure()
 
 

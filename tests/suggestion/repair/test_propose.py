@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import pytest
 from tiny_gguf import TinyModel, scripted
@@ -11,13 +11,12 @@ from tiny_models import OpenTiny
 from assay.analysis.lines.grammars import parser_of
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import StopReason
-from assay.inference.opening import EMBEDDED
 from assay.inference.remote.model import RemoteModel
 from assay.suggestion.positions import Position
 from assay.suggestion.repair.asking import Asking
 from assay.suggestion.repair.candidate import Candidate, Change
 from assay.suggestion.repair.order import by_gain_and_size
-from assay.suggestion.repair.propose import proposals, propose
+from assay.suggestion.repair.propose import propose
 from assay.suggestion.repair.request import Request, request_for
 from assay.suggestion.repair.sources.registry import SOURCES, Source
 from assay.suggestion.repair.verified import with_lines
@@ -34,12 +33,6 @@ CODE = """def clamp(value, low, high):
 WRONG = 3
 
 
-@pytest.fixture(scope="module")
-def model() -> Iterator[LlamaModel]:
-    with LlamaModel(EMBEDDED, threads=1) as opened:
-        yield opened
-
-
 def at(model: LlamaModel, text: str, first: int, end: int, language: str = "python") -> Request:
     return request_for(Asking(model), text, first, end, language=language)
 
@@ -53,8 +46,8 @@ def source(name: str, *lines: str, at: int = WRONG, is_drawn: bool = False) -> S
 
 
 @pytest.mark.slow
-def test_the_line_without_the_bug_is_among_the_repairs_and_all_parse(model: LlamaModel) -> None:
-    found = propose(at(model, CODE, WRONG, WRONG + 1), most=100)
+def test_the_line_without_the_bug_is_among_the_repairs_and_all_parse(embedded: LlamaModel) -> None:
+    found = propose(at(embedded, CODE, WRONG, WRONG + 1), most=100)
     texts = [repair.suggestion.text for repair in found.found]
     assert "    if value > high:" in texts
     assert len(set(texts)) == len(texts)
@@ -67,8 +60,8 @@ def test_the_line_without_the_bug_is_among_the_repairs_and_all_parse(model: Llam
     assert found.stopped_by is None
 
 
-def test_repairs_of_rules_and_of_the_model_come_in_turns_each_by_gain_and_size(model: LlamaModel) -> None:
-    found = propose(at(model, CODE, WRONG, WRONG + 1), most=100).found
+def test_repairs_of_rules_and_of_the_model_come_in_turns_each_by_gain_and_size(embedded: LlamaModel) -> None:
+    found = propose(at(embedded, CODE, WRONG, WRONG + 1), most=100).found
     measures = [repair.suggestion.measures for repair in found]
     for only in (lambda repair: set(repair.sources) == {"rules"}, lambda repair: "rules" not in repair.sources):
         keys = [by_gain_and_size(repair.suggestion.measures) for repair in found if only(repair)]
@@ -81,22 +74,22 @@ def test_repairs_of_rules_and_of_the_model_come_in_turns_each_by_gain_and_size(m
         assert all(map(math.isfinite, each.values()))
 
 
-def test_a_repair_says_what_it_replaces_and_has_no_number_yet(model: LlamaModel) -> None:
-    (repair,) = propose(at(model, CODE, WRONG, WRONG + 1), sources=[source("one", "    if value > high:")]).found
+def test_a_repair_says_what_it_replaces_and_has_no_number_yet(embedded: LlamaModel) -> None:
+    (repair,) = propose(at(embedded, CODE, WRONG, WRONG + 1), sources=[source("one", "    if value > high:")]).found
     assert (repair.suggestion.kind, repair.old) == ("repair", "    if value < high:")
     assert (repair.suggestion.range.start, repair.suggestion.range.end) == (Position(3, 0), Position(3, 20))
     assert (repair.suggestion.confidence.status, repair.suggestion.confidence.probability) == ("uncalibrated", None)
     json.dumps(repair.as_json(), allow_nan=False)
 
 
-def test_agreement_counts_sources_and_drawn_texts(model: LlamaModel) -> None:
+def test_agreement_counts_sources_and_drawn_texts(embedded: LlamaModel) -> None:
     right, other = "    if value > high:", "    if value <= high:"
     sources = [
         source("drawn", right, right, other, "    if value < high:", is_drawn=True),
         source("quiet"),
         source("third", right),
     ]
-    found = {repair.suggestion.text: repair for repair in propose(at(model, CODE, WRONG, WRONG + 1), sources=sources).found}
+    found = {repair.suggestion.text: repair for repair in propose(at(embedded, CODE, WRONG, WRONG + 1), sources=sources).found}
     assert found[right].sources == ("drawn", "third")
     assert found[right].suggestion.measures["source_agreement"] == 1.0
     assert found[right].suggestion.measures["draw_agreement"] == 0.5
@@ -107,9 +100,9 @@ def test_agreement_counts_sources_and_drawn_texts(model: LlamaModel) -> None:
     assert sum(shares) == pytest.approx(1.0)
 
 
-def test_the_surprise_of_a_repair_is_that_of_the_token_that_it_changes(model: LlamaModel) -> None:
+def test_the_surprise_of_a_repair_is_that_of_the_token_that_it_changes(embedded: LlamaModel) -> None:
     sources = [source("one", "    if value > high:", "    if value < high():")]
-    found = propose(at(model, CODE, WRONG, WRONG + 1), sources=sources)
+    found = propose(at(embedded, CODE, WRONG, WRONG + 1), sources=sources)
     (suspect,) = found.suspects
     by_text = {token.text.strip(): token.surprise for token in suspect.tokens}
     operator, call = sorted(found.found, key=lambda repair: repair.suggestion.measures["edit_size"], reverse=False)
@@ -118,22 +111,16 @@ def test_the_surprise_of_a_repair_is_that_of_the_token_that_it_changes(model: Ll
     assert {each.suggestion.measures["line_surprise"] for each in found.found} == {suspect.surprise}
 
 
-def test_what_mends_a_file_that_does_not_parse_comes_first(model: LlamaModel) -> None:
+def test_what_mends_a_file_that_does_not_parse_comes_first(embedded: LlamaModel) -> None:
     broken = CODE.replace("if value < high:", "if value > high")
     sources = [source("one", "    return value", "    if (value > high", "    if value > high:")]
-    found = propose(at(model, broken, WRONG, WRONG + 1), sources=sources).found
+    found = propose(at(embedded, broken, WRONG, WRONG + 1), sources=sources).found
     assert [repair.mends for repair in found] == [True] + [False] * (len(found) - 1)
     assert found[0].suggestion.text == "    if value > high:"
 
 
-def test_each_source_is_followed_by_the_repairs_so_far(model: LlamaModel) -> None:
-    sources = [source("one", "    if value > high:"), source("two", "    if value >= high:")]
-    counts = [len(found.found) for found in proposals(at(model, CODE, WRONG, WRONG + 1), sources=sources)]
-    assert counts == [1, 2, 2]
-
-
-def test_time_and_cancel_end_it_with_what_is_there(model: LlamaModel) -> None:
-    request = at(model, CODE, WRONG, WRONG + 1)
+def test_time_and_cancel_end_it_with_what_is_there(embedded: LlamaModel) -> None:
+    request = at(embedded, CODE, WRONG, WRONG + 1)
     over = propose(request, max_ms=0)
     assert (over.found, over.stopped_by) == ((), StopReason.TIME)
     asked = []
@@ -159,40 +146,40 @@ def test_several_lines_are_repaired_together_and_one_by_one(open_tiny: OpenTiny)
     assert [suspect.surprise for suspect in found.suspects] == sorted((each.surprise for each in found.suspects), reverse=True)
 
 
-def test_lines_end_as_the_documents_do_and_columns_are_the_clients(model: LlamaModel) -> None:
+def test_lines_end_as_the_documents_do_and_columns_are_the_clients(embedded: LlamaModel) -> None:
     text = "a = '𝒳'\r\nb = 2\r\n"
     new = Source("one", lambda _: [Candidate(Change(0, 1, ("a = 1", "c = 3")), "one")])
-    (repair,) = propose(at(model, text, 0, 1), sources=[new], encoding="utf-16").found
+    (repair,) = propose(at(embedded, text, 0, 1), sources=[new], encoding="utf-16").found
     assert repair.suggestion.text == "a = 1\r\nc = 3"
     assert repair.suggestion.range.end == Position(0, 8)
 
 
-def test_another_language_has_the_models_candidates_alone(model: LlamaModel) -> None:
-    found = propose(at(model, "function f(a) {\n  return a + 1;\n}\n", 1, 2, "javascript"), most=50)
+def test_another_language_has_the_models_candidates_alone(embedded: LlamaModel) -> None:
+    found = propose(at(embedded, "function f(a) {\n  return a + 1;\n}\n", 1, 2, "javascript"), most=50)
     assert found.found
     assert {name for repair in found.found for name in repair.sources} <= {"fix_task", "line", "token"}
     assert "javascript" in found.not_asked["rules"]
 
 
 @pytest.mark.slow
-def test_in_a_language_with_a_grammar_no_repair_breaks_the_file_and_what_mends_it_comes_first(model: LlamaModel) -> None:
+def test_in_a_language_with_a_grammar_no_repair_breaks_the_file_and_what_mends_it_comes_first(embedded: LlamaModel) -> None:
     code = "function f(a) {\n  for (let k = 0; k < a.length; k++) {\n    g(a[k]);\n  }\n}\n"
     parser = parser_of("javascript")
-    for repair in propose(at(model, code, 1, 2, "javascript"), most=100).found:
+    for repair in propose(at(embedded, code, 1, 2, "javascript"), most=100).found:
         assert not parser.parse(with_lines(code, repair.suggestion).encode()).root_node.has_error, repair.suggestion.text
     broken = code.replace("k++) {", "k++ {")
     sources = [source("one", "  for (;;) }", "  for (let k = 0; k < a.length; k++) {", "  )", at=1)]
-    found = propose(at(model, broken, 1, 2, "javascript"), sources=sources)
+    found = propose(at(embedded, broken, 1, 2, "javascript"), sources=sources)
     assert (found.found[0].mends, found.found[0].suggestion.text) == (True, "  for (let k = 0; k < a.length; k++) {")
     assert not found.parses
 
 
 @pytest.mark.parametrize(("language", "count"), [("javascript", 1), ("toml", 1), ("python", 3)])
-def test_where_indentation_says_nothing_what_differs_in_it_alone_is_one_repair(model: LlamaModel, language: str, count: int) -> None:
+def test_where_indentation_says_nothing_what_differs_in_it_alone_is_one_repair(embedded: LlamaModel, language: str, count: int) -> None:
     # In Python a file that does not parse, in which indentation may be what is wrong.
     text = "  a = 1\n" if language != "python" else "  a = 1\n\nb = (\n"
     sources = [source("one", "  b = 1", "    b = 1", at=0), source("two", " b = 1", at=0)]
-    found = propose(at(model, text, 0, 1, language), sources=sources).found
+    found = propose(at(embedded, text, 0, 1, language), sources=sources).found
     assert len(found) == count
     assert found[0].sources == (("one", "two") if count == 1 else found[0].sources)
 
@@ -236,8 +223,3 @@ def test_where_nothing_could_check_a_repair_no_source_is_asked_and_it_is_said(ti
         assert (found.found, found.not_asked) == ((), {})
         assert found.why_none
         assert found.as_json()["why_none"] == found.why_none
-
-
-def test_sources_have_names_of_their_own() -> None:
-    names = [each.name for each in SOURCES]
-    assert len(set(names)) == len(names)

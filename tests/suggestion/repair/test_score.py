@@ -1,14 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from tiny_gguf import scripted
-from tiny_models import OpenTiny
 
-from assay.inference.completion.prompt import prompt_at
-from assay.inference.llamacpp.model import LlamaModel
-from assay.inference.opening import EMBEDDED
 from assay.suggestion.given_text import generation_of
 from assay.suggestion.repair.asking import Asking
 from assay.suggestion.repair.candidate import Change
@@ -20,12 +13,6 @@ LINE = 3
 BEFORE, AFTER = "\n".join(CODE[:LINE]) + "\n        ", "\n    return found\n"
 
 
-@pytest.fixture(scope="module")
-def asking() -> Iterator[Asking]:
-    with LlamaModel(EMBEDDED, threads=1) as opened:
-        yield Asking(opened)
-
-
 def test_new_and_old_line_are_scored_as_a_completion_at_their_place_would_be(asking: Asking) -> None:
     score = Scores(asking, CODE).of(Change(LINE, LINE + 1, ("        found.append(record)",)))
     assert score is not None
@@ -34,14 +21,6 @@ def test_new_and_old_line_are_scored_as_a_completion_at_their_place_would_be(ask
     assert total_logprob(score.new) == pytest.approx(total_logprob(new), abs=0.05)
     assert score.gain == pytest.approx(total_logprob(new) - total_logprob(old), abs=0.1)
     assert score.new.text == "found.append(record)"
-
-
-def test_several_lines_are_scored_one_after_the_other(asking: Asking) -> None:
-    score = Scores(asking, CODE).of(Change(LINE, LINE + 1, ("        if record:", "            found.append(record)")))
-    assert score is not None
-    first = generation_of(asking.model, BEFORE, AFTER, "if record:")
-    second = generation_of(asking.model, f"{BEFORE}if record:\n", AFTER, "            found.append(record)")
-    assert total_logprob(score.new) == pytest.approx(total_logprob(first) + total_logprob(second), abs=0.1)
 
 
 def test_a_line_that_moves_is_scored_from_the_indentation_that_both_have(asking: Asking) -> None:
@@ -61,11 +40,3 @@ def test_of_a_line_with_a_loop_no_end_counts_nor_of_what_replaces_it(asking: Ask
 
 def test_what_can_not_be_scored_has_no_score(asking: Asking) -> None:
     assert Scores(asking, CODE).of(Change(LINE, LINE + 1, ("x" * 2_000,))) is None
-
-
-def test_the_line_that_a_model_was_told_to_write_gains(open_tiny: OpenTiny) -> None:
-    model = open_tiny(scripted(b"a", b" <=", b" b", b"\n"))
-    assert prompt_at(model, "?\n", "\nx").tokens
-    score = Scores(Asking(model), ("a?", "a < b", "x")).of(Change(1, 2, ("a <= b",)))
-    assert score is not None
-    assert score.gain > 0

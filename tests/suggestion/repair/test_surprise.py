@@ -1,13 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from tiny_gguf import scripted
-from tiny_models import OpenTiny
 
-from assay.inference.llamacpp.model import LlamaModel
-from assay.inference.opening import EMBEDDED
 from assay.suggestion.repair.asking import MAX_CHARACTERS, Asking
 from assay.suggestion.repair.surprise import alternatives_at, surprise_at, with_alternatives
 
@@ -24,12 +18,6 @@ def load(path, default=None):
 '''
 CODE = tuple(TEXT.split("\n"))
 RETURN = 7
-
-
-@pytest.fixture(scope="module")
-def asking() -> Iterator[Asking]:
-    with LlamaModel(EMBEDDED, threads=1) as opened:
-        yield Asking(opened)
 
 
 def test_the_tokens_of_a_line_are_its_text_and_its_end(asking: Asking) -> None:
@@ -63,14 +51,6 @@ def test_a_line_that_the_model_would_write_itself_does_not_surprise_it(asking: A
     assert again.surprise == pytest.approx(0, abs=0.2)
     assert found.logprob < again.logprob
     assert found.surprise > 1
-
-
-def test_a_wrong_token_surprises_more_than_the_right_one(open_tiny: OpenTiny) -> None:
-    asking = Asking(open_tiny(scripted(b"a", b" <=", b" b", b"\n")))
-    wrong, right = (surprise_at(asking, ("?", line, "x"), 1) for line in ("a < b", "a <= b"))
-    assert wrong is not None
-    assert right is not None
-    assert wrong.surprise > right.surprise
 
 
 def test_characters_of_several_bytes_keep_their_columns(asking: Asking) -> None:
