@@ -80,8 +80,7 @@ REPAIRS = (("exact_match", "fault"),)
 # The runs whose reports say what the data say of the papers' claims.
 _STUDIES = (
     "{exact_match/complete}/projects", "{exact_match/reflective}/reflective", "{tests_pass/complete}/suites",
-    "{tests_pass/reflective}/suites_reflective", "{tests_pass/counterfeit}/counterfeit", "{tests_pass/round_trips}/round_trips",
-    "{tests_pass/catcode}/catcode",
+    "{tests_pass/reflective}/suites_reflective", "{tests_pass/counterfeit}/counterfeit", "{tests_pass/catcode}/catcode",
 )  # fmt: skip
 PROGRAMS = {
     "python312": "Python 3.12 or newer for the projects' tests: python3.12 on PATH, or --python FILE",
@@ -270,16 +269,6 @@ STEPS = (
         minutes=80, because="26,400 generations in 3 minutes, 16,700 texts judged at 4 a second", programs=("python312",),
     ),
     Step(
-        "tests_pass/round_trips",
-        ("assay eval rtc --out {self}/round_trips {studied} --workers {workers} --python {python312}",),
-        needs=("tests_pass/complete",),
-        code=(
-            *_PLACES, "analysis/oracle", "offline_eval/asked_line.py", "offline_eval/rtc/copies.py",
-            *(f"offline_eval/rtc/lines/{name}.py" for name in ("facts", "study", "trips")),
-        ),
-        minutes=35, because="18,000 generations in 9 minutes, 5,500 texts judged at 4 a second", programs=("python312",),
-    ),
-    Step(
         "tests_pass/catcode",
         ("assay eval catcode --out {self}/catcode {rewritten} --workers {workers} --python {python312}",),
         needs=("tests_pass/complete",),
@@ -361,27 +350,26 @@ STEPS = (
             # Their reports are of the present code, whenever they were run.
             *(f"assay eval report {run}" for run in _STUDIES),
             # A later run replaces the figures of an earlier one, but for those that it lacks.
-            "python -m training.remake.validated {tree} exact_match {tests_pass/catcode}/catcode {tests_pass/round_trips}/round_trips "
-            "{tests_pass/complete}/suites {exact_match/reflective}/reflective {exact_match/complete}/projects",
+            "python -m training.remake.validated {tree} exact_match {tests_pass/catcode}/catcode {tests_pass/complete}/suites "
+            "{exact_match/reflective}/reflective {exact_match/complete}/projects",
             "python -m training.remake.validated {tree} exact_match-alternatives {exact_match/complete_several}/alternatives",
             "python -m training.remake.validated {tree} tests_pass {tests_pass/counterfeit}/counterfeit "
-            "{tests_pass/catcode}/catcode {tests_pass/round_trips}/round_trips {tests_pass/reflective}/suites_reflective "
-            "{tests_pass/complete}/suites",
+            "{tests_pass/catcode}/catcode {tests_pass/reflective}/suites_reflective {tests_pass/complete}/suites",
             f"python -m training.remake.pages.validation {{tree}} {' '.join(_STUDIES)}",
         ),
         needs=(
             "exact_match/complete", "exact_match/complete_several", "exact_match/fit", "exact_match/reflective", "tests_pass/fit",
-            "tests_pass/catcode", "tests_pass/complete", "tests_pass/counterfeit", "tests_pass/reflective", "tests_pass/round_trips",
+            "tests_pass/catcode", "tests_pass/complete", "tests_pass/counterfeit", "tests_pass/reflective",
         ),
         code=(
             *_FITS, "calibration/report", "calibration/validation", "cli/calibrate/validation.py", "offline_eval/catcode",
-            "offline_eval/counterfeit", "offline_eval/paper_tables", "offline_eval/rtc",
+            "offline_eval/counterfeit", "offline_eval/paper_tables",
             "training/remake/validated.py", *_pages("validation"),
         ),
         makes=(
             "calibration/shipped/validation",
             *(f"docs/validation.md#{block}" for block in (
-                "claims", "claims-catcode", "claims-counterfeit", "claims-round-trips", "primary", "shipped",
+                "claims", "claims-catcode", "claims-counterfeit", "primary", "shipped",
             )),
         ),
         minutes=6, because="six reports, and fifteen times some seconds of fits and resamples",

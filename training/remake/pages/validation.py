@@ -1,10 +1,9 @@
 """What the studies say of the shipped calibrators, and of the paper's claims.
 
-    python -m training.remake.pages.validation TREE PROJECTS PROJECTS_REFLECTIVE SUITES SUITES_REFLECTIVE COUNTERFEIT ROUND_TRIPS \\
-        CATCODE
+    python -m training.remake.pages.validation TREE PROJECTS PROJECTS_REFLECTIVE SUITES SUITES_REFLECTIVE COUNTERFEIT CATCODE
 
 Runs with their reports: of `assay eval calibration` on projects and on suites, and of each a smaller one with --reflective; of `assay eval
-counterfeit`, `assay eval rtc` and `assay eval catcode` on lines.
+counterfeit` and `assay eval catcode` on lines.
 """
 
 from __future__ import annotations
@@ -150,13 +149,12 @@ def claims_of(run: Path) -> Claims:
 
 def main() -> None:
     """Fill the blocks."""
-    tree, *runs, counterfeit, round_trips, catcode = map(Path, sys.argv[1:])
+    tree, *runs, counterfeit, catcode = map(Path, sys.argv[1:])
     files = {path: path_of(load_calibrator(path), path) for path in sorted((tree / SHIPPED).glob("*.json"))}
     found = {path.stem: load(validation) for path, validation in files.items() if validation.is_file()}
     contents = {
         "claims": claims(*map(claims_of, runs)),
         "claims-counterfeit": claims_of_lines(claims_of(counterfeit)),
-        "claims-round-trips": claims_of_lines(claims_of(round_trips)),
         "claims-catcode": claims_of_lines(claims_of(catcode)),
         "primary": primary(found),
         "shipped": shipped(found),
