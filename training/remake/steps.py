@@ -59,18 +59,18 @@ def _pages(*modules: str) -> tuple[str, ...]:
 
 # As many as take minutes, and as few as show that every step runs.
 FULL = {
-    "per_project": "150", "scopes": "40", "reflective": "25", "typed": "60", "samples": "100", "more_samples": "240", "minutes": "30",
+    "per_project": "150", "scopes": "40", "typed": "60", "samples": "100", "more_samples": "240", "minutes": "30",
     # All whose suites serve, and those whose tests take least.
     "suites": "", "quick_suites": "beautifulsoup4,boltons,cachetools,intervaltree,markdown,marshmallow,sqlparse,toolz", "card": "",
-    "places": "--per-project 100", "asked_places": "--per-project 20", "tests_folds": "--keep-folds", "studied": "--per-project 60",
+    "places": "--per-project 100", "arms_places": "--per-project 20", "tests_folds": "--keep-folds", "studied": "--per-project 60",
     "rewritten": "--per-project 40", "mended": "--per-project 8", "in_languages": "60",
 }  # fmt: skip
 TRIAL = {
-    "per_project": "3", "scopes": "3", "reflective": "1", "typed": "1", "samples": "5", "more_samples": "6", "minutes": "2",
+    "per_project": "3", "scopes": "3", "typed": "1", "samples": "5", "more_samples": "6", "minutes": "2",
     "suites": "cachetools,toolz", "quick_suites": "toolz",
     "card": "--ngram-megabytes 1 --files 4 --lines 6 --spans 6 --fixes 2",
     # Of so few projects no folds can be kept.
-    "places": "--projects cachetools,toolz --per-project 4", "asked_places": "--projects cachetools,toolz --per-project 2",
+    "places": "--projects cachetools,toolz --per-project 4", "arms_places": "--projects cachetools,toolz --per-project 2",
     "tests_folds": "", "studied": "--projects cachetools,toolz --per-project 2",
     "rewritten": "--projects cachetools,toolz --per-project 2", "mended": "--projects cachetools,toolz --per-project 2",
     "in_languages": "2",
@@ -79,8 +79,8 @@ TRIAL = {
 REPAIRS = (("exact_match", "fault"),)
 # The runs whose reports say what the data say of the papers' claims.
 _STUDIES = (
-    "{exact_match/complete}/projects", "{exact_match/reflective}/reflective", "{tests_pass/complete}/suites",
-    "{tests_pass/reflective}/suites_reflective", "{tests_pass/counterfeit}/counterfeit", "{tests_pass/catcode}/catcode",
+    "{exact_match/complete}/projects", "{tests_pass/complete}/suites", "{tests_pass/counterfeit}/counterfeit",
+    "{tests_pass/catcode}/catcode",
 )  # fmt: skip
 PROGRAMS = {
     "python312": "Python 3.12 or newer for the projects' tests: python3.12 on PATH, or --python FILE",
@@ -163,16 +163,11 @@ STEPS = (
         minutes=9, because="three times 2,900 gaps at 16 a second",
     ),
     Step(
-        "exact_match/reflective",
-        ("assay eval calibration --out {self}/reflective --per-project {reflective} --reflective --workers {workers}",),
-        code=_PLACES, minutes=7, because="1,800 gaps with two further questions each, at a quarter of the rate of one",
-    ),
-    Step(
         "exact_match/measures",
-        ("python -m training.remake.pages.measures {tree} {exact_match/complete}/projects {exact_match/reflective}/reflective",),
-        needs=("exact_match/complete", "exact_match/reflective"),
+        ("python -m training.remake.pages.measures {tree} {exact_match/complete}/projects",),
+        needs=("exact_match/complete",),
         code=(*_FITS, *_pages("measures")),
-        makes=("docs/calibration.md#measures", "docs/calibration.md#reflective", "docs/maps.md#levels"),
+        makes=("docs/calibration.md#measures", "docs/maps.md#levels"),
         minutes=1, because="some forty fits of a second",
     ),
     Step(
@@ -249,10 +244,10 @@ STEPS = (
         minutes=55, because="half of it to find 2,000 places, half to judge 3,100 texts", programs=("python312",),
     ),
     Step(
-        "tests_pass/reflective",
+        "tests_pass/arms",
         (
-            f"assay eval calibration --out {{self}}/suites_reflective --set suites {{asked_places}} --arms {ARMS} --reflective "
-            "--workers {workers} --python {python312}",
+            f"assay eval calibration --out {{self}}/suites_arms --set suites {{arms_places}} --arms {ARMS} --workers {{workers}} "
+            "--python {python312}",
         ),
         needs=("tests_pass/complete",),
         code=(*_PLACES, "analysis/oracle"),
@@ -351,15 +346,15 @@ STEPS = (
             *(f"assay eval report {run}" for run in _STUDIES),
             # A later run replaces the figures of an earlier one, but for those that it lacks.
             "python -m training.remake.validated {tree} exact_match {tests_pass/catcode}/catcode {tests_pass/complete}/suites "
-            "{exact_match/reflective}/reflective {exact_match/complete}/projects",
+            "{exact_match/complete}/projects",
             "python -m training.remake.validated {tree} exact_match-alternatives {exact_match/complete_several}/alternatives",
             "python -m training.remake.validated {tree} tests_pass {tests_pass/counterfeit}/counterfeit "
-            "{tests_pass/catcode}/catcode {tests_pass/reflective}/suites_reflective {tests_pass/complete}/suites",
+            "{tests_pass/catcode}/catcode {tests_pass/arms}/suites_arms {tests_pass/complete}/suites",
             f"python -m training.remake.pages.validation {{tree}} {' '.join(_STUDIES)}",
         ),
         needs=(
-            "exact_match/complete", "exact_match/complete_several", "exact_match/fit", "exact_match/reflective", "tests_pass/fit",
-            "tests_pass/catcode", "tests_pass/complete", "tests_pass/counterfeit", "tests_pass/reflective",
+            "exact_match/complete", "exact_match/complete_several", "exact_match/fit", "tests_pass/fit",
+            "tests_pass/catcode", "tests_pass/complete", "tests_pass/counterfeit", "tests_pass/arms",
         ),
         code=(
             *_FITS, "calibration/report", "calibration/validation", "cli/calibrate/validation.py", "offline_eval/catcode",

@@ -21,7 +21,7 @@ from .steps import FOLDS, Step
 ROOT = Path(__file__).parents[2]
 RECORD = "made.json"
 # Their values are any number of arguments.
-_SEVERAL = ("{f16}", "{card}", "{places}", "{asked_places}", "{tests_folds}", "{studied}", "{rewritten}", "{mended}")
+_SEVERAL = ("{f16}", "{card}", "{places}", "{arms_places}", "{tests_folds}", "{studied}", "{rewritten}", "{mended}")
 
 
 @dataclass(frozen=True, slots=True)

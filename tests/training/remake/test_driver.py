@@ -235,7 +235,7 @@ def test_a_dry_run_says_what_is_owed_and_how_long_it_takes_and_writes_no_evidenc
     ran = remade("--dry-run", "--only", "tests_pass", "--out", tmp_path)
     assert ran.returncode == 0, ran.stderr
     *steps, together = ran.stdout.splitlines()
-    names = ["complete", "reflective", "counterfeit", "catcode", "fit"]
+    names = ["complete", "arms", "counterfeit", "catcode", "fit"]
     assert [line.split()[0] for line in steps] == [f"tests_pass/{name}" for name in names]
     assert "never made here; estimated for two quiet cores: " in steps[0]
     assert together.split()[:3] == ["together", "3", "h"]

@@ -97,15 +97,6 @@ def test_each_measure_is_fitted_alone_and_all_together_are_compared_with_the_fir
     assert rows_of(measures.levels(samples))[1][-1] in {"kept", "left out"}
 
 
-def test_a_reflective_measure_stands_beside_the_free_one() -> None:
-    asked = [
-        structs.replace(sample, measures={**sample.measures, "ask_true": -0.1 - 0.001 * i}, fallbacks=("ask_true",) * (i % 4 == 0))
-        for i, sample in enumerate(world(300, projects=6)[0])
-    ]
-    _, *rows = rows_of(measures.reflective({"line": asked}))
-    assert [(row[0], row[2], row[-1]) for row in rows] == [("`total_logprob`", "300", "0"), ("`ask_true`", "300", "75")]
-
-
 def test_what_a_memory_brings_is_told_of_each_scope_with_calibrators_of_the_whole_projects() -> None:
     whole = world(400, projects=6)[0]
     # Of the file alone half as much is right, and nothing in the measures says so.
@@ -237,12 +228,11 @@ def test_the_first_table_has_the_primary_figures_of_each_calibrator_and_whether_
     ]
 
 
-def test_a_claim_has_the_verdict_of_the_run_that_can_test_it() -> None:
+def test_a_claim_has_the_verdict_of_each_run() -> None:
     def claims(*verdicts: str) -> list[dict[str, Any]]:
         return [{"claim": "c", "paper": "p", "rule": "r", "verdict": each, "ours": "0.1" * (each != "not run")} for each in verdicts]
 
-    lines = claims("refuted", "not run"), claims("undecided", "confirmed")
-    text = validation.claims(*lines, claims("not run", "undecided"), claims("not run", "not run"))
+    text = validation.claims(claims("refuted", "confirmed"), claims("not run", "undecided"))
     said, *_ = text.split("\n\n")
     assert " ".join(said.split()) == ("Of 2 claims, by exact match 1 confirmed, 1 refuted; by their tests 1 undecided, 1 not run.")
     assert [row[2:] for row in rows_of(text)[1:]] == [["**refuted**: 0.1", "**not run**"], ["**confirmed**: 0.1", "**undecided**: 0.1"]]

@@ -1,8 +1,8 @@
 """Which measure tells how much, and whether maps by project bring anything: each fitted by the product's own `fit`, held out by project.
 
-    python -m training.remake.pages.measures TREE RUN REFLECTIVE
+    python -m training.remake.pages.measures TREE RUN
 
-RUN, REFLECTIVE: runs of `assay eval calibration`, the second with --reflective.
+RUN: a run of `assay eval calibration`.
 """
 
 from __future__ import annotations
@@ -58,20 +58,6 @@ def _skill_and_auc(made: Fit) -> str:
     return f"{interval(evidence.skill)}, " + ("not defined" if evidence.auc is None else f"{evidence.auc.value:.3f}")
 
 
-def reflective(samples: Samples) -> str:
-    """The measures that take further calls of the model, beside the free one that is best."""
-    pooled = {task: [sample for sample in found if sample.labels[EVENT] is not None] for task, found in samples.items()}
-    names = [name for name, measure in MEASURES.items() if measure.cost and any(name in s.measures for f in pooled.values() for s in f)]
-    rows = []
-    for name in ("total_logprob", *names):
-        for task, found in pooled.items():
-            have = [sample for sample in found if name in sample.measures]
-            auc = fit(have, EVENT, (name,), kind="platt", resamples=FEW).calibrator.evidence.auc
-            stands_in = sum(name in sample.fallbacks for sample in have)
-            rows.append((code(name), code(task), f"{len(have):,}", sum(bool(s.labels[EVENT]) for s in have), interval(auc), stands_in))
-    return table(("measure", "task", "n", "exact", "AUC", "no answer could be read"), "llrrcr", rows)
-
-
 def levels(samples: Samples) -> str:
     """What a map for each project brings."""
     rows = []
@@ -84,10 +70,10 @@ def levels(samples: Samples) -> str:
 
 def main() -> None:
     """Fill the blocks."""
-    tree, run, asked = map(Path, sys.argv[1:])
-    samples, of_asked = ({task: read_samples([of / "samples" / f"{task}.jsonl"]) for task in TASKS} for of in (run, asked))
+    tree, run = map(Path, sys.argv[1:])
+    samples = {task: read_samples([run / "samples" / f"{task}.jsonl"]) for task in TASKS}
     named = present().named(*TASKS)
-    fill(tree, "docs/calibration.md", {"measures": one_by_one(samples), "reflective": reflective(of_asked)}, named)
+    fill(tree, "docs/calibration.md", {"measures": one_by_one(samples)}, named)
     fill(tree, "docs/maps.md", {"levels": levels(samples)}, named)
 
 

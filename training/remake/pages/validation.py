@@ -1,9 +1,9 @@
 """What the studies say of the shipped calibrators, and of the paper's claims.
 
-    python -m training.remake.pages.validation TREE PROJECTS PROJECTS_REFLECTIVE SUITES SUITES_REFLECTIVE COUNTERFEIT CATCODE
+    python -m training.remake.pages.validation TREE PROJECTS SUITES COUNTERFEIT CATCODE
 
-Runs with their reports: of `assay eval calibration` on projects and on suites, and of each a smaller one with --reflective; of `assay eval
-counterfeit` and `assay eval catcode` on lines.
+Runs with their reports: of `assay eval calibration` on projects and on suites; of `assay eval counterfeit` and of
+`assay eval catcode` on lines.
 """
 
 from __future__ import annotations
@@ -105,17 +105,10 @@ def _note(row: Figure, how: str) -> str:
     return row.note.removeprefix(how).removeprefix("; ").replace("|", "\\|")
 
 
-def claims(projects: Claims, projects_reflective: Claims, suites: Claims, suites_reflective: Claims) -> str:
-    """What the data say of each claim of the calibration paper.
-
-    One that a run without reflective measures can't test has the verdict of the other. Each has the paper's claims in the same order.
-    """
-    of_lines, of_tests = (
-        [other if one["verdict"] == "not run" else one for one, other in zip(run, reflective, strict=True)]
-        for run, reflective in ((projects, projects_reflective), (suites, suites_reflective))
-    )
-    said = f"by exact match {_counted(of_lines)}; by their tests {_counted(of_tests)}"
-    return _claims(said, {"30 projects, exact match": of_lines, "20 projects, their tests": of_tests})
+def claims(projects: Claims, suites: Claims) -> str:
+    """What the data say of each claim of the calibration paper."""
+    said = f"by exact match {_counted(projects)}; by their tests {_counted(suites)}"
+    return _claims(said, {"30 projects, exact match": projects, "20 projects, their tests": suites})
 
 
 def claims_of_lines(found: Claims) -> str:
