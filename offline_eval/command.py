@@ -41,13 +41,17 @@ def add_memory_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_run_options(parser: argparse.ArgumentParser, *, seed_of: str, python: str) -> None:
-    """Add the options that every study of projects has. seed_of: what the seed decides. python: help of --python."""
+def add_run_options(parser: argparse.ArgumentParser, *, seed_of: str, python: str, memory: bool = True) -> None:
+    """Add the options that every study of projects has. seed_of: what the seed decides. python: help of --python.
+
+    memory: whether what is read beside the model can be chosen.
+    """
     parser.add_argument("--seed", type=seed, default=0, help=f"seed of {seed_of} (default: %(default)s)")
     parser.add_argument("--cache", metavar="DIR", type=Path, help="where the projects' archives are kept (default: your cache folder)")
     parser.add_argument("--python", metavar="FILE", type=Path, help=python)
     parser.add_argument("--dry-run", action="store_true", help="say what would be asked and run, with counts of calls and tokens")
-    add_memory_option(parser)
+    if memory:
+        add_memory_option(parser)
 
 
 def checked_pool(arguments: argparse.Namespace) -> Pool:

@@ -87,8 +87,8 @@ def model_of(
 ) -> StudyModel:
     """Open a model to see what it is.
 
-    reflective: whether it is asked about what it wrote; None: if it can be. memory: what is read beside it, if it can be mixed with
-    anything. sampling: how further texts are drawn.
+    reflective: whether it is asked about what it wrote; None: if it can be, and the embedded model can't. memory: what is read beside it,
+    if it can be mixed with anything. sampling: how further texts are drawn.
 
     Raises UsageError where no calibrator can be fitted to it, and what `ModelChoice.open` raises.
     """
@@ -107,7 +107,7 @@ def model_of(
             }
             for how in (GREEDY, sampling)
         )
-        questions = questions_for(model) if reflective is not False else {}
+        questions = questions_for(model) if reflective is not False and choice.where is not None else {}
         found = StudyModel(
             choice,
             settings,
@@ -123,7 +123,8 @@ def model_of(
         )
         require_one_model(choice, model.fingerprint)
     if reflective and not found.questions:
-        raise UsageError(f"{choice.where} takes texts instead of tokens, so it can't be asked about what it wrote: leave --reflective out")
+        why = f"{choice.where} takes texts instead of tokens" if choice.where else "the embedded model answers no questions"
+        raise UsageError(f"{why}, so it can't be asked about what it wrote: leave --reflective out")
     return found
 
 

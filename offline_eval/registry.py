@@ -36,7 +36,6 @@ STUDIES = {
     "repairs": "repairs.lines.study",
     "repairs_programs": "repairs.programs.study",
     "repository": "repository.study",
-    "rtc": "rtc.lines.study",
     "rtc_problems": "rtc.problems.study",
     "rtc_recorded": "rtc.problems.recorded",
 }

@@ -17,7 +17,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 
-from ...inference.completion.mending import KnowsControlTokens
 from ...inference.errors import ContextTooLong, Unavailable
 from ...inference.model import Generation, Model, Prompt
 from ...inference.stopping.stop import LINE
@@ -35,19 +34,18 @@ class Question:
     """A question to a model about its generation.
 
     text: with {completion} in the place of the generation's text.
-    control: instead of text, the spelling of a control token, for a model that was trained to answer it.
     true, false: how the answer may be spelled. Empty where the model is asked for a percentage.
     """
 
     text: str
-    control: str | None = None
     true: tuple[str, ...] = ()
     false: tuple[str, ...] = ()
 
     @property
     def fingerprint(self) -> str:
         """16 hex digits over everything that decides what is asked and how the answer is read."""
-        decides = {**asdict(self), "retries": RETRIES, "answer_tokens": ANSWER_TOKENS, "version": VERSION}
+        # `control` is of a kind of question that is asked no more, and part of the fingerprint of every sample that was asked.
+        decides = {**asdict(self), "control": None, "retries": RETRIES, "answer_tokens": ANSWER_TOKENS, "version": VERSION}
         return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -57,10 +55,8 @@ def _spellings(word: str) -> tuple[str, ...]:
 
 _PROPOSED = "\n\nProposed completion:\n{completion}\n"
 TRUE_OR_FALSE = Question(
-    _PROPOSED + "Is the proposed completion True or False?\nThe proposed completion is:", None, _spellings("True"), _spellings("False")
+    _PROPOSED + "Is the proposed completion True or False?\nThe proposed completion is:", _spellings("True"), _spellings("False")
 )
-# The question that the embedded model was trained on (training/README.md, "Tasks").
-JUDGE = Question("", "<|assay_judge|>", ("True",), ("False",))
 PERCENTAGE = Question(_PROPOSED + "What is the probability, in percent, that the proposed completion is correct?\nProbability:")
 
 
@@ -81,16 +77,12 @@ class Reflection:
 def questions_for(model: Model) -> dict[str, Question]:
     """The question of each reflective measure to a model, by measure. Measures that the model can't give are left out.
 
-    A model that was trained to judge its own lines is asked for True or False by its control token. A model behind a server that takes
-    texts instead of tokens can't be asked anything.
+    A model behind a server that takes texts instead of tokens can't be asked anything.
     """
     if not model.fim("", "").tokens:
         return {}
-    questions = {}
-    if model.capabilities.next_token:
-        taught = isinstance(model, KnowsControlTokens) and JUDGE.control is not None and model.control(JUDGE.control) is not None
-        questions = dict.fromkeys(("ask_true", "ask_true_normalised"), JUDGE if taught else TRUE_OR_FALSE)
-    return {**questions, "verbalised": PERCENTAGE}
+    of_next_token = ("ask_true", "ask_true_normalised") if model.capabilities.next_token else ()
+    return {**dict.fromkeys(of_next_token, TRUE_OR_FALSE), "verbalised": PERCENTAGE}
 
 
 def reflect(model: Model, prompt: Prompt, generation: Generation, questions: Mapping[str, Question], *, seed: int = 0) -> Reflection:
@@ -157,13 +149,7 @@ def verbalise(
 def _question_prompt(model: Model, prompt: Prompt, generation: Generation, question: Question) -> Prompt:
     # Behind a pre-token's border these are mostly the tokens that were generated, which are in the cache.
     shown = model.tokenize(prompt.held + generation.text)
-    if question.control is None:
-        put = model.tokenize(question.text.replace("{completion}", generation.text))
-    else:
-        assert isinstance(model, KnowsControlTokens), "asked only where questions_for says so"
-        token = model.control(question.control)
-        assert token is not None, "asked only where questions_for says so"
-        put = [token]
+    put = model.tokenize(question.text.replace("{completion}", generation.text))
     return Prompt((*prompt.tokens, *shown, *put), prompt.layout)
 
 

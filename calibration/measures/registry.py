@@ -38,8 +38,8 @@ LOWEST_COUNT = 3
 class Measure:
     """One measure.
 
-    cost: further calls of the model, at most; of three descriptions. One question serves both of ask_true, and the same round trips all
-        three of theirs. Agreement is known only where alternatives were drawn anyhow (`agreement.distinct`).
+    cost: further calls of the model, at most. One question serves both of ask_true. Agreement is known only where alternatives were drawn
+        anyhow (`agreement.distinct`).
     transform: how it enters a map (`enter`).
     direction: 1 if a higher value speaks for the event, -1 if against it, 0 if that is not known beforehand.
     raw: how it is a probability without a calibrator. None if it is none.
@@ -90,11 +90,6 @@ MEASURES: dict[str, Measure] = {
         Measure("ochiai", "fault", 0, "identity", 1, None, "cosine", "between the tests that fail and those that run a line"),
         Measure("spectrum_rank", "fault", 0, "log1p", -1, None, "rank", "of a line by ochiai, the mean of those alike"),
         Measure("surprise_rank", "fault", 0, "log1p", -1, None, "rank", "of a line by line_surprise, the mean of those alike"),
-        Measure(
-            "round_trip", "consistency", 6, "logit_of_exp", 1, "exp", "nats", "log of (k + ½) / (n + 1), k of n rebuilds are this text"
-        ),
-        Measure("round_trip_logprob", "consistency", 6, "logit_of_exp", 1, "exp", "nats", "log of its mean exp(s) below its descriptions"),
-        Measure("round_trip_lift", "consistency", 7, "identity", 1, None, "nats", "that minus its s below a comment that tells nothing"),
         Measure("verbalised", "reflective", 4, "logit_of_percent", 1, "itself", "probability", "what it answers, asked for a percentage"),
         Measure("ask_true", "reflective", 1, "logit_of_exp", 1, "exp", "nats", "log p_B, p_B = P(True), summed over its spellings"),
         Measure("ask_true_normalised", "reflective", 1, "identity", 1, "sigmoid", "nats", "log odds of p_NB, log P(True) - log P(False)"),

@@ -1,14 +1,17 @@
-"""Blocks as one HTML page: no script, nothing that is fetched, for screens in light and dark and for paper."""
+"""A report in its folder: Markdown, and one HTML page without scripts and without anything that is fetched, for screens and paper."""
 
 from __future__ import annotations
 
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
+from ..atomic_write import write_atomically
 from ..control_characters import escaped
 from .blocks import Block, Bullets, Code, Heading, Paragraph, Table
-from .plots import DARK, GRID, INK, PAPER, Picture
+from .markdown import as_markdown
+from .plots import DARK, GRID, INK, PAPER, Picture, files_of
 
 _STYLE = f"""
 :root {{ color-scheme: light dark; --paper: {PAPER}; --ink: {INK}; --grid: {GRID}; --stripe: #f6f6f6; }}
@@ -39,6 +42,20 @@ tbody tr:nth-child(even) {{ background: var(--stripe); }}
   figure, .wide {{ overflow: visible; }}
 }}
 """
+
+
+def write_report_files(
+    out: Path, title: str, blocks: Sequence[Block], pictures: Iterable[Picture], documents: Mapping[str, str]
+) -> tuple[Path, ...]:
+    """Write report.html, report.md, the pictures and other documents, by name, into a folder; gives the files.
+
+    Files that point to others are written after them: if the disk is full, nothing points to what is not there.
+    """
+    contents = {**files_of(pictures), **documents, "report.html": as_page(title, blocks), "report.md": as_markdown(blocks)}
+    for name, text in contents.items():
+        with write_atomically(out / name, follow=False) as file:
+            file.write(text.encode(errors="replace"))
+    return tuple(out / name for name in contents)
 
 
 def as_page(title: str, blocks: Sequence[Block]) -> str:

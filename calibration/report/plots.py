@@ -22,7 +22,6 @@ from ..bands import EVENT_WORDS, LIKELY, NO_EVIDENCE, POSSIBLE
 from ..calibrator import Calibrator
 from ..metrics.bins import BINS, Bin, equal_width, wilson
 from .measured import HISTOGRAM_BINS, Forecast, Measured
-from .small_svg import small_svg
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -321,8 +320,7 @@ def svg(draw: Callable[[Figure], None], inches: tuple[float, float]) -> str:
         draw(figure)
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     written = out.getvalue().decode()
-    small = small_svg(written[written.index("<svg") :])
-    return re.sub(r"(<svg[^>]*>)", rf"\1\n <style>{_dark_style()}</style>", small, count=1)
+    return re.sub(r"(<svg[^>]*>)", rf"\1\n <style>{_dark_style()}</style>", written[written.index("<svg") :], count=1)
 
 
 @cache

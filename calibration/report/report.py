@@ -11,7 +11,6 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from ..atomic_write import write_atomically
 from ..bands import EVENT_WORDS
 from ..calibrator import Calibrator, as_json
 from ..evidence import why_undefined
@@ -20,9 +19,8 @@ from ..language_names import name_of_language
 from ..metrics.intervals import Interval
 from .blocks import Block, Heading
 from .content import section
-from .markdown import as_markdown
 from .measured import Forecast, Measured, measured
-from .page import as_page
+from .page import write_report_files
 from .plots import Picture, files_of, pictures
 
 SCHEMA = "assay/report/1"
@@ -54,17 +52,7 @@ def report(subjects: Sequence[Fit | Calibrator], out: Path) -> Report:
         documents.append(_document(subject, shown))
         drawn += shown
     document = _json({"schema": SCHEMA, "reports": documents})
-    # Files that point to others are written after them: if the disk is full, nothing points to what is not there.
-    contents = {
-        **files_of(drawn),
-        "report.json": document,
-        "report.html": as_page(title, blocks),
-        "report.md": as_markdown(blocks),
-    }
-    for name, content in contents.items():
-        with write_atomically(out / name, follow=False) as file:
-            file.write(content.encode())
-    return Report(document, tuple(out / name for name in contents))
+    return Report(document, write_report_files(out, title, blocks, drawn, {"report.json": document}))
 
 
 def summary(calibrator: Calibrator) -> str:

@@ -9,13 +9,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from ..atomic_write import write_atomically
 from .blocks import Block, Bullets, Heading, Paragraph, Table
 from .cells import Cell, CellTable, blocks_of, json_of
-from .markdown import as_markdown
-from .page import as_page
+from .page import write_report_files
 from .paper_claims import PaperClaim
-from .plots import Picture, files_of
+from .plots import Picture
 
 SCHEMA, FIGURES_SCHEMA = "assay/study-report/1", "assay/figures/1"
 FOLDER = "report"
@@ -129,18 +127,11 @@ def write_study_report(folder: Path, content: StudyContent) -> tuple[Path, ...]:
     cells = [cell for table in content.tables() for cell in table.cells()]
     _check_ids(cells)
     blocks = list(blocks_of_study(content))
-    contents = {
-        **files_of(content.pictures()),
+    documents = {
         "figures.json": _json({"schema": FIGURES_SCHEMA, "figures": [*map(json_of, cells), *map(_json_of_figure, content.figures)]}),
         "report.json": _json(_document(content)),
-        "report.html": as_page(content.title, blocks),
-        "report.md": as_markdown(blocks),
     }
-    out = folder / FOLDER
-    for name, text in contents.items():
-        with write_atomically(out / name, follow=False) as file:
-            file.write(text.encode(errors="replace"))
-    return tuple(out / name for name in contents)
+    return write_report_files(folder / FOLDER, content.title, blocks, content.pictures(), documents)
 
 
 def blocks_of_study(content: StudyContent) -> Iterator[Block]:

@@ -14,7 +14,7 @@ from .figures import Figure
 from .held_out import HeldOut
 from .inputs import Inputs
 
-_MODULES = ("calibration_study", "counterfeit_study", "round_trip_study", "catcode_study")
+_MODULES = ("calibration_study", "counterfeit_study", "catcode_study")
 
 
 class StudyFigures(Protocol):

@@ -56,7 +56,7 @@ COMMAND = Command(
     name="all",
     summary="run all studies on lines for a model: what its calibrators are validated on",
     details="At places of 20 projects whose loss their own tests notice: the calibration study, also without docstring or suffix and with "
-    "questions to the model; counterfeits; round trips; CatCode. How many places there are is written down first, and each is a run of its "
+    "questions to the model; counterfeits; CatCode. How many places there are is written down first, and each is a run of its "
     "own, which the same command resumes. `assay calibrate validate --all DIR` then writes the validation tables of the model's "
     "calibrators. The projects' sources and their tests' environments are made by pip, which runs build code with your rights; the tests "
     "run in the sandbox.",

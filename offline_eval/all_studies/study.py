@@ -152,7 +152,6 @@ def _command(name: str, asked: Asked, places: int, model: StudyModel) -> Callabl
     from ..calibration import study as calibration
     from ..catcode.lines import study as catcode
     from ..counterfeit.lines import study as counterfeit
-    from ..rtc.lines import study as rtc
     from ..sets.arms import ARMS
 
     shared: Mapping[str, Any] = {
@@ -174,8 +173,6 @@ def _command(name: str, asked: Asked, places: int, model: StudyModel) -> Callabl
             return partial(calibration.run_study, calibration.Asked(**shared, set="suites", arms=tuple(ARMS), reflective=reflective))
         case "counterfeit":
             return partial(counterfeit.run_lines, counterfeit.Asked(**shared))
-        case "rtc":
-            return partial(rtc.run_lines, rtc.Asked(**shared))
         case _:
             return partial(catcode.run_lines, catcode.Asked(**shared))
 

@@ -80,7 +80,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "(default: docstring)",
     )  # fmt: skip
     parser.add_argument(
-        "--reflective", action="store_true", help="also ask the model about each of its answers, for the measures ask_true and verbalised"
+        "--reflective",
+        action="store_true",
+        help="also ask the model, which must not be the embedded one, about each of its answers, for the measures ask_true and verbalised",
     )
     parser.add_argument(
         "--alternatives", metavar="N", type=positive,

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from ...calibration.atomic_write import write_atomically
 from ...calibration.bands import EVENT_WORDS
 from ...calibration.calibrator import as_json
 from ...calibration.evidence import why_undefined
@@ -25,10 +24,9 @@ from ...calibration.project_folder import PROJECT_FOLDER
 from ...calibration.registry import load_registry
 from ...calibration.report.blocks import Block, Bullets, Heading, Paragraph, Table
 from ...calibration.report.content import came_from, section, short_section
-from ...calibration.report.markdown import as_markdown
 from ...calibration.report.measured import measured
-from ...calibration.report.page import as_page
-from ...calibration.report.plots import Picture, Rate, files_of, of_rates, pictures
+from ...calibration.report.page import write_report_files
+from ...calibration.report.plots import Picture, Rate, of_rates, pictures
 from ...calibration.report.report import summary
 from ..progress import to_stderr
 from ..run import Run
@@ -211,16 +209,7 @@ def write_report(
         "calibrators": [_own_json(own) for own in owns],
         "notes": list(notes),
     }
-    contents = {
-        **files_of(drawn),
-        "report.json": json.dumps(document, indent=1, allow_nan=False) + "\n",
-        "report.html": as_page(title, blocks),
-        "report.md": as_markdown(blocks),
-    }
-    for name, content in contents.items():
-        with write_atomically(out / name, follow=False) as file:
-            file.write(content.encode(errors="replace"))
-    return tuple(out / name for name in contents)
+    return write_report_files(out, title, blocks, drawn, {"report.json": json.dumps(document, indent=1, allow_nan=False) + "\n"})
 
 
 def _own_json(own: ProjectFit) -> dict[str, Any]:

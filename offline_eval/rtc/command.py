@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..command import Command, add_ask_option, add_run_options, checked_pool, names, one_of, positive
-from .options import CODES, LINES, LINES_STEPS, PROBLEMS, refuse_what_does_nothing, sort_of
+from .options import DEFAULT_SET, SETS, STEPS, refuse_what_does_nothing, sort_of
 
 if TYPE_CHECKING:
     from ...inference.opening import ModelChoice
@@ -15,22 +15,17 @@ if TYPE_CHECKING:
 
 
 def _steps(text: str) -> list[str]:
-    return one_of(LINES_STEPS, text, "step")
-
-
-def _codes(text: str) -> list[str]:
-    return one_of(CODES, text, "code")
+    return one_of(STEPS, text, "step")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The study's own options."""
     parser.add_argument("--out", metavar="RUN", type=Path, required=True, help="folder of the run")
     parser.add_argument(
-        "--set", choices=(*LINES, *PROBLEMS),
-        help="lines: single lines of 20 projects, each described in a comment and rebuilt below it, judged by exact match and by the "
-        "projects' own tests, in a sandbox. humaneval: functions without their docstrings, judged by the benchmark's tests. regions: "
-        "statements of 20 projects, judged as lines. edits: commits of git histories, judged by their texts. The last three ask any "
-        "instruct or completion model in words (default: lines)",
+        "--set", choices=SETS,
+        help="regions: statements of 20 projects, judged by exact match and by the projects' own tests, in a sandbox. humaneval: functions "
+        "without their docstrings, judged by the benchmark's tests. edits: commits of git histories, judged by their texts. Any instruct "
+        f"or completion model is asked in words (default: {DEFAULT_SET})",
     )  # fmt: skip
     parser.add_argument(
         "--data", metavar="PATH", type=Path, nargs="+", default=[],
@@ -43,11 +38,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     add_ask_option(parser)
     parser.add_argument(
-        "--of", type=_codes, default=[],
-        help="with --set lines: what is described and rebuilt, the line that stands there (truth), what the model suggests there "
-        "(suggestion), or both, with a comma between (default: both)",
-    )  # fmt: skip
-    parser.add_argument(
         "--forward",
         metavar="N",
         type=positive,
@@ -55,25 +45,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--backward", metavar="N", type=positive,
-        help="how often code is rebuilt from each description: a line or an edit once greedily, all else, and more often, at "
+        help="how often code is rebuilt from each description: an edit once greedily, all else, and more often, at "
         "temperature 0.1 (default: 1)",
     )  # fmt: skip
-    parser.add_argument(
-        "--alternatives", metavar="N", type=positive,
-        help="with --set lines: draw N completions at each place, so that what is suggested has the measure agreement (default: 1)",
-    )  # fmt: skip
     parser.add_argument("--projects", type=names, default=[], help="some of the projects, separated by commas (default: all)")
-    parser.add_argument(
-        "--per-project", metavar="N", type=positive, help="at most N places of each project (default: 60; regions and edits: 100)"
-    )
+    parser.add_argument("--per-project", metavar="N", type=positive, help="at most N places of each project (default: 100)")
     parser.add_argument(
         "--limit", metavar="N", type=positive, help="for a quick look: at most N in all, drawn by the seed, or the first N problems"
     )
-    parser.add_argument("--steps", type=_steps, default=[], help=f"do these alone: {', '.join(LINES_STEPS)} (default: all)")
+    parser.add_argument("--steps", type=_steps, default=[], help=f"do these alone: {', '.join(STEPS)} (default: all)")
     add_run_options(
         parser,
         seed_of="the draw of places, and of the descriptions",
         python="the Python that the environments of the projects' tests are made with",
+        memory=False,
     )
 
 
@@ -82,41 +67,10 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
     sort = sort_of(arguments)
     refuse_what_does_nothing(arguments, choice, sort)
     pool = checked_pool(arguments)
-    match sort:
-        case "lines":
-            _run_lines(arguments, choice, pool)
-        case "recorded":
-            _run_recorded(arguments)
-        case _:
-            _run_problems(arguments, choice, pool)
-
-
-def _run_lines(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -> None:
-    from ..sets.projects import named
-    from .lines.study import Asked, run_lines, tell_lines
-
-    asked = Asked(
-        arguments.out,
-        choice,
-        tuple(arguments.of or CODES),
-        named(arguments.projects, suite=True),
-        arguments.per_project,
-        arguments.limit,
-        arguments.seed,
-        arguments.forward or 3,
-        arguments.backward or 1,
-        arguments.alternatives or 1,
-        pool,
-        arguments.cache,
-        arguments.python,
-        arguments.memory,
-        arguments.steps,
-        arguments.json,
-    )
-    if arguments.dry_run:
-        tell_lines(asked)
+    if sort == "recorded":
+        _run_recorded(arguments)
     else:
-        run_lines(asked)
+        _run_problems(arguments, choice, pool)
 
 
 def _run_problems(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -> None:
@@ -126,7 +80,7 @@ def _run_problems(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool
     asked = Asked(
         arguments.out,
         choice,
-        arguments.set,
+        arguments.set or DEFAULT_SET,
         arguments.data,
         named(arguments.projects, suite=True),
         arguments.per_project,

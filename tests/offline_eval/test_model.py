@@ -11,6 +11,7 @@ import pytest
 from assay.inference.completion.sampling import GREEDY, Sampling
 from assay.inference.opening import ModelChoice
 from assay.inference.project_memory.weights import SHIPPED
+from assay.offline_eval.errors import UsageError
 from assay.offline_eval.model import Changed, model_of, opened_on_one_thread
 from assay.suggestion.memory.weights import own_weights
 
@@ -57,6 +58,10 @@ def test_texts_that_are_drawn_have_a_prompt_of_their_own() -> None:
     assert greedy.mends
 
 
-def test_a_model_is_asked_about_what_it_wrote_where_it_can_be() -> None:
-    assert "ask_true_normalised" in model_of(ModelChoice(), ("line",), reflective=None).questions
-    assert model_of(ModelChoice(), ("line",)).questions == {}
+def test_a_model_is_asked_about_what_it_wrote_where_it_can_be_and_the_embedded_one_never(tiny_gguf: Path) -> None:
+    named = ModelChoice(str(tiny_gguf))
+    assert "ask_true_normalised" in model_of(named, ("line",), reflective=None).questions
+    assert model_of(named, ("line",)).questions == {}
+    assert model_of(ModelChoice(), ("line",), reflective=None).questions == {}
+    with pytest.raises(UsageError, match=r"the embedded model answers no questions, .* leave --reflective out"):
+        model_of(ModelChoice(), ("line",), reflective=True)

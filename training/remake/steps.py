@@ -122,11 +122,6 @@ STEPS = (
         code=(*_FITS, "calibration/report", "training/remake/calibrators.py"),
     ),
     Step(
-        "exact_match/reflective",
-        ("assay eval calibration --out $self/reflective --per-project 25 --reflective --workers 2",),
-        minutes=7, code=_PLACES,
-    ),
-    Step(
         "exact_match/languages",
         (
             "assay eval calibration --set packages --out $self/packages --per-project 60 --workers 2",
@@ -170,10 +165,9 @@ STEPS = (
         minutes=55, code=_TESTED, programs=("python312",),
     ),
     Step(
-        "tests_pass/reflective",
+        "tests_pass/arms",
         (
-            f"assay eval calibration --out $self/suites_reflective --set suites --per-project 20 --arms {ARMS} --reflective --workers 2 "
-            "--python $python312",
+            f"assay eval calibration --out $self/suites_arms --set suites --per-project 20 --arms {ARMS} --workers 2 --python $python312",
         ),
         minutes=15, needs=("tests_pass/complete",), code=_TESTED, programs=("python312",),
     ),
@@ -239,8 +233,8 @@ STEPS = (
             *(
                 f"ln -sfn {run} $self/runs/ && assay eval report {run}"
                 for run in (
-                    "$exact_match_complete/projects", "$exact_match_complete_several/alternatives", "$exact_match_reflective/reflective",
-                    "$tests_pass_complete/suites", "$tests_pass_reflective/suites_reflective", "$tests_pass_counterfeit/counterfeit",
+                    "$exact_match_complete/projects", "$exact_match_complete_several/alternatives",
+                    "$tests_pass_complete/suites", "$tests_pass_arms/suites_arms", "$tests_pass_counterfeit/counterfeit",
                     "$tests_pass_catcode/catcode",
                 )
             ),
@@ -248,8 +242,8 @@ STEPS = (
         ),
         minutes=6,
         needs=(
-            "exact_match/complete", "exact_match/complete_several", "exact_match/fit", "exact_match/reflective", "tests_pass/fit",
-            "tests_pass/complete", "tests_pass/reflective", "tests_pass/counterfeit", "tests_pass/catcode",
+            "exact_match/complete", "exact_match/complete_several", "exact_match/fit", "tests_pass/fit",
+            "tests_pass/complete", "tests_pass/arms", "tests_pass/counterfeit", "tests_pass/catcode",
         ),
         files=("calibration/shipped/validation",),
         blocks={

@@ -40,7 +40,6 @@ from .page import compare, write_page
 from .sets import Found, edits, functions, project_regions
 
 Set = Literal["humaneval", "regions", "edits"]
-STEPS = ("describe", "rebuild", "labels")
 PER_PROJECT = 100
 
 

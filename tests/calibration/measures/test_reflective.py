@@ -10,7 +10,6 @@ from tiny_gguf import TinyModel, scripted, write_tiny_gguf
 
 from assay.calibration.measures.reflective import (
     FALLBACK,
-    JUDGE,
     PERCENTAGE,
     TRUE_OR_FALSE,
     Question,
@@ -63,7 +62,7 @@ def test_p_true_is_summed_over_the_first_tokens_of_its_spellings_each_once(tiny:
 
 def test_words_that_can_not_be_told_apart_by_a_first_token_have_no_measure(tiny: LlamaModel) -> None:
     prompt, generation = written(tiny)
-    alike = Question(TRUE_OR_FALSE.text, None, (" True",), (" False",))
+    alike = Question(TRUE_OR_FALSE.text, (" True",), (" False",))
     assert ask_true(tiny, prompt, generation, alike) is None
     said = reflect(tiny, prompt, generation, {"ask_true": alike, "ask_true_normalised": alike})
     assert (said.measures, said.asked) == ({}, {})
@@ -94,11 +93,12 @@ def asked_by(model: LlamaModel, prompt: Prompt, generation: Generation, monkeypa
     with monkeypatch.context() as patch:
         patch.setattr(model, "next_token_logprobs", note)
         with pytest.raises(Asked) as raised:
-            ask_true(model, prompt, generation, JUDGE)
-    *tokens, question = raised.value.prompt.tokens
-    assert question == model.control(JUDGE.control or "")
-    assert tuple(tokens[: len(prompt.tokens)]) == prompt.tokens
-    return b"".join(map(model.token_bytes, tokens[len(prompt.tokens) :]))
+            ask_true(model, prompt, generation, TRUE_OR_FALSE)
+    question = model.tokenize(TRUE_OR_FALSE.text.replace("{completion}", generation.text))
+    tokens = raised.value.prompt.tokens
+    assert tokens[: len(prompt.tokens)] == prompt.tokens
+    assert tokens[-len(question) :] == tuple(question)
+    return b"".join(map(model.token_bytes, tokens[len(prompt.tokens) : -len(question)]))
 
 
 @pytest.mark.parametrize("before", [BEFORE, BEFORE + "wi", BEFORE + "width *", "# gr\u00fc\u00dfe: "])
@@ -113,21 +113,9 @@ def test_the_question_is_put_behind_what_stands_there_and_what_is_shown(
         assert before.endswith(prompt.held)
 
 
-def test_a_model_that_was_taught_to_judge_is_asked_in_its_own_way(embedded: LlamaModel, tiny: LlamaModel) -> None:
-    assert questions_for(embedded) == {"ask_true": JUDGE, "ask_true_normalised": JUDGE, "verbalised": PERCENTAGE}
-    assert questions_for(tiny) == {"ask_true": TRUE_OR_FALSE, "ask_true_normalised": TRUE_OR_FALSE, "verbalised": PERCENTAGE}
-    prompt, generation = prompt_at(embedded, BEFORE, AFTER), complete(embedded, BEFORE, AFTER)
-    control = embedded.control("<|assay_judge|>")
-    assert control is not None
-    assert prompt.held == " "
-    by_hand = Prompt((*prompt.tokens, *embedded.tokenize(" " + generation.text), control), prompt.layout)
-    true, false = embedded.next_token_logprobs(by_hand, ["True", "False"])
-    assert ask_true(embedded, prompt, generation, JUDGE) == pytest.approx((true, true - false), abs=5e-3)
-
-
 def test_asking_true_or_false_leaves_the_prompt_in_the_cache(embedded: LlamaModel) -> None:
     prompt, generation = prompt_at(embedded, BEFORE, AFTER), complete(embedded, BEFORE, AFTER)
-    ask_true(embedded, prompt, generation, JUDGE)
+    ask_true(embedded, prompt, generation, TRUE_OR_FALSE)
     again = complete(embedded, BEFORE, AFTER)
     assert again.timings.reused_tokens == len(prompt.tokens)
     assert again.text == generation.text
@@ -183,7 +171,7 @@ def test_of_a_server_only_what_it_can_be_asked_is() -> None:
 
 def test_another_question_has_another_fingerprint() -> None:
     """Pinned: what is asked is part of what was measured, so that a change of a question is seen here, and in every sample."""
-    pinned = {TRUE_OR_FALSE: "8c5f00579c3ae5c9", JUDGE: "f61abec1bb899508", PERCENTAGE: "52570cfffb6f4316"}
+    pinned = {TRUE_OR_FALSE: "8c5f00579c3ae5c9", PERCENTAGE: "52570cfffb6f4316"}
     assert {question: question.fingerprint for question in pinned} == pinned
     assert replace(PERCENTAGE, text=PERCENTAGE.text + " ").fingerprint not in pinned.values()
     assert replace(TRUE_OR_FALSE, true=("True",)).fingerprint not in pinned.values()

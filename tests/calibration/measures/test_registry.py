@@ -172,7 +172,7 @@ def test_what_is_a_log_probability_is_taken_for_its_probability(values: list[flo
 def test_a_measure_that_is_no_probability_has_none() -> None:
     none = {name for name in MEASURES if raw_probability(name, [0.5 if MEASURES[name].transform == "logit" else 0.0]) is None}
     of_repairs = {name for name, measure in MEASURES.items() if measure.kind in ("repair", "fault")}
-    assert none == {"token_count", "parses", "mean_entropy", "mean_margin", "round_trip_lift"} | of_repairs
+    assert none == {"token_count", "parses", "mean_entropy", "mean_margin"} | of_repairs
 
 
 def test_length_is_scaled_to_the_shortest_and_the_longest_reference() -> None:

@@ -19,7 +19,6 @@ from assay.offline_eval.catcode.lines import study as catcode
 from assay.offline_eval.counterfeit.lines import study as counterfeit
 from assay.offline_eval.errors import RunError
 from assay.offline_eval.pool.choice import Pool
-from assay.offline_eval.rtc.lines import study as rtc
 from assay.offline_eval.run import RUN, Run
 from assay.offline_eval.sets.projects import named
 from assay.offline_eval.study import Unanswered
@@ -44,7 +43,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         print("a path")
 
     monkeypatch.setattr(calibration, "run_study", stand_in)
-    for module in (counterfeit, rtc, catcode):
+    for module in (counterfeit, catcode):
         monkeypatch.setattr(module, "run_lines", stand_in)
     return found
 
@@ -146,14 +145,14 @@ def test_a_plan_of_a_run_that_has_begun_tells_its_own_places(
     assert {name: each["places"] for name, each in told["runs"].items()} == {name: 2 * each for name, each in places.items()}
 
 
-@pytest.mark.parametrize("line", ["rtc_per_project = 0", 'rtc_per_project = "many"', ""])
+@pytest.mark.parametrize("line", ["catcode_per_project = 0", 'catcode_per_project = "many"', ""])
 def test_a_run_whose_places_were_changed_by_hand_is_refused(
     asked: Asked, made: dict[str, Any], monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:
     takes(0.5, monkeypatch)
     run = run_all(asked)
     path = run.folder / RUN
-    kept: Callable[[str], bool] = lambda text: not text.startswith("rtc_per_project")  # noqa: E731
+    kept: Callable[[str], bool] = lambda text: not text.startswith("catcode_per_project")  # noqa: E731
     path.write_text("\n".join([*filter(kept, path.read_text().splitlines()), line]))
-    with pytest.raises(RunError, match=r"run\.toml: must be whole numbers of at least 1: rtc_per_project"):
+    with pytest.raises(RunError, match=r"run\.toml: must be whole numbers of at least 1: catcode_per_project"):
         places_of(Run.opened(asked.out))

@@ -12,9 +12,8 @@ from assay.cli.main import main
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--of", "truth,lies"], "no such code: lies (there are truth, suggestion)"),
         (["--forward", "0"], "'0' is not a whole number of at least 1"),
-        (["--steps", "judge"], "no such step: judge (there are answers, describe, rebuild, labels)"),
+        (["--steps", "judge"], "no such step: judge (there are describe, rebuild, labels)"),
         (["--projects", "flask"], "no such project in the list: flask. It has: "),
         (["--python", "nowhere"], "nowhere"),
         (["--model", "nowhere.gguf"], "nowhere.gguf: no such model file"),
@@ -45,7 +44,7 @@ def test_a_dry_run_says_what_would_be_asked_and_makes_nothing(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    assert main(["eval", "rtc", "--out", "run", "--projects", "toolz", "--per-project", "2", "--of", "suggestion", "--dry-run"]) == 0
+    assert main(["eval", "rtc", "--out", "run", "--projects", "toolz", "--per-project", "2", "--dry-run"]) == 0
     said = capsys.readouterr().err
-    assert "calls        at most 16 generations, and 8 texts that are scored" in said
+    assert "calls        6 descriptions, " in said
     assert list(tmp_path.iterdir()) == []

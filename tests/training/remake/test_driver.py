@@ -201,6 +201,6 @@ def test_a_dry_run_says_what_is_owed_and_how_long_it_takes(tmp_path: Path) -> No
     )
     assert ran.returncode == 0, ran.stderr
     *steps, together = ran.stdout.splitlines()
-    names = ("complete", "reflective", "counterfeit", "catcode", "fit")
+    names = ("complete", "arms", "counterfeit", "catcode", "fit")
     assert [line.split()[0] for line in steps] == [f"tests_pass/{name}" for name in names]
     assert together.split()[:3] == ["together", "3", "h"]

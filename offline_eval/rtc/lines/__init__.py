@@ -1,1 +1,0 @@
-"""Round trips of single lines: of what stood there, or of what the model suggests."""
