@@ -133,7 +133,7 @@ print("read")
 def test_the_deepest_that_is_allowed_is_read_from_a_small_stack() -> None:
     texts = [nested(kind, deepest(kind)) for kind in NESTED]
     blocks = "".join(f"{' ' * i}if x:\n" for i in range(98))
-    texts.append(f"{blocks}{' ' * 98}{nested('functions in defaults', 400)}")
+    texts.append(f"{blocks}{' ' * 98}{nested('functions in defaults', 200)}")
     ran = subprocess.run(
         [sys.executable, "-c", _ALL],
         input="\0".join(texts),

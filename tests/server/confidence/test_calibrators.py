@@ -80,7 +80,7 @@ async def status_when(client: Client, what: Callable[[dict[str, Any]], bool]) ->
         ({"prefixTokens": 8}, "assay.context.prefixTokens is 8, and calibrators are fitted with 560"),
         ({"size": "small"}, "assay.context.size is small, and calibrators are fitted with normal"),
         ({"size": "small", "prefixTokens": 8}, "assay.context.prefixTokens is 8, and calibrators are fitted with 560; "
-         "assay.context.suffixTokens is 64, and calibrators are fitted with 240"),
+         "assay.context.suffixTokens is 160, and calibrators are fitted with 240"),
     ],
 )  # fmt: skip
 async def test_that_no_calibrator_is_for_the_prompt_is_said_by_the_setting_that_made_it_another(
