@@ -126,7 +126,7 @@ def test_a_repair_is_unknown_where_the_tests_can_not_be_altered(oracle: Oracle, 
     monkeypatch.setattr(tempfile, "tempdir", "/nowhere")
     found = comparisons.with_text(right)
     assert not any(test.is_known for test in found.tests)
-    assert "nowhere" in found.why, found
+    assert any("nowhere" in test.why for test in found.tests), found
 
 
 def test_every_file_with_a_test_that_passes_is_altered(python: Path, tmp_path: Path) -> None:

@@ -18,8 +18,6 @@ from assay.offline_eval.paper_tables.tables import StudyTables
 
 pytestmark = pytest.mark.slow
 
-MAX_BYTES = 60_000
-
 
 @pytest.fixture(scope="module")
 def content() -> StudyContent:
@@ -30,14 +28,13 @@ def content() -> StudyContent:
     return calibration_content(samples, About("tiny", "assay eval report RUN", facts=("seed 0",), lost=2, hidden=1, blank=3))
 
 
-def test_the_figures_of_the_paper_are_drawn_each_under_60_kb(tables: StudyTables) -> None:
+def test_the_figures_of_the_paper_are_drawn(tables: StudyTables) -> None:
     drawn = pictures_of(tables, dict.fromkeys(TASKS, "tests_pass"))
     names = [picture.name for picture in drawn]
     assert len(set(names)) == len(names)
     for wanted in ("reliability-line-tests_pass", "docstrings-line-tests_pass", "alike-line-tests_pass", "auc-ece-skill"):
         assert wanted in names
     for picture in drawn:
-        assert len(picture.svg.encode()) < MAX_BYTES, picture.name
         ET.fromstring(picture.svg)
         assert "ECE" in picture.alt or picture.name == "auc-ece-skill"
 
