@@ -134,16 +134,14 @@ STEPS = (
             ),
             "python -m training.remake.pages.exact_match {tree} {self} {exact_match/complete}/projects",
             f"python -m training.remake.pages.pasted {{tree}} docs/calibration.md {{exact_match/fit}}/alternatives.md {','.join(TASKS)} "
-            "'promised=What calibrators of first choices promise for alternatives' 'alternatives=Fitted on all alternatives' "
-            "'alternatives-first=For first choices' 'alternatives-shipped=Which are shipped'",
+            "'alternatives-shipped=Which are shipped'",
         ),
         needs=("exact_match/complete", "exact_match/fit"),
         code=(*_FITS, "calibration/report", *_pages("exact_match", "pasted")),
         makes=(
             *(f"docs/calibration/{task}" for task in TASKS),
             *(f"docs/calibration.md#{block}" for block in (
-                "result", "before-and-after", "hidden", "dial", "by-project", "selection", "between-projects",
-                "promised", "alternatives", "alternatives-first", "alternatives-shipped",
+                "result", "before-and-after", "hidden", "dial", "between-projects", "alternatives-shipped",
             )),
             "training/README.md#exact-match", "README.md#share", "docs/commands.md#share",
         ),

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from needs import DATA, needs_data
 
-from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
-from assay.analysis.sandbox.isolation.jail import Jail
 from assay.analysis.sandbox.judging.python import PythonSandbox
 from assay.offline_eval.sets.odex import odex
 from assay.offline_eval.sets.problem import SetError
@@ -29,16 +26,6 @@ RECORD: dict[str, Any] = {
     "intent": 'sort "values"',
     "library": ["math"],
 }
-
-
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[PythonSandbox]:
-    try:
-        level = best_level()
-    except NoIsolation as error:
-        pytest.skip(str(error))
-    with PythonSandbox(Jail(level)) as made:
-        yield made
 
 
 def written(path: Path, **change: Any) -> Path:

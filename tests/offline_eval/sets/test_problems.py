@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -10,8 +9,6 @@ from pathlib import Path
 import pytest
 from needs import DATA, needs_data
 
-from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
-from assay.analysis.sandbox.isolation.jail import Jail
 from assay.analysis.sandbox.isolation.limits import Limits
 from assay.analysis.sandbox.judging.python import PythonSandbox
 from assay.offline_eval.sets.judging import judge
@@ -27,16 +24,6 @@ published = pytest.mark.filterwarnings("ignore:invalid escape")
 @cache
 def of(name: str, file: str) -> list[Problem]:
     return problems(name, DATA / file)
-
-
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[PythonSandbox]:
-    try:
-        level = best_level()
-    except NoIsolation as error:
-        pytest.skip(str(error))
-    with PythonSandbox(Jail(level)) as made:
-        yield made
 
 
 @pytest.mark.slow

@@ -12,7 +12,6 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from assay.calibration.fitting.model_selection import RIDGES
 from assay.calibration.metrics.bins import wilson
 from assay.calibration.samples import read_samples
 from assay.offline_eval.calibration.report import rate
@@ -20,7 +19,7 @@ from assay.offline_eval.calibration.report import rate
 from ..evidence import REPORTS, fill
 from ..present import present
 from ..steps import TASKS
-from .cells import UNDEFINED, code, interval, listed, map_of, p_value, percent, percents, table, with_floor, wrapped
+from .cells import code, interval, listed, map_of, p_value, percent, percents, table, with_floor, wrapped
 
 TARGETS = (0.1, 0.3, 0.5, 0.7, 0.8, 0.9)
 REFUTED = 0.05
@@ -81,43 +80,6 @@ def _dial_cell(row: dict[str, Any]) -> str:
     if row["threshold"] is None:
         return "none"
     return f"{row['threshold']:.2f}: {percent(row['share']['value'])}, {percents(row['precision'], 0)}"
-
-
-def by_project(reports: Reports) -> str:
-    """n, rate, mean probability and skill of each project."""
-    projects = sorted({row["name"] for report in reports.values() for row in report["by_project"]}, key=str.lower)
-    rows = []
-    for project in projects:
-        cells = []
-        for report in reports.values():
-            row = next((row for row in report["by_project"] if row["name"] == project), None)
-            cells.append("none" if row is None else _project_cell(row))
-        rows.append((project, *cells))
-    columns = ("project", *(f"{code(task)}: n, exact match, mean probability, skill" for task in reports))
-    return table(columns, "l" + "c" * len(reports), rows)
-
-
-def _project_cell(row: dict[str, Any]) -> str:
-    skill = UNDEFINED if row["skill"] is None else f"{row['skill']:.2f}"
-    return f"{row['n']}, {percent(row['base_rate'])}, {percent(row['mean_probability'])}, {skill}"
-
-
-def selection(reports: Reports) -> str:
-    """What model selection compared, and what it chose."""
-    rows = []
-    for task, report in reports.items():
-        made = report["calibrator"]
-        several = [one for one in made["tried"] if one["features"] > 1]
-        shown = [one for one in made["tried"] if one["features"] == 1]
-        shown += [min(several, key=lambda one: one["log_loss"])] if several else []
-        for one in shown:
-            chosen = (one["kind"], one["features"]) == (made["map"]["kind"], len(made["features"]))
-            name = f"{one['kind']} of {one['features']}" if one["features"] > 1 else one["kind"]
-            gain = "" if not one["gain_error"] else f"{one['gain']:+.4f} ± {one['gain_error']:.4f}"
-            rows.append((code(task), name, f"{one['log_loss']:.4f}", gain, "chosen" if chosen else ""))
-    columns = ("task", "map", "log loss, nats", "gain over platt of `total_logprob` ± standard error", "")
-    of = f"Cross-validated by project. Of the ridges {listed([f'{ridge:g}' for ridge in RIDGES])} the best is shown."
-    return f"{table(columns, 'llrrl', rows)}\n\n{wrapped(of)}"
 
 
 def between_projects(reports: Reports) -> str:
@@ -188,8 +150,6 @@ def main() -> None:
         "before-and-after": before_and_after(reports),
         "hidden": hidden(run),
         "dial": dial(reports),
-        "by-project": by_project(reports),
-        "selection": selection(reports),
         "between-projects": between_projects(reports),
     }
     fill(tree, "docs/calibration.md", contents, of)

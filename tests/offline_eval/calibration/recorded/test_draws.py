@@ -1,14 +1,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
-from assay.analysis.sandbox.isolation.jail import Jail
+from assay.analysis.sandbox.isolation.best_level import best_level
 from assay.analysis.sandbox.judging.python import PythonSandbox
 from assay.offline_eval.calibration.recorded.draws import Labelled, Unit, labelling, measured, own_tests_of, start, unit_of, units
 from assay.offline_eval.pool.local import run
@@ -49,16 +47,6 @@ def set_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def asked(set_file: Path) -> list[Problem]:
     return problems("humaneval", set_file)
-
-
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[PythonSandbox]:
-    try:
-        level = best_level()
-    except NoIsolation as error:
-        pytest.skip(str(error))
-    with PythonSandbox(Jail(level)) as made:
-        yield made
 
 
 @pytest.fixture(scope="module")

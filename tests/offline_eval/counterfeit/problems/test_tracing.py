@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.analysis.corpora.benchmarks import read_items, traced
-from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
-from assay.analysis.sandbox.isolation.jail import Jail
 from assay.analysis.sandbox.judging.python import PythonSandbox
 from assay.offline_eval.counterfeit.problems.tracing import LIMITS, Pair, chosen, guarded, shown
 
@@ -26,16 +23,6 @@ RECORD = {
     "plus_input": [[0]],
     "atol": 0,
 }
-
-
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[PythonSandbox]:
-    try:
-        level = best_level()
-    except NoIsolation as error:
-        pytest.skip(str(error))
-    with PythonSandbox(Jail(level)) as made:
-        yield made
 
 
 @pytest.fixture(scope="module")
