@@ -68,6 +68,8 @@ def _get(name: str, *, yes: bool, as_json: bool) -> None:
     from ..calibration.found_models import entries_of, next_step
     from ..calibration.registry import load_registry
 
+    if used_as == entry.model and not as_json:
+        used_as = entry.name
     step = next_step(entries_of(load_registry(), fingerprint), ["--model", used_as])
     if as_json:
         print_json({"name": entry.name, "model": used_as, "path": str(path), "said": step.advice, "command": step.command})

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from .errors import NoSuchModel
-from .hub.catalogue import catalogue
 from .model import Model
 
 logger = logging.getLogger(__name__)
@@ -73,11 +72,10 @@ def _open_gguf(where: Where, options: Mapping[str, Any]) -> Model:
 
     path = Path(where)
     if path.suffix != ".gguf" and not path.exists():
-        named = where if any(entry.name == where for entry in catalogue()) else "NAME"
         raise NoSuchModel(
             path,
             "A model is a .gguf file, a folder with config.json or one GGUF model, the http:// address of a server, or a name of "
-            f"assay model list. Names at a model hub are not looked up: download the model first (assay model get {named}).",
+            "assay model list. Names at a model hub are not looked up: download the model first (assay model get NAME).",
         )
     return LlamaModel(path, **options)
 

@@ -37,6 +37,13 @@ class NoModelOfThatName(ModelError):
         super().__init__(f"{name}: {there} assay model list shows all.{beside}")
 
 
+class NotDownloaded(ModelError):
+    """The name is one of the catalogue's, and its model is not on this machine."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"{name}: not on this machine yet. Download it: assay model get {name}")
+
+
 class AmbiguousModelName(ModelError):
     """Several models have the name."""
 

@@ -1,6 +1,7 @@
 """Opening a model by what names it: a GGUF file, a folder for transformers, addresses of servers, or nothing for the embedded one.
 
-A model that another program keeps on this machine has a name, too, such as "ollama:qwen2.5-coder:1.5b" (`found/names.py`).
+A model that another program keeps on this machine has a name, too, such as "ollama:qwen2.5-coder:1.5b" (`found/names.py`), and one that
+`assay model get` downloaded the name that it has there.
 """
 
 from __future__ import annotations
@@ -26,14 +27,17 @@ from .errors import (
     BadServerAddress,
     ModelError,
     NoChat,
+    NoModelOfThatName,
     NoServerAnswers,
     NoSuchModel,
+    NotDownloaded,
     OptionDoesNotApply,
     OtherModelServed,
     ServerBusy,
     ServerTimedOut,
     ServerUnreachable,
 )
+from .hub.catalogue import catalogue
 from .model import KVType, Model
 
 logger = logging.getLogger(__name__)
@@ -325,15 +329,21 @@ def _first_that_answers(servers: tuple[str, ...], open_one: Callable[[str], T]) 
 
 
 def _located(where: str | Path | None) -> str | Path:
-    """Where a model is. Raises what `named_path` and `gguf_in` raise."""
+    """Where a model is. Raises NotDownloaded, and what `named_path` and `gguf_in` raise."""
     if where is None or (where == EMBEDDED_NAME and not Path(where).exists()):
         return EMBEDDED
     if backend_of(where) is SERVER:
         return where
-    if isinstance(where, str) and ":" in where and not Path(where).exists():
+    if isinstance(where, str) and not Path(where).exists():
         from .found.names import named_path
 
-        where = named_path(where) or where
+        entry = next((entry for entry in catalogue() if entry.name == where), None)
+        try:
+            where = named_path(entry.model if entry else where) or where
+        except NoModelOfThatName as error:
+            if entry is None:
+                raise
+            raise NotDownloaded(entry.name) from error
     if Path(where).is_dir():
         from .found.gguf_files import gguf_in
 

@@ -43,14 +43,16 @@ def started(name: str, environment: dict[str, str]) -> subprocess.Popen[str]:
 @pytest.mark.slow
 def test_a_model_is_downloaded_and_used_by_its_name(hub: Hub, tmp_path: Path, tiny_gguf: Path) -> None:
     user = user_of(hub, tmp_path)
+    early = assay("model", "info", "--model", ANY.name, **user)
+    assert f"not on this machine yet. Download it: assay model get {ANY.name}" in early.stderr
     ran = assay("model", "get", ANY.name, **user)
     assert ran.returncode == 0, ran.stderr
     path, use, numbers = ran.stdout.splitlines()
     assert Path(path).read_bytes() == tiny_gguf.read_bytes()
-    assert f"--model {ANY.model}," in use
-    assert f"assay calibrate model --model {ANY.model}" in numbers
+    assert f"--model {ANY.name}," in use
+    assert f"assay calibrate model --model {ANY.name}" in numbers
     assert "MB" in ran.stderr
-    used = assay("model", "info", "--json", "--model", ANY.model, **user)
+    used = assay("model", "info", "--json", "--model", ANY.name, **user)
     assert json.loads(used.stdout)["file"] == path, used.stderr
     listed = json.loads(assay("model", "list", "--json", "--folder", tmp_path / "none", **user).stdout)
     assert ANY.model in [model["name"] for model in listed["models"]]
