@@ -24,6 +24,8 @@ def test_times_follow_the_weights_and_the_prompt() -> None:
     # At a new place as much is read as a prompt of its size has.
     assert seconds(SMALL, Speeds(2e10, 4e11))[0] == 800 * 5e8 / 4e11 + 10 * 5e8 / 2e10
     assert seconds(SMALL, None) == (None, None)
+    # A prompt is read faster with K-quants.
+    assert seconds(replace(SMALL, bytes=300_000_000), slow)[1] == 8 * 5e8 / 2e11 + 10 * 3e8 / 2e10
 
 
 def test_the_largest_that_is_fast_enough_is_recommended() -> None:
