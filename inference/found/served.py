@@ -10,9 +10,9 @@ from ..errors import ModelError, ServerTimedOut, ServerUnreachable
 from ..remote.http import Connection, Timeouts
 from ..remote.identify import identify, served_names
 from ..remote.served import Served
+from .candidate import Notes
 from .model import FoundModel
 from .own_lists import Told, own_list
-from .walk import Notes
 
 _HOST = "127.0.0.1"
 _SECONDS = 2.0

@@ -40,8 +40,7 @@ try:
     from torch import Tensor
 
     from .cache import CachedSequence
-    from .distributions import best_other, chooser, logprobs_of, widest_float
-    from .generation import Generating, GenerationLoop, check_numbers
+    from .generation import Generating, GenerationLoop, best_other, check_numbers, chooser, logprobs_of, widest_float
     from .network import Network
     from .tokenizer import TextTokenizer
 except ImportError as missing:

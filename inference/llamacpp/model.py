@@ -38,8 +38,7 @@ from ..stopping.cancel_or_timeout import StopCheck, make_stop_check, never_stop
 from ..stopping.continuation import Continuation
 from ..stopping.stop import NONE, Stop
 from .cache import Cache, CacheOptions, PromptReading
-from .distribution import Distribution, distribution
-from .generation import Generating, begin_several, generate_one, generate_several, sampler
+from .generation import Distribution, Generating, begin_several, distribution, generate_one, generate_several, sampler
 from .header_checks import check_can_run, context_length_of, layout_of
 from .session import BYTES_OF_KV, CHUNK, QUANTISED_KV, Offload, Session, SessionOptions, runtime_name
 from .split_files import parts_of, read_parts

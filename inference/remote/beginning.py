@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..completion.sampling import Sampling
+from ..completion.settings import Sampling
 from ..errors import ContextTooLong, Unavailable
 from ..model import Prompt, Token
 from ..stopping.cancel_or_timeout import StopCheck

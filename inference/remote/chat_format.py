@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..completion.sampling import Sampling
+from ..completion.settings import Sampling
 from ..model import StopReason
 from .formats import Candidate, ServedToken, told_logprob
 from .served import Served

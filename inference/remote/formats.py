@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from ..completion.sampling import Sampling
+from ..completion.settings import Sampling
 from ..model import StopReason
 
 # How a server is held to a text: llama-server by a grammar, vLLM by a field of its structured outputs.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..completion.sampling import Sampling
+from ..completion.settings import Sampling
 from ..errors import BadAnswer, Unavailable
 from ..healing.pre_tokens import last_pre_token, without_last_space
 from ..stopping.cancel_or_timeout import StopCheck

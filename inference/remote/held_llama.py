@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..completion.sampling import Sampling
+from ..completion.settings import Sampling
 from ..errors import Unavailable
 from ..stopping.cancel_or_timeout import StopCheck
 from .formats import Candidate, ServedToken, agree, llama_allowed_request, llama_held, llama_held_request

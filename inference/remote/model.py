@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from ..completion.fim_families import Family, end_tokens, front_tokens, in_front, lay_out, prefix_parts, separates_files
-from ..completion.sampling import Sampling
+from ..completion.settings import Sampling
 from ..errors import Unavailable
 from ..model import (
     Cancel,

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..completion.fim_families import FAMILIES, PLACES, Family, family_named, family_of
-from ..completion.sampling import Sampling
+from ..completion.settings import Sampling
 from .formats import Candidate, ServedToken, same_distribution, told_logprob
 from .http import Connection
 from .served import ABSENT, Served, number

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..completion.fim_families import FAMILIES
-from ..completion.sampling import Sampling
+from ..completion.settings import Sampling
 from ..errors import BadAnswer, NoSuchEndpoint, NotACompletionServer, RequestRefused
 from .formats import (
     Holding,

@@ -7,7 +7,7 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from ..completion.sampling import Sampling
+from ..completion.settings import Sampling
 from ..errors import AnswerCutOff, BadAnswer, Unavailable
 from ..model import Generation, StopReason, Timings, Token
 from ..stopping.cancel_or_timeout import StopCheck

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import NotReplayable
-from ..healing.sorted_vocabulary import SortedVocabulary
+from ..healing.healing import SortedVocabulary
 from .given_text import GivenText
 
 Row = NDArray[np.float32] | NDArray[np.float64]

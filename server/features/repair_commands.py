@@ -14,7 +14,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
 from ...suggestion.positions import Encoding, Position, Range, column_at
-from ...suggestion.repair.repairs import Repair
+from ...suggestion.repair.request import Repair
 from ..language_server import AssayServer
 from ..protocol.pygls_protocol import fields_of
 from ..repairs.edits import text_edit, workspace_edit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from ...suggestion.repair.repairs import Repair
+from ...suggestion.repair.request import Repair
 from ..language_server import AssayServer
 from ..repairs.found import Found
 from ..repairs.lines import Lines

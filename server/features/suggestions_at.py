@@ -11,10 +11,9 @@ from ...inference.completion.context import head_characters
 from ...inference.completion.prompt import Surroundings
 from ...suggestion.kind import kind_at
 from ...suggestion.memory.memories import REACH
-from ...suggestion.place import Place
 from ...suggestion.positions import Position, Range
 from ...suggestion.secrets import is_secret_path
-from ...suggestion.suggestion import Suggestion
+from ...suggestion.suggestion import Place, Suggestion
 from ..documents.documents import Document
 from ..documents.workspace import below_root, path_of, root_of
 from ..language_server import AssayServer

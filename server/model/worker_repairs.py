@@ -23,8 +23,7 @@ from ...inference.opening import ModelChoice, open_asker
 from ...inference.stopping.cancel_or_timeout import make_stop_check
 from ...suggestion.repair.asking import Asking, never
 from ...suggestion.repair.propose import MAX_SUSPECTS, proposals
-from ...suggestion.repair.repairs import Repairs
-from ...suggestion.repair.request import Failure, request_for
+from ...suggestion.repair.request import Failure, Repairs, request_for
 from ...suggestion.repair.surprise import surprise_at, with_alternatives
 
 Written = TypeVar("Written")

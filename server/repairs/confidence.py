@@ -7,7 +7,7 @@ from pathlib import Path
 from ...calibration.registry import Purpose, Registry
 from ...calibration.samples import Event
 from ...suggestion.repair.confidence import TASK, prompt_of, with_confidence
-from ...suggestion.repair.repairs import Repairs
+from ...suggestion.repair.request import Repairs
 from ...suggestion.repair.sources.registry import SOURCES
 from ..settings.settings import LiveSettings
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...suggestion.repair.repairs import Repair, Repairs
+from ...suggestion.repair.request import Repair, Repairs
 from ...suggestion.repair.verified import Verification
 from .lines import Lines
 from .titles import title_of

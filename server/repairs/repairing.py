@@ -18,7 +18,7 @@ from ...calibration.plain_number import plain
 from ...inference.model import StopReason
 from ...suggestion.positions import Position, Range
 from ...suggestion.repair.confidence import TASK
-from ...suggestion.repair.repairs import Repair, Repairs
+from ...suggestion.repair.request import Repair, Repairs
 from ..confidence.calibrators import Calibrators
 from ..model.live import LiveModel
 from ..model.process import LoadedModel, ModelProcessDied, ModelRequestFailed, ModelUnavailable

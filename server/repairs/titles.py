@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ...calibration.control_characters import escaped
-from ...suggestion.repair.repairs import Repair
+from ...suggestion.repair.request import Repair
 from ...suggestion.repair.verified import Verification
 
 _TOKENS = re.compile(r"\w+|\s+|[^\w\s]+")

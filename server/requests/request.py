@@ -10,8 +10,8 @@ from ...inference.completion.prompt import Surroundings
 from ...inference.completion.settings import Settings
 from ...inference.completion.task import Kind
 from ...inference.model import Generation, StopReason
-from ...suggestion.memory.scope import Scope
-from ...suggestion.place import Place
+from ...suggestion.memory.memories import Scope
+from ...suggestion.suggestion import Place
 from .request_ending import Source
 
 

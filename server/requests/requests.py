@@ -18,10 +18,9 @@ from ...calibration.control_characters import unseen_in
 from ...calibration.measures.agreement import SINGLE_DRAW, distinct
 from ...calibration.registry import Purpose, choose, explain_choice
 from ...suggestion.kind import kind_at
-from ...suggestion.place import Place
 from ...suggestion.positions import Position, Range
 from ...suggestion.suggest import prompt_mismatch, purpose_at, suggestion_of
-from ...suggestion.suggestion import Suggestion
+from ...suggestion.suggestion import Place, Suggestion
 from ..confidence.calibrators import Calibrators
 from ..confidence.explanation import Explanation, Seen, SeenBefore, explanation, seen_in
 from ..model.live import LiveModel

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.inference.asking.asker import Alternative, Said, SaidToken
-from assay.inference.asking.reading import alternatives_behind, closed, last_block, tokens_of, whole_characters
+from assay.inference.asking.asker import Alternative, Said, SaidToken, alternatives_behind, closed, last_block, tokens_of, whole_characters
 from assay.inference.model import StopReason
 
 

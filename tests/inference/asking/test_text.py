@@ -12,9 +12,8 @@ from tiny_gguf import scripted, write_tiny_gguf
 from tiny_hf import write_tiny_hf
 from tiny_models import OpenTiny, open_exact
 
-from assay.inference.asking.asker import Message, Said
+from assay.inference.asking.asker import Message, Said, alternatives_behind, last_block
 from assay.inference.asking.prompts import load_prompt
-from assay.inference.asking.reading import alternatives_behind, last_block
 from assay.inference.asking.text import TextAsker, as_text
 from assay.inference.hf.model import HFModel
 from assay.inference.model import StopReason

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from assay.inference.completion.sampling import GREEDY, Sampling
-from assay.inference.completion.settings import Settings
+from assay.inference.completion.settings import GREEDY, Sampling, Settings
 
 TEMPERATURES = st.floats(0, 4, exclude_min=True)
 TOP_PS = st.floats(0, 1, exclude_min=True)

@@ -7,10 +7,9 @@ from found_models import hub_file, ollama_model, put
 from tiny_gguf import TinyModel, write_tiny_gguf
 
 from assay.inference.embedded_model import EMBEDDED
-from assay.inference.found.find import find_models
-from assay.inference.found.machine import Machine
+from assay.inference.found.candidate import Machine
+from assay.inference.found.find import find_models, named_path
 from assay.inference.found.model import FoundModel
-from assay.inference.found.names import named_path
 from assay.inference.opening import open_model
 
 

@@ -8,9 +8,8 @@ from found_models import MODEL_LAYER, ollama_manifest, ollama_model, put
 from assay.inference.backends import LLAMA_CPP
 from assay.inference.embedded_model import EMBEDDED
 from assay.inference.errors import AmbiguousModelName, NoModelOfThatName, NoSuchModel, UnusableModel
-from assay.inference.found.find import find_models
-from assay.inference.found.machine import Machine, this_machine
-from assay.inference.found.names import named_path
+from assay.inference.found.candidate import Machine, this_machine
+from assay.inference.found.find import find_models, named_path
 from assay.inference.opening import ModelChoice, open_model
 
 

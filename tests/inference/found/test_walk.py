@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assay.inference.found.candidate import Notes, walk
 from assay.inference.found.gguf_files import candidates_of
-from assay.inference.found.walk import Notes, walk
 
 
 def test_links_are_followed_and_circles_end(tmp_path: Path) -> None:

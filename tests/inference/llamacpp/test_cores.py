@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.inference.llamacpp import cores
-from assay.inference.llamacpp.cores import fast_cores, most_running, physical_cores
+from assay.inference.llamacpp import threads
+from assay.inference.llamacpp.threads import fast_cores, most_running, physical_cores
 
 
 @pytest.mark.parametrize(("share", "at_most"), [("100000 100000", 1), ("50000 100000", 1), ("max 100000", 4096), ("", 4096), ("1 0", 4096)])
@@ -38,5 +38,5 @@ def machine(folder: Path, files: dict[str, str]) -> tuple[Path, Path]:
     ],
 )
 def test_performance_cores_are_told_from_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str], fast: int) -> None:
-    monkeypatch.setattr(cores, "usable_cpus", lambda: set(range(8)))
+    monkeypatch.setattr(threads, "usable_cpus", lambda: set(range(8)))
     assert fast_cores(*machine(tmp_path, files)) == fast

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.inference.llamacpp.distribution import distribution
+from assay.inference.llamacpp.generation import distribution
 
 LOGITS = st.lists(st.floats(-80, 80, width=32), min_size=2, max_size=40)
 

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.inference.stopping.dedent import indentation
-from assay.inference.stopping.rules import find_stop, text_before_stop
+from assay.inference.stopping.rules import find_stop, indentation, text_before_stop
 from assay.inference.stopping.stop import Stop
 
 

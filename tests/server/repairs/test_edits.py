@@ -10,7 +10,7 @@ from assay.server.documents.documents import Change, Document
 from assay.server.repairs.edits import text_edit, workspace_edit
 from assay.server.repairs.lines import Lines
 from assay.suggestion.positions import Encoding, Position, Range, column_at
-from assay.suggestion.repair.repairs import Repair
+from assay.suggestion.repair.request import Repair
 from assay.suggestion.suggestion import Suggestion
 
 TEXT = st.text("ab 😀é", max_size=6)

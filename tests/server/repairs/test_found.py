@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.server.repairs.found import Found
 from assay.server.repairs.lines import Lines
-from assay.suggestion.repair.repairs import Repairs
+from assay.suggestion.repair.request import Repairs
 from assay.suggestion.repair.verified import Verification
 
 from .repair_of import repair_of

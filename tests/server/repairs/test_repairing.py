@@ -18,7 +18,7 @@ from assay.server.repairs.repairing import Asked, RepairRequests
 from assay.server.repairs.request import RepairRequest
 from assay.server.settings.settings import DEFAULTS
 from assay.server.tracking.outcome_tracker import OutcomeTracker
-from assay.suggestion.repair.repairs import Repairs
+from assay.suggestion.repair.request import Repairs
 from assay.suggestion.repair.verified import Verification
 
 from .repair_of import OLD, repair_of

@@ -28,9 +28,8 @@ from assay.server.requests.request import GenerationRequest, GenerationResult, R
 from assay.server.requests.requests import Requests
 from assay.server.settings.settings import DEFAULTS, LiveSettings
 from assay.server.tracking.event_writer import EventWriter, LogTarget
-from assay.suggestion.place import Place
 from assay.suggestion.positions import Position, Range
-from assay.suggestion.suggestion import Suggestion
+from assay.suggestion.suggestion import Place, Suggestion
 
 from ..logged import requests_of
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from assay.suggestion.cursor import Cursor
-from assay.suggestion.cut.closed_brackets import without_closed_brackets
+from assay.suggestion.cut.steps import without_closed_brackets
 
 
 @pytest.mark.parametrize(

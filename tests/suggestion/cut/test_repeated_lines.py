@@ -4,7 +4,7 @@ import pytest
 
 from assay.inference.completion.task import Kind
 from assay.suggestion.cursor import Cursor
-from assay.suggestion.cut.repeated_lines import unless_it_repeats_lines
+from assay.suggestion.cut.steps import unless_it_repeats_lines
 
 
 @pytest.mark.parametrize(

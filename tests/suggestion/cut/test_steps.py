@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from assay.inference.completion.task import Kind
 from assay.suggestion.cursor import Cursor
-from assay.suggestion.cut.repeated_rest import unless_it_repeats_the_rest
-from assay.suggestion.cut.steps import text_to_show
+from assay.suggestion.cut.steps import text_to_show, unless_it_repeats_the_rest
 
 PIECES = ["a", "b(", ")", "]", "[", "}", " ", "    ", "\t", "\n", "\r\n", "x = 1", "return", "}", "else:", "'", '"', "# ("]
 CODE = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)

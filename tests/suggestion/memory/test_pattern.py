@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.suggestion.memory.ignored import is_ignored, with_rules_of
-from assay.suggestion.memory.pattern import pattern_of
+from assay.suggestion.memory.ignored import is_ignored, pattern_of, with_rules_of
 
 # Lines of the templates for many languages, and what else git knows.
 LINES = (
