@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..errors import AmbiguousModelName, UnreadableModel, UnusableModel
 from ..file_kind import unfinished
-from ..llamacpp.split_files import PART
+from ..llamacpp.header_checks import PART
 from .candidate import Candidate, Notes, walk
 
 _SUFFIX = ".gguf"

@@ -26,8 +26,7 @@ from ..model import (
     Timings,
     check_sampling,
 )
-from ..replay.choice import Choice
-from ..replay.given_text import GivenText
+from ..replay.given_text import Choice, GivenText
 from ..room import check_tokens, room_behind
 from ..stopping.cancel_or_timeout import StopCheck, make_stop_check, never_stop
 from ..stopping.continuation import Continuation

@@ -31,17 +31,15 @@ from ..model import (
     Timings,
     check_sampling,
 )
-from ..replay.choice import Choice
-from ..replay.given_text import GivenText
+from ..replay.given_text import Choice, GivenText
 from ..room import check_tokens, room_behind
 from ..stopping.cancel_or_timeout import StopCheck, make_stop_check, never_stop
 from ..stopping.continuation import Continuation
 from ..stopping.stop import NONE, Stop
 from .cache import Cache, CacheOptions, PromptReading
 from .generation import Distribution, Generating, begin_several, distribution, generate_one, generate_several, sampler
-from .header_checks import check_can_run, context_length_of, layout_of
+from .header_checks import check_can_run, context_length_of, layout_of, parts_of, read_parts
 from .session import BYTES_OF_KV, CHUNK, QUANTISED_KV, Offload, Session, SessionOptions, runtime_name
-from .split_files import parts_of, read_parts
 from .threads import ThreadsInUse
 from .vocabulary import Vocabulary
 

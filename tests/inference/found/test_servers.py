@@ -15,7 +15,7 @@ from assay.inference.found import served
 from assay.inference.found.candidate import Machine, Notes
 from assay.inference.found.find import find_models
 from assay.inference.found.model import FoundModel
-from assay.inference.found.own_lists import count_of, own_list
+from assay.inference.found.served import count_of, own_list
 from assay.inference.found.servers import PORTS, served_models
 from assay.inference.opening import open_model
 from assay.inference.remote.model import RemoteModel

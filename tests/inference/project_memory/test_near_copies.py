@@ -1,6 +1,6 @@
 import numpy as np
 
-from assay.inference.project_memory.near_copies import Copies, shingles_of
+from assay.inference.project_memory.project import Copies, shingles_of
 
 
 def code(seed: int, lines: int = 40) -> str:
