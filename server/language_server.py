@@ -18,8 +18,7 @@ from ..inference.completion.settings import Settings
 from ..inference.opening import ModelChoice
 from .background_tasks import BackgroundTasks
 from .confidence.calibrators import Calibrators, trust_in
-from .confidence.drift_watch import DriftWatch
-from .confidence.hourly import look_hourly
+from .confidence.drift_watch import DriftWatch, look_hourly
 from .confidence.log_reader import LogReader
 from .confidence.stops import Stops
 from .context.background_search import OtherFiles
@@ -27,20 +26,19 @@ from .context.edited_files import EditedFiles
 from .documents import notebooks
 from .documents.documents import Document, Splice
 from .documents.workspace import Roots, roots_of
-from .features.event_loop_latency import EventLoopLatency
 from .features.menu_registration import MenuRegistration
 from .features.model_calibration import ModelCalibration
 from .features.pause import Pause
 from .features.progress import log_line, report_loading
-from .features.status import Status
+from .features.status import EventLoopLatency, Status
 from .features.trust import TrustQuestions
 from .model.live import LiveModel
 from .model.process import LoadedModel, State
 from .model.read_projects import ReadProjects
 from .protocol.pygls_protocol import Protocol
-from .repairs.client import ActionsOf, actions_of
+from .repairs.edits import ActionsOf, actions_of
 from .repairs.repairing import RepairRequests
-from .requests.counts import RequestCounts
+from .requests.request_ending import RequestCounts
 from .requests.requests import Requests
 from .settings.client_settings import ClientSettings
 from .settings.settings import DEFAULTS, LiveSettings, new_problems, reload_needed
@@ -48,9 +46,8 @@ from .settings.table import ShowAbove
 from .tracking.event_writer import EventWriter
 from .tracking.hover_anchors import HoverAnchors
 from .tracking.outcome_tracker import OutcomeTracker
-from .verification.acceptances import AcceptedTests
 from .verification.consent import Consent
-from .verification.verifications import Verifications
+from .verification.verifications import AcceptedTests, Verifications
 
 # Neovim's completion menu inserts only the first line of a plain text, and its inline completion splits lines at line feeds only.
 _NEOVIM = "Neovim"

@@ -11,7 +11,8 @@ from typing import Any
 from ..completion.fim_families import family_named
 from ..errors import ModelError, ServerTimedOut, ServerUnreachable
 from ..remote.http import Connection, Timeouts
-from ..remote.identify import Served, identify, served_names
+from ..remote.identify import identify, served_names
+from ..remote.served import Served
 from .candidate import Notes
 from .model import FoundModel
 

@@ -8,15 +8,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ..errors import ContextTooLong, DamagedModel, OutOfMemory, SplitModel, UnknownLayout, UnsupportedArchitecture
+from ..errors import DamagedModel, OutOfMemory, SplitModel, UnknownLayout, UnsupportedArchitecture
 from ..machine_memory import machine_memory
 from ..model import KVType, Layout
 from .gguf_header import GGUFHeader, read_header
 from .session import BYTES_OF_KV, FORK_CELLS
 
-# The default context is the model's own, but no longer than this: its cache takes memory from the start.
-DEFAULT_CONTEXT = 4096
-_UNKNOWN_CONTEXT = 2048
 # Our own key, for models trained to be asked suffix first, so that typing changes only the end of the prompt.
 LAYOUT_KEY = "assay.fim.layout"
 _LAYOUTS: tuple[Layout, ...] = ("anchored", "psm", "spm")
@@ -43,16 +40,6 @@ def layout_of(path: Path, header: GGUFHeader) -> Layout:
         if asked == layout:
             return layout
     raise UnknownLayout(path, LAYOUT_KEY, asked, " and ".join(_LAYOUTS))
-
-
-def context_length_of(header: GGUFHeader, n_ctx: int | None) -> int:
-    """Tokens of context: n_ctx, or the model's own (DEFAULT_CONTEXT at most) where n_ctx is None. Raises ContextTooLong."""
-    trained = header.context_length
-    if n_ctx is None:
-        return min(trained or _UNKNOWN_CONTEXT, DEFAULT_CONTEXT)
-    if trained is not None and n_ctx > trained:
-        raise ContextTooLong(n_ctx, trained, "the context that was asked for")
-    return n_ctx
 
 
 def check_generates(path: Path, header: GGUFHeader) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 from ..completion.settings import Sampling
 from ..model import StopReason
 from .formats import ServedToken, spelled_token
-from .identify import Served
+from .served import Served
 
 PATH = "/v1/chat/completions"
 # What llama-server has for a model without a chat template (common/chat.cpp, CHATML_TEMPLATE_SRC).

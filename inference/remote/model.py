@@ -29,10 +29,10 @@ from ..stopping.continuation import Continuation
 from ..stopping.stop import Stop
 from .healing import ServerHealing
 from .http import Connection, Interrupted, Timeouts
-from .identify import Served
 from .probe import probe, score_given
 from .replay import Replays
 from .requests import Requests
+from .served import Served
 from .streamed_generation import TOP, Beginning, Beginnings, StreamedGeneration
 from .tokenizer import ServerTokenizer, estimated_tokens, spelled_control
 

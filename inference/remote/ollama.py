@@ -17,7 +17,7 @@ from ..completion.fim_families import FAMILIES, PLACES, Family, family_named, fa
 from ..completion.settings import Sampling
 from .formats import ServedToken, same_distribution, spelled_token
 from .http import Connection
-from .identify import ABSENT, Served, number
+from .served import ABSENT, Served, number
 
 PATH = "/api/generate"
 # Ollama's upper bound is 20; more than the best other is not needed.

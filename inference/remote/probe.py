@@ -27,8 +27,9 @@ from .formats import (
     same_distribution,
 )
 from .http import Connection
-from .identify import ABSENT, Scoring, Served, identify, loaded_context
+from .identify import identify, loaded_context
 from .ollama import probe_ollama
+from .served import ABSENT, Scoring, Served
 from .tokenizer import Kind, ServerTokenizer
 
 _TEXT = "def add(a, b):\n    return"

@@ -14,8 +14,8 @@ from ..stopping.cancel_or_timeout import StopCheck, never_stop
 from . import ollama
 from .formats import Candidate, ServedToken, llama_request, llama_token, llama_tokens, openai_request, openai_tokens, server_end
 from .http import Connection
-from .identify import Served
 from .probe import score_given
+from .served import Served
 from .tokenizer import ServerTokenizer
 
 # Log-probabilities that are asked for first. Where a token is not among them, all of the vocabulary are asked for.

@@ -18,9 +18,8 @@ from ...calibration.declined_models import decline, is_declined
 from ...calibration.found_models import entries_of
 from ...inference.embedded_model import EMBEDDED
 from ..background_tasks import BackgroundTasks
-from ..confidence.calibration_process import CommandProcess, arguments_of
 from ..confidence.calibrators import Calibrators
-from ..confidence.child_process import ChildProcessFailed
+from ..confidence.child_process import ChildProcessFailed, CommandProcess, arguments_of
 from ..documents.workspace import Roots
 from ..model.live import LiveModel
 from ..model.process import ModelUnavailable

@@ -14,13 +14,80 @@ from pygls.exceptions import JsonRpcException, JsonRpcInternalError, JsonRpcInva
 
 from ...calibration.found_models import entries_of, next_step
 from ...inference.embedded_model import EMBEDDED_NAME
-from ..confidence.calibration_process import CommandProcess, from_anywhere
-from ..confidence.child_process import ChildProcessFailed, json_from
+from ..confidence.child_process import ChildProcessFailed, CommandProcess, from_anywhere, json_from
 from ..language_server import AssayServer
 from ..model.model_list import models_here
 from ..model.process import ModelUnavailable
 from ..protocol.pygls_protocol import fields_of
-from .progress import cancellable_progress
+from .model_calibration import MINUTES, CannotCalibrate
+from .progress import cancellable_progress, progress_token
+
+CALIBRATE_MODEL = "assay/calibrateModel"
+MAX_MINUTES = 240.0
+
+
+async def calibrate_model(ls: AssayServer, params: Any) -> dict[str, Any]:
+    """`assay/calibrateModel` {minutes?, project?}: docs/formats.md. Cancelling it ends the work, and what was asked is kept.
+
+    Raises JsonRpcInvalidParams, and JsonRpcException where no calibrators can be fitted.
+    """
+    fields = fields_of(params)
+    minutes, project, token = fields.get("minutes", MINUTES), fields.get("project", False), fields.get("workDoneToken")
+    if isinstance(minutes, bool) or not isinstance(minutes, int | float) or not 0 < minutes <= MAX_MINUTES:
+        raise JsonRpcInvalidParams(f'{CALIBRATE_MODEL}: "minutes" is a number above 0, up to {MAX_MINUTES:g}')
+    if not isinstance(project, bool):
+        raise JsonRpcInvalidParams(f'{CALIBRATE_MODEL}: "project" is true or false')
+    try:
+        return await ls.model_calibration.run(minutes, project=project, token=token if isinstance(token, str | int) else None)
+    except CannotCalibrate as error:
+        raise JsonRpcException(f"no calibrators were fitted: {error}", types.LSPErrorCodes.RequestFailed.value) from error
+
+
+RECALIBRATE = "assay/recalibrate"
+
+RECALIBRATING = ("-m", "assay", "logs", "recalibrate", "--json", "--log")
+
+
+async def recalibrate(ls: AssayServer, params: Any) -> dict[str, Any]:
+    """`assay/recalibrate`. Raises JsonRpcException if it is running already, if nothing is logged, and if it fails."""
+    path = ls.events.path
+    if path is None:
+        raise _failed("nothing is logged (assay.log.events), so there is nothing to fit to")
+    if ls.recalibrating:
+        raise _failed("it is running already")
+    ls.recalibrating = True
+    try:
+        return await _with_progress(ls, path, _token(params))
+    except ChildProcessFailed as error:
+        raise _failed(str(error)) from error
+    finally:
+        ls.recalibrating = False
+
+
+async def _with_progress(ls: AssayServer, path: Path, token: str | int | None) -> dict[str, Any]:
+    if token is None:
+        token = await progress_token(ls, "recalibrate")
+    if token is not None:
+        ls.work_done_progress.begin(token, types.WorkDoneProgressBegin(title="Assay", message="fitting calibrators to your log"))
+    message = "not recalibrated"
+    try:
+        answer = await json_from(*RECALIBRATING, str(path))
+        written = len(answer["written"])
+        message = f"{written} calibrator{'s' * (written != 1)} written, {len(answer['refused'])} refused"
+        return {name: answer[name] for name in ("written", "refused")}
+    finally:
+        if token is not None:
+            ls.work_done_progress.end(token, types.WorkDoneProgressEnd(message=message))
+
+
+def _token(params: Any) -> str | int | None:
+    token = fields_of(params).get("workDoneToken")
+    return token if isinstance(token, str | int) else None
+
+
+def _failed(reason: str) -> JsonRpcException:
+    return JsonRpcException(f"{RECALIBRATE}: {reason}", types.LSPErrorCodes.RequestFailed.value)
+
 
 MODELS = "assay/models"
 MODELS_TO_GET = "assay/modelsToGet"

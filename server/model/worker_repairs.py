@@ -150,7 +150,7 @@ def patient(asking: Asking, others: Others) -> Asking:
 def repairs_of(
     asked: dict[str, Any], asking: Asking, others: Others, instructed: Instructed, tell: Callable[[str], None]
 ) -> dict[str, Any]:
-    """The repairs that are asked for (`repair_part`), as JSON: the last of `proposals`. tell: told in words what was found so far."""
+    """The repairs that are asked for (`RepairRequest`), as JSON: the last of `proposals`. tell: told in words what was found so far."""
     check = make_stop_check(asking.is_over, asked["max_ms"], time.perf_counter())
     asker, trouble = _asker(asked["instruct"], instructed, others, lambda: check() is not None)
     request = request_for(

@@ -15,7 +15,7 @@ from assay.server.model.live import LiveModel
 from assay.server.repairs.found import Found
 from assay.server.repairs.lines import lines_at
 from assay.server.repairs.repairing import Asked, RepairRequests
-from assay.server.repairs.request import RepairRequest
+from assay.server.requests.request import RepairRequest
 from assay.server.settings.settings import DEFAULTS
 from assay.server.tracking.outcome_tracker import OutcomeTracker
 from assay.suggestion.repair.request import Repairs

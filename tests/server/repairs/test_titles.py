@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.calibration.confidence import Confidence, uncalibrated
-from assay.server.repairs.titles import changed, title_of
+from assay.server.repairs.found import changed, title_of
 from assay.suggestion.positions import Position, Range
 from assay.suggestion.repair.request import Repair
 from assay.suggestion.suggestion import Suggestion

@@ -15,16 +15,15 @@ from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
 from ...suggestion.positions import Encoding, Position, Range, column_at
 from ...suggestion.repair.request import Repair
+from ..features.progress import cancellable_progress
 from ..language_server import AssayServer
 from ..protocol.pygls_protocol import fields_of
-from ..repairs.edits import text_edit, workspace_edit
-from ..repairs.found import Found
-from ..repairs.lines import MAX_CHARACTERS, MAX_LINES, Lines, found_again, lines_at, lines_in
-from ..repairs.repairing import NoRepairs
 from ..requests.scheduler import Superseded
-from .progress import cancellable_progress
-from .repair_places import asked_for, found_for, why_none
-from .repair_work import CHANGED, CHOOSE, REPAIR, repair_for, repairs_for, say
+from .edits import text_edit, workspace_edit
+from .found import Found
+from .lines import MAX_CHARACTERS, MAX_LINES, Lines, found_again, lines_at, lines_in
+from .repairing import NoRepairs
+from .work import CHANGED, CHOOSE, REPAIR, asked_for, found_for, repair_for, repairs_for, say, why_none
 
 REPAIRS = "assay/repairs"
 SURPRISE = "assay/surprise"
@@ -65,7 +64,7 @@ async def surprise(ls: AssayServer, params: Any) -> dict[str, Any]:
     return {"version": asked.lines.version, "lines": found, "stopped_by": told["stopped_by"]}
 
 
-async def repair(ls: AssayServer, arguments: Sequence[Any]) -> bool:
+async def repair(ls: AssayServer, *arguments: Any) -> bool:
     """`assay.repair` {uri, version, range, lines, id?}: put in the best repair of lines, or that of an id. Whether it was put in.
 
     Raises JsonRpcInvalidParams where the one argument is not what the server gave the client.
@@ -75,7 +74,7 @@ async def repair(ls: AssayServer, arguments: Sequence[Any]) -> bool:
     return found is not None and await _put_in(ls, *found)
 
 
-async def choose(ls: AssayServer, arguments: Sequence[Any]) -> bool:
+async def choose(ls: AssayServer, *arguments: Any) -> bool:
     """`assay.chooseRepair` {uri, version, range, lines}: have the user choose a repair, and put it in. Whether one was put in.
 
     Raises JsonRpcInvalidParams as `repair`.
