@@ -46,6 +46,7 @@ from .settings.table import ShowAbove
 from .tracking.event_writer import EventWriter
 from .tracking.hover_anchors import HoverAnchors
 from .tracking.outcome_tracker import OutcomeTracker
+from .user_messages import show
 from .verification.consent import Consent
 from .verification.verifications import AcceptedTests, Verifications
 
@@ -86,9 +87,9 @@ class AssayServer(LanguageServer):
         self.tasks = BackgroundTasks()
         self.client_settings = ClientSettings(self, self.tasks, self._apply_settings)
         self.menu = MenuRegistration(self, self.tasks)
-        self.trust_questions = TrustQuestions(self, self.tasks, self._warn, lambda: self.calibrators.look())
+        self.trust_questions = TrustQuestions(self, self.tasks, lambda: self.calibrators.look())
         self.verifications = Verifications(
-            Consent(self, self.tasks, lambda: self.client_settings.workspace_trusted, self._warn),
+            Consent(self, self.tasks, lambda: self.client_settings.workspace_trusted),
             lambda: self.roots,
             lambda: self.settings.tests_python,
             lambda message: log_line(self, message),
@@ -101,7 +102,7 @@ class AssayServer(LanguageServer):
             self.status.changed,
         )
         self.model_calibration = ModelCalibration(
-            self, self.tasks, self.calibrators, self._show, lambda: self.live, lambda: self.settings, lambda: self.roots,
+            self, self.tasks, self.calibrators, lambda: self.live, lambda: self.settings, lambda: self.roots,
             lambda: self.is_neovim, lambda: self.client_settings.chooses_models, lambda: self.trust_questions.has_asked,
         )  # fmt: skip
         self.hover_anchors = HoverAnchors()
@@ -284,7 +285,7 @@ class AssayServer(LanguageServer):
             log_line(self, process.reason)
             self._report_loading()
         elif state == "failed" and not self.model_checks:
-            self._show(types.MessageType.Error, f"no suggestions: {process.reason}")
+            show(self, f"no suggestions: {process.reason}", types.MessageType.Error)
         elif state == "ready":
             self.live.settings = self._context_settings(process.model)
             self._follow_projects()
@@ -366,7 +367,4 @@ class AssayServer(LanguageServer):
         self.status.changed()
 
     def _warn(self, message: str) -> None:
-        self._show(types.MessageType.Warning, message)
-
-    def _show(self, kind: types.MessageType, message: str) -> None:
-        self.window_show_message(types.ShowMessageParams(kind, f"Assay: {message}"))
+        show(self, message, types.MessageType.Warning)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
+from pygls.exceptions import JsonRpcInvalidParams
 
 from ...suggestion.positions import count_line_ends
 from ...suggestion.repair.verified import Verification
@@ -16,12 +16,14 @@ from ..confidence.stops import SETTING_OF
 from ..documents.documents import Document
 from ..documents.workspace import path_of, root_of
 from ..language_server import AssayServer
+from ..protocol.pygls_protocol import request_failed
 from ..requests.given import Given
 from ..settings.settings import SHOW_ABOVE
 from ..settings.table import ShowAbove
+from ..user_messages import show
 from ..verification.verifications import Acceptance
 from .pause import MAX_MINUTES
-from .progress import progress_token
+from .progress import shown_progress
 
 logger = logging.getLogger(__name__)
 
@@ -170,17 +172,13 @@ async def run_tests(ls: AssayServer, *arguments: Any) -> dict[str, Any]:
         raise JsonRpcInvalidParams(f'{RUN_TESTS}: the one argument is an object with the "uri" of an open document and a "range"')
     # The text of now: the user may type while the client is asked for progress.
     lines, text = _lines(ls, document, asked.get("range")), document.text
-    token = await progress_token(ls, "tests")
-    if token is not None:
-        ls.work_done_progress.begin(token, types.WorkDoneProgressBegin(title="Assay", message="running the tests that touch this"))
+    end = await shown_progress(ls, "tests", "running the tests that touch this")
     said = Verification(None, 0, 0.0, why="stopped")
     try:
         said = await ls.verifications.run(document.uri, text, lines)
     finally:
-        if token is not None:
-            ls.work_done_progress.end(token, types.WorkDoneProgressEnd(message=said.title))
-    kind, words = _shown(said)
-    ls.window_show_message(types.ShowMessageParams(kind, f"Assay: {words}"))
+        end(said.title)
+    show(ls, *_shown(said))
     return said.as_json() | {"title": said.title}
 
 
@@ -189,7 +187,7 @@ def _lines(ls: AssayServer, document: Document, place: Any) -> range:
         lines = accepted_lines(document, ls.accepted_tests.accepted)
         if lines is None:
             why = "no suggestion was accepted in this document that still stands where it was put in: select some lines"
-            raise JsonRpcException(f"{RUN_TESTS}: {why}", types.LSPErrorCodes.RequestFailed.value)
+            raise request_failed(f"{RUN_TESTS}: {why}")
         return lines
     try:
         span = ls.protocol.structured(place, types.Range)
@@ -210,12 +208,12 @@ async def forbid_tests(ls: AssayServer, *arguments: Any) -> None:
     if root is None:
         raise JsonRpcInvalidParams(f'{FORBID_TESTS}: the one argument is an object with the "uri" of a file in an open folder')
     if await ls.verifications.forbid(root):
-        ls.window_show_message(types.ShowMessageParams(types.MessageType.Info, f"Assay: the tests of {root} are not run any more"))
+        show(ls, f"the tests of {root} are not run any more")
 
 
-def _shown(said: Verification) -> tuple[types.MessageType, str]:
+def _shown(said: Verification) -> tuple[str, types.MessageType]:
     if said.passed:
-        return types.MessageType.Info, said.title
+        return said.title, types.MessageType.Info
     if said.passed is None:
-        return types.MessageType.Info, f"can't say whether tests pass: {said.why}"
-    return types.MessageType.Warning, f"✘ {said.why}"
+        return f"can't say whether tests pass: {said.why}", types.MessageType.Info
+    return f"✘ {said.why}", types.MessageType.Warning

@@ -6,8 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from lsprotocol import types
-
 from ...calibration.plain_number import plain
 from ...suggestion.positions import Position
 from ...suggestion.repair.parsing import PROSE, why_not_parsed
@@ -22,6 +20,7 @@ from ..language_server import AssayServer
 from ..requests.refusal import Rules, document_refusal
 from ..requests.request import ReadAlong, RepairRequest
 from ..requests.scheduler import Superseded
+from ..user_messages import show
 from ..verification.consent import UNANSWERED
 from .found import Found
 from .lines import Lines, found_again
@@ -193,7 +192,7 @@ async def repair_for(ls: AssayServer, lines: Lines, suggestion_id: str | None) -
         return None
     repair, is_refused = found.repair(suggestion_id), suggestion_id is not None and found.is_refused(suggestion_id)
     if repair is None or is_refused:
-        say(ls, REFUSED if is_refused else CHANGED)
+        show(ls, REFUSED if is_refused else CHANGED)
         return None
     await _tell_why_not_verified(ls, found.lines.uri, found.why_not_verified(repair))
     return repair, found.lines
@@ -209,7 +208,7 @@ async def _tell_why_not_verified(ls: AssayServer, uri: str, why: str) -> None:
         return
     told = f"not verified: {why}"
     if why == UNANSWERED or why.startswith(TIME_UP):
-        say(ls, told)  # short: Neovim stops for a message that is longer than a line
+        show(ls, told)  # short: Neovim stops for a message that is longer than a line
     else:
         log_line(ls, told)
 
@@ -225,10 +224,10 @@ async def repairs_for(ls: AssayServer, lines: Lines, *, verify: bool = True, pas
     except Superseded:
         return None
     except NoRepairs as error:
-        say(ls, f"No repair: {error}")
+        show(ls, f"No repair: {error}")
         return None
     if not found.repairs.found:
-        say(ls, f"No repair: {nothing(found)}")
+        show(ls, f"No repair: {nothing(found)}")
         return None
     return found
 
@@ -243,8 +242,3 @@ def nothing(found: Found) -> str:
         return found.repairs.why_none
     trouble = found.repairs.not_asked.get("instruct", "")
     return f"nothing else was found that fits there. {trouble}".strip()
-
-
-def say(ls: AssayServer, message: str) -> None:
-    """Tell the user."""
-    ls.window_show_message(types.ShowMessageParams(types.MessageType.Info, f"Assay: {message}"))
