@@ -28,8 +28,8 @@ import numpy as np
 from llama_server import built_folder, is_built, running
 from peers import N_CTX, Assay, Bare, HighLevel, Peer, Server, Transformers, dies_of_amx, llama_bench, transformers_model
 
-from assay.inference.llamacpp.cores import physical_cores
 from assay.inference.llamacpp.model import LlamaModel
+from assay.inference.llamacpp.threads import physical_cores
 from assay.inference.model import Prompt, StopReason
 from assay.inference.opening import EMBEDDED
 from assay.inference.stopping.stop import NONE

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ..inference.found.bandwidth import reading_speed, runs_on_gpu
+from ..inference.found.candidate import this_machine
 from ..inference.found.find import find_models
-from ..inference.found.machine import this_machine
 from ..inference.found.model import FoundModel
 from ..inference.found.servers import PORTS
 from .effective_status import effective_status

@@ -10,8 +10,8 @@ from ..inference.completion.prompt_size import settings_of, size_in_time
 from ..inference.found.bandwidth import prompt_speed, reading_speed, runs_on_gpu
 from ..inference.hub.catalogue import Entry, catalogue
 from ..inference.hub.download import cached
-from ..inference.llamacpp.header_checks import DEFAULT_CONTEXT
 from ..inference.machine_memory import gpu_memory, machine_memory
+from ..inference.room import DEFAULT_CONTEXT
 from .found_models import entries_for, numbers_of
 from .registry import load_registry
 

@@ -147,7 +147,7 @@ def description(model: Model, choice: ModelChoice) -> dict[str, Any]:
 
 def _memory_weights(model: Model) -> str:
     """How much a project memory counts beside the model, in words; empty if the model can't have one."""
-    from ..suggestion.memory.weights import weights_for
+    from ..suggestion.memory.memories import weights_for
 
     if not model.capabilities.memory:
         return ""

@@ -81,8 +81,8 @@ def _named(entry: Entry, path: Path) -> tuple[str, str]:
     """The model's name for --model, and its fingerprint. Raises UnusableModel if its header can't be read."""
     from ..inference.errors import ModelError, UnusableModel
     from ..inference.found.candidate import Candidate
+    from ..inference.found.find import named_path
     from ..inference.found.model import describe
-    from ..inference.found.names import named_path
 
     try:
         found = named_path(entry.model)

@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 
     from ..inference.asking.asker import Asker
     from ..inference.opening import ModelChoice
-    from ..suggestion.memory.scope import Scope
-    from ..suggestion.repair.repairs import Repair, Repairs
-    from ..suggestion.repair.request import Request
+    from ..suggestion.memory.memories import Scope
+    from ..suggestion.repair.request import Repair, Repairs, Request
     from ..suggestion.repair.surprise import LineSurprise
     from ..suggestion.repair.verified import Verification, Verified
     from .options import Subparsers

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
 
-    from ..suggestion.repair.repairs import Repair
+    from ..suggestion.repair.request import Repair
     from ..suggestion.repair.verified import Verified
 
 

@@ -1,6 +1,6 @@
 """Opening a model by what names it: a GGUF file, a folder for transformers, addresses of servers, or nothing for the embedded one.
 
-A model that another program keeps on this machine has a name, too, such as "ollama:qwen2.5-coder:1.5b" (`found/names.py`), and one that
+A model that another program keeps on this machine has a name, too, such as "ollama:qwen2.5-coder:1.5b" (`found/find.py`), and one that
 `assay model get` downloaded the name that it has there.
 """
 
@@ -335,7 +335,7 @@ def _located(where: str | Path | None) -> str | Path:
     if backend_of(where) is SERVER:
         return where
     if isinstance(where, str) and not Path(where).exists():
-        from .found.names import named_path
+        from .found.find import named_path
 
         entry = next((entry for entry in catalogue() if entry.name == where), None)
         try:

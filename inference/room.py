@@ -1,11 +1,61 @@
-"""How many tokens a context has left behind a prompt, for the models of this process."""
+"""What the models of this process have in common: how many tokens their context has, and has left behind a prompt."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import TracebackType
+from typing import Self
 
 from .errors import ContextTooLong
 from .model import Prompt
+
+# The default context is the model's own, but no longer than this: its cache takes memory from the start.
+DEFAULT_CONTEXT = 4096
+_UNKNOWN_CONTEXT = 2048
+
+
+class LocalModel:
+    """A model that is closed at the end of a `with`, with a context of some length and tokens of a vocabulary."""
+
+    _context_length: int
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    @property
+    def context_length(self) -> int:
+        """Tokens that prompt and generation may have together."""
+        return self._context_length
+
+    @property
+    def vocabulary_size(self) -> int:
+        """How many tokens there are."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Free the memory. The model can't be used afterwards. A second call does nothing."""
+        raise NotImplementedError
+
+    def _room(self, prompt: Prompt, wanted: int = 1) -> int:
+        """Tokens that the context has left behind the prompt, at least `wanted`."""
+        check_tokens(prompt.tokens, self.vocabulary_size)
+        return room_behind(prompt, self._context_length, wanted)
+
+    def _most(self, prompt: Prompt, max_tokens: int) -> int:
+        """How many tokens a text may have, so that these and those for what is held back fit into the context."""
+        return max(1, min(max_tokens, self._room(prompt) - len(prompt.held_bytes)))
+
+
+def context_for(trained: int | None, n_ctx: int | None) -> int:
+    """Tokens of context: n_ctx, or what the model was trained for (DEFAULT_CONTEXT at most) where n_ctx is None. Raises ContextTooLong."""
+    if n_ctx is None:
+        return min(trained or _UNKNOWN_CONTEXT, DEFAULT_CONTEXT)
+    if trained is not None and n_ctx > trained:
+        raise ContextTooLong(n_ctx, trained, "the context that was asked for")
+    return n_ctx
 
 
 def check_tokens(tokens: Sequence[int], vocabulary: int) -> None:

@@ -11,15 +11,12 @@ from .. import __version__
 from ..calibration.measures.reflective import Question, questions_for
 from ..inference.backends import TRANSFORMERS
 from ..inference.completion.mending import can_mend
-from ..inference.completion.sampling import GREEDY, Sampling
-from ..inference.completion.settings import Settings
+from ..inference.completion.settings import GREEDY, Sampling, Settings
 from ..inference.completion.task import Task, kind_of
 from ..inference.errors import SERVER_FAILURES, OtherModelServed
 from ..inference.model import Fingerprint, Model
 from ..inference.opening import ModelChoice
-from ..suggestion.memory.memories import memory_fingerprint
-from ..suggestion.memory.scope import DEFAULT_SCOPE, Scope
-from ..suggestion.memory.weights import own_weights
+from ..suggestion.memory.memories import DEFAULT_SCOPE, Scope, memory_fingerprint, own_weights
 from .errors import StudyError, UsageError
 from .progress import to_stderr
 from .run import SCHEMA

@@ -13,8 +13,7 @@ from ..analysis.python.lines import Gap
 from ..calibration.measures.agreement import SINGLE_DRAW, Drawn, distinct
 from ..calibration.measures.registry import measures_of
 from ..inference.completion.prompt import prompt_at
-from ..inference.completion.sampling import GREEDY, Sampling
-from ..inference.completion.settings import Settings
+from ..inference.completion.settings import GREEDY, Sampling, Settings
 from ..inference.completion.task import Task, kind_of
 from ..inference.model import Generation, Model, Prompt
 from ..inference.project_memory.memory import Memory

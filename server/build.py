@@ -9,25 +9,46 @@ from lsprotocol import types
 
 from ..inference.opening import ModelChoice
 from ..suggestion.positions import Encoding
-from .features import outcome_commands, repair_commands, repair_work
-from .features.calibrate_model import CALIBRATE_MODEL, calibrate_model
-from .features.code_actions import KINDS, code_action, resolve_code_action
+from .features.commands import (
+    ACCEPTED,
+    ACCEPTED_PART,
+    FORBID_TESTS,
+    PAUSE,
+    REJECTED,
+    RUN_TESTS,
+    SET_DIAL,
+    SHOWN,
+    accepted,
+    accepted_part,
+    forbid_tests,
+    pause_for_minutes,
+    rejected,
+    run_tests,
+    set_dial,
+    shown,
+)
+from .features.completions import inline_completion, plain_completion
 from .features.confidence_requests import CONFIDENCE, DIAL, confidence, dial
-from .features.context import CONTEXT, context
-from .features.cursor_rests import CURSOR_RESTS, cursor_rests
-from .features.dial_command import SET_DIAL, set_dial
-from .features.explain import EXPLAIN, explain
-from .features.hover import hover
-from .features.inline_completion import inline_completion
-from .features.models import CHECK_MODEL, GET_MODEL, MODELS, MODELS_TO_GET, check_model, get_model, models, models_to_get
-from .features.pause_command import PAUSE, pause_for_minutes
-from .features.plain_completion import plain_completion
-from .features.recalibrate import RECALIBRATE, recalibrate
-from .features.run_tests import FORBID_TESTS, RUN_TESTS, forbid, run
-from .features.status_request import STATUS, status
+from .features.models import (
+    CALIBRATE_MODEL,
+    CHECK_MODEL,
+    GET_MODEL,
+    MODELS,
+    MODELS_TO_GET,
+    RECALIBRATE,
+    calibrate_model,
+    check_model,
+    get_model,
+    models,
+    models_to_get,
+    recalibrate,
+)
+from .features.questions import CONTEXT, CURSOR_RESTS, EXPLAIN, STATUS, VERIFY, context, cursor_rests, explain, hover, status, verify
 from .features.trust import TRUST_GRANTED
-from .features.verify import VERIFY, verify
 from .language_server import AssayServer
+from .repairs.code_actions import KINDS, code_action, resolve_code_action
+from .repairs.commands import REPAIRS, SURPRISE, choose, repair, repairs, surprise
+from .repairs.work import CHOOSE, REPAIR
 
 _ENCODINGS: dict[str, Encoding] = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-32": "utf-32"}
 # All files and folders.
@@ -61,26 +82,6 @@ def trust_granted(ls: AssayServer, _: Any) -> None:
     ls.trust_workspace()
 
 
-async def accepted(ls: AssayServer, *arguments: Any) -> None:
-    """The command that an editor runs when it has inserted a suggestion. (Here, because pygls evaluates a command's annotations.)"""
-    await outcome_commands.accepted(ls, arguments)
-
-
-def rejected(ls: AssayServer, *arguments: Any) -> None:
-    """The command for an editor that knows that its user dismissed a suggestion."""
-    outcome_commands.rejected(ls, arguments)
-
-
-def shown(ls: AssayServer, *arguments: Any) -> None:
-    """The command for an editor that knows that a suggestion is on the screen."""
-    outcome_commands.shown(ls, arguments)
-
-
-def accepted_part(ls: AssayServer, *arguments: Any) -> None:
-    """The command for an editor that knows that it inserted a part of a suggestion."""
-    outcome_commands.accepted_part(ls, arguments)
-
-
 def saved(ls: AssayServer, params: types.DidSaveTextDocumentParams) -> None:
     """The user saved a file."""
     ls.outcome_tracker.saved(params.text_document.uri)
@@ -97,36 +98,6 @@ def renamed(ls: AssayServer, params: types.RenameFilesParams) -> None:
     """The user renamed files or folders."""
     for file in params.files:
         ls.outcome_tracker.renamed(file.old_uri, file.new_uri)
-
-
-def pause(ls: AssayServer, *arguments: Any) -> str | None:
-    """The command that pauses automatic suggestions for some minutes."""
-    return pause_for_minutes(ls, arguments)
-
-
-async def set_the_dial(ls: AssayServer, *arguments: Any) -> dict[str, Any]:
-    """The command that sets the dial until the server ends."""
-    return await set_dial(ls, arguments)
-
-
-async def repair(ls: AssayServer, *arguments: Any) -> bool:
-    """The command that puts in a repair."""
-    return await repair_commands.repair(ls, arguments)
-
-
-async def choose_repair(ls: AssayServer, *arguments: Any) -> bool:
-    """The command that has the user choose a repair, for clients without a list of their own."""
-    return await repair_commands.choose(ls, arguments)
-
-
-async def run_tests(ls: AssayServer, *arguments: Any) -> dict[str, Any]:
-    """The command that runs the tests that touch some lines."""
-    return await run(ls, arguments)
-
-
-async def forbid_tests(ls: AssayServer, *arguments: Any) -> None:
-    """The command that takes the consent to run a project's tests back."""
-    await forbid(ls, arguments)
 
 
 async def shutdown(ls: AssayServer, _: None) -> None:
@@ -154,8 +125,8 @@ def build_server(model: ModelChoice) -> AssayServer:
     server.feature(types.TEXT_DOCUMENT_HOVER)(hover)
     server.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(KINDS, resolve_provider=True))(code_action)
     server.feature(types.CODE_ACTION_RESOLVE)(resolve_code_action)
-    server.feature(repair_commands.REPAIRS)(repair_commands.repairs)
-    server.feature(repair_commands.SURPRISE)(repair_commands.surprise)
+    server.feature(REPAIRS)(repairs)
+    server.feature(SURPRISE)(surprise)
     server.feature(types.TEXT_DOCUMENT_DID_SAVE)(saved)
     server.feature(types.NOTEBOOK_DOCUMENT_DID_SAVE)(notebook_saved)
     server.feature(types.WORKSPACE_DID_RENAME_FILES, _RENAMED)(renamed)
@@ -173,14 +144,14 @@ def build_server(model: ModelChoice) -> AssayServer:
     server.feature(CONFIDENCE)(confidence)
     server.feature(RECALIBRATE)(recalibrate)
     server.feature(VERIFY)(verify)
-    server.command(outcome_commands.ACCEPTED)(accepted)
-    server.command(outcome_commands.REJECTED)(rejected)
-    server.command(outcome_commands.SHOWN)(shown)
-    server.command(outcome_commands.ACCEPTED_PART)(accepted_part)
-    server.command(PAUSE)(pause)
-    server.command(SET_DIAL)(set_the_dial)
-    server.command(repair_work.REPAIR)(repair)
-    server.command(repair_work.CHOOSE)(choose_repair)
+    server.command(ACCEPTED)(accepted)
+    server.command(REJECTED)(rejected)
+    server.command(SHOWN)(shown)
+    server.command(ACCEPTED_PART)(accepted_part)
+    server.command(PAUSE)(pause_for_minutes)
+    server.command(SET_DIAL)(set_dial)
+    server.command(REPAIR)(repair)
+    server.command(CHOOSE)(choose)
     server.command(RUN_TESTS)(run_tests)
     server.command(FORBID_TESTS)(forbid_tests)
     return server

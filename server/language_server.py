@@ -18,8 +18,7 @@ from ..inference.completion.settings import Settings
 from ..inference.opening import ModelChoice
 from .background_tasks import BackgroundTasks
 from .confidence.calibrators import Calibrators, trust_in
-from .confidence.drift_watch import DriftWatch
-from .confidence.hourly import look_hourly
+from .confidence.drift_watch import DriftWatch, look_hourly
 from .confidence.log_reader import LogReader
 from .confidence.stops import Stops
 from .context.background_search import OtherFiles
@@ -27,20 +26,19 @@ from .context.edited_files import EditedFiles
 from .documents import notebooks
 from .documents.documents import Document, Splice
 from .documents.workspace import Roots, roots_of
-from .features.event_loop_latency import EventLoopLatency
 from .features.menu_registration import MenuRegistration
 from .features.model_calibration import ModelCalibration
 from .features.pause import Pause
 from .features.progress import log_line, report_loading
-from .features.status import Status
+from .features.status import EventLoopLatency, Status
 from .features.trust import TrustQuestions
 from .model.live import LiveModel
 from .model.process import LoadedModel, State
 from .model.read_projects import ReadProjects
 from .protocol.pygls_protocol import Protocol
-from .repairs.client import ActionsOf, actions_of
+from .repairs.edits import ActionsOf, actions_of
 from .repairs.repairing import RepairRequests
-from .requests.counts import RequestCounts
+from .requests.request_ending import RequestCounts
 from .requests.requests import Requests
 from .settings.client_settings import ClientSettings
 from .settings.settings import DEFAULTS, LiveSettings, new_problems, reload_needed
@@ -48,9 +46,9 @@ from .settings.table import ShowAbove
 from .tracking.event_writer import EventWriter
 from .tracking.hover_anchors import HoverAnchors
 from .tracking.outcome_tracker import OutcomeTracker
-from .verification.acceptances import AcceptedTests
+from .user_messages import show
 from .verification.consent import Consent
-from .verification.verifications import Verifications
+from .verification.verifications import AcceptedTests, Verifications
 
 # Neovim's completion menu inserts only the first line of a plain text, and its inline completion splits lines at line feeds only.
 _NEOVIM = "Neovim"
@@ -89,9 +87,9 @@ class AssayServer(LanguageServer):
         self.tasks = BackgroundTasks()
         self.client_settings = ClientSettings(self, self.tasks, self._apply_settings)
         self.menu = MenuRegistration(self, self.tasks)
-        self.trust_questions = TrustQuestions(self, self.tasks, self._warn, lambda: self.calibrators.look())
+        self.trust_questions = TrustQuestions(self, self.tasks, lambda: self.calibrators.look())
         self.verifications = Verifications(
-            Consent(self, self.tasks, lambda: self.client_settings.workspace_trusted, self._warn),
+            Consent(self, self.tasks, lambda: self.client_settings.workspace_trusted),
             lambda: self.roots,
             lambda: self.settings.tests_python,
             lambda message: log_line(self, message),
@@ -104,7 +102,7 @@ class AssayServer(LanguageServer):
             self.status.changed,
         )
         self.model_calibration = ModelCalibration(
-            self, self.tasks, self.calibrators, self._show, lambda: self.live, lambda: self.settings, lambda: self.roots,
+            self, self.tasks, self.calibrators, lambda: self.live, lambda: self.settings, lambda: self.roots,
             lambda: self.is_neovim, lambda: self.client_settings.chooses_models, lambda: self.trust_questions.has_asked,
         )  # fmt: skip
         self.hover_anchors = HoverAnchors()
@@ -287,7 +285,7 @@ class AssayServer(LanguageServer):
             log_line(self, process.reason)
             self._report_loading()
         elif state == "failed" and not self.model_checks:
-            self._show(types.MessageType.Error, f"no suggestions: {process.reason}")
+            show(self, f"no suggestions: {process.reason}", types.MessageType.Error)
         elif state == "ready":
             self.live.settings = self._context_settings(process.model)
             self._follow_projects()
@@ -369,7 +367,4 @@ class AssayServer(LanguageServer):
         self.status.changed()
 
     def _warn(self, message: str) -> None:
-        self._show(types.MessageType.Warning, message)
-
-    def _show(self, kind: types.MessageType, message: str) -> None:
-        self.window_show_message(types.ShowMessageParams(kind, f"Assay: {message}"))
+        show(self, message, types.MessageType.Warning)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..inference.completion.task import Kind, rest_of_line
-from ..inference.stopping.dedent import indentation
+from ..inference.stopping.rules import indentation
 from .positions import bare_lines
 from .zones import zone_at
 

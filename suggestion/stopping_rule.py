@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ..inference.completion.task import next_lines, start_of_line
-from ..inference.stopping.dedent import indentation
+from ..inference.stopping.rules import indentation
 from ..inference.stopping.statements import open_brackets, unpaired_closing
 from ..inference.stopping.stop import LINE, Stop
 from .cursor import Cursor

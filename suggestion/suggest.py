@@ -20,9 +20,8 @@ from ..inference.model import Generation, Layout, Model
 from ..inference.project_memory.memory import Memory
 from .complete import complete
 from .cut.steps import text_to_show
-from .place import Place
 from .positions import Encoding, Range, position_at
-from .suggestion import Suggestion
+from .suggestion import Place, Suggestion
 from .window import window
 
 # The budgets that a user may set, by the names of `Settings`.

@@ -86,7 +86,7 @@ MEASURES: dict[str, Measure] = {
         Measure("by_rule", "repair", 0, "identity", 0, None, "0 or 1", "1 where a rule of analysis.repairs gave it"),
         Measure("surprise", "repair", 0, "identity", 1, None, "nats", "largest log p of the best other token - log p of those it changes"),
         Measure("line_surprise", "repair", 0, "log1p", 1, None, "nats", "sum of those above 0 of the most surprising line it changes"),
-        Measure("rank", "repair", 0, "log1p", -1, None, "rank", "its number, from 1, by gain and size (suggestion.repair.order)"),
+        Measure("rank", "repair", 0, "log1p", -1, None, "rank", "its number, from 1, by gain and size (suggestion.repair.gathering)"),
         Measure("ochiai", "fault", 0, "identity", 1, None, "cosine", "between the tests that fail and those that run a line"),
         Measure("spectrum_rank", "fault", 0, "log1p", -1, None, "rank", "of a line by ochiai, the mean of those alike"),
         Measure("surprise_rank", "fault", 0, "log1p", -1, None, "rank", "of a line by line_surprise, the mean of those alike"),

@@ -13,16 +13,14 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
-from ..completion.sampling import Sampling
+from ..completion.settings import Sampling
 from ..errors import BadAnswer, NoChat, NoSuchEndpoint, NotACompletionServer, RemoteClosed, RequestRefused, ServerFailed
 from ..model import Fingerprint, StopReason
 from ..remote.chat_format import PATH, STAND_IN_TEMPLATE, ChatAnswer, chat_answer, chat_request
 from ..remote.formats import ServedToken, same_distribution
 from ..remote.http import Connection, Timeouts
 from ..remote.identify import identify
-from .asker import Alternative, Form, Message, Said, SaidToken, check_asked
-from .reading import closed, tokens_of, whole_characters
-from .retry import PATIENCE_S, retried
+from .asker import PATIENCE_S, Alternative, Form, Message, Said, SaidToken, check_asked, closed, retried, tokens_of, whole_characters
 
 # A whole answer comes at once, so a server is silent for as long as it writes.
 TIMEOUTS = Timeouts(silence=900.0, total=1800.0)

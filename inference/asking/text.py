@@ -12,9 +12,7 @@ from typing import Any, Self
 from ..errors import Unavailable
 from ..model import Fingerprint, Generation, Model, Prompt, StopReason, Token
 from ..stopping.stop import NONE
-from .asker import Alternative, Form, Message, Said, SaidToken, check_asked
-from .reading import closed, tokens_within
-from .retry import PATIENCE_S, retried
+from .asker import PATIENCE_S, Alternative, Form, Message, Said, SaidToken, check_asked, closed, retried, tokens_within
 from .template import ChatTemplate
 
 # Answers that are generated side by side.

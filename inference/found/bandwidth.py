@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
-from ..llamacpp.cores import fast_cores
+from ..llamacpp.threads import fast_cores
 
 # More than the caches of most processors hold, read in pieces so short that a piece is seldom interrupted.
 _BYTES = 1 << 28

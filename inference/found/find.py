@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from . import folder as named_folders
-from .candidate import Candidate, Place
-from .machine import Machine, each_once
+from ..errors import AmbiguousModelName, NoModelOfThatName, UnusableModel
+from .candidate import Candidate, Machine, Notes, Place, each_once, this_machine
 from .model import FoundModel, describe
-from .places import PLACES
+from .ollama import PLACE as OLLAMA
+from .places import NAMED, PLACES
 from .servers import served_models
-from .walk import Notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def looked_up(machine: Machine, places: Iterable[Place], folders: Sequence[Path]
     """What the places hold. folders: to look into beside those that the user's environment names."""
     for place in places:
         looked: set[Path] = set()
-        for folder in each_once([*place.folders(machine), *(folders if place is named_folders.PLACE else ())]):
+        for folder in each_once([*place.folders(machine), *(folders if place is NAMED else ())]):
             if (real := _real(folder)) not in looked:
                 looked.add(real)
                 yield from ((place, candidate) for candidate in place.candidates(folder, notes))
@@ -73,3 +73,41 @@ def _real(path: Path) -> Path:
         return path.resolve()
     except (OSError, RuntimeError):
         return path
+
+
+_MAX_NEAR = 8
+
+
+def place_of(name: str) -> Place | None:
+    """The place whose name stands in front of a model's name; None for a path, an address and anything else."""
+    front, colon, rest = name.partition(":")
+    return next((place for place in PLACES if colon and rest and place.prefixed and place.name == front), None)
+
+
+def named_path(name: str, machine: Machine | None = None) -> Path | None:
+    """The file or folder of a name; None for what is no name of a place's. The model itself is not read.
+
+    Raises NoModelOfThatName, AmbiguousModelName, and UnusableModel for one whose download was not finished, or that is in several files.
+    """
+    place = place_of(name)
+    if place is None:
+        return None
+    notes: Notes = []
+    by_name: dict[str, list[Candidate]] = {}
+    for _, candidate in looked_up(machine or this_machine(), [place], (), notes):
+        by_name.setdefault(full_name(place, candidate), []).append(candidate)
+    found = by_name.get(name) or (by_name.get(f"{name}:latest") if place is OLLAMA else None)
+    if not found:
+        raise NoModelOfThatName(name, place.title, near(name, list(by_name)), notes)
+    paths = {candidate.path.resolve(): candidate for candidate in found}
+    if len(paths) > 1:
+        raise AmbiguousModelName(name, list(paths))
+    if found[0].problem:
+        raise UnusableModel(name, found[0].problem)
+    return found[0].path
+
+
+def near(name: str, known: Sequence[str]) -> list[str]:
+    """The known names most like one, the best first."""
+    exact = [one for one in known if name.partition(":")[2].lower() in one.lower()]
+    return list(dict.fromkeys([*exact, *difflib.get_close_matches(name, known, _MAX_NEAR, 0.3), *sorted(known)]))[:_MAX_NEAR]

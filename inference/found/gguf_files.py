@@ -8,9 +8,8 @@ from pathlib import Path
 
 from ..errors import AmbiguousModelName, UnreadableModel, UnusableModel
 from ..file_kind import unfinished
-from ..llamacpp.split_files import PART
-from .candidate import Candidate
-from .walk import Notes, walk
+from ..llamacpp.header_checks import PART
+from .candidate import Candidate, Notes, walk
 
 _SUFFIX = ".gguf"
 # A part of a model that also sees: it encodes pictures and is no model of text.

@@ -17,10 +17,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..regular_file import read_regular_file
-from .candidate import Candidate, Place
+from .candidate import Candidate, Machine, Notes, Place, walk
 from .gguf_files import candidates_of
-from .machine import Machine
-from .walk import Notes, walk
 
 _REPOSITORY = "models--"
 _SHA256 = re.compile(r"[0-9a-f]{64}")

@@ -12,8 +12,7 @@ from ..errors import ModelError
 from ..file_hash import hash_of_hashes, known_sha256, known_sha256_of_all
 from ..hf.folder import Folder, read_folder
 from ..llamacpp.gguf_header import GGUFHeader
-from ..llamacpp.header_checks import check_generates, layout_of
-from ..llamacpp.split_files import read_parts
+from ..llamacpp.header_checks import check_generates, layout_of, read_parts
 from ..model import Fingerprint
 from ..regular_file import read_regular_file
 from .candidate import Candidate

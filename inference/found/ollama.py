@@ -20,9 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from ..regular_file import read_regular_file
-from .candidate import Candidate, Place
-from .machine import Machine, each_once
-from .walk import Notes, walk
+from .candidate import Candidate, Machine, Notes, Place, each_once, walk
 
 _MODEL = "application/vnd.ollama.image.model"
 _ADAPTER = "application/vnd.ollama.image.adapter"

@@ -1,17 +1,138 @@
-"""The places where models are looked for. To add one, write a module beside this file and put its `PLACE` here."""
+"""The places where models are looked for: what programs call their folders, and how they name what is in them."""
 
 from __future__ import annotations
 
-from . import embedded, folder, gpt4all, huggingface, jan, llama_cpp, lm_studio, ollama
-from .candidate import Place
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
 
-PLACES: tuple[Place, ...] = (
-    embedded.PLACE,
-    ollama.PLACE,
-    lm_studio.PLACE,
-    llama_cpp.PLACE,
-    huggingface.PLACE,
-    jan.PLACE,
-    gpt4all.PLACE,
-    folder.PLACE,
-)
+from ..embedded_model import EMBEDDED, EMBEDDED_NAME
+from ..regular_file import read_regular_file
+from . import huggingface, ollama
+from .candidate import Candidate, Machine, Notes, Place, each_once, walk
+from .gguf_files import candidates_of, gguf_files
+
+
+def _assay_folders(_: Machine) -> Sequence[Path]:
+    """Its folder in the package."""
+    return [EMBEDDED.parent]
+
+
+def _in_assay(folder: Path, _: Notes) -> Iterator[Candidate]:
+    """The model; nothing where the package was installed without it."""
+    if (folder / EMBEDDED.name).is_file():
+        yield Candidate(EMBEDDED_NAME, folder / EMBEDDED.name)
+
+
+ASSAY = Place("embedded", "Assay", _assay_folders, _in_assay, prefixed=False)
+
+
+_MAX_BYTES = 1 << 20
+
+
+def _lm_studio_folders(machine: Machine) -> Sequence[Path]:
+    """HOME/models, of HOME/models/PUBLISHER/MODEL/FILE.gguf.
+
+    HOME is what ~/.lmstudio-home-pointer names, else ~/.cache/lm-studio (old versions) or ~/.lmstudio. Another folder that the user chose
+    is "downloadsFolder" in HOME/settings.json (lmstudio.ai/docs/app/advanced/import-model; lmstudio-ai/lmstudio.js, findLMStudioHome).
+    """
+    homes = [machine.home / ".lmstudio", machine.home / ".cache/lm-studio"]
+    if pointed := _text(machine.home / ".lmstudio-home-pointer").strip():
+        homes.insert(0, Path(pointed))
+    found: list[Path] = []
+    for home in homes:
+        if chosen := _chosen(home):
+            found.append(chosen)
+        found.append(home / "models")
+    return each_once(found)
+
+
+def _chosen(home: Path) -> Path | None:
+    try:
+        settings = json.loads(_text(home / "settings.json") or "{}")
+    except (ValueError, RecursionError):
+        return None
+    folder = settings.get("downloadsFolder") if isinstance(settings, dict) else None
+    return Path(folder) if isinstance(folder, str) and folder else None
+
+
+def _text(path: Path) -> str:
+    try:
+        return read_regular_file(path, _MAX_BYTES).decode("utf-8", "replace")
+    except (OSError, ValueError):
+        return ""
+
+
+LM_STUDIO = Place("lm-studio", "LM Studio", _lm_studio_folders, gguf_files)
+
+
+def _llama_cpp_folders(machine: Machine) -> Sequence[Path]:
+    """CACHE, of CACHE/OWNER_REPO_FILE.gguf (ggml-org/llama.cpp: fs_get_cache_directory in common/common.cpp, common/download.cpp).
+
+    Newer versions download to Hugging Face's cache instead.
+    """
+    return [machine.variable("LLAMA_CACHE") or machine.caches / "llama.cpp"]
+
+
+LLAMA_CPP = Place("llama.cpp", "llama.cpp", _llama_cpp_folders, gguf_files)
+
+
+def _jan_folders(machine: Machine) -> Sequence[Path]:
+    """DATA/llamacpp/models, of MODEL/model.gguf (MODEL may be several folders), and DATA/models of older versions, of MODEL/FILE.gguf.
+
+    DATA is Jan/data in a user's folder for programs' data, of which some systems have two; in old versions it is ~/jan (janhq/jan:
+    extensions/llamacpp-extension).
+    """
+    data = each_once([machine.roaming_data / "Jan/data", machine.local_data / "Jan/data", machine.home / "jan"])
+    return [folder / below for folder in data for below in ("llamacpp/models", "models")]
+
+
+def _in_jan(folder: Path, notes: Notes) -> Iterator[Candidate]:
+    """The GGUF files, each by the model's name, which is that of its folder."""
+    for found in gguf_files(folder, notes):
+        yield replace(found, name=found.name.removesuffix("/model"))
+
+
+JAN = Place("jan", "Jan", _jan_folders, _in_jan)
+
+
+def _gpt4all_folders(machine: Machine) -> Sequence[Path]:
+    """That of the program, and that of its Python package, both of FILE.gguf; a download is incomplete-FILE.gguf.
+
+    nomic-ai/gpt4all: gpt4all-chat, mysettings.cpp, defaultLocalModelsPath; gpt4all-bindings/python, gpt4all.py.
+    """
+    return [machine.local_data / "nomic.ai/GPT4All", machine.home / ".cache/gpt4all"]
+
+
+GPT4ALL = Place("gpt4all", "GPT4All", _gpt4all_folders, gguf_files)
+
+
+VARIABLE = "ASSAY_MODEL_FOLDERS"
+
+
+def _named_folders(machine: Machine) -> Sequence[Path]:
+    """The folders of ASSAY_MODEL_FOLDERS, separated as in PATH. Others are named where models are listed."""
+    named = (part.strip() for part in machine.environ.get(VARIABLE, "").split(os.pathsep))
+    return each_once(replace(machine, environ={"X": part}).variable("X") or Path() for part in named if part)
+
+
+def _in_named(folder: Path, notes: Notes) -> Iterator[Candidate]:
+    """The GGUF files and the folders of transformers; the name of each is its path."""
+    if not folder.exists():
+        notes.append(f"{folder}: no such folder")
+    files = list(walk(folder, notes))
+    for found in candidates_of(folder, files):
+        yield replace(found, name=str(found.path))
+    weights = {path.parent for path in files if path.suffix == ".safetensors"}
+    for path in files:
+        if path.name == "config.json" and path.parent in weights:
+            yield Candidate(str(path.parent), path.parent)
+
+
+NAMED = Place("folder", "your folders", _named_folders, _in_named, prefixed=False)
+
+
+# In the order in which a list of models names them. To add one, write it here, or beside this file where its layout takes a page.
+PLACES: tuple[Place, ...] = (ASSAY, ollama.PLACE, LM_STUDIO, LLAMA_CPP, huggingface.PLACE, JAN, GPT4ALL, NAMED)

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from ..errors import HttpxMissing
+from .candidate import Notes
 from .model import FoundModel
-from .walk import Notes
 
 PORTS: tuple[tuple[str, int], ...] = (("Ollama", 11434), ("LM Studio", 1234), ("llama-server", 8080), ("vLLM", 8000))
 

@@ -11,14 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import ContextTooLong, DamagedModel, MissingFile, NoSuchModel, NotAModelFolder, TruncatedModel, UnreadableModel, UnsafeWeights
+from ..errors import DamagedModel, MissingFile, NoSuchModel, NotAModelFolder, TruncatedModel, UnreadableModel, UnsafeWeights
 from ..file_hash import file_sha256, hash_of_hashes
 from ..file_kind import BEGINNING, refuse_other_kind
 from ..regular_file import read_regular_file
 
-# The default context is the model's own, but no longer than this, because its cache takes memory.
-DEFAULT_CONTEXT = 4096
-_UNKNOWN_CONTEXT = 2048
 _INDEX = "model.safetensors.index.json"
 _WEIGHTS = "model.safetensors"
 _NAMES_A_MODEL = "Give a folder that holds config.json and safetensors, or a GGUF file."
@@ -107,16 +104,6 @@ class Folder:
     def weights_hash(self) -> str:
         """SHA-256 in hex over the hashes of all weight files, in the order of their names. Raises UnreadableModel."""
         return hash_of_hashes(file_sha256(path) for path in self.weights)
-
-
-def context_for(folder: Folder, n_ctx: int | None) -> int:
-    """Tokens of context: n_ctx, or the model's own (DEFAULT_CONTEXT at most) where n_ctx is None. Raises ContextTooLong."""
-    trained = folder.context_length
-    if n_ctx is None:
-        return min(trained or _UNKNOWN_CONTEXT, DEFAULT_CONTEXT)
-    if trained is not None and n_ctx > trained:
-        raise ContextTooLong(n_ctx, trained, "the context that was asked for")
-    return n_ctx
 
 
 def read_folder(path: Path) -> Folder:

@@ -8,8 +8,6 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from ..chat_format import ChatFormat
 from ..errors import ExtraMissing, ModelClosed
@@ -26,13 +24,12 @@ from ..model import (
     Timings,
     check_sampling,
 )
-from ..replay.choice import Choice
-from ..replay.given_text import GivenText
-from ..room import check_tokens, room_behind
+from ..replay.given_text import Choice, GivenText
+from ..room import LocalModel, check_tokens, context_for
 from ..stopping.cancel_or_timeout import StopCheck, make_stop_check, never_stop
 from ..stopping.continuation import Continuation
 from ..stopping.stop import NONE, Stop
-from .folder import context_for, read_folder
+from .folder import read_folder
 
 try:
     import torch
@@ -40,8 +37,7 @@ try:
     from torch import Tensor
 
     from .cache import CachedSequence
-    from .distributions import best_other, chooser, logprobs_of, widest_float
-    from .generation import Generating, GenerationLoop, check_numbers
+    from .generation import Generating, GenerationLoop, best_other, check_numbers, chooser, logprobs_of, widest_float
     from .network import Network
     from .tokenizer import TextTokenizer
 except ImportError as missing:
@@ -52,7 +48,7 @@ except ImportError as missing:
 _LOGITS_AT_ONCE = 1 << 26
 
 
-class HFModel:
+class HFModel(LocalModel):
     """The `Model` protocol on transformers. One call at a time; a call leaves its tokens in the cache for the next to reuse.
 
     Code that comes with a model is never run, and pickled weights are never read.
@@ -73,24 +69,13 @@ class HFModel:
             raise ValueError(f"n_ctx is {n_ctx}, it must be at least 1")
         self.folder = read_folder(Path(path))
         self.path = self.folder.path
-        self._context_length = context_for(self.folder, n_ctx)
+        self._context_length = context_for(self.folder.context_length, n_ctx)
         self._tokenizer = TextTokenizer(self.folder)
         self._loop = GenerationLoop(self.path, self._tokenizer)
         self._network: Network | None = Network(self.folder, dtype, device)
         self._reader: CachedSequence = CachedSequence(self._network)
         # How many of the cached tokens are the last prompt's.
         self._prompt_held = 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
-
-    @property
-    def context_length(self) -> int:
-        """Tokens that prompt and generation may have together."""
-        return self._context_length
 
     @property
     def fingerprint(self) -> Fingerprint:
@@ -342,15 +327,6 @@ class HFModel:
         if self._network is None:
             raise ModelClosed(self.path)
         return self._network
-
-    def _room(self, prompt: Prompt, wanted: int = 1) -> int:
-        """Tokens that the context has left behind the prompt, at least `wanted`."""
-        check_tokens(prompt.tokens, self.vocabulary_size)
-        return room_behind(prompt, self._context_length, wanted)
-
-    def _most(self, prompt: Prompt, max_tokens: int) -> int:
-        """How many tokens a text may have, so that these and those for what is held back fit into the context."""
-        return max(1, min(max_tokens, self._room(prompt) - len(prompt.held_bytes)))
 
     def _read(self, tokens: Sequence[int], stop_check: StopCheck) -> tuple[int, Tensor, StopReason | None]:
         """Read a generation's prompt.

@@ -7,8 +7,7 @@ import functools
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Literal, Self
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,18 +30,15 @@ from ..model import (
     Timings,
     check_sampling,
 )
-from ..replay.choice import Choice
-from ..replay.given_text import GivenText
-from ..room import check_tokens, room_behind
+from ..replay.given_text import Choice, GivenText
+from ..room import LocalModel, check_tokens, context_for
 from ..stopping.cancel_or_timeout import StopCheck, make_stop_check, never_stop
 from ..stopping.continuation import Continuation
 from ..stopping.stop import NONE, Stop
 from .cache import Cache, CacheOptions, PromptReading
-from .distribution import Distribution, distribution
-from .generation import Generating, begin_several, generate_one, generate_several, sampler
-from .header_checks import check_can_run, context_length_of, layout_of
+from .generation import Distribution, Generating, begin_several, distribution, generate_one, generate_several, sampler
+from .header_checks import check_can_run, layout_of, parts_of, read_parts
 from .session import BYTES_OF_KV, CHUNK, QUANTISED_KV, Offload, Session, SessionOptions, runtime_name
-from .split_files import parts_of, read_parts
 from .threads import ThreadsInUse
 from .vocabulary import Vocabulary
 
@@ -51,7 +47,7 @@ PARKED_BYTES = 256 << 20
 PARKED_SEQUENCES = 8
 
 
-class LlamaModel:
+class LlamaModel(LocalModel):
     """The `Model` protocol on llama.cpp. One call at a time; a call leaves its tokens in the cache for the next to reuse.
 
     Parameters
@@ -105,7 +101,7 @@ class LlamaModel:
             raise CacheNotPossible(self.path, kv_type, "llama.cpp computes it with flash attention only, and that is turned off")
         self.header = read_parts(self._parts)
         self._layout = layout_of(self.path, self.header)
-        self._context_length = context_length_of(self.header, n_ctx)
+        self._context_length = context_for(self.header.context_length, n_ctx)
         check_can_run(self.path, self.header, self._context_length, kv_type)
         layers, at_most = None if gpu_layers == "auto" else gpu_layers, None if threads == "auto" else threads
         longest_chunk = min(chunk, self._context_length)  # a longer one only takes memory
@@ -119,17 +115,6 @@ class LlamaModel:
         self._vocabulary = Vocabulary(session.llama, session.vocab)
         # Working memory of `distribution`, so that a token allocates none.
         self._work = np.empty((2, session.vocab_size), dtype=np.float32)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
-
-    @property
-    def context_length(self) -> int:
-        """Tokens that prompt and generation may have together."""
-        return self._context_length
 
     @functools.cached_property
     def fingerprint(self) -> Fingerprint:
@@ -404,15 +389,6 @@ class LlamaModel:
         if self._cache is None:
             raise ModelClosed(self.path)
         return self._cache
-
-    def _room(self, prompt: Prompt, wanted: int = 1) -> int:
-        """Tokens that the context has left behind the prompt, at least `wanted`."""
-        check_tokens(prompt.tokens, self.vocabulary_size)
-        return room_behind(prompt, self._context_length, wanted)
-
-    def _most(self, prompt: Prompt, max_tokens: int) -> int:
-        """How many tokens a text may have, so that these and those for what is held back fit into the context."""
-        return max(1, min(max_tokens, self._room(prompt) - len(prompt.held_bytes)))
 
     def _read(self, prompt: Prompt, stop_check: StopCheck) -> tuple[PromptReading, StopReason | None]:
         """Read the prompt. Returns how it was read, and why `stop_check` ended that, or None."""

@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 
 from ..errors import CacheNotPossible, DecodeFailed, LoadFailed, OutOfMemory, RuntimeMissing, UnsupportedArchitecture
 from ..model import KVType
-from .cores import fast_cores, most_running, physical_cores
-from .threads import ThreadController, ThreadsInUse
+from .threads import ThreadController, ThreadsInUse, fast_cores, most_running, physical_cores
 
 Interrupted = Callable[[], bool]
 State = NDArray[np.uint8]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -11,8 +11,57 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .index import MAX_DISTINCT, Index
-from .near_copies import Copies, Shingles, shingles_of
 from .words import FIRST_WORD, Cut, Ids, Words, cut
+
+Shingles = NDArray[np.int64]
+
+_LINES = 3
+_MIN_CHARACTERS = 4
+_MAX_FILES = 16
+_MIN_SHARED = 0.5
+# All of a file that was just begun may stand in others: what the files of its project begin with.
+_MIN_COPIED = 20
+
+
+def shingles_of(text: str) -> Shingles:
+    """The shingles of a text as sorted numbers, each once. They are not the same in another process."""
+    lines = np.array([hash(line) for line in map(str.strip, text.split("\n")) if len(line) >= _MIN_CHARACTERS], dtype=np.int64)
+    if len(lines) < _LINES:
+        return np.empty(0, np.int64)
+    windows = lines[:-2] * 3 + lines[1:-1] * 5 + lines[2:] * 7  # may overflow, which mixes as well
+    return np.unique(windows)
+
+
+class Copies:
+    """The shingles of several files (windows of three lines that are not blank), to be compared with another file's.
+
+    A file is a near copy of another (a backup, a vendored copy, what a build leaves) where more than half of the shingles of the smaller
+    one stand in both: twenty at least, or half of the larger one's. Those that many files share, as of a licence, do not count.
+    """
+
+    def __init__(self, files: Sequence[Shingles]) -> None:
+        numbers = np.concatenate([np.empty(0, np.int64), *files])
+        owners = np.repeat(np.arange(len(files), dtype=np.int32), [len(file) for file in files])
+        order = np.argsort(numbers, kind="stable")
+        numbers, owners = numbers[order], owners[order]
+        first = np.flatnonzero(np.concatenate(([True], numbers[1:] != numbers[:-1]))) if len(numbers) else np.empty(0, np.int64)
+        counts = np.diff(np.append(first, len(numbers)))
+        rare = np.repeat(counts <= _MAX_FILES, counts)
+        self._common = numbers[first[counts > _MAX_FILES]]
+        self._numbers, self._owners = numbers[rare], owners[rare]
+        self._sizes = np.bincount(self._owners, minlength=len(files))
+
+    def of(self, shingles: Shingles) -> NDArray[np.bool_]:
+        """For each file whether it is a near copy of one with these shingles."""
+        own = np.setdiff1d(shingles, self._common, assume_unique=True)
+        low, high = np.searchsorted(self._numbers, own, side="left"), np.searchsorted(self._numbers, own, side="right")
+        known = high > low
+        places = zip(low[known].tolist(), high[known].tolist(), strict=True)
+        found = np.concatenate([np.empty(0, np.int64), *(self._owners[a:b] for a, b in places)])
+        shared = np.bincount(found, minlength=len(self._sizes))
+        is_much = (shared >= _MIN_COPIED) | (shared > _MIN_SHARED * np.maximum(self._sizes, len(own)))
+        return is_much & (shared > _MIN_SHARED * np.minimum(self._sizes, len(own)))
+
 
 # What a project may have, which is about 9 million tokens and 120 MB of memory.
 MAX_WORDS = 6_000_000

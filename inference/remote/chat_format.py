@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..completion.sampling import Sampling
+from ..completion.settings import Sampling
 from ..model import StopReason
-from .formats import Candidate, ServedToken, told_logprob
+from .formats import ServedToken, spelled_token
 from .served import Served
 
 PATH = "/v1/chat/completions"
@@ -79,20 +79,6 @@ def chat_answer(answer: Mapping[str, Any]) -> ChatAnswer:
     if text is not None and not isinstance(text, str):
         raise TypeError(f"content is {type(text).__name__}")
     told = choice.get("logprobs") or {}
-    tokens = tuple(_token(entry) for entry in told.get("content") or ())
+    tokens = tuple(spelled_token(entry) for entry in told.get("content") or ())
     stopped_by = StopReason.TOKENS if choice.get("finish_reason") == "length" else StopReason.END
     return ChatAnswer(text or "", stopped_by, tokens, bool(message.get("reasoning_content") or message.get("reasoning")))
-
-
-def _token(entry: Mapping[str, Any]) -> ServedToken:
-    top = tuple(
-        Candidate(None, _bytes(other), logprob)
-        for other in entry.get("top_logprobs") or ()
-        if (logprob := told_logprob(other.get("logprob"))) is not None
-    )
-    return ServedToken(None, _bytes(entry), told_logprob(entry.get("logprob")), top)
-
-
-def _bytes(entry: Mapping[str, Any]) -> bytes:
-    told = entry.get("bytes")
-    return bytes(told) if isinstance(told, list) else str(entry["token"]).encode("utf-8", "replace")

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from ..completion.sampling import Sampling
+from ..completion.settings import Sampling
 from ..model import StopReason
 
 # How a server is held to a text: llama-server by a grammar, vLLM by a field of its structured outputs.
@@ -180,6 +180,21 @@ def llama_token(entry: Mapping[str, Any], ends: frozenset[int] = frozenset()) ->
         if (logprob := told_logprob(other.get("logprob"))) is not None
     )
     return ServedToken(token, text, told_logprob(entry.get("logprob")), top, not text or token in ends)
+
+
+def spelled_token(entry: Mapping[str, Any]) -> ServedToken:
+    """A token without an id, of a chat answer or of Ollama's: its bytes where they are told, else its spelling."""
+
+    def text(one: Mapping[str, Any]) -> bytes:
+        told = one.get("bytes")
+        return bytes(told) if isinstance(told, list) else str(one["token"]).encode("utf-8", "replace")
+
+    top = tuple(
+        Candidate(None, text(other), logprob)
+        for other in entry.get("top_logprobs") or ()
+        if (logprob := told_logprob(other.get("logprob"))) is not None
+    )
+    return ServedToken(None, text(entry), told_logprob(entry.get("logprob")), top)
 
 
 def server_end(event: Mapping[str, Any]) -> StopReason | None:

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from ..completion.fim_families import Family, end_tokens, front_tokens, in_front, lay_out, prefix_parts, separates_files
-from ..completion.sampling import Sampling
+from ..completion.settings import Sampling
 from ..errors import Unavailable
 from ..model import (
     Cancel,
@@ -27,14 +27,13 @@ from ..room import room_behind
 from ..stopping.cancel_or_timeout import StopCheck, make_stop_check
 from ..stopping.continuation import Continuation
 from ..stopping.stop import Stop
-from .beginning import TOP, Beginning, Beginnings
 from .healing import ServerHealing
 from .http import Connection, Interrupted, Timeouts
 from .probe import probe, score_given
 from .replay import Replays
 from .requests import Requests
 from .served import Served
-from .streamed_generation import StreamedGeneration
+from .streamed_generation import TOP, Beginning, Beginnings, StreamedGeneration
 from .tokenizer import ServerTokenizer, estimated_tokens, spelled_control
 
 # Of a server that does not say how long its context is.

@@ -14,8 +14,8 @@ from dataclasses import replace
 from typing import Any
 
 from ..completion.fim_families import FAMILIES, PLACES, Family, family_named, family_of
-from ..completion.sampling import Sampling
-from .formats import Candidate, ServedToken, same_distribution, told_logprob
+from ..completion.settings import Sampling
+from .formats import ServedToken, same_distribution, spelled_token
 from .http import Connection
 from .served import ABSENT, Served, number
 
@@ -97,24 +97,10 @@ def generated_tokens(event: Mapping[str, Any]) -> list[ServedToken]:
     that of several tokens, of which not all are told.
     """
     text = str(event.get("response") or "").encode("utf-8", "replace")
-    tokens = [_token(entry) for entry in event.get("logprobs") or ()]
+    tokens = [spelled_token(entry) for entry in event.get("logprobs") or ()]
     if b"".join(token.text for token in tokens) == text:
         return tokens
     return [ServedToken(None, text, None)] if text else []
-
-
-def _token(entry: Mapping[str, Any]) -> ServedToken:
-    top = tuple(
-        Candidate(None, _bytes(other), logprob)
-        for other in entry.get("top_logprobs") or ()
-        if (logprob := told_logprob(other.get("logprob"))) is not None
-    )
-    return ServedToken(None, _bytes(entry), told_logprob(entry.get("logprob")), top)
-
-
-def _bytes(entry: Mapping[str, Any]) -> bytes:
-    told = entry.get("bytes")
-    return bytes(told) if isinstance(told, list) else str(entry["token"]).encode("utf-8", "replace")
 
 
 def _first(connection: Connection, served: Served, text: str, sampling: Sampling) -> ServedToken | None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..completion.fim_families import FAMILIES
-from ..completion.sampling import Sampling
+from ..completion.settings import Sampling
 from ..errors import BadAnswer, NoSuchEndpoint, NotACompletionServer, RequestRefused
 from .formats import (
     Holding,
@@ -27,8 +27,7 @@ from .formats import (
     same_distribution,
 )
 from .http import Connection
-from .identify import identify
-from .lm_studio import loaded_context
+from .identify import identify, loaded_context
 from .ollama import probe_ollama
 from .served import ABSENT, Scoring, Served
 from .tokenizer import Kind, ServerTokenizer

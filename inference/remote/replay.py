@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 
-from ..completion.sampling import GREEDY
+from ..completion.settings import GREEDY
 from ..errors import Unavailable
 from ..model import Generation, Prompt, StopReason, Timings, Token
 from ..replay.given_text import GivenText

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..completion.fim_families import Family, in_front, prefix_parts
-from ..completion.sampling import Sampling
+from ..completion.settings import Sampling
 from ..errors import NoSuchEndpoint, RequestRefused, Unavailable
 from ..model import Layout, Prompt, StopReason
 from ..stopping.cancel_or_timeout import StopCheck, never_stop

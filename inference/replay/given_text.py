@@ -9,9 +9,13 @@ and a text that it did not write has the tokens that such texts had in training.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import ContextTooLong, NotReplayable
+from ..healing.healing import SortedVocabulary
 from ..model import StopReason
 from ..stopping.rules import find_stop, text_before_stop
 from ..stopping.stop import NONE, Stop
@@ -114,3 +118,57 @@ class GivenText:
 
 def _is_blank(behind: bytes) -> bool:
     return behind[:1] in _NEWLINES and len(behind) <= _MAX_BLANK and not behind.strip(b" \t\f\r\n")
+
+
+Row = NDArray[np.float32] | NDArray[np.float64]
+
+
+class Choice:
+    """Chooses the tokens of a given text by the rule of `given_text`.
+
+    Parameters
+        piece: a token's bytes. ends: whether the model ends a text by it. tokenize: a text's tokens.
+    """
+
+    def __init__(
+        self,
+        given: GivenText,
+        vocabulary: SortedVocabulary,
+        piece: Callable[[int], bytes],
+        ends: Callable[[int], bool],
+        tokenize: Callable[[str], Sequence[int]],
+    ) -> None:
+        self._given, self._vocabulary = given, vocabulary
+        self._piece, self._ends, self._tokenize = piece, ends, tokenize
+
+    def choose(self, row: Row) -> int:
+        """The next token, from the logits or log-probabilities of all. Raises NotReplayable where no token fits."""
+        token = int(row.argmax())
+        if not self._fits(token):
+            token = self._within(row) if self._given.left else self._behind(row)
+        self._given.take(self._piece(token), self._ends(token))
+        return token
+
+    def _within(self, row: Row) -> int:
+        """The tokenizer's token for what is left. Where that is the last one, another may write it together with the end."""
+        left = self._given.left
+        own = [token for token in self._given.tokens_of(left, self._tokenize)[:1] if self._fits(token)]
+        found = own or self._vocabulary.beginnings(left)
+        if not own or self._piece(own[0]) == left:
+            found += filter(self._fits, self._vocabulary.longer(left))
+        if not found:
+            raise NotReplayable(left.decode("utf-8", "replace"), "the model has no tokens that write this")
+        return _likeliest(row, found)
+
+    def _behind(self, row: Row) -> int:
+        for token in np.argsort(-row, kind="stable").tolist():
+            if self._fits(token) and row[token] > -np.inf:
+                return int(token)
+        raise NotReplayable("", "the model has no token that ends it")
+
+    def _fits(self, token: int) -> bool:
+        return self._given.fits(self._piece(token), self._ends(token))
+
+
+def _likeliest(row: Row, tokens: Iterable[int]) -> int:
+    return max(sorted(tokens), key=row.__getitem__)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ...calibration.atomic_write import write_atomically
 from ...inference.opening import ModelChoice
-from ...suggestion.memory.weights import own_weights
+from ...suggestion.memory.memories import own_weights
 from ..errors import UsageError
 from ..progress import Progress, counted, tell_if_stopped, to_stderr
 from ..sets.lines import places_in

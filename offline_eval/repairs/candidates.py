@@ -8,8 +8,7 @@ from typing import Any, Literal, TypedDict
 
 from ...suggestion.repair.confidence import RANKS
 from ...suggestion.repair.propose import proposals
-from ...suggestion.repair.repairs import Repair, Repairs
-from ...suggestion.repair.request import Request
+from ...suggestion.repair.request import Repair, Repairs, Request
 from ..counterfeit.lines.draw import text_id
 from ..suggested import without_trailing_space
 

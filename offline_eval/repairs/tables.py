@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ...calibration.report.cells import Cell, CellTable, Row
 from ...calibration.samples import Event
-from ...suggestion.repair.order import by_gain_and_size
+from ...suggestion.repair.gathering import by_gain_and_size
 from ..counterfeit.shares import mean_cell, share
 from .attempts import Attempt, Order, first_verified, is_verified, repaired_within, seen_tests
 from .candidates import By

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
 import sys
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
+
+from ...inference.opening import ModelChoice
 
 # How long to wait for a process that was killed.
 _END_TIMEOUT_S = 2.0
@@ -35,12 +42,112 @@ async def json_from(*arguments: str, question: object = None) -> dict[str, Any]:
                 child.kill()
             with suppress(TimeoutError):
                 await asyncio.wait_for(child.wait(), _END_TIMEOUT_S)
-    if child.returncode != 0:
-        last = said.decode("utf-8", "replace").strip().rpartition("\n")[2].removeprefix("assay: ")
-        raise ChildProcessFailed(last or f"the process ended with {child.returncode}")
+    return _answer(child.returncode, out, said.decode("utf-8", "replace").strip().rpartition("\n")[2])
+
+
+def _answer(code: int | None, out: bytes, last: str) -> dict[str, Any]:
+    """The JSON object that a process printed. last: its last line on stderr. Raises ChildProcessFailed."""
+    if code != 0:
+        raise ChildProcessFailed(last.removeprefix("assay: ") or f"the process ended with {code}")
     try:
         answer = json.loads(out)
     except ValueError as error:
         raise ChildProcessFailed("the process printed something that is not JSON") from error
     assert isinstance(answer, dict)
     return answer
+
+
+# Who has typed nothing for so long thinks, or reads.
+QUIET_S = 3.0
+_BAR = "━─ "
+# A line of a document with samples' paths and calibrators is long, but not longer.
+_MAX_LINE = 1 << 20
+
+
+def arguments_of(choice: ModelChoice, memory: str, minutes: float, folders: Sequence[Path], *, project: bool) -> list[str]:
+    """The command `assay calibrate model` for a model as a server runs it."""
+    wanted = ["--minutes", f"{minutes:g}", "--memory", memory, *(["--project"] if project else [])]
+    return ["calibrate", "model", "--json", "--background", *from_anywhere(choice).arguments, *wanted, "--", *map(str, folders)]
+
+
+def from_anywhere(choice: ModelChoice) -> ModelChoice:
+    """The same model for a process that runs in another folder: paths are absolute."""
+    options = choice.options
+    if "key_files" in options:
+        options = {**options, "key_files": {address: _absolute(file) for address, file in options["key_files"].items()}}
+    return replace(choice, where=None if choice.where is None else _absolute(choice.where), options=options)
+
+
+def _absolute(where: str) -> str:
+    """A path that this process finds; a name or an address as it is."""
+    return str(Path(where).absolute()) if "://" not in where and Path(where).exists() else where
+
+
+class CommandProcess:
+    """Runs one command of `assay` at a time. It is its group's first, so that its workers stop and end with it."""
+
+    def __init__(self) -> None:
+        self._group: int | None = None
+        self._going_on: asyncio.TimerHandle | None = None
+
+    async def run(self, arguments: Sequence[str], folder: Path, tell: Callable[[str], None]) -> dict[str, Any]:
+        """The document that the command prints. tell: told how far it is. folder: where it runs.
+
+        Cancelling ends the process; what it asked is kept. Raises ChildProcessFailed, with its last line on stderr.
+        """
+        pipe = asyncio.subprocess.PIPE
+        try:
+            child = await asyncio.create_subprocess_exec(
+                sys.executable, "-P", "-m", "assay", *arguments,
+                stdin=pipe, stdout=pipe, stderr=pipe, cwd=folder, limit=_MAX_LINE, process_group=0,
+            )  # fmt: skip
+        except OSError as error:
+            raise ChildProcessFailed(f"the process can't be started: {error.strerror}") from error
+        self._group = child.pid
+        assert child.stdout is not None
+        assert child.stderr is not None
+        try:
+            out, last = await asyncio.gather(child.stdout.read(), _told(child.stderr, tell))
+            await child.wait()
+        finally:
+            await self._end(child)
+        return _answer(child.returncode, out, last)
+
+    def typed(self) -> None:
+        """The user types: the process stops until nothing was typed for a while."""
+        if self._group is None:
+            return
+        if self._going_on is None:
+            self._signal(signal.SIGSTOP)
+        else:
+            self._going_on.cancel()
+        self._going_on = asyncio.get_running_loop().call_later(QUIET_S, self._go_on)
+
+    def _go_on(self) -> None:
+        self._going_on = None
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, what: signal.Signals) -> None:
+        if self._group is not None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._group, what)
+
+    async def _end(self, child: asyncio.subprocess.Process) -> None:
+        """Also its workers: a stopped one would be left."""
+        if self._going_on is not None:
+            self._going_on.cancel()
+            self._going_on = None
+        self._signal(signal.SIGKILL)
+        self._group = None
+        with suppress(TimeoutError):
+            await asyncio.wait_for(child.wait(), _END_TIMEOUT_S)
+
+
+async def _told(stream: asyncio.StreamReader, tell: Callable[[str], None]) -> str:
+    """Tell the lines that a process writes for people, and return the last."""
+    last = ""
+    async for line in stream:
+        if words := line.decode("utf-8", "replace").strip():
+            last = words
+            tell(words.lstrip(_BAR))
+    return last

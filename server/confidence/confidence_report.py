@@ -2,21 +2,133 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 
+from ...calibration.calibrator import Calibrator
 from ...calibration.effective_status import effective_status
 from ...calibration.guards import MIN_PER_CLASS, MIN_SAMPLES, are_too_few
+from ...calibration.log.evaluation import groups_of
 from ...calibration.metrics.bins import Bin, reliability
 from ...calibration.metrics.intervals import Interval
+from ...calibration.monitoring.dial_levels import POSITIONS, Level, levels_of, levels_of_evidence
+from ...calibration.monitoring.drift import Alarm, alarm, start, watch
 from ...calibration.registry import Choice, Entry
 from ...calibration.validation.sentences import whole_json
-from .dial_report import LABEL
 from .log_view import Decided, LogView
+
+# The only event that the log has labels of. It does not tell an exact match, nor whether tests pass.
+LABEL = "kept"
+# As fine as the thresholds of a calibrator's dial.
+FINE = tuple(k / 20 for k in range(20))
+_DAY_MS = 86_400_000
+
+
+def log_dial_json(view: LogView | None, event: str, model_id: str | None, now_ms: int | None = None) -> dict[str, Any]:
+    """What the log says: {n, labelled, days, groupedBy, levels, byCalibrator}, as in docs/formats.md.
+
+    view: None if nothing is logged. event: the one that the user wants probabilities of. model_id: None before a model is loaded.
+    now_ms: milliseconds since 1970, the current time by default.
+    """
+    decided = decided_on(view.decided if view is not None else (), event, model_id)
+    grouped_by, levels = _levels(decided, POSITIONS)
+    by_calibrator: dict[str, list[Decided]] = {}
+    for one in decided:
+        by_calibrator.setdefault(one.calibrator or "", []).append(one)
+    now_ms = time.time_ns() // 1_000_000 if now_ms is None else now_ms
+    return {
+        "n": len(decided),
+        "labelled": _labelled(decided),
+        "days": (now_ms - decided[0].time_ms) / _DAY_MS if decided else 0.0,
+        "groupedBy": grouped_by,
+        "levels": levels,
+        "byCalibrator": [
+            {"calibrator": calibrator, "n": len(those), "labelled": _labelled(those), "levels": _levels(those, FINE)[1]}
+            for calibrator, those in by_calibrator.items()
+        ],
+    }
+
+
+def _labelled(decided: Sequence[Decided]) -> int:
+    return sum(one.kept is not None for one in decided)
+
+
+def _levels(decided: Sequence[Decided], positions: Sequence[float]) -> tuple[str | None, list[dict[str, Any]]]:
+    """What is independent, and what each position does."""
+    grouped_by, groups = groups_of([one.request for one in decided])
+    levels = levels_of(
+        np.array([one.probability for one in decided], dtype=np.float64),
+        [one.kept for one in decided],
+        np.array([one.shown for one in decided], dtype=np.bool_),
+        np.array([1.0 if one.request.propensity is None else one.request.propensity for one in decided], dtype=np.float64),
+        groups,
+        positions,
+    )
+    return grouped_by, list(map(_level_json, levels))
+
+
+def evidence_json(used: Iterable[Calibrator]) -> list[dict[str, Any]]:
+    """What the held-out evidence of the calibrators says. used: those that give a probability."""
+    return [
+        {
+            "task": calibrator.task,
+            "languages": list(calibrator.fitted_on.languages),
+            "calibrator": calibrator.id,
+            "event": calibrator.event,
+            "n": calibrator.evidence.n,
+            "levels": list(map(_level_json, levels_of_evidence(calibrator))),
+        }
+        for calibrator in used
+    ]
+
+
+def decided_on(decided: Iterable[Decided], event: str, model_id: str | None) -> list[Decided]:
+    """Those that the dial decides on: automatic ones with a probability of this event, made by this model."""
+    return [
+        one
+        for one in decided
+        if one.request.trigger == "automatic"
+        and one.probability is not None
+        and one.event == event
+        and model_id is not None
+        and one.request.model == model_id
+    ]
+
+
+def _level_json(level: Level) -> dict[str, Any]:
+    right = None if level.right is None else asdict(level.right)
+    return {"showAbove": level.show_above, "shown": level.shown, "share": level.share, "right": right}
+
+
+def drift_json(view: LogView, tolerances: Mapping[str, float]) -> dict[str, Any]:
+    """{drift, told}, for the calibrators in `tolerances`: ids, with the tolerated drift in log odds.
+
+    drift: the alarm with the most evidence: the id of its `calibrator`, `n` labelled suggestions, and the fields of `Alarm`. None without
+    an alarm. told: ids of the calibrators that the user was told of.
+    """
+    found = [(found, calibrator, n) for calibrator, tolerance in tolerances.items() for found, n in _alarm_of(view, calibrator, tolerance)]
+    worst = max(found, key=lambda each: each[0].log_e_value, default=None)
+    drift = None if worst is None else {"calibrator": worst[1], "n": worst[2], **asdict(worst[0])}
+    return {"drift": drift, "told": sorted(view.drifted)}
+
+
+def _alarm_of(view: LogView, calibrator: str, tolerance: float) -> list[tuple[Alarm, int]]:
+    """The alarm of one calibrator with its number of labels, if there is an alarm. Suggestions are taken in the order of their times."""
+    judged = [
+        (one.probability, one.kept)
+        for one in view.decided
+        if one.calibrator == calibrator and one.probability is not None and one.kept is not None
+    ]
+    if not judged:
+        return []
+    state = watch(start(tolerance=tolerance), [p for p, _ in judged], [kept for _, kept in judged])
+    raised = alarm(state)
+    return [] if raised is None else [(raised, state.count)]
 
 
 def tasks_json(choices: Mapping[str, Choice], language: str | None = None, *, show_refuted: bool = False) -> list[dict[str, Any]]:

@@ -15,8 +15,7 @@ from ...calibration.bands import band_of
 from ...calibration.confidence import Confidence
 from ...calibration.control_characters import escaped
 from ...calibration.measures.registry import LOWEST_COUNT
-from ...calibration.metrics.intervals import Interval
-from ...calibration.registry import Choice, Entry, Origin, source_of
+from ...calibration.registry import Choice, Entry, source_of
 from ...calibration.validation.words import as_json as validation_json
 from ...inference.model import Generation, Token
 from ...suggestion.suggestion import Suggestion, SuggestionKind, confidence_json
@@ -63,35 +62,11 @@ class Uncertain:
 
 
 @dataclass(frozen=True, slots=True)
-class CalibratorUsed:
-    """The calibrator that gave the probability, with its evidence on data that it was not fitted on.
-
-    source: where it comes from, for people. file: its name.
-    fitted_on: the number of samples. ece, ece_noise_floor: as in `CalibrationError`. validation: what studies say of it, None for nothing.
-    """
-
-    id: str
-    source: str
-    origin: Origin
-    file: str
-    status: str
-    features: tuple[str, ...]
-    fitted_on: int
-    n: int
-    groups: int
-    grouped_by: str
-    base_rate: float
-    skill: Interval | None
-    ece: float
-    ece_noise_floor: float
-    validation: dict[str, Any] | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Explanation:
     """All that is known of the confidence of one suggestion. `as_json` gives the format in docs/formats.md.
 
-    calibrator: None if none was used, or if it no longer exists. chosen_because: the registry's reason, empty if it is not known.
+    calibrator: the one that gave the probability, with its evidence on data that it was not fitted on, as docs/formats.md has it; None if
+    none was used, or if it no longer exists. chosen_because: the registry's reason, empty if it is not known.
     least_certain: the least likely token first. seen: in the order in which the model saw it. seen_before: at most three lines, those that
     more of the text was taken from first.
     """
@@ -99,7 +74,7 @@ class Explanation:
     id: str
     kind: SuggestionKind
     confidence: Confidence
-    calibrator: CalibratorUsed | None
+    calibrator: dict[str, Any] | None
     chosen_because: str
     tokens: int
     least_certain: tuple[Uncertain, ...]
@@ -190,31 +165,31 @@ def fenced(code: str, language: str = "") -> str:
     return f"{fence}{_NO_LANGUAGE.sub('', language)}\n{escaped(_LINE_END.sub(chr(10), code))}\n{fence}"
 
 
-def _calibrator_used(entry: Entry, confidence: Confidence) -> CalibratorUsed:
+def _calibrator_used(entry: Entry, confidence: Confidence) -> dict[str, Any]:
     calibrator, evidence = entry.calibrator, entry.calibrator.evidence
-    return CalibratorUsed(
-        id=calibrator.id,
-        source=source_of(entry),
-        origin=entry.origin,
-        file=entry.path.name,
+    return {
+        "id": calibrator.id,
+        "source": source_of(entry),
+        "origin": entry.origin,
+        "file": entry.path.name,
         # "missing" and "outside" are of this suggestion alone
-        status=calibrator.status if confidence.status in ("missing", "outside") else confidence.status,
-        features=calibrator.features,
-        fitted_on=calibrator.fitted_on.n,
-        n=evidence.n,
-        groups=evidence.groups,
-        grouped_by=calibrator.fitted_on.grouped_by,
-        base_rate=evidence.base_rate,
-        skill=evidence.skill,
-        ece=evidence.ece.value,
-        ece_noise_floor=evidence.ece.noise_floor,
-        validation=None if entry.validation is None else validation_json(entry.validation),
-    )
+        "status": calibrator.status if confidence.status in ("missing", "outside") else confidence.status,
+        "features": calibrator.features,
+        "fitted_on": calibrator.fitted_on.n,
+        "n": evidence.n,
+        "groups": evidence.groups,
+        "grouped_by": calibrator.fitted_on.grouped_by,
+        "base_rate": evidence.base_rate,
+        "skill": None if evidence.skill is None else asdict(evidence.skill),
+        "ece": evidence.ece.value,
+        "ece_noise_floor": evidence.ece.noise_floor,
+        "validation": None if entry.validation is None else validation_json(entry.validation),
+    }
 
 
 def _of_wrong_ones(explanation: Explanation) -> Iterator[str]:
     """What studies say of wrong suggestions: the numbers that they got, and how many of those that look right had this badge."""
-    validation = explanation.calibrator.validation if explanation.calibrator else None
+    validation = explanation.calibrator["validation"] if explanation.calibrator else None
     confidence = explanation.confidence
     if validation is None or confidence.probability is None:
         return
@@ -228,20 +203,22 @@ def _of_wrong_ones(explanation: Explanation) -> Iterator[str]:
 def _paragraphs(explanation: Explanation) -> Iterator[str]:
     confidence = explanation.confidence
     if (used := explanation.calibrator) is not None:
-        yield f"Source: {used.source} ({code_span(used.file)})."
+        yield f"Source: {used['source']} ({code_span(used['file'])})."
     if confidence.probability is not None:
         yield f"Probability: {_percent(confidence.probability)}."
     elif confidence.reason:
         yield f"No number: {code_span(confidence.reason)}"
     if used is not None:
-        skill = "" if used.skill is None else f", skill score {used.skill.value:.2f} ({used.skill.low:.2f} to {used.skill.high:.2f})"
+        skill = used["skill"]
+        score = "" if skill is None else f", skill score {skill['value']:.2f} ({skill['low']:.2f} to {skill['high']:.2f})"
         yield (
-            f"Calibrator: {code_span(used.file)} ({used.origin}, {used.status}), from {', '.join(map(code_span, used.features))}. "
-            f"On {used.n} held-out samples of {used.groups} {used.grouped_by}s: base rate {_percent(used.base_rate)}{skill}, "
-            f"calibration error (ECE) {used.ece:.3f}; noise alone gives {used.ece_noise_floor:.3f}."
+            f"Calibrator: {code_span(used['file'])} ({used['origin']}, {used['status']}), "
+            f"from {', '.join(map(code_span, used['features']))}. "
+            f"On {used['n']} held-out samples of {used['groups']} {used['grouped_by']}s: base rate {_percent(used['base_rate'])}{score}, "
+            f"calibration error (ECE) {used['ece']:.3f}; noise alone gives {used['ece_noise_floor']:.3f}."
         )
-        if used.validation is not None:
-            yield " ".join((f"{used.validation['summary'].capitalize()}.", *used.validation["refuted"], *_of_wrong_ones(explanation)))
+        if used["validation"] is not None:
+            yield " ".join((f"{used['validation']['summary'].capitalize()}.", *used["validation"]["refuted"], *_of_wrong_ones(explanation)))
         yield f"Chosen because: {code_span(explanation.chosen_because)}"
     if explanation.least_certain:
         yield f"Least certain of {explanation.tokens} tokens: {'; '.join(map(_uncertain, explanation.least_certain))}."

@@ -15,9 +15,7 @@ from typing import Any, Literal
 from ...calibration.log.event_log import EventLogError
 from ...calibration.strict_json import build
 from .child_process import json_from
-from .confidence_report import log_json, recalibrate_json
-from .dial_report import log_dial_json
-from .drift_report import drift_json
+from .confidence_report import drift_json, log_dial_json, log_json, recalibrate_json
 from .log_view import read_log
 
 

@@ -13,8 +13,7 @@ from ...calibration.registry import Choice, Purpose, explain_choice
 from ...inference.completion.task import Task, kind_of
 from ...suggestion.suggest import prompt_mismatch
 from ..confidence.child_process import ChildProcessFailed
-from ..confidence.confidence_report import recalibrate_json, tasks_json
-from ..confidence.dial_report import LABEL, evidence_json, log_dial_json
+from ..confidence.confidence_report import LABEL, evidence_json, log_dial_json, recalibrate_json, tasks_json
 from ..confidence.log_reader import Question
 from ..confidence.stops import stop_of
 from ..documents.documents import Document

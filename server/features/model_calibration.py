@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
 from ...calibration.control_characters import escaped_line
@@ -18,13 +17,13 @@ from ...calibration.declined_models import decline, is_declined
 from ...calibration.found_models import entries_of
 from ...inference.embedded_model import EMBEDDED
 from ..background_tasks import BackgroundTasks
-from ..confidence.calibration_process import CommandProcess, arguments_of
 from ..confidence.calibrators import Calibrators
-from ..confidence.child_process import ChildProcessFailed
+from ..confidence.child_process import ChildProcessFailed, CommandProcess, arguments_of
 from ..documents.workspace import Roots
 from ..model.live import LiveModel
 from ..model.process import ModelUnavailable
 from ..settings.settings import LiveSettings
+from ..user_messages import is_remembered, show, title_chosen
 from .progress import cancellable_progress
 
 MINUTES = 5.0
@@ -53,7 +52,6 @@ class ModelCalibration:
         server: LanguageServer,
         tasks: BackgroundTasks,
         calibrators: Calibrators,
-        show: Callable[[types.MessageType, str], None],
         live: Callable[[], LiveModel],
         settings: Callable[[], LiveSettings],
         roots: Callable[[], Roots],
@@ -61,8 +59,8 @@ class ModelCalibration:
         chooses_models: Callable[[], bool],
         asks_for_trust: Callable[[], bool],
     ) -> None:
-        """show: shows the user a message. live, settings, roots: what is in use now. chooses_models: whether CHOOSE_MODEL is understood."""
-        self._server, self._tasks, self._calibrators, self._show = server, tasks, calibrators, show
+        """live, settings, roots: what is in use now. chooses_models: whether CHOOSE_MODEL is understood."""
+        self._server, self._tasks, self._calibrators = server, tasks, calibrators
         self._live, self._settings, self._roots, self._is_neovim = live, settings, roots, is_neovim
         self._chooses_models, self._asks_for_trust = chooses_models, asks_for_trust
         self._process, self._is_running = CommandProcess(), False
@@ -135,7 +133,7 @@ class ModelCalibration:
         # The name of a model comes from its file, and must not write the question.
         words = escaped_line(found.name)
         if self._is_neovim():
-            self._show(types.MessageType.Info, f"no numbers for {words} yet: :Assay calibrate")
+            show(self._server, f"no numbers for {words} yet: :Assay calibrate")
             await self._remember(found.id, None)
         elif self._can_ask():
             await self._ask(found.id, words)
@@ -145,8 +143,8 @@ class ModelCalibration:
             return
         await self._remember(embedded, None)
         if not self._chooses_models():
-            self._show(types.MessageType.Info, f"{_SMALL}: {':Assay model' if self._is_neovim() else 'assay model get'}")
-        elif await self._answer(f"Assay comes with a small model: {_SMALL}.", (_CHOOSE,)) == _CHOOSE:
+            show(self._server, f"{_SMALL}: {':Assay model' if self._is_neovim() else 'assay model get'}")
+        elif await title_chosen(self._server, f"Assay comes with a small model: {_SMALL}.", (_CHOOSE,)) == _CHOOSE:
             self._server.protocol.notify(CHOOSE_MODEL, {})
 
     def _can_ask(self) -> bool:
@@ -155,33 +153,19 @@ class ModelCalibration:
 
     async def _ask(self, model: str, name: str) -> None:
         message = f"Assay: no numbers for {name} yet: calibrate now (about {MINUTES:g} minutes, in the background)?"
-        title = await self._answer(message, (_LATER, _NOW, _NEVER))
+        title = await title_chosen(self._server, message, (_LATER, _NOW, _NEVER))
         # Closed, or calibrated without a result, it is asked again later, too, and not at each start.
         await self._remember(model, None if title == _NEVER else datetime.now(UTC) + _ASK_AGAIN_AFTER)
         if title == _NOW:
             await self._run_and_tell()
 
-    async def _answer(self, message: str, titles: Sequence[str]) -> str | None:
-        """The title that the user chose; None for none, and from a client that can't ask."""
-        actions = [types.MessageActionItem(title) for title in titles]
-        try:
-            answer = await self._server.window_show_message_request_async(
-                types.ShowMessageRequestParams(types.MessageType.Info, message, actions)
-            )
-        except JsonRpcException:
-            return None
-        return getattr(answer, "title", None)
-
     async def _remember(self, model: str, until: datetime | None) -> None:
-        try:
-            await asyncio.to_thread(decline, model, until)
-        except OSError as error:
-            self._show(types.MessageType.Warning, f"your answer can't be remembered: {error.filename}: {error.strerror}")
+        await is_remembered(self._server, lambda: decline(model, until))
 
     async def _run_and_tell(self) -> None:
         try:
             answer = await self.run(MINUTES)
         except CannotCalibrate as error:
-            self._show(types.MessageType.Warning, f"no calibrators were fitted: {error}")
+            show(self._server, f"no calibrators were fitted: {error}", types.MessageType.Warning)
         else:
-            self._show(types.MessageType.Info, str(answer["said"]))
+            show(self._server, str(answer["said"]))

@@ -9,18 +9,70 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from lsprotocol import types
-from pygls.exceptions import JsonRpcException, JsonRpcInternalError, JsonRpcInvalidParams
+from pygls.exceptions import JsonRpcInternalError, JsonRpcInvalidParams
 
 from ...calibration.found_models import entries_of, next_step
 from ...inference.embedded_model import EMBEDDED_NAME
-from ..confidence.calibration_process import CommandProcess, from_anywhere
-from ..confidence.child_process import ChildProcessFailed, json_from
+from ..confidence.child_process import ChildProcessFailed, CommandProcess, from_anywhere, json_from
 from ..language_server import AssayServer
 from ..model.model_list import models_here
 from ..model.process import ModelUnavailable
-from ..protocol.pygls_protocol import fields_of
-from .progress import cancellable_progress
+from ..protocol.pygls_protocol import fields_of, request_failed, token_of
+from .model_calibration import MINUTES, CannotCalibrate
+from .progress import cancellable_progress, shown_progress
+
+CALIBRATE_MODEL = "assay/calibrateModel"
+MAX_MINUTES = 240.0
+
+
+async def calibrate_model(ls: AssayServer, params: Any) -> dict[str, Any]:
+    """`assay/calibrateModel` {minutes?, project?}: docs/formats.md. Cancelling it ends the work, and what was asked is kept.
+
+    Raises JsonRpcInvalidParams, and JsonRpcException where no calibrators can be fitted.
+    """
+    fields = fields_of(params)
+    minutes, project = fields.get("minutes", MINUTES), fields.get("project", False)
+    if isinstance(minutes, bool) or not isinstance(minutes, int | float) or not 0 < minutes <= MAX_MINUTES:
+        raise JsonRpcInvalidParams(f'{CALIBRATE_MODEL}: "minutes" is a number above 0, up to {MAX_MINUTES:g}')
+    if not isinstance(project, bool):
+        raise JsonRpcInvalidParams(f'{CALIBRATE_MODEL}: "project" is true or false')
+    try:
+        return await ls.model_calibration.run(minutes, project=project, token=token_of(params))
+    except CannotCalibrate as error:
+        raise request_failed(f"no calibrators were fitted: {error}") from error
+
+
+RECALIBRATE = "assay/recalibrate"
+
+RECALIBRATING = ("-m", "assay", "logs", "recalibrate", "--json", "--log")
+
+
+async def recalibrate(ls: AssayServer, params: Any) -> dict[str, Any]:
+    """`assay/recalibrate`. Raises JsonRpcException if it is running already, if nothing is logged, and if it fails."""
+    path = ls.events.path
+    if path is None:
+        raise request_failed(f"{RECALIBRATE}: nothing is logged (assay.log.events), so there is nothing to fit to")
+    if ls.recalibrating:
+        raise request_failed(f"{RECALIBRATE}: it is running already")
+    ls.recalibrating = True
+    try:
+        return await _recalibrated(ls, path, token_of(params))
+    except ChildProcessFailed as error:
+        raise request_failed(f"{RECALIBRATE}: {error}") from error
+    finally:
+        ls.recalibrating = False
+
+
+async def _recalibrated(ls: AssayServer, path: Path, token: str | int | None) -> dict[str, Any]:
+    end, message = await shown_progress(ls, "recalibrate", "fitting calibrators to your log", token), "not recalibrated"
+    try:
+        answer = await json_from(*RECALIBRATING, str(path))
+        written = len(answer["written"])
+        message = f"{written} calibrator{'s' * (written != 1)} written, {len(answer['refused'])} refused"
+        return {name: answer[name] for name in ("written", "refused")}
+    finally:
+        end(message)
+
 
 MODELS = "assay/models"
 MODELS_TO_GET = "assay/modelsToGet"
@@ -58,15 +110,15 @@ async def get_model(ls: AssayServer, params: Any) -> dict[str, Any]:
     Raises JsonRpcInvalidParams, and JsonRpcException where the model can't be had.
     """
     fields = fields_of(params)
-    name, accepts, token = fields.get("name"), fields.get("acceptLicence", False), fields.get("workDoneToken")
+    name, accepts = fields.get("name"), fields.get("acceptLicence", False)
     if not isinstance(name, str) or not isinstance(accepts, bool):
         raise JsonRpcInvalidParams(f'{GET_MODEL}: "name" is a text, "acceptLicence" is true or false')
     arguments = ["model", "get", "--json", *(["--yes"] if accepts else []), "--", name]
-    async with cancellable_progress(ls, "download", f"downloading {name}", token if isinstance(token, str | int) else None) as tell:
+    async with cancellable_progress(ls, "download", f"downloading {name}", token_of(params)) as tell:
         try:
             return await CommandProcess().run(arguments, Path(Path.home().anchor), tell)
         except ChildProcessFailed as error:
-            raise JsonRpcException(str(error), types.LSPErrorCodes.RequestFailed.value) from error
+            raise request_failed(str(error)) from error
 
 
 async def check_model(ls: AssayServer, params: Any) -> dict[str, Any]:

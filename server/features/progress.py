@@ -39,22 +39,32 @@ def log_line(server: LanguageServer, message: str) -> None:
     server.window_log_message(types.LogMessageParams(types.MessageType.Info, f"Assay: {message}"))
 
 
+async def shown_progress(
+    server: LanguageServer, work: str, message: str, token: str | int | None = None, *, or_logged: bool = False
+) -> Callable[[str], None]:
+    """Show that some work runs. Gives the function that says as what it ended.
+
+    token: the client's; None for one of the server's own. or_logged: where the editor shows no progress, its log says it.
+    """
+    shown = await progress_token(server, work) if token is None else token
+    if shown is not None:
+        server.work_done_progress.begin(shown, types.WorkDoneProgressBegin(title="Assay", message=message))
+        return lambda end: server.work_done_progress.end(shown, types.WorkDoneProgressEnd(message=end))
+    if not or_logged:
+        return lambda _: None
+    log_line(server, message)
+    return lambda end: log_line(server, end)
+
+
 async def report_loading(server: LanguageServer, live: LiveModel, is_current: Callable[[LiveModel], bool]) -> None:
     """Report the loading of a model until it is loaded or has failed. is_current: whether it is still the model in use."""
-    token = await progress_token(server, "model")
-    if token is None:
-        log_line(server, "loading the model")
-    else:
-        server.work_done_progress.begin(token, types.WorkDoneProgressBegin(title="Assay", message="loading the model"))
+    end = await shown_progress(server, "model", "loading the model", or_logged=True)
     try:
         loaded = await live.loaded()
         message = f"{loaded.fingerprint.name} is loaded ({loaded.load_ms / 1e3:.1f} s)"
     except ModelUnavailable as error:
         message = f"no suggestions: {error}" if is_current(live) else "another model is loaded in its place"
-    if token is None:
-        log_line(server, message)
-    else:
-        server.work_done_progress.end(token, types.WorkDoneProgressEnd(message=message))
+    end(message)
 
 
 @asynccontextmanager

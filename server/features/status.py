@@ -3,23 +3,65 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
 from ...calibration.effective_status import REFUTED, effective_status
 from ..confidence.calibrators import Calibrators
-from ..confidence.dial_report import LABEL
+from ..confidence.confidence_report import LABEL
 from ..confidence.drift_watch import DriftWatch, in_use
 from ..confidence.stops import Stops
 from ..model.live import LiveModel
 from ..model.read_projects import ReadProjects
-from ..requests.counts import RequestCounts
+from ..requests.request_ending import RequestCounts
 from ..requests.requests import Requests
 from ..settings.settings import LiveSettings
 from ..tracking.event_writer import EventWriter
-from ..verification.acceptances import AcceptedTests
-from .event_loop_latency import EventLoopLatency
+from ..verification.verifications import AcceptedTests
 from .pause import Pause
+
+_PERIOD_S = 0.001
+_MAX_BEATS = 100_000
+
+
+class EventLoopLatency:
+    """Measures by a heartbeat of 1 ms: how late each beat is, and the CPU time of the loop's thread since the last one.
+
+    A beat is late for one of two causes. Either our own code held the loop: the CPU time is an upper bound of that. Or the machine's
+    processors were busy elsewhere.
+    """
+
+    def __init__(self) -> None:
+        """Begin to measure. Needs a running event loop."""
+        self._late_ms: list[float] = []
+        self._worst_work_ms = 0.0
+        self._task = asyncio.create_task(self._beat())
+
+    def take(self) -> dict[str, float | int]:
+        """Give what was measured since the last call: {beats, p99_ms, worst_ms, worst_work_ms}.
+
+        p99_ms, worst_ms: of the lateness; worst_work_ms: the most CPU time between two beats.
+        """
+        late, self._late_ms = sorted(self._late_ms), []
+        worst_work, self._worst_work_ms = self._worst_work_ms, 0.0
+        if not late:
+            return {"beats": 0, "p99_ms": 0.0, "worst_ms": 0.0, "worst_work_ms": 0.0}
+        return {"beats": len(late), "p99_ms": late[int(0.99 * (len(late) - 1))], "worst_ms": late[-1], "worst_work_ms": worst_work}
+
+    def stop(self) -> None:
+        """End the heartbeat."""
+        self._task.cancel()
+
+    async def _beat(self) -> None:
+        while True:
+            due = time.perf_counter() + _PERIOD_S
+            work = time.thread_time()
+            await asyncio.sleep(_PERIOD_S)
+            self._worst_work_ms = max(self._worst_work_ms, (time.thread_time() - work) * 1e3)
+            if len(self._late_ms) < _MAX_BEATS:
+                self._late_ms.append(max(0.0, time.perf_counter() - due) * 1e3)
+
 
 STATUS_CHANGED = "$/assay/didChangeStatus"
 # Work that takes less long is not reported.

@@ -6,17 +6,15 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
-from lsprotocol import types
-from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
 from ...calibration.control_characters import escaped_line
 from ...calibration.project_folder import PROJECT_FOLDER
 from ...calibration.trust import remember
 from ..background_tasks import BackgroundTasks
+from ..user_messages import is_remembered, title_chosen
 
 TRUST_GRANTED = "assay/didGrantWorkspaceTrust"
-# The safe one first: where answers have numbers, a key that was meant for the text chooses that.
 _NO = "Don't use them"
 _YES = "Use them"
 
@@ -24,9 +22,9 @@ _YES = "Use them"
 class TrustQuestions:
     """Asks the user of one project after the other, of each once. Nothing waits for the answers."""
 
-    def __init__(self, server: LanguageServer, tasks: BackgroundTasks, warn: Callable[[str], None], on_answer: Callable[[], None]) -> None:
-        """warn: shows the user a message; on_answer: called when an answer was remembered."""
-        self._server, self._tasks, self._warn, self._on_answer = server, tasks, warn, on_answer
+    def __init__(self, server: LanguageServer, tasks: BackgroundTasks, on_answer: Callable[[], None]) -> None:
+        """on_answer: called when an answer was remembered."""
+        self._server, self._tasks, self._on_answer = server, tasks, on_answer
         self._asked: set[Path] = set()
         self._may_ask = asyncio.Event()
         self._turn = asyncio.Lock()
@@ -54,19 +52,9 @@ class TrustQuestions:
             f"Assay: the project {name} has calibrators of its own ({PROJECT_FOLDER.as_posix()}). They decide what probability you see "
             "for its files. Use them only if you trust whoever made them."
         )
-        actions = [types.MessageActionItem(_NO), types.MessageActionItem(_YES)]
         async with self._turn:
-            try:
-                answer = await self._server.window_show_message_request_async(
-                    types.ShowMessageRequestParams(types.MessageType.Info, message, actions)
-                )
-            except JsonRpcException:  # a client that can't ask
-                return
-            title = getattr(answer, "title", None)
+            title = await title_chosen(self._server, message, (_NO, _YES))
             if title not in (_NO, _YES):
                 return
-            try:
-                await asyncio.to_thread(remember, project, trusted=title == _YES)
-            except OSError as error:
-                self._warn(f"your answer can't be remembered: {error.filename}: {error.strerror}")
+            await is_remembered(self._server, lambda: remember(project, trusted=title == _YES))
         self._on_answer()

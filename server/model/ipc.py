@@ -17,23 +17,17 @@ from __future__ import annotations
 import json
 import os
 import sys
-from dataclasses import asdict, fields
 from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 import msgspec
 
 from ...inference.completion.prompt import Surroundings
 from ...inference.completion.settings import Settings
-from ...inference.model import Fingerprint, Generation, Source, StopReason, Timings, Token
 
 if TYPE_CHECKING:
-    from ..repairs.request import RepairRequest
     from ..requests.request import GenerationRequest
 
 HEADER_BYTES = 4
-_MEMORY = ("scope", "before", "after", "root", "path")
-_REPAIR = ("text", "first", "end", "language", "encoding", "most", "max_ms", "message", "instruct")
-_SETTINGS = tuple(field.name for field in fields(Settings))
 
 
 def frame(message: dict[str, Any]) -> bytes:
@@ -66,92 +60,15 @@ def parse(body: bytes) -> dict[str, Any]:
 def model_part(request: GenerationRequest) -> dict[str, Any]:
     """What of a request the model's process needs, as `arguments_of` reads it."""
     place = request.place
-    return {
-        "prefix": place.prefix,
-        "suffix": place.suffix,
-        "kind": place.kind,
-        "language": place.language,
-        "settings": settings_part(request.settings),
-        "surroundings": surroundings_part(request.surroundings),
-        "memory": {name: getattr(request.memory, name) for name in _MEMORY},
-        "max_ms": request.max_ms,
-        "count": request.count,
-    }
-
-
-def repair_part(request: RepairRequest) -> dict[str, Any]:
-    """What of a request for repairs, or for surprising tokens, the model's process needs."""
-    return {
-        **{name: getattr(request, name) for name in _REPAIR},
-        "settings": settings_part(request.settings),
-        "surroundings": surroundings_part(request.surroundings),
-        "memory": {name: getattr(request.memory, name) for name in ("scope", "root", "path")},
-    }
-
-
-def settings_part(settings: Settings) -> dict[str, Any]:
-    """As `settings_of` reads it."""
-    return {name: getattr(settings, name) for name in _SETTINGS}
-
-
-def settings_of(data: dict[str, Any]) -> Settings:
-    """The inverse of `settings_part`."""
-    return Settings(**data)
-
-
-def surroundings_part(around: Surroundings) -> dict[str, Any]:
-    """As `surroundings_of` reads it."""
-    return {"head": around.head, "path": around.path, "extra": around.extra}
-
-
-def surroundings_of(data: dict[str, Any]) -> Surroundings:
-    """The inverse of `surroundings_part`."""
-    return Surroundings(data["head"], data["path"], tuple((path, text) for path, text in data["extra"]))
+    parts = {name: msgspec.to_builtins(getattr(request, name)) for name in ("settings", "surroundings", "memory", "max_ms", "count")}
+    return {"prefix": place.prefix, "suffix": place.suffix, "kind": place.kind, "language": place.language, **parts}
 
 
 def arguments_of(data: dict[str, Any]) -> dict[str, Any]:
     """The arguments of `complete_several`, but for the memory, which is made of what `model_part` says of it."""
     data = {name: value for name, value in data.items() if name != "memory"}
-    return {**data, "settings": settings_of(data["settings"]), "surroundings": surroundings_of(data["surroundings"])}
-
-
-def generation_to_json(generation: Generation) -> dict[str, Any]:
-    """A generation as JSON: a token's bytes are hexadecimal, for they need not be whole characters."""
-    return {
-        "text": generation.text,
-        "tokens": [[t.id, t.text.hex(), t.logprob, t.best_other_logprob, t.entropy, t.shares] for t in generation.tokens],
-        "stopped_by": generation.stopped_by.value,
-        "timings": asdict(generation.timings),
-        "sources": [[source.path, source.line, source.part] for source in generation.sources],
-        "memory": generation.memory,
-        "parses": generation.parses,
-    }
-
-
-def generation_from_json(data: dict[str, Any]) -> Generation:
-    """The inverse of `generation_to_json`."""
-    return Generation(
-        text=data["text"],
-        tokens=tuple(
-            Token(number, bytes.fromhex(text), logprob, best_other, entropy, tuple(shares))
-            for number, text, logprob, best_other, entropy, shares in data["tokens"]
-        ),
-        stopped_by=StopReason(data["stopped_by"]),
-        timings=Timings(**data["timings"]),
-        sources=tuple(Source(path, line, part) for path, line, part in data["sources"]),
-        memory=data["memory"],
-        parses=data["parses"],
-    )
-
-
-def fingerprint_to_json(fingerprint: Fingerprint) -> dict[str, Any]:
-    """Every field of a fingerprint."""
-    return asdict(fingerprint)
-
-
-def fingerprint_from_json(data: dict[str, Any]) -> Fingerprint:
-    """The inverse of `fingerprint_to_json`."""
-    return Fingerprint(**data)
+    read = {"settings": Settings(**data["settings"]), "surroundings": msgspec.convert(data["surroundings"], Surroundings)}
+    return {**data, **read}
 
 
 def take_stdio() -> tuple[BinaryIO, BinaryIO]:

@@ -13,14 +13,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import msgspec
+
 from ...inference.completion.prompt_size import PromptSize, SizeChoice, settings_of
 from ...inference.completion.settings import Settings
 from ...inference.model import Fingerprint, Generation, Layout
 from ...inference.opening import ModelChoice
 from ...suggestion.complete import OnText
-from ..repairs.request import RepairRequest
-from ..requests.request import GenerationRequest
-from .ipc import HEADER_BYTES, fingerprint_from_json, frame, generation_from_json, model_part, parse, repair_part
+from ..requests.request import GenerationRequest, RepairRequest
+from .ipc import HEADER_BYTES, frame, model_part, parse
 from .read_projects import ReadProjects
 
 State = Literal["loading", "ready", "failed", "closed"]
@@ -141,7 +142,7 @@ class ModelProcess:
         ModelRequestFailed.
         """
         message = {"op": "complete", "asked": model_part(request), "tell": on_text is not None}
-        return tuple(map(generation_from_json, await self._ask_in_turn(message, request.max_ms, on_text)))
+        return msgspec.convert(await self._ask_in_turn(message, request.max_ms, on_text), tuple[Generation, ...])
 
     async def context(self, request: GenerationRequest) -> dict[str, Any]:
         """What the model would be shown, as `context_json`. Raises what `complete` raises."""
@@ -166,7 +167,7 @@ class ModelProcess:
         await self.loaded()
         self.repairing += 1
         try:
-            return await self._ask({"op": op, "asked": repair_part(request)}, on_text, request.max_ms / 1e3 + _HUNG_S)
+            return await self._ask({"op": op, "asked": msgspec.to_builtins(request)}, on_text, request.max_ms / 1e3 + _HUNG_S)
         finally:
             self.repairing -= 1
 
@@ -280,8 +281,7 @@ class ModelProcess:
             self._hang_up()
             return
         self._again_at = math.inf
-        fingerprint = fingerprint_from_json(data.pop("fingerprint"))
-        self._loaded = LoadedModel(fingerprint, **data)
+        self._loaded = msgspec.convert(data, LoadedModel)
         self._enter("ready", "")
 
     async def _ask(self, message: dict[str, Any], on_text: OnText | None = None, limit_s: float | None = None) -> Any:

@@ -16,8 +16,10 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+import msgspec
+
 from .followed_project import FollowedProjects
-from .ipc import arguments_of, fingerprint_to_json, frame, generation_to_json, read_frame, settings_of, surroundings_of, take_stdio
+from .ipc import arguments_of, frame, read_frame, take_stdio
 
 if TYPE_CHECKING:
     from ...inference.project_memory.memory import Memory
@@ -161,12 +163,11 @@ class _Host:
 
     def _info(self) -> dict[str, Any]:
         from ...inference.completion.prompt_size import size_for
-        from ...suggestion.memory.memories import memory_fingerprint
-        from ...suggestion.memory.scope import DEFAULT_SCOPE
+        from ...suggestion.memory.memories import DEFAULT_SCOPE, memory_fingerprint
 
         model = self._loaded()
         return {
-            "fingerprint": fingerprint_to_json(model.fingerprint),
+            "fingerprint": msgspec.to_builtins(model.fingerprint),
             "layout": model.layout,
             "heals": model.capabilities.heals,
             "files": model.capabilities.files,
@@ -204,7 +205,8 @@ class _Host:
             )
         finally:
             self._projects.idle.set()
-        return [generation_to_json(generation) for generation in generations]
+        answer: list[dict[str, Any]] = msgspec.to_builtins(list(generations))
+        return answer
 
     def _repair(self, request: dict[str, Any]) -> dict[str, Any]:
         from .worker_repairs import repairs_of
@@ -230,6 +232,8 @@ class _Host:
 
     def _asking(self, request: dict[str, Any]) -> Asking:
         """The model, as completions have it."""
+        from ...inference.completion.prompt import Surroundings
+        from ...inference.completion.settings import Settings
         from ...suggestion.repair.asking import Asking
 
         asked, number = request["asked"], request["id"]
@@ -240,8 +244,8 @@ class _Host:
 
         return Asking(
             self._loaded(),
-            settings_of(asked["settings"]),
-            surroundings_of(asked["surroundings"]),
+            msgspec.convert(asked["settings"], Settings),
+            msgspec.convert(asked["surroundings"], Surroundings),
             lambda before, after: self._remembered(before, after, asked["memory"]),
             is_over,
         )

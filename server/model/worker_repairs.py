@@ -23,8 +23,7 @@ from ...inference.opening import ModelChoice, open_asker
 from ...inference.stopping.cancel_or_timeout import make_stop_check
 from ...suggestion.repair.asking import Asking, never
 from ...suggestion.repair.propose import MAX_SUSPECTS, proposals
-from ...suggestion.repair.repairs import Repairs
-from ...suggestion.repair.request import Failure, request_for
+from ...suggestion.repair.request import Failure, Repairs, request_for
 from ...suggestion.repair.surprise import surprise_at, with_alternatives
 
 Written = TypeVar("Written")
@@ -151,7 +150,7 @@ def patient(asking: Asking, others: Others) -> Asking:
 def repairs_of(
     asked: dict[str, Any], asking: Asking, others: Others, instructed: Instructed, tell: Callable[[str], None]
 ) -> dict[str, Any]:
-    """The repairs that are asked for (`repair_part`), as JSON: the last of `proposals`. tell: told in words what was found so far."""
+    """The repairs that are asked for (`RepairRequest`), as JSON: the last of `proposals`. tell: told in words what was found so far."""
     check = make_stop_check(asking.is_over, asked["max_ms"], time.perf_counter())
     asker, trouble = _asker(asked["instruct"], instructed, others, lambda: check() is not None)
     request = request_for(

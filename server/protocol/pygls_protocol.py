@@ -352,6 +352,17 @@ def fields_of(params: Any) -> dict[str, Any]:
     return fields if isinstance(fields, dict) else {}
 
 
+def token_of(params: Any) -> str | int | None:
+    """The token under which the client shows progress, if such params have one."""
+    token = fields_of(params).get("workDoneToken")
+    return token if isinstance(token, str | int) else None
+
+
+def request_failed(reason: str) -> JsonRpcException:
+    """The error of a request that was right, and came to nothing."""
+    return JsonRpcException(reason, types.LSPErrorCodes.RequestFailed.value)
+
+
 def _decoded(body: bytes) -> Any:
     """The JSON of a message. Raises JsonRpcParseError, also for what Python can't read, or can't walk through."""
     try:

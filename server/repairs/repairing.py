@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
@@ -13,22 +12,55 @@ from typing import Any
 
 import msgspec
 
-from ...calibration.log.events import OtherSuggestion, RequestEnded, hash_of
+from ...calibration.log.events import RequestEnded, hash_of
 from ...calibration.plain_number import plain
+from ...calibration.registry import Purpose, Registry
+from ...calibration.samples import Event
 from ...inference.model import StopReason
 from ...suggestion.positions import Position, Range
-from ...suggestion.repair.confidence import TASK
-from ...suggestion.repair.repairs import Repair, Repairs
+from ...suggestion.repair.confidence import TASK, prompt_of, with_confidence
+from ...suggestion.repair.request import Repair, Repairs
+from ...suggestion.repair.sources.registry import SOURCES
 from ..confidence.calibrators import Calibrators
 from ..model.live import LiveModel
 from ..model.process import LoadedModel, ModelProcessDied, ModelRequestFailed, ModelUnavailable
-from ..requests.request_ending import Ending, Outcome, Source, Spent, logged_confidence, logged_measures
+from ..requests.request import RepairRequest
+from ..requests.request_ending import Ending, Source, Spent, ended, logged_text, other
 from ..requests.scheduler import Superseded
 from ..settings.settings import LiveSettings
-from .confidence import judged
 from .found import Found, FoundRepairs
 from .lines import Lines
-from .request import RepairRequest
+
+# A repair is for code that is wrong, and what is right is what its tests say.
+EVENT: Event = "tests_pass"
+
+
+def judged(
+    repairs: Repairs,
+    registry: Registry,
+    *,
+    model: str,
+    line_prompt: str,
+    language: str,
+    file: Path | None,
+    project: Path | None,
+    settings: LiveSettings,
+) -> Repairs:
+    """With their confidence, the likeliest first, but behind what mends a file that does not parse.
+
+    model, line_prompt: the ids of the model and of how it is asked for a line. file: the document's. project: that of the calibrators.
+    """
+    asked = [source.name for source in SOURCES if source.name not in repairs.not_asked]
+    own = project is not None and (file is None or file.is_relative_to(project))
+    return with_confidence(
+        repairs,
+        Purpose(model, prompt_of(line_prompt, asked), EVENT, TASK, language, file),
+        registry,
+        project=project.name if project is not None and own else None,
+        boundaries=settings.bands,
+        show_refuted=settings.show_refuted,
+    )
+
 
 # What the answer of the model's process may take beyond the model's time: it may be reading a long prompt, or completing what is typed.
 _GRACE_S = 5.0
@@ -202,28 +234,27 @@ class RepairRequests:
     ) -> None:
         model, prompt = names or (None, None)
         first = found[0].suggestion if found else None
-        outcome = Outcome(
-            ending,
-            id=uuid.uuid4().hex[:12] if first is None else first.id,
-            document=hash_of(asked.lines.uri),
-            project="" if asked.root is None else hash_of(asked.root.as_uri()),
-            language=asked.request.language,
-            trigger="invoked",
-            kind=TASK,
-            spent=Spent((time.perf_counter() - began) * 1e3),
-            task=TASK,
-            source=None if first is None else source,
-            reason=reason,
-            propensity=None if first is None else 1.0,
-            confidence=None if first is None else first.confidence,
-            measures={} if first is None else first.measures,
-            model=model,
-            prompt=prompt,
-            text_sha256="" if first is None else _sha256(first.text),
-            characters=0 if first is None else len(first.text),
-            others=tuple(_other(repair, rank) for rank, repair in enumerate(found[1:], 2)),
+        more: dict[str, Any] = {"id": uuid.uuid4().hex[:12]}
+        if first is not None:
+            others = tuple(other(repair.suggestion, rank) for rank, repair in enumerate(found[1:], 2))
+            more = {"id": first.id, "source": source, "propensity": 1.0, "confidence": first.confidence, "measures": first.measures}
+            more |= {"others": others, **logged_text(first.text)}
+        self._log(
+            ended(
+                ending,
+                Spent((time.perf_counter() - began) * 1e3),
+                document=hash_of(asked.lines.uri),
+                project="" if asked.root is None else hash_of(asked.root.as_uri()),
+                language=asked.request.language,
+                trigger="invoked",
+                kind=TASK,
+                task=TASK,
+                reason=reason,
+                model=model,
+                prompt=prompt,
+                **more,
+            )
         )
-        self._log(outcome.as_event())
 
 
 def _nothing(found: Found) -> Ending:
@@ -245,19 +276,3 @@ def _moved(repair: Repair, above: int) -> Repair:
     start, end = repair.suggestion.range.start, repair.suggestion.range.end
     place = Range(Position(start.line - above, start.character), Position(end.line - above, end.character))
     return replace(repair, suggestion=replace(repair.suggestion, range=place))
-
-
-def _other(repair: Repair, rank: int) -> OtherSuggestion:
-    suggestion = repair.suggestion
-    return OtherSuggestion(
-        id=suggestion.id,
-        confidence=logged_confidence(suggestion.confidence),
-        measures=logged_measures(suggestion.measures),
-        rank=rank,
-        text_sha256=_sha256(suggestion.text),
-        characters=len(suggestion.text),
-    )
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

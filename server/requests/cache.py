@@ -10,7 +10,7 @@ from itertools import islice
 
 from ...inference.completion.task import Kind
 from ...inference.model import Generation, StopReason
-from ...suggestion.remaining_between import MAX_BEHIND, gained, rest_of
+from ...suggestion.remainder import MAX_BEHIND, gained, rest_of
 from .request import GenerationResult
 
 # Characters before and behind a place that must be as they were. An edited line changes what the embedded model writes at 37 % of places

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import time
 import uuid
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...calibration.log.events import OtherSuggestion, hash_of
+from ...calibration.log.events import RequestEnded, hash_of
 from ...calibration.registry import Purpose
 from ...inference.completion.task import task_of
 from ...suggestion.suggestion import Suggestion
 from .policy import Decision
 from .request import GenerationRequest, GenerationResult
-from .request_ending import Ending, Outcome, Spent, logged_confidence, logged_measures
+from .request_ending import Ending, Spent, ended, logged_text, other
 
 
 class OngoingRequest:
@@ -25,8 +24,8 @@ class OngoingRequest:
     known.
     """
 
-    def __init__(self, request: GenerationRequest, add: Callable[[Outcome], None]) -> None:
-        """add: takes the outcome."""
+    def __init__(self, request: GenerationRequest, add: Callable[[RequestEnded, str | None], None]) -> None:
+        """add: takes what is logged, and the id of the showing that it belongs to, if any."""
         self.limit = asyncio.timeout(None)
         self.awaited = "the model had nothing ready"
         self.purpose: Purpose | None = None
@@ -53,37 +52,37 @@ class OngoingRequest:
         self.end(
             Ending.PRODUCED if decision.shown else Ending.HIDDEN,
             decision.reason,
+            showing,
             id=suggestion.id,
             propensity=decision.propensity,
             confidence=suggestion.confidence,
             measures=suggestion.measures,
             rank=rank,
-            showing=showing,
-            text_sha256=_sha256(suggestion.text),
-            characters=len(suggestion.text),
-            others=tuple(_other(*other) for other in others),
+            others=tuple(other(*each) for each in others),
+            **logged_text(suggestion.text),
         )
 
-    def end(self, ending: Ending, reason: str = "", **more: Any) -> tuple[()]:
+    def end(self, ending: Ending, reason: str = "", showing: str | None = None, **more: Any) -> tuple[()]:
         """Log the request's end; gives what is shown where nothing is."""
         request, result, purpose = self._request, self._result, self.purpose
         self._add(
-            Outcome(
+            ended(
                 ending,
+                self._spent(),
                 **{"id": uuid.uuid4().hex[:12], **more},
                 document=hash_of(request.uri),
                 project="" if request.root is None else hash_of(request.root.as_uri()),
                 language=request.place.language,
                 trigger="invoked" if request.invoked else "automatic",
                 kind=request.place.kind if result is None else result.kind,
-                spent=self._spent(),
                 task=None if result is None else task_of(request.place.prefix, request.place.suffix, result.kind),
                 source=None if result is None else result.source,
                 reason=reason,
                 model=None if purpose is None else purpose.model,
                 prompt=None if purpose is None else purpose.prompt,
                 tokens=0 if result is None else result.tokens,
-            )
+            ),
+            showing,
         )
         return ()
 
@@ -96,18 +95,3 @@ class OngoingRequest:
             return Spent(total, self._waited_ms, queued)
         timings = result.generations[0].timings
         return Spent(total, self._waited_ms, queued, timings.prompt_ms, timings.generate_ms)
-
-
-def _other(suggestion: Suggestion, rank: int) -> OtherSuggestion:
-    return OtherSuggestion(
-        id=suggestion.id,
-        confidence=logged_confidence(suggestion.confidence),
-        measures=logged_measures(suggestion.measures),
-        rank=rank,
-        text_sha256=_sha256(suggestion.text),
-        characters=len(suggestion.text),
-    )
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

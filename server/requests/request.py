@@ -10,8 +10,9 @@ from ...inference.completion.prompt import Surroundings
 from ...inference.completion.settings import Settings
 from ...inference.completion.task import Kind
 from ...inference.model import Generation, StopReason
-from ...suggestion.memory.scope import Scope
-from ...suggestion.place import Place
+from ...suggestion.memory.memories import Scope
+from ...suggestion.positions import Encoding
+from ...suggestion.suggestion import Place
 from .request_ending import Source
 
 
@@ -106,3 +107,26 @@ class GenerationResult:
     def was_cut_off(self) -> bool:
         """Whether a generation ended because its time was over or nobody wanted it, and not by itself or by a budget."""
         return any(generation.stopped_by in (StopReason.TIME, StopReason.CANCELLED) for generation in self.generations)
+
+
+@dataclass(frozen=True, slots=True)
+class RepairRequest:
+    """lines[first:end] of a text are to be repaired, or it is asked how much they surprise.
+
+    text: the document's, unsaved; of a notebook's cell that of all cells of its language. encoding: what the columns of ranges count.
+    most: how many repairs are given. max_ms: of the model's work. message: what another tool says is wrong there, empty where none does.
+    instruct: the address of an instruct model, empty for none. memory: its scope, root and path; the texts that it reads are in `text`.
+    """
+
+    text: str
+    first: int
+    end: int
+    language: str
+    encoding: Encoding
+    most: int
+    max_ms: float
+    message: str = ""
+    instruct: str = ""
+    surroundings: Surroundings = field(default_factory=Surroundings)
+    settings: Settings = field(default_factory=Settings)
+    memory: ReadAlong = field(default_factory=ReadAlong)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections import Counter, deque
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import Literal
+from typing import Any, Literal
 
 from ...calibration.confidence import Confidence
 from ...calibration.log.events import OtherSuggestion, RequestEnded
+from ...suggestion.suggestion import Suggestion
 
-Trigger = Literal["automatic", "invoked"]
 # Where the text came from: what was suggested before, a generation of its own, or one that ran already and still fitted.
 Source = Literal["memory", "model", "running"]
 
@@ -42,80 +44,47 @@ class Spent:
     generate: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """One request's end; `as_event` is what is logged of it.
+def ended(
+    ending: Ending,
+    spent: Spent,
+    *,
+    propensity: float | None = None,
+    confidence: Confidence | None = None,
+    measures: Mapping[str, float] | None = None,
+    **known: Any,
+) -> RequestEnded:
+    """What is logged of one request's end. known: the other fields of `RequestEnded`.
 
-    id: the suggestion's where there is one. document: `hash_of` its URI, project: of that of its workspace folder, empty where it has none.
-    kind: what was asked for. task: as `task_of`, None where it was not come to. source: None where no text came from anywhere. reason: for
-    people, empty where there is none to give; made of our own sentences, never of code. propensity: `Decision.propensity`, for what was
-    shown or hidden. model, prompt: fingerprint ids. rank: as `Drawn`. text_sha256, characters: of the suggestion's text, empty and 0 where
-    there is none. others: the suggestions that came with it.
-    showing: the id of the one it belongs to, None where nothing is shown. tokens: sampled for this request, 0 from memory.
-    Raises ValueError where a suggestion was shown or hidden without a confidence, a source and a propensity that allow it, and for a
-    propensity where nothing was decided: an estimate from the log stands on these.
+    A reason is made of our own sentences, never of code. propensity: `Decision.propensity`, for what was shown or hidden. Raises ValueError
+    where a suggestion was shown or hidden without a confidence, a source and a propensity that allow it, and for a propensity where nothing
+    was decided: an estimate from the log stands on these.
     """
+    if ending not in _DECIDED:
+        if propensity is not None:
+            raise ValueError(f"{ending}: nothing was shown or hidden, so there is no propensity")
+    elif confidence is None or known.get("source") is None or propensity is None:
+        raise ValueError(f"{ending}: a suggestion has a confidence, a source and a propensity")
+    elif not (0 < propensity <= 1 if ending is Ending.PRODUCED else 0 <= propensity < 1):
+        raise ValueError(f"{ending}: can't be with a propensity of {propensity}")
+    return RequestEnded(
+        outcome=ending.value,
+        propensity=propensity,
+        confidence=logged_confidence(confidence),
+        measures=logged_measures(measures or {}),
+        timings_ms={name: round(value, 3) for name, value in asdict(spent).items()},
+        **known,
+    )
 
-    ending: Ending
-    id: str
-    document: str
-    language: str
-    trigger: Trigger
-    kind: str
-    spent: Spent
-    task: str | None = None
-    source: Source | None = None
-    reason: str = ""
-    propensity: float | None = None
-    confidence: Confidence | None = None
-    measures: Mapping[str, float] = field(default_factory=dict)
-    model: str | None = None
-    prompt: str | None = None
-    project: str = ""
-    rank: int = 1
-    text_sha256: str = ""
-    characters: int = 0
-    others: tuple[OtherSuggestion, ...] = ()
-    showing: str | None = None
-    tokens: int = 0
 
-    def __post_init__(self) -> None:
-        """See the class."""
-        if self.ending not in _DECIDED:
-            if self.propensity is not None:
-                raise ValueError(f"{self.ending}: nothing was shown or hidden, so there is no propensity")
-            return
-        if self.confidence is None or self.source is None or self.propensity is None:
-            raise ValueError(f"{self.ending}: a suggestion has a confidence, a source and a propensity")
-        possible = 0 < self.propensity <= 1 if self.ending is Ending.PRODUCED else 0 <= self.propensity < 1
-        if not possible:
-            raise ValueError(f"{self.ending}: can't be with a propensity of {self.propensity}")
+def logged_text(text: str) -> dict[str, Any]:
+    """What is logged of a suggestion's text, by the names of the events."""
+    return {"text_sha256": hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(), "characters": len(text)}
 
-    def as_event(self) -> RequestEnded:
-        """What is logged: see `logged_confidence` and `logged_measures`."""
-        return RequestEnded(
-            id=self.id,
-            outcome=self.ending.value,
-            reason=self.reason,
-            document=self.document,
-            project=self.project,
-            language=self.language,
-            trigger=self.trigger,
-            kind=self.kind,
-            task=self.task,
-            source=self.source,
-            propensity=self.propensity,
-            confidence=logged_confidence(self.confidence),
-            measures=logged_measures(self.measures),
-            model=self.model,
-            prompt=self.prompt,
-            rank=self.rank,
-            text_sha256=self.text_sha256,
-            characters=self.characters,
-            others=self.others,
-            tokens=self.tokens,
-            timings_ms={name: round(value, 3) for name, value in asdict(self.spent).items()},
-        )
+
+def other(suggestion: Suggestion, rank: int) -> OtherSuggestion:
+    """What is logged of a suggestion that came with the first one."""
+    confidence, measures = logged_confidence(suggestion.confidence), logged_measures(suggestion.measures)
+    return OtherSuggestion(id=suggestion.id, confidence=confidence, measures=measures, rank=rank, **logged_text(suggestion.text))
 
 
 def logged_confidence(confidence: Confidence | None) -> dict[str, str | float | None] | None:
@@ -126,3 +95,39 @@ def logged_confidence(confidence: Confidence | None) -> dict[str, str | float | 
 def logged_measures(measures: Mapping[str, float]) -> dict[str, float]:
     """Those that are finite: JSON has no other numbers."""
     return {name: value for name, value in measures.items() if math.isfinite(value)}
+
+
+# Outcomes whose times are known.
+_LATEST = 1000
+
+
+class RequestCounts:
+    """How requests ended since the start."""
+
+    def __init__(self, latest: int = _LATEST) -> None:
+        """latest: how many outcomes are timed."""
+        self._shown_ms: deque[float | None] = deque(maxlen=latest)
+        self._counts: Counter[Ending] = Counter()
+
+    def add(self, event: RequestEnded) -> None:
+        """Note one outcome."""
+        ending = Ending(event.outcome)
+        self._shown_ms.append(event.timings_ms["total"] if ending is Ending.PRODUCED else None)
+        self._counts[ending] += 1
+
+    def summary(self) -> dict[str, Any]:
+        """For `assay/status`: {outcomes, shown_ms}.
+
+        outcomes: how many of each since the start. shown_ms: how long the suggestions among the latest took, from the request until they
+        were shown: n, p50 and p95, null where there are none.
+        """
+        totals = [total for total in self._shown_ms if total is not None]
+        return {
+            "outcomes": {ending.value: self._counts[ending] for ending in Ending},
+            "shown_ms": {"n": len(totals), "p50": percentile(totals, 0.5), "p95": percentile(totals, 0.95)},
+        }
+
+
+def percentile(values: Sequence[float], share: float) -> float | None:
+    """The smallest of the values that at least this share of them does not exceed (nearest rank); None where there are none."""
+    return sorted(values)[max(0, math.ceil(share * len(values)) - 1)] if values else None

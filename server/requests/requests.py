@@ -15,28 +15,26 @@ from itertools import islice
 from statistics import median_low
 
 from ...calibration.control_characters import unseen_in
+from ...calibration.log.events import RequestEnded
 from ...calibration.measures.agreement import SINGLE_DRAW, distinct
 from ...calibration.registry import Purpose, choose, explain_choice
 from ...suggestion.kind import kind_at
-from ...suggestion.place import Place
 from ...suggestion.positions import Position, Range
 from ...suggestion.suggest import prompt_mismatch, purpose_at, suggestion_of
-from ...suggestion.suggestion import Suggestion
+from ...suggestion.suggestion import Place, Suggestion
 from ..confidence.calibrators import Calibrators
 from ..confidence.explanation import Explanation, Seen, SeenBefore, explanation, seen_in
 from ..model.live import LiveModel
 from ..model.process import LoadedModel, ModelProcessDied, ModelRequestFailed, ModelUnavailable
 from ..settings.settings import LiveSettings
 from ..tracking.event_writer import EventWriter
-from .counts import RequestCounts
 from .debounce import Recent, after, delay_ms
-from .given import Given, GivenSuggestions
-from .hidden import HiddenGenerations, identity_of
+from .given import Given, GivenSuggestions, HiddenGenerations, identity_of
 from .ongoing import OngoingRequest
 from .policy import decide, draw_of
 from .refusal import Rules, document_refusal, place_refusal
 from .request import GenerationRequest, GenerationResult
-from .request_ending import Ending, Outcome
+from .request_ending import Ending, RequestCounts
 from .scheduler import Superseded
 
 # How many different generations are prepared for the next keystroke, the one that is shown included.
@@ -337,9 +335,9 @@ class Requests:
         automatic = settings.automatic or request.menu
         return Rules(automatic, settings.in_comments, settings.in_strings, settings.disabled_languages, self._paused_until())
 
-    def _add(self, outcome: Outcome) -> None:
-        self._counts.add(outcome)
-        self._events.add(outcome.as_event(), outcome.showing)
+    def _add(self, event: RequestEnded, showing: str | None) -> None:
+        self._counts.add(event)
+        self._events.add(event, showing)
 
 
 def _nowhere(uri: str, invoked: bool) -> GenerationRequest:

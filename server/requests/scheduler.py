@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 
 from ...inference.model import Generation
-from ...suggestion.remaining_between import MAX_BEHIND, gained, rest_of
+from ...suggestion.remainder import MAX_BEHIND, gained, rest_of
 from .request import GenerationRequest, GenerationResult, Priority
 
 # Between an editor's cancel and its next request, which may still fit: one message at least, and what the editor waits by itself.

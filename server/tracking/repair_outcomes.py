@@ -13,7 +13,7 @@ from typing import Literal
 
 from ...calibration.log.events import By, ShowingEnded, ShowingEnding, ShowingSeen
 from ...suggestion.positions import Position
-from ...suggestion.repair.repairs import Repair
+from ...suggestion.repair.request import Repair
 from ..documents.documents import Document
 from .anchors import Anchor
 from .logged_outcomes import EndedShowing, Fact, ShowingEvent

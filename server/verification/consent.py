@@ -7,15 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
-from lsprotocol import types
-from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
 from ...calibration.control_characters import escaped_line
 from ...calibration.trust import TESTS, remember, remembered
 from ..background_tasks import BackgroundTasks
+from ..user_messages import is_remembered, title_chosen
 
-# The safe one first: where answers have numbers, a key that was meant for the text chooses that.
 _NO = "Don't run them"
 _YES = "Run them"
 # Ask now and wait for the answer, also where the question was closed before; now, but only once; or once, without waiting.
@@ -27,11 +25,9 @@ _CLOSED = "you have not said yet that Assay may run the tests of this project"
 class Consent:
     """Asks the user about one project after the other."""
 
-    def __init__(
-        self, server: LanguageServer, tasks: BackgroundTasks, trusted: Callable[[], bool | None], warn: Callable[[str], None]
-    ) -> None:
-        """trusted: what the editor says of the workspace, None where it says nothing. warn: shows the user a message."""
-        self._server, self._tasks, self._trusted, self._warn = server, tasks, trusted, warn
+    def __init__(self, server: LanguageServer, tasks: BackgroundTasks, trusted: Callable[[], bool | None]) -> None:
+        """trusted: what the editor says of the workspace, None where it says nothing."""
+        self._server, self._tasks, self._trusted = server, tasks, trusted
         self._asked: set[Path] = set()
         self._open: set[Path] = set()
         self._turn = asyncio.Lock()
@@ -81,15 +77,10 @@ class Consent:
         # The name of a folder must not write the question.
         name = escaped_line(str(project))
         message = f"Assay: may Assay run the tests of {name}, to verify repairs? They run in a sandbox, on a copy of the project."
-        actions = [types.MessageActionItem(_NO), types.MessageActionItem(_YES)]
-        try:
-            answer = await self._server.window_show_message_request_async(
-                types.ShowMessageRequestParams(types.MessageType.Info, message, actions)
-            )
-        except JsonRpcException:  # a client that can't ask
+        title = await title_chosen(self._server, message, (_NO, _YES))
+        if title is None:
             return remembered(project, TESTS).why_not
         self._open.discard(project)
-        title = getattr(answer, "title", None)
         if title not in (_NO, _YES):
             return _CLOSED
         await self.answer(project, allowed=title == _YES)
@@ -97,9 +88,4 @@ class Consent:
 
     async def answer(self, project: Path, *, allowed: bool) -> bool:
         """Remember what the user says of a project. Gives whether that could be done; where not, the user is told."""
-        try:
-            await asyncio.to_thread(lambda: remember(project, trusted=allowed, about=TESTS))
-        except OSError as error:
-            self._warn(f"your answer can't be remembered: {error.filename}: {error.strerror}")
-            return False
-        return True
+        return await is_remembered(self._server, lambda: remember(project, trusted=allowed, about=TESTS))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ...inference.completion.task import start_of_line
-from ...inference.stopping.dedent import indentation
+from ...inference.stopping.rules import indentation
 from ...inference.stopping.statements import code_only
 from ..cursor import Cursor
 

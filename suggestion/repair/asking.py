@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ...inference.completion.prompt import Surroundings
-from ...inference.completion.sampling import GREEDY, Sampling
-from ...inference.completion.settings import Settings
+from ...inference.completion.settings import GREEDY, Sampling, Settings
 from ...inference.completion.task import Kind
 from ...inference.errors import ContextTooLong, NotReplayable, Unavailable
 from ...inference.model import Cancel, Generation, Model, StopReason

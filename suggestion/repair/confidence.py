@@ -19,8 +19,7 @@ from ...calibration.fitting.shrinkage import Level
 from ...calibration.measures.agreement import Drawn
 from ...calibration.registry import Purpose, Registry, choose, explain_choice
 from ...calibration.samples import Event
-from .repairs import Repairs
-from .request import Request
+from .request import Repairs, Request
 from .sources.registry import SOURCES, Source
 
 TASK = "repair"

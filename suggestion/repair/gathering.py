@@ -2,27 +2,197 @@
 
 from __future__ import annotations
 
+import math
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
+from typing import TypeVar
 
 from ...analysis.morphisms.text_edits import changed_span
 from ...calibration.confidence import uncalibrated
+from ...calibration.control_characters import unseen_in
 from ...calibration.measures.agreement import log_sum
 from ...calibration.measures.registry import measures_of
 from ...calibration.samples import Event
+from ...inference.model import Generation, Token
 from ...inference.stopping.cancel_or_timeout import StopCheck
+from ..cursor import Cursor
+from ..cut.steps import unless_it_repeats_lines
 from ..positions import Encoding, Position, Range, column_at
 from ..suggestion import Suggestion
-from .candidate import Candidate, Change, Lines, edit_size
-from .filters import Seen, is_kept
-from .order import Order, in_turns
+from .asking import Asking
+from .candidate import Candidate, Change, Lines, around, edit_size, indent_of
 from .parsing import Parsing, prose_in
-from .repairs import Repair
-from .request import Request
-from .score import Score, Scores
+from .request import Repair, Request
 from .sources.registry import Source
-from .surprise import LineSurprise, surprise_within
+from .surprise import LineSurprise, surprise_within, total_logprob
+
+T = TypeVar("T")
+Order = Callable[[Mapping[str, float]], float]
+
+# A round figure; anything between a half and two orders about as well.
+NATS_PER_CHARACTER = 1.0
+
+
+def by_gain(measures: Mapping[str, float]) -> float:
+    """By how much likelier the model finds the new lines than the old; what it can't say of comes last."""
+    return measures.get("logprob_gain", -math.inf)
+
+
+def by_gain_and_size(measures: Mapping[str, float]) -> float:
+    """The same as a noisy channel has it: a bug is a slip, so that what changes less may gain less (Kernighan, Church & Gale 1990)."""
+    return by_gain(measures) - NATS_PER_CHARACTER * measures["edit_size"]
+
+
+def in_turns(first: Sequence[T], second: Sequence[T]) -> Iterator[T]:
+    """The best of two rankings in turns, each item once.
+
+    The model finds its own texts likelier than any other, so that a common order would put them before those of rules. What it gives and
+    what a rule gives are right for different bugs.
+    """
+    given = set[int]()
+    for pair in zip_longest(first, second):
+        for item in pair:
+            if item is not None and id(item) not in given:
+                given.add(id(item))
+                yield item
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """old_logprob: of the lines that stand there. new: the generation that wrote the new ones, of one line after the other."""
+
+    old_logprob: float
+    new: Generation
+
+    @property
+    def gain(self) -> float:
+        """log p of the new lines minus that of the old ones."""
+        return total_logprob(self.new) - self.old_logprob
+
+
+@dataclass(slots=True)
+class Scores:
+    """Scores the changes of one file; remembers what the model said of the old lines."""
+
+    asking: Asking
+    lines: Lines
+    _old: dict[tuple[int, int, int, bool], float | None] = field(default_factory=dict)
+
+    def of(self, change: Change) -> Score | None:
+        """The score of a change; None where the model can't say. Raises ModelError."""
+        old = self.lines[change.first : change.end]
+        column, _, _ = changed_span(indent_of(old[0]), indent_of(change.new[0]))
+        # A line that a completion would have ended earlier has no end that counts, and then no other has.
+        for ends in (True, False):
+            before, new = self._of_old(change, column, ends), self._of(change.first, change.end, change.new, column, ends)
+            if before is not None and new is not None and math.isfinite(total_logprob(new)):
+                return Score(before, new)
+        return None
+
+    def _of_old(self, change: Change, column: int, ends: bool) -> float | None:
+        key = (change.first, change.end, column, ends)
+        if key not in self._old:
+            said = self._of(change.first, change.end, self.lines[change.first : change.end], column, ends)
+            self._old[key] = None if said is None else total_logprob(said)
+        return self._old[key]
+
+    def _of(self, first: int, end: int, new: Lines, column: int, ends: bool) -> Generation | None:
+        """log p of lines, each given those before it, from a column of the first one on."""
+        before, after = around(self.lines, first, end)
+        tokens: list[Token] = []
+        said = None
+        for number, line in enumerate(new):
+            start = 0 if number else column
+            said = self.asking.given(before + line[:start], after, line[start:].rstrip(), ends=ends)
+            if said is None:
+                return None
+            tokens += said.tokens
+            before += line + "\n"
+        return None if said is None else replace(said, text="\n".join(new)[column:], tokens=tuple(tokens))
+
+
+# What a line of comment begins with, in most languages.
+_COMMENTS = ("#", "//", "--", "/*", "*")
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A file that is changed. prose: the lines that may change and have no code (`parsing.prose_in`)."""
+
+    lines: Lines
+    parsing: Parsing
+    prose: frozenset[int] = frozenset()
+
+
+Filter = Callable[[Change, Seen], bool]
+
+
+def changes_something(change: Change, seen: Seen) -> bool:
+    """Not what stands there."""
+    return change.new != seen.lines[change.first : change.end]
+
+
+def changes_code(change: Change, seen: Seen) -> bool:
+    """Not white space or comments alone."""
+    says_the_same = seen.parsing.says_the_same(change)
+    if says_the_same is not None:
+        return not says_the_same
+    old = seen.lines[change.first : change.end]
+    # Where a file of Python does not parse, how far a line is indented may be what is wrong.
+    same = _with_indentation if seen.parsing.indents else _without_space
+    return [same(line) for line in _code(old)] != [same(line) for line in _code(change.new)]
+
+
+def breaks_nothing(change: Change, seen: Seen) -> bool:
+    """Not a mistake of syntax where there was none."""
+    return not seen.parsing.breaks(change)
+
+
+def leaves_prose_alone(change: Change, seen: Seen) -> bool:
+    """Not what a comment, a docstring or a text of several lines says: nothing can check what it makes of that."""
+    return all(seen.lines[number] in change.new for number in range(change.first, change.end) if number in seen.prose)
+
+
+def repeats_no_neighbour(change: Change, seen: Seen) -> bool:
+    """Not the lines again that stand right above or below."""
+    before, after = around(seen.lines, change.first, change.end)
+    return unless_it_repeats_lines("\n".join(change.new), Cursor(before, after)) is not None
+
+
+def hides_nothing(change: Change, seen: Seen) -> bool:
+    """Not with a character that is not seen, unless the file has it there."""
+    return not unseen_in("\n".join(change.new), "\n".join(seen.lines[change.first : change.end]))
+
+
+# The cheapest first.
+FILTERS: tuple[Filter, ...] = (
+    changes_something,
+    leaves_prose_alone,
+    hides_nothing,
+    repeats_no_neighbour,
+    breaks_nothing,
+    changes_code,
+)
+
+
+def is_kept(change: Change, seen: Seen) -> bool:
+    """Whether no filter drops a change."""
+    return all(keeps(change, seen) for keeps in FILTERS)
+
+
+def _code(lines: Lines) -> list[str]:
+    return [line for line in lines if line.strip() and not line.lstrip().startswith(_COMMENTS)]
+
+
+def _with_indentation(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())] + _without_space(line)
+
+
+def _without_space(line: str) -> str:
+    return "".join(line.split())
+
 
 # As long as nobody asks for it (`confidence.with_confidence`).
 _UNCALIBRATED = "its probability was not asked for"

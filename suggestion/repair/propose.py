@@ -11,11 +11,9 @@ from ...inference.model import Cancel, StopReason
 from ...inference.stopping.cancel_or_timeout import make_stop_check
 from ..positions import Encoding
 from .asking import MAX_CHARACTERS
-from .gathering import Gathering
-from .order import Order, by_gain_and_size
+from .gathering import Gathering, Order, by_gain_and_size
 from .parsing import parsing_of, why_none
-from .repairs import Repairs
-from .request import Request
+from .request import Repairs, Request
 from .sources.registry import SOURCES, Source
 from .surprise import surprise_at
 

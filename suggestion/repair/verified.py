@@ -11,7 +11,7 @@ from ...inference.model import Cancel, StopReason
 from ...inference.stopping.cancel_or_timeout import make_stop_check
 from ..positions import content, split_lines
 from ..suggestion import Suggestion
-from .repairs import Repair
+from .request import Repair
 
 if TYPE_CHECKING:
     from ...analysis.oracle.comparison import ComparedTest, Comparison

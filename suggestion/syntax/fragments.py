@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...inference.completion.task import start_of_line
-from ...inference.stopping.dedent import indentation
+from ...inference.stopping.rules import indentation
 from ...inference.stopping.statements import code_only
 from ..cursor import Cursor
 

@@ -21,8 +21,7 @@ from assay.calibration.monitoring.drift import alarm, start, tolerance_of, watch
 from assay.calibration.registry import Choice, Entry, Purpose, choose, explain_choice, registry_of
 from assay.calibration.report.report import report, summary
 from assay.cli.calibrate.show import show
-from assay.server.confidence.confidence_report import tasks_json
-from assay.server.confidence.dial_report import evidence_json
+from assay.server.confidence.confidence_report import evidence_json, tasks_json
 
 Path_ = tuple[str | int, ...]
 NUMBERS = (0, 1, -1, 0.5, -0.5, 2, 1e-320, 1e308, -1e308, 10**400, -(10**400), 2**63)

@@ -15,7 +15,7 @@ from assay.calibration.confidence import uncalibrated
 from assay.cli.repair import verified_json
 from assay.cli.repair_tests import verdict_lines
 from assay.suggestion.positions import Position, Range
-from assay.suggestion.repair.repairs import Repair
+from assay.suggestion.repair.request import Repair
 from assay.suggestion.repair.verified import Verification, Verified
 from assay.suggestion.suggestion import Suggestion
 

@@ -1,13 +1,19 @@
 """A file's hash is computed once, written down where that took long, and never believed of a file that has changed."""
 
 import hashlib
+import inspect
 import os
 from pathlib import Path
 
 import pytest
 
 from assay.inference import file_hash
+from assay.inference.backends import BACKENDS, LLAMA_CPP, SERVER, TRANSFORMERS, Backend
 from assay.inference.file_hash import file_sha256, known_sha256
+from assay.inference.hf.model import HFModel
+from assay.inference.llamacpp.model import LlamaModel
+from assay.inference.opening import FLAGS, ModelChoice, ModelOptions
+from assay.inference.remote.model import RemoteModel
 
 
 @pytest.fixture(autouse=True)
@@ -61,3 +67,30 @@ def test_a_hash_is_given_where_it_can_not_be_written_down(tmp_path: Path, cache:
     cache.write_text("a file where the folder would be", encoding="ascii")
     assert file_sha256(large(tmp_path)) == hashlib.sha256(b"a" * 1000).hexdigest()
     assert known_sha256(tmp_path / "nothing") == ""
+
+
+@pytest.mark.parametrize(
+    ("where", "backend"),
+    [
+        (None, LLAMA_CPP),
+        ("model.gguf", LLAMA_CPP),
+        ("http://127.0.0.1:8080", SERVER),
+        ("HTTPS://models.example/v1", SERVER),
+        ("https.gguf", LLAMA_CPP),
+    ],
+)
+def test_an_address_is_a_servers_and_a_file_llama_cpps(where: str | None, backend: Backend) -> None:
+    assert ModelChoice(where).backend is backend
+
+
+def test_a_folder_is_for_transformers(tmp_path: Path) -> None:
+    assert ModelChoice(str(tmp_path)).backend is TRANSFORMERS
+
+
+def test_every_option_belongs_to_a_backend_whose_model_takes_it() -> None:
+    renamed = {("server", "n_ctx"): "context_length", ("server", "server_model"): "model", ("server", "key_files"): "key"}
+    for backend, model in ((LLAMA_CPP, LlamaModel), (TRANSFORMERS, HFModel), (SERVER, RemoteModel)):
+        parameters = inspect.signature(model).parameters
+        for option in backend.options:
+            assert renamed.get((backend.name, option), option) in parameters, (backend.name, option)
+    assert set().union(*(backend.options for backend in BACKENDS)) == set(ModelOptions.__annotations__) == set(FLAGS)

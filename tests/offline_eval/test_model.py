@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from assay.inference.completion.sampling import GREEDY, Sampling
+from assay.inference.completion.settings import GREEDY, Sampling
 from assay.inference.opening import ModelChoice
 from assay.inference.project_memory.weights import SHIPPED
 from assay.offline_eval.errors import UsageError
 from assay.offline_eval.model import Changed, model_of, opened_on_one_thread
-from assay.suggestion.memory.weights import own_weights
+from assay.suggestion.memory.memories import own_weights
 
 
 def test_a_workers_transformers_model_is_run_by_one_thread(tmp_path: Path) -> None:

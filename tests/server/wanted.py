@@ -6,8 +6,8 @@ from typing import Any
 
 from assay.inference.completion.task import Kind
 from assay.server.requests.request import GenerationRequest
-from assay.suggestion.place import Place
 from assay.suggestion.positions import Position, Range
+from assay.suggestion.suggestion import Place
 
 AT = Range(Position(0, 0), Position(0, 0))
 

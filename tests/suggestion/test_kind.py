@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+from pathlib import Path, PureWindowsPath
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.suggestion.kind import _FAMILIES, Kind, kind_at
+from assay.suggestion.secrets import is_secret_path
+from assay.suggestion.stopping_rule import block_indent, function_indent
 
 LANGUAGES = [*_FAMILIES, "plaintext"]
 PIECES = [
@@ -155,3 +159,81 @@ def test_a_prefix_that_is_cut_inside_a_docstring_does_not_turn_code_into_a_strin
     prefix = 'docstring.\n    """\n\ndef g(x):\n    if x:\n        '
     assert kind_at(prefix, "", "python", cut=True) == "block"
     assert kind_at(prefix, "", "python") == "line"
+
+
+@pytest.mark.parametrize(
+    ("prefix", "columns"),
+    [
+        ("", 0),
+        ("x = 1", 0),
+        ("def f():\n    ", 4),
+        ("def f():\n    x = 1\n    y", 4),
+        ("def f():\n", 1),
+        ("def f():", 1),
+        ("def f():  # why\n", 1),
+        ("    if x:\n\n", 5),
+        ("    if x:\n        ", 8),
+        ("\tx", 8),
+        ("def f():\n    return 1\n", 0),
+    ],
+)
+def test_a_block_is_as_deep_as_its_line_and_deeper_than_what_opens_it(prefix: str, columns: int) -> None:
+    assert block_indent(prefix) == columns
+
+
+@pytest.mark.parametrize(
+    ("prefix", "columns"),
+    [
+        ("def f():\n    ", 1),
+        ("class A:\n    def f(self):\n        if x:\n            ", 5),
+        ("class A:\n    async def f(\n        self,\n    ) -> int:\n        for x in y:\n            z\n            ", 5),
+        ("def f():\n    x = 1\n\ny = ", 0),
+        ("if x:\n    y\n    ", 4),
+        ("def f(a, ", 1),
+        ("    pub(crate) async fn f() {\n        ", 5),
+        ("def f():\n    def g():\n        pass\n    ", 1),
+        ("def f():\n    # function of x\n    if x:\n        ", 1),
+        ("", 0),
+    ],
+)
+def test_a_function_is_as_deep_as_its_body_wherever_in_it_the_cursor_stands(prefix: str, columns: int) -> None:
+    assert function_indent(prefix) == columns
+
+
+def names_in(table: str) -> list[str]:
+    return table.strip().replace("\n", "|").split("|")
+
+
+SECRET = names_in("""
+.env|app/.env.production|deploy/production.env|.ENV|home/.ssh/config|keys/id_rsa|keys/id_ed25519_work|tls/server.PEM|tls/server.key
+.netrc|.pgpass|.npmrc|.pypirc|kubeconfig.yaml|.kube/config|.aws/credentials|credentials.json|config/secrets.yml|config/secrets.py
+passwords.kdbx|infra/prod.tfvars|.git-credentials|config/master.key|my-service-account.p12|site/wp-config.php|site/wp-config.php.bak
+site/wp-config.php~|LocalSettings.php|worker/.dev.vars|.dev.vars.staging|rclone.conf|.config/rclone/anything
+/srv/.config/gcloud/configurations/config_default|Library/Application Support/doctl/config.yaml|token.json|NuGet.Config|auth.json
+config/database.yml|.vscode/sftp.json|.idea/WebServers.xml|deploy_rsa|etc/shadow|app-firebase-adminsdk-x1.json|serviceAccountKey.json
+server.key.old|host.keytab|wg0.conf
+""")
+OPEN = names_in("""
+server/environment.py|secretary.py|src/key.py|keyboard.ts|.env.example|secrets.sample.yml.template|id_rsa.pub|pem.go
+docs/credentials/index.md|.github/workflows/test.yml|tests/test_env.py|site/wp-config-sample.php|site/config.php|src/token.py
+src/auth.py|app/settings.py|shadow.css|src/keystore.py|main.tf|rclone/backend/s3/s3.go|app/gcloud/client.py|doctl/commands/apps.go
+design/tokens.json|notes.bak
+""")
+
+
+@pytest.mark.parametrize("path", SECRET)
+def test_a_file_that_holds_secrets_is_known_by_its_name(path: str) -> None:
+    assert is_secret_path(path)
+    assert is_secret_path(Path(path))
+
+
+@pytest.mark.parametrize("path", ["", *OPEN])
+def test_other_files_are_not_held_back(path: str) -> None:
+    assert not is_secret_path(path)
+
+
+def test_a_path_of_windows_is_read_as_one() -> None:
+    assert is_secret_path("C:\\Users\\me\\.ssh\\config")
+    assert is_secret_path("C:\\Users\\me\\AppData\\Roaming\\gcloud\\access_tokens")
+    assert is_secret_path(PureWindowsPath("C:\\app\\.env"))
+    assert not is_secret_path("C:\\app\\main.py")

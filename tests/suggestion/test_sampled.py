@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.inference.completion.sampling import GREEDY, Sampling
+from assay.inference.completion.settings import GREEDY, Sampling
 from assay.inference.hf.model import HFModel
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Generation

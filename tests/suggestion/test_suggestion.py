@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,11 +24,9 @@ from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Generation, StopReason, Timings, Token
 from assay.inference.opening import open_model
 from assay.server.documents.documents import Document
-from assay.server.model.ipc import generation_from_json, generation_to_json
-from assay.suggestion.place import Place
 from assay.suggestion.positions import Position, Range, position_at
 from assay.suggestion.suggest import suggest_at, suggestion_of
-from assay.suggestion.suggestion import Suggestion
+from assay.suggestion.suggestion import Place, Suggestion
 from assay.suggestion.window import window
 
 from ..server.client import client_of
@@ -135,7 +134,7 @@ def test_a_generation_behind_shifted_tokens_has_no_number(calibrator: Calibrator
 )
 def test_a_generation_survives_the_way_between_the_processes(text: str, tokens: list[Token], reason: StopReason) -> None:
     made = Generation(text, tuple(tokens), reason, Timings(0.1, math.pi, 3, 2))
-    assert generation_from_json(generation_to_json(made)) == made
+    assert msgspec.convert(msgspec.to_builtins(made), Generation) == made
 
 
 def test_the_engine_suggests_in_process_at_an_offset(answering_gguf: Path) -> None:

@@ -9,8 +9,7 @@ from functools import partial
 from typing import Literal, get_args
 
 from ....analysis.corpora.benchmarks import Language
-from ....inference.asking.asker import Message
-from ....inference.asking.reading import last_block
+from ....inference.asking.asker import Message, last_block
 from ...asked_model import prompt_beside
 from .placing.header import NEUTRAL, Header, renamed
 from .placing.registry import LANGUAGES, NAMES

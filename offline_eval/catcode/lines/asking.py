@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypedDict
 
 from ....calibration.measures.registry import measures_of
-from ....inference.completion.sampling import GREEDY
+from ....inference.completion.settings import GREEDY
 from ...answers import Answer
 from ...asked_line import OpenModel
 from ...calibration.draw import EVENT, drawn_at

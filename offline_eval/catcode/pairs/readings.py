@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ....inference.asking.reading import last_block
+from ....inference.asking.asker import last_block
 from ...counterfeit.problems.readings import p_of_first
 
 # One word, perhaps with marks around it, or with a reason behind a full stop or on a line of its own.

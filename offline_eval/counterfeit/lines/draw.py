@@ -9,7 +9,7 @@ from typing import Any
 
 from ....analysis.python.lines import Gap
 from ....calibration.samples import Event
-from ....inference.completion.sampling import Sampling
+from ....inference.completion.settings import Sampling
 from ....inference.completion.task import Task
 from ...answers import AnsweredItem, Generated
 from ...asked_line import OpenModel

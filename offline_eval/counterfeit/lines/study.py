@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from ....inference.completion.sampling import Sampling
+from ....inference.completion.settings import Sampling
 from ....inference.completion.task import Task
 from ...asked_line import Asking
 from ...errors import UsageError

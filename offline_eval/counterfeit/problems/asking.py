@@ -9,8 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
-from ....inference.asking.asker import Asker, Message, Said
-from ....inference.asking.reading import alternatives_behind
+from ....inference.asking.asker import Asker, Message, Said, alternatives_behind
 from ...asked_model import prompt_beside
 from ...recorded.answers import RecordedAnswer
 from ...recorded.answers import Step as RecordedStep

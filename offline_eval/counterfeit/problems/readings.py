@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Hashable, Iterable, Sequence
 from functools import lru_cache
 
-from ....inference.asking.reading import last_block
+from ....inference.asking.asker import last_block
 from ...sets.literals import literal
 
 _FENCE = re.compile(r"```[a-zA-Z0-9]*\n(.*?)```", re.DOTALL)

@@ -13,7 +13,7 @@ from ....analysis.bugs.injection import inject
 from ....analysis.morphisms.morphism import Refused
 from ....analysis.oracle.oracle import Oracle
 from ....analysis.python.lines import UnreadableSource
-from ....inference.completion.sampling import Sampling
+from ....inference.completion.settings import Sampling
 from ...asked_line import OpenModel
 from ...counterfeit.classes import Outcomes, class_of
 from ...counterfeit.lines.draw import gap_id, seed_of

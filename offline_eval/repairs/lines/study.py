@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypedDict
 
-from ....inference.completion.sampling import Sampling
+from ....inference.completion.settings import Sampling
 from ....suggestion.repair.confidence import RANKS, prompt_of
 from ...asked_line import Asking
 from ...counterfeit.lines.label import LABELS, MAX_TEXT_S, profiled

@@ -10,9 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from ....inference.asking.asker import Message
+from ....inference.asking.asker import Message, last_block
 from ....inference.asking.prompts import PromptFile, load_prompt
-from ....inference.asking.reading import last_block
 
 Arm = Literal["description", "baseline", "direct"]
 Kind = Literal["code", "edit"]

@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from ....inference.asking.asker import Message
+from ....inference.asking.asker import Message, last_block
 from ....inference.asking.prompts import PromptFile, load_prompt
-from ....inference.asking.reading import last_block
 from ..candidate import Candidate, change_of, indent_of
 from ..request import Failure, Request
 

@@ -14,10 +14,8 @@ from typing import Any
 
 import pytest
 
-from assay.inference.asking import retry
-from assay.inference.asking.asker import Alternative, Message
+from assay.inference.asking.asker import Alternative, Message, alternatives_behind, last_block
 from assay.inference.asking.chat import ChatAsker
-from assay.inference.asking.reading import alternatives_behind, last_block
 from assay.inference.errors import (
     SERVER_FAILURES,
     AccessRefused,
@@ -46,7 +44,7 @@ QUICK = Timeouts(connect=1.0, silence=1.0, total=5.0, retry=0.05, load=0.5)
 @pytest.fixture(autouse=True)
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever asks again asks soon."""
-    monkeypatch.setattr(retry, "_FIRST_PAUSE_S", 0.01)
+    monkeypatch.setattr("assay.inference.asking.asker._FIRST_PAUSE_S", 0.01)
 
 
 def open_chat(address: str, patience_s: float = 0.2, **options: Any) -> ChatAsker:

@@ -11,9 +11,8 @@ from llama_server import EXACT, HOW_TO_BUILD, is_built, running
 from tiny_gguf import TinyModel, scripted, write_tiny_gguf
 from tiny_models import open_exact
 
-from assay.inference.asking.asker import Message
+from assay.inference.asking.asker import Message, alternatives_behind, last_block
 from assay.inference.asking.chat import ChatAsker
-from assay.inference.asking.reading import alternatives_behind, last_block
 from assay.inference.errors import SERVER_FAILURES, RequestRefused
 from assay.inference.model import StopReason
 from assay.inference.opening import ModelChoice, open_asker

@@ -18,8 +18,7 @@ from tiny_models import open_exact
 from tokenizers import Tokenizer
 
 from assay.inference.asking import render
-from assay.inference.asking.asker import Asker, Message
-from assay.inference.asking.reading import alternatives_behind
+from assay.inference.asking.asker import Asker, Message, alternatives_behind
 from assay.inference.asking.template import ChatTemplate
 from assay.inference.chat_format import ChatFormat
 from assay.inference.errors import ContextTooLong, NoChat

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tiny_gguf import scripted, write_tiny_gguf
 from tiny_hf import write_tiny_hf
 from tiny_models import OpenTiny, open_exact
 
-from assay.inference.asking.asker import Message, Said
+from assay.inference.asking.asker import (
+    Alternative,
+    Message,
+    Said,
+    SaidToken,
+    alternatives_behind,
+    closed,
+    last_block,
+    tokens_of,
+    whole_characters,
+)
 from assay.inference.asking.prompts import load_prompt
-from assay.inference.asking.reading import alternatives_behind, last_block
 from assay.inference.asking.text import TextAsker, as_text
+from assay.inference.errors import BadPromptFile
 from assay.inference.hf.model import HFModel
 from assay.inference.model import StopReason
 from assay.inference.remote.model import RemoteModel
@@ -122,3 +135,124 @@ def test_a_server_without_log_probabilities_answers_all_the_same() -> None:
         (said,) = asker.say([Message("user", "x"), Message("assistant", "=")], stop=["\n"], max_tokens=9, top_logprobs=2)
     assert (said.text, said.logprobs) == ("=abc", None)
     assert not any(math.isnan(token.logprob) for token in said.tokens)
+
+
+def test_the_last_complete_block_counts() -> None:
+    assert last_block("[ANSWER]Correct[/ANSWER] or [ANSWER]\n Incorrect\n[/ANSWER]", "ANSWER") == "Incorrect"
+    assert last_block("[ANSWER]Correct[/ANSWER] and then [ANSWER]Inco", "ANSWER") == "Correct"
+    assert last_block("[ANSWER] I mean [ANSWER]Correct[/ANSWER]", "ANSWER") == "Correct"
+    assert last_block("[ANSWER]a[/ANSWER] b[/ANSWER]", "ANSWER") == "a"
+    assert last_block("[/ANSWER]a[ANSWER]", "ANSWER") is None
+    assert last_block("[ANSWER]a[/THOUGHT]", "ANSWER") is None
+    assert last_block("[A.B]x[/A.B] [AxB]y[/AxB]", "A.B") == "x"
+
+
+@given(st.text("ab[/] \nAN", max_size=20), st.text("ab \n", max_size=10), st.text("xy[/ \n", max_size=10))
+def test_a_block_is_found_again_wherever_it_stands(before: str, inside: str, behind: str) -> None:
+    assert last_block(f"{before}[AN]{inside}[/AN]{behind}", "AN") == inside.strip()
+
+
+def test_a_closing_tag_that_was_cut_off_is_put_back_where_its_block_is_open() -> None:
+    stop = ("\n\n", "[/ANSWER]")
+    assert closed("[ANSWER]Correct", stop) == "[ANSWER]Correct[/ANSWER]"
+    assert closed("[ANSWER]Correct[/ANSWER] [ANSWER]No", stop) == "[ANSWER]Correct[/ANSWER] [ANSWER]No[/ANSWER]"
+    for whole in ("[ANSWER]Correct[/ANSWER]", "Correct", "[THOUGHT]Correct"):
+        assert closed(whole, stop) == whole
+
+
+def token(text: str, logprob: float = -1.0) -> SaidToken:
+    return SaidToken(text, logprob, (Alternative(text, logprob),))
+
+
+def told(text: str, tokens: Sequence[SaidToken], *, thought: bool = False) -> tuple[list[str], bool]:
+    found, complete = tokens_of(text, tokens, thought=thought)
+    return [one.text for one in found], complete
+
+
+def test_the_tokens_of_a_text_are_those_that_write_it() -> None:
+    tokens = [token(text) for text in (" ", "Yes", "", "é", "[/A", "]", "<end>")]
+    assert told("Yesé", tokens) == (["Yes", "", "é"], True)
+    assert told("esé[", tokens[1:], thought=True) == (["Yes", "", "é", "[/A"], True)
+    assert told("No", tokens) == told("é", tokens) == ([], True)
+    assert told("Yes", [token("Yes", math.nan)]) == ([], True)
+
+
+def test_tokens_that_a_server_leaves_out_at_the_end_are_missed() -> None:
+    tokens = [token(text) for text in ("\n", "Yes", "!")]
+    assert told("Yes!?", tokens) == (["Yes", "!"], False)
+    assert told("\nYes!?", tokens) == (["\n", "Yes", "!"], False)
+    assert told("?", []) == ([], False)
+    assert Said("Yes!?", StopReason.END, tuple(tokens[1:]), complete=False).logprobs is None
+
+
+def test_a_thought_is_no_part_of_the_answer_even_where_it_says_the_same() -> None:
+    tokens = [token("Yes", -3.0), token("</think>"), token("Yes", -1.0)]
+    assert [one.logprob for one in tokens_of("Yes", tokens, thought=True)[0]] == [-1.0]
+
+
+def test_a_character_of_several_tokens_is_the_last_ones() -> None:
+    assert whole_characters(["é".encode()[:1], "é".encode()[1:], b"a", b"\xff"]) == ["", "é", "a", "\ufffd"]
+
+
+def test_the_alternatives_behind_a_tag_are_those_of_the_word_there() -> None:
+    tokens = tuple(token(text) for text in ("[ANSWER", "]", "\n", "Cor", "rect"))
+    said = Said("[ANSWER]\nCorrect", StopReason.END, tokens)
+    assert alternatives_behind(said, "[ANSWER]") == (Alternative("Cor", -1.0),)
+    given_first = Said("[ANSWER]Correct", StopReason.END, (token("Cor"), token("rect")), given=len("[ANSWER]"))
+    assert alternatives_behind(given_first, "[ANSWER]") == (Alternative("Cor", -1.0),)
+    assert alternatives_behind(said, "[THOUGHT]") == alternatives_behind(Said("[ANSWER]x", StopReason.END), "[ANSWER]") == ()
+    assert alternatives_behind(Said("[ANSWER]Yes, no", StopReason.END, (token("no"),), given=13), "[ANSWER]") == ()
+
+
+def test_a_prompt_is_its_messages_with_the_slots_filled() -> None:
+    prompt = load_prompt(JUDGE)
+    messages = prompt.render(program="def f():\n    return {{program}}, {}")
+    assert [message.role for message in messages] == ["system", *["user", "assistant"] * 3]
+    assert messages[2] == Message("assistant", "[ANSWER]Correct[/ANSWER]")
+    assert messages[-2].text == "[PYTHON]\ndef f():\n    return {{program}}, {}\n[/PYTHON]"
+    assert (prompt.version, prompt.fingerprint) == (1, hashlib.sha256(JUDGE.read_bytes()).hexdigest())
+
+
+def test_a_slot_that_is_missing_or_unknown_is_named() -> None:
+    with pytest.raises(ValueError, match=r"slots \['code'\] were given, the prompt has \['program'\]"):
+        load_prompt(JUDGE).render(code="")
+
+
+@given(st.text(st.characters(codec="utf-8")))
+def test_what_fills_a_slot_stands_there_unchanged(text: str) -> None:
+    assert load_prompt(JUDGE).render(program=text)[-2].text == f"[PYTHON]\n{text}\n[/PYTHON]"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "1: the first line is not"),
+        ("assay/prompt/2\nversion: 1\n=== user\nHi", "1: the first line is not"),
+        ("assay/prompt/1\n=== user\nHi", '2: the second line is not "version: N"'),
+        ("assay/prompt/1\nversion: 0\n=== user\nHi", "2: the second line"),
+        ("assay/prompt/1\nversion: 1\nHi\n=== user\nHi", "3: text before"),
+        ("assay/prompt/1\nversion: 1\n=== robot\nHi", '3: "robot" is no role: system, user, assistant'),
+        ("assay/prompt/1\nversion: 1\n=== system\n\n=== user\nHi", "3: the message is empty"),
+        ("assay/prompt/1\nversion: 1\n=== system\nHi", "4: no message is the user's"),
+    ],
+)
+def test_a_file_that_is_no_prompt_is_refused_with_its_line(text: str, told: str, tmp_path: Path) -> None:
+    file = tmp_path / "prompt.txt"
+    file.write_text(text)
+    with pytest.raises(BadPromptFile) as refused:
+        load_prompt(file)
+    assert str(refused.value).startswith(f"{file}:{told}")
+
+
+def test_a_file_that_is_not_there_or_no_text_is_refused(tmp_path: Path) -> None:
+    binary = tmp_path / "binary"
+    binary.write_bytes(b"\xff\xfe")
+    for file in (binary, tmp_path / "missing", tmp_path):
+        with pytest.raises(BadPromptFile, match="can't be read"):
+            load_prompt(file)
+
+
+def test_line_ends_of_windows_make_the_same_messages(tmp_path: Path) -> None:
+    file = tmp_path / "prompt.txt"
+    file.write_bytes(JUDGE.read_bytes().replace(b"\n", b"\r\n"))
+    assert load_prompt(file).messages == load_prompt(JUDGE).messages

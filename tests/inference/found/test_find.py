@@ -1,17 +1,24 @@
 """What is found is described from its headers: once for each file, and with the reason where it can't be used."""
 
+import os
+import time
 from pathlib import Path
 
 import pytest
-from found_models import hub_file, ollama_model, put
+from found_models import MODEL_LAYER, hub_file, ollama_manifest, ollama_model, put
+from hypothesis import given
+from hypothesis import strategies as st
 from tiny_gguf import TinyModel, write_tiny_gguf
 
+from assay.inference.backends import LLAMA_CPP
 from assay.inference.embedded_model import EMBEDDED
-from assay.inference.found.find import find_models
-from assay.inference.found.machine import Machine
+from assay.inference.errors import AmbiguousModelName, NoModelOfThatName, NoSuchModel, UnusableModel
+from assay.inference.found.bandwidth import memory_bandwidth, reading_speed
+from assay.inference.found.candidate import Machine, Notes, this_machine, walk
+from assay.inference.found.find import find_models, named_path
+from assay.inference.found.gguf_files import candidates_of
 from assay.inference.found.model import FoundModel
-from assay.inference.found.names import named_path
-from assay.inference.opening import open_model
+from assay.inference.opening import ModelChoice, open_model
 
 
 @pytest.fixture
@@ -120,3 +127,136 @@ def test_a_folder_that_the_user_names_is_looked_into_once(machine: Machine, tmp_
     found = find_models(machine, [tmp_path / "mine", tmp_path / "link", tmp_path / "none"])
     assert [model.names for model in found.models if model.names != ("embedded",)] == [(str(path),)]
     assert found.notes == (f"{tmp_path / 'none'}: no such folder",)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("OLLAMA_HOME", "LLAMA_CACHE", "XDG_CACHE_HOME", "HF_HOME", "HF_HUB_CACHE", "ASSAY_MODEL_FOLDERS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("OLLAMA_MODELS", str(tmp_path / "ollama"))
+    return tmp_path
+
+
+def test_every_name_of_the_list_opens_its_model(home: Path, tiny_gguf: Path) -> None:
+    ollama_model(home / "ollama", tiny_gguf, "coder:1b")
+    put(tiny_gguf, home / ".lmstudio/models/org/coder/coder.gguf")
+    mine = put(tiny_gguf, home / "mine/coder.gguf")
+    models = find_models(this_machine(), [mine.parent]).models
+    assert len(models) == 3 + EMBEDDED.is_file()
+    for model in models:
+        for name in model.names:
+            choice = ModelChoice(name, {"threads": 1})
+            assert (choice.backend, Path(choice.located)) == (LLAMA_CPP, Path(model.where))
+            with choice.open() as opened:
+                assert opened.fingerprint.id == model.fingerprint
+
+
+def test_a_tag_may_be_left_out_as_at_ollama(home: Path, tiny_gguf: Path) -> None:
+    blob = ollama_model(home / "ollama", tiny_gguf, "coder:latest", "coder:1b")
+    assert named_path("ollama:coder") == blob
+
+
+def test_a_name_that_is_not_there_is_told_those_that_are_like_it(home: Path, tiny_gguf: Path) -> None:
+    ollama_model(home / "ollama", tiny_gguf, "qwen2.5-coder:1.5b", "llama3:8b")
+    with pytest.raises(NoModelOfThatName, match=r"Ollama has no such model\. There are: ollama:qwen2\.5-coder:1\.5b, .*assay model list"):
+        open_model("ollama:qwen2.5-coder:7b")
+    with pytest.raises(NoModelOfThatName, match=r"Jan has no model on this machine"):
+        open_model("jan:coder")
+    choice = ModelChoice("ollama:qwen2.5-coder:7b")
+    assert (choice.backend, choice.located) == (LLAMA_CPP, "ollama:qwen2.5-coder:7b")
+
+
+def test_a_name_of_two_models_and_of_half_a_model_are_refused(home: Path, tiny_gguf: Path) -> None:
+    put(tiny_gguf, home / ".lmstudio/models/org/coder.gguf")
+    put(tiny_gguf, home / ".cache/lm-studio/models/org/coder.gguf")
+    with pytest.raises(AmbiguousModelName, match=r"names 2 models\. Give the path of one: .*org/coder\.gguf, "):
+        open_model("lm-studio:org/coder")
+    ollama_manifest(home / "ollama", ("registry.ollama.ai", "library", "half", "1b"), [(MODEL_LAYER, f"sha256:{'0' * 64}")])
+    with pytest.raises(UnusableModel, match="ollama:half:1b: its blob is missing"):
+        open_model("ollama:half:1b")
+
+
+def test_paths_and_addresses_are_no_names(tmp_path: Path, tiny_gguf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for where in ("coder.gguf", "C:\\models\\coder.gguf", "http://127.0.0.1:8080", "ollama:", "someone:coder"):
+        assert named_path(where, Machine(tmp_path)) is None
+    monkeypatch.chdir(tmp_path)
+    put(tiny_gguf, tmp_path / "ollama:coder")
+    with open_model("ollama:coder", threads=1) as opened:
+        assert opened.fingerprint.name == "tiny"
+    with pytest.raises(NoSuchModel, match=r"or a name of assay model list"):
+        open_model("someone:coder")
+
+
+def test_links_are_followed_and_circles_end(tmp_path: Path) -> None:
+    (tmp_path / "home/a").mkdir(parents=True)
+    (tmp_path / "home/a/x").touch()
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other/y").touch()
+    (tmp_path / "home/link").symlink_to(tmp_path / "other")
+    (tmp_path / "home/a/up").symlink_to(tmp_path / "home")
+    (tmp_path / "home/gone").symlink_to(tmp_path / "nothing")
+    notes: Notes = []
+    assert [path.relative_to(tmp_path).as_posix() for path in walk(tmp_path / "home", notes)] == ["home/gone", "home/a/x", "home/link/y"]
+    assert notes == []
+
+
+def test_a_huge_folder_is_looked_at_in_part_and_said_to_be(tmp_path: Path) -> None:
+    for number in range(20):
+        (tmp_path / f"{number:02}").touch()
+    notes: Notes = []
+    assert len(list(walk(tmp_path, notes, entries=5))) == 5
+    assert notes == [f"{tmp_path}: only its first 5 files and folders were looked at"]
+    deep = tmp_path / "d/e/f"
+    deep.mkdir(parents=True)
+    (deep / "x").touch()
+    assert "x" not in {path.name for path in walk(tmp_path, notes, depth=2)}
+
+
+def test_a_file_in_place_of_a_folder_and_a_name_that_no_folder_has_are_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    notes: Notes = []
+    assert list(walk(tmp_path / "file", notes)) == list(walk(tmp_path / ("x" * 5000), notes)) == list(walk(tmp_path / "gone", notes)) == []
+    assert [note.rpartition(": ")[2] for note in notes] == ["not a folder", "can't be read (File name too long)"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root can read everything")
+def test_a_folder_that_the_user_may_not_read_is_told(tmp_path: Path) -> None:
+    (tmp_path / "closed").mkdir(mode=0)
+    notes: Notes = []
+    assert list(walk(tmp_path, notes)) == []
+    assert notes == [f"{tmp_path / 'closed'}: can't be read (Permission denied)"]
+
+
+def test_downloads_that_were_not_finished_are_named_like_what_they_will_be() -> None:
+    root = Path("models")
+    files = [root / "a" / name for name in ("m.gguf.part", "incomplete-n.gguf", "o.gguf.downloadInProgress", "p.gguf", "q.txt", "r.part")]
+    found = {candidate.name: bool(candidate.problem) for candidate in candidates_of(root, files)}
+    assert found == {"a/m": True, "a/n": True, "a/o": True, "a/p": False}
+
+
+@given(st.integers(1, 12), st.data())
+def test_a_model_in_several_files_is_one_entry_that_counts_what_is_missing(count: int, data: st.DataObject) -> None:
+    there = data.draw(st.sets(st.integers(1, count), min_size=1))
+    files = [Path("models") / f"big-{number:05}-of-{count:05}.gguf" for number in data.draw(st.permutations(sorted(there)))]
+    (found,) = candidates_of(Path("models"), files)
+    assert (found.name, found.path) == ("big", Path("models") / f"big-{min(there):05}-of-{count:05}.gguf")
+    assert list(found.parts) == sorted(files)
+    missing = count - len(there)
+    assert found.problem.startswith(f"{missing} of its {count} files") == bool(missing)
+
+
+@given(st.lists(st.from_regex(r"[a-z]{1,4}(/[a-z]{1,4}){0,2}\.gguf", fullmatch=True), unique=True))
+def test_every_whole_file_is_one_entry_with_a_name_of_its_own(names: list[str]) -> None:
+    found = list(candidates_of(Path("m"), [Path("m") / name for name in names]))
+    assert [f"{candidate.name}.gguf" for candidate in found] == [name for name in names if not Path(name).name.startswith("mmproj")]
+
+
+def test_the_memory_is_measured_once_in_a_process() -> None:
+    memory_bandwidth.cache_clear()
+    first = memory_bandwidth()
+    assert 0 < reading_speed() <= first
+    assert 1e8 < first < 1e14
+    began = time.process_time()
+    assert memory_bandwidth() == first
+    assert time.process_time() - began < 0.01

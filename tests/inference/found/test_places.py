@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 from found_models import MODEL_LAYER, hub_file, ollama_blob, ollama_manifest, ollama_model, put
 
-from assay.inference.found import folder, gpt4all, huggingface, jan, llama_cpp, lm_studio, ollama
-from assay.inference.found.candidate import Candidate, Place
-from assay.inference.found.machine import Machine, System
-from assay.inference.found.walk import Notes
+from assay.inference.found import huggingface, ollama
+from assay.inference.found.candidate import Candidate, Machine, Notes, Place, System
+from assay.inference.found.places import GPT4ALL, JAN, LLAMA_CPP, LM_STUDIO, NAMED
 
 
 def looked(place: Place, machine: Machine) -> tuple[dict[str, Candidate], Notes]:
@@ -20,8 +19,8 @@ def looked(place: Place, machine: Machine) -> tuple[dict[str, Candidate], Notes]
 
 
 def test_a_machine_without_any_program_has_nothing_and_nothing_to_tell(tmp_path: Path) -> None:
-    for place in (lm_studio, llama_cpp, huggingface, jan, gpt4all, folder):
-        assert looked(place.PLACE, Machine(tmp_path)) == ({}, [])
+    for place in (LM_STUDIO, LLAMA_CPP, huggingface.PLACE, JAN, GPT4ALL, NAMED):
+        assert looked(place, Machine(tmp_path)) == ({}, [])
     assert looked(ollama.PLACE, Machine(tmp_path, {"OLLAMA_MODELS": str(tmp_path)})) == ({}, [])
 
 
@@ -97,34 +96,34 @@ def test_lm_studios_models_are_below_its_home_and_the_folder_that_was_chosen(tmp
     put(tiny_gguf, home / "models/publisher/coder/mmproj-coder-f16.gguf")
     put(tiny_gguf, tmp_path / "chosen/publisher/other/other.gguf")
     (home / "settings.json").write_text(json.dumps({"downloadsFolder": str(tmp_path / "chosen")}), encoding="utf-8")
-    found, notes = looked(lm_studio.PLACE, Machine(tmp_path))
+    found, notes = looked(LM_STUDIO, Machine(tmp_path))
     assert (set(found), notes) == ({"old/model/old", "publisher/coder/coder-Q4_K_M", "publisher/other/other"}, [])
     (home / "settings.json").write_text("[", encoding="utf-8")
-    assert "publisher/coder/coder-Q4_K_M" in looked(lm_studio.PLACE, Machine(tmp_path))[0]
+    assert "publisher/coder/coder-Q4_K_M" in looked(LM_STUDIO, Machine(tmp_path))[0]
 
 
 @pytest.mark.parametrize(
     ("place", "system", "environ", "below", "name"),
     [
-        (llama_cpp, "linux", {}, ".cache/llama.cpp/org_coder.gguf", "org_coder"),
-        (llama_cpp, "linux", {"XDG_CACHE_HOME": "~/c"}, "c/llama.cpp/org_coder.gguf", "org_coder"),
-        (llama_cpp, "macos", {}, "Library/Caches/llama.cpp/org_coder.gguf", "org_coder"),
-        (llama_cpp, "windows", {"LOCALAPPDATA": "~/L"}, "L/llama.cpp/org_coder.gguf", "org_coder"),
-        (llama_cpp, "linux", {"LLAMA_CACHE": "~/mine"}, "mine/org_coder.gguf", "org_coder"),
-        (jan, "linux", {}, ".config/Jan/data/llamacpp/models/org/coder/model.gguf", "org/coder"),
-        (jan, "linux", {}, ".local/share/Jan/data/llamacpp/models/coder/model.gguf", "coder"),
-        (jan, "macos", {}, "Library/Application Support/Jan/data/models/coder/coder-q4.gguf", "coder/coder-q4"),
-        (jan, "windows", {"APPDATA": "~/R"}, "R/Jan/data/llamacpp/models/coder/model.gguf", "coder"),
-        (gpt4all, "linux", {}, ".local/share/nomic.ai/GPT4All/coder.Q4_0.gguf", "coder.Q4_0"),
-        (gpt4all, "macos", {}, "Library/Application Support/nomic.ai/GPT4All/coder.Q4_0.gguf", "coder.Q4_0"),
-        (gpt4all, "windows", {}, "AppData/Local/nomic.ai/GPT4All/coder.Q4_0.gguf", "coder.Q4_0"),
+        (LLAMA_CPP, "linux", {}, ".cache/llama.cpp/org_coder.gguf", "org_coder"),
+        (LLAMA_CPP, "linux", {"XDG_CACHE_HOME": "~/c"}, "c/llama.cpp/org_coder.gguf", "org_coder"),
+        (LLAMA_CPP, "macos", {}, "Library/Caches/llama.cpp/org_coder.gguf", "org_coder"),
+        (LLAMA_CPP, "windows", {"LOCALAPPDATA": "~/L"}, "L/llama.cpp/org_coder.gguf", "org_coder"),
+        (LLAMA_CPP, "linux", {"LLAMA_CACHE": "~/mine"}, "mine/org_coder.gguf", "org_coder"),
+        (JAN, "linux", {}, ".config/Jan/data/llamacpp/models/org/coder/model.gguf", "org/coder"),
+        (JAN, "linux", {}, ".local/share/Jan/data/llamacpp/models/coder/model.gguf", "coder"),
+        (JAN, "macos", {}, "Library/Application Support/Jan/data/models/coder/coder-q4.gguf", "coder/coder-q4"),
+        (JAN, "windows", {"APPDATA": "~/R"}, "R/Jan/data/llamacpp/models/coder/model.gguf", "coder"),
+        (GPT4ALL, "linux", {}, ".local/share/nomic.ai/GPT4All/coder.Q4_0.gguf", "coder.Q4_0"),
+        (GPT4ALL, "macos", {}, "Library/Application Support/nomic.ai/GPT4All/coder.Q4_0.gguf", "coder.Q4_0"),
+        (GPT4ALL, "windows", {}, "AppData/Local/nomic.ai/GPT4All/coder.Q4_0.gguf", "coder.Q4_0"),
     ],
 )
 def test_each_systems_folders(
-    place: object, system: System, environ: dict[str, str], below: str, name: str, tmp_path: Path, tiny_gguf: Path
+    place: Place, system: System, environ: dict[str, str], below: str, name: str, tmp_path: Path, tiny_gguf: Path
 ) -> None:
     path = put(tiny_gguf, tmp_path / below)
-    found, notes = looked(place.PLACE, Machine(tmp_path, environ, system))  # type: ignore[attr-defined]
+    found, notes = looked(place, Machine(tmp_path, environ, system))
     assert ({one.name: one.path for one in found.values()}, notes) == ({name: path}, [])
 
 
@@ -159,6 +158,6 @@ def test_the_users_own_folders_name_their_models_by_path(tmp_path: Path, tiny_gg
     put(tiny_gguf, model / "config.json")
     put(tiny_gguf, tmp_path / "two/settings/config.json")
     named = os.pathsep.join([str(tmp_path / "one"), "~/two", "", str(tmp_path / "gone")])
-    found, notes = looked(folder.PLACE, Machine(tmp_path, {"ASSAY_MODEL_FOLDERS": named}))
+    found, notes = looked(NAMED, Machine(tmp_path, {"ASSAY_MODEL_FOLDERS": named}))
     assert {name: one.path for name, one in found.items()} == {str(one): one, str(model): model}
     assert notes == [f"{tmp_path / 'gone'}: no such folder"]

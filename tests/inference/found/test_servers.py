@@ -12,12 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.inference.found import served
+from assay.inference.found.candidate import Machine, Notes
 from assay.inference.found.find import find_models
-from assay.inference.found.machine import Machine
 from assay.inference.found.model import FoundModel
-from assay.inference.found.own_lists import count_of, own_list
+from assay.inference.found.served import count_of, own_list
 from assay.inference.found.servers import PORTS, served_models
-from assay.inference.found.walk import Notes
 from assay.inference.opening import open_model
 from assay.inference.remote.model import RemoteModel
 
@@ -200,7 +199,7 @@ def test_a_port_that_takes_a_connection_and_gives_no_answer_is_told(monkeypatch:
 def test_without_httpx_the_rest_is_listed_and_how_to_get_it_is_told_once(tmp_path: Path) -> None:
     code = (
         "import sys; sys.modules['httpx'] = None; from pathlib import Path; from assay.inference.found.find import find_models; "
-        "from assay.inference.found.machine import Machine; from assay.inference.found.servers import PORTS; "
+        "from assay.inference.found.candidate import Machine; from assay.inference.found.servers import PORTS; "
         "found = find_models(Machine(Path(sys.argv[1])), ports=PORTS); print(len(found.models), *found.notes, sep='\\n')"
     )
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True)

@@ -8,6 +8,7 @@ import random
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -15,6 +16,7 @@ from tiny_gguf import TinyModel
 
 from assay.inference.completion.fim_families import prefix_parts
 from assay.inference.completion.prompt import context_at, prompt_at
+from assay.inference.healing.healing import Healing
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Prompt, Token
 from assay.inference.stopping.continuation import Continuation
@@ -114,3 +116,13 @@ def test_alternatives_share_the_tokens_for_what_stands_there_and_differ_behind(e
         "llama.cpp rounds by batch size"
     )
     assert len({one.text, *(other.text for other in others)}) == 3
+
+
+def test_a_token_that_is_next_to_impossible_has_its_share_beside_a_likely_one() -> None:
+    pieces = [b" ab", b" ad", b"x"]
+    weights = np.array([1.0, 1e-20, 0.5])
+    along = Healing(pieces).typed_along()
+    along.step(weights.__getitem__, float(weights.sum()), b" ad")
+    (shares,) = along.shares([b" ad"])
+    assert shares[:2] == pytest.approx([math.log(2 / 3)] * 2)
+    assert shares[2] == pytest.approx(math.log(1e-20 / 1.5))

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.inference.healing.sorted_vocabulary import SortedVocabulary
+from assay.inference.healing.healing import SortedVocabulary
 
 pieces = st.lists(st.binary(max_size=4).map(lambda piece: bytes(byte % 3 + 253 * (byte % 2) for byte in piece)), max_size=30)
 texts = st.binary(max_size=6).map(lambda piece: bytes(byte % 3 + 253 * (byte % 2) for byte in piece))

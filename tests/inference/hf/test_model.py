@@ -19,9 +19,9 @@ from tiny_hf import CONFIGS, write_tiny_hf
 from transformers import AutoModelForCausalLM
 
 from assay.inference.errors import ForwardFailed
-from assay.inference.hf.distributions import sample
+from assay.inference.hf.generation import sample
 from assay.inference.hf.model import HFModel
-from assay.inference.llamacpp.distribution import distribution
+from assay.inference.llamacpp.generation import distribution
 from assay.inference.model import Generation, Prompt, StopReason
 from assay.inference.stopping.stop import NONE
 

@@ -1,9 +1,15 @@
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.project_memory import index as index_module
+from assay.inference.project_memory import project as project_module
 from assay.inference.project_memory.index import MAX_MATCHED, Index
+from assay.inference.project_memory.lookup import Lookup, Numbered, Written
+from assay.inference.project_memory.project import Copies, Project, ProjectFiles, ProjectTooLarge, project_of, shingles_of
+from assay.inference.project_memory.spelling import Spelling
 from assay.inference.project_memory.words import FIRST_WORD, Words, being_written, cut
 
 LINES = st.lists(st.lists(st.sampled_from(["a", ".ab", "(b", ")", " =", " abc", "_x"]), max_size=6).map("".join), max_size=12)
@@ -48,3 +54,132 @@ def test_where_there_are_too_many_places_those_with_the_fewest_same_words_are_le
     index, context, begun = asked([["x = (a", *["y = (a"] * 9]], "x = (a")
     places = index.places(context, begun, index.words.beginning_with(begun)[0])
     assert places.matched.tolist() == [4]
+
+
+def test_what_follows_a_name_with_an_underscore_at_its_end_counts_also_behind_another_sign(embedded: LlamaModel) -> None:
+    words, spelling, numbers = Words(shortest=1), Spelling(embedded), Numbered()
+    lookup = Lookup(Index(words, [cut("self.kind_(1)\n", words)]), spelling, [])
+    seen = lookup.seen(lookup.ids(["call"]), Written("*kind", ""), numbers)
+    assert (len(seen.at), len(seen.renamed)) == (0, 1)
+    assert numbers.events == [spelling.next_event("*kind_(1", 5)] != [spelling.next_event("*kind_", 5)]
+
+
+def test_an_index_keeps_its_own_pairs_of_words_where_a_newer_one_has_others(embedded: LlamaModel) -> None:
+    words, spelling = Words(shortest=1), Spelling(embedded)
+    text = "f(kind_ = 1)\n"
+    older = Index(words, [cut(text, words)])
+
+    def events() -> list[int]:
+        lookup, numbers = Lookup(older, spelling, []), Numbered()
+        lookup.seen(lookup.ids(["f"]), Written("(k", ""), numbers)
+        return numbers.events
+
+    before = events()
+    newer = Index(words, [cut("".join(f"word{number} " for number in range(60)) + "(kin_ + 1\n", words)])
+    lookup = Lookup(newer, spelling, [])
+    for number in range(60):
+        lookup.seen(lookup.ids([f" word{number}"]), Written("", ""), Numbered())
+    assert events() == before == [spelling.next_event("(kind_ =", 2)]
+
+
+def code(seed: int, lines: int = 40) -> str:
+    random = np.random.default_rng(seed)
+    return "".join(f"value_{number} = {number} + {seed}\n" for number in random.integers(0, 10**6, lines))
+
+
+def test_a_file_most_of_which_stands_in_another_is_a_near_copy_either_way() -> None:
+    text = code(1)
+    edited = text.replace("value_", "name_", 5)
+    bundle = code(2, 400) + text + code(3, 400)
+    copies = Copies([shingles_of(each) for each in (text, edited, bundle, code(4), "")])
+    assert copies.of(shingles_of(text)).tolist() == [True, True, True, False, False]
+    assert copies.of(shingles_of(bundle)).tolist() == [True, True, True, False, False]
+
+
+def test_white_space_makes_no_difference_and_order_does() -> None:
+    lines = code(1).splitlines()
+    indented = "\n\n".join("    " + line for line in lines)
+    copies = Copies([shingles_of(indented), shingles_of("\n".join(sorted(lines)))])
+    assert copies.of(shingles_of("\n".join(lines))).tolist() == [True, False]
+
+
+def test_what_many_files_share_makes_no_copies() -> None:
+    licence = code(0, 30)
+    copies = Copies([shingles_of(licence + code(seed, 10)) for seed in range(1, 30)])
+    assert not copies.of(shingles_of(licence + code(99, 4))).any()
+
+
+def test_an_empty_project_and_an_empty_file_have_no_copies() -> None:
+    assert Copies([]).of(shingles_of(code(1))).tolist() == []
+    assert Copies([shingles_of(code(1))]).of(shingles_of("")).tolist() == [False]
+
+
+def test_a_file_that_was_just_begun_is_no_copy_of_those_that_begin_like_it() -> None:
+    header = code(0, 12)
+    copies = Copies([shingles_of(header + code(seed, 60)) for seed in range(1, 11)])
+    assert not copies.of(shingles_of(header)).any()
+    assert Copies([shingles_of(header)]).of(shingles_of(header)).all()
+
+
+TEXTS = st.lists(st.sampled_from(["a = b\n", "if a:\n", "    b(c)\n", "\n", "c.b(a)\r\n", "  a_b"]), max_size=8).map("".join)
+CHANGES = st.lists(st.tuples(st.sampled_from(["x.py", "y.py", "z.py"]), st.none() | TEXTS), max_size=12)
+
+
+def places(project: Project, line: str) -> set[tuple[str, int, int]]:
+    index = project.index
+    complete, begun = being_written(line)
+    context = [index.words.get(word, -1) for word in complete]
+    found = index.places(context, begun, index.words.beginning_with(begun)[0] if begun else [])
+    texts, lines = zip(*map(index.line_of, found.at.tolist()), strict=True) if len(found.at) else ((), ())
+    return set(zip((project.paths[text] for text in texts), lines, found.matched.tolist(), strict=True))
+
+
+@given(CHANGES)
+def test_a_project_after_changes_is_as_one_made_anew(changes: list[tuple[str, str | None]]) -> None:
+    files, changed = dict[str, str](), ProjectFiles()
+    for path, text in changes:
+        if text is None:
+            files.pop(path, None)
+            changed.remove(path)
+        else:
+            files[path] = text
+            changed.add(path, text)
+    now, anew = changed.project(), project_of(files.items())
+    assert sorted(now.paths) == sorted(anew.paths)
+    for line in ("a", "a = b", "b(c)", "c.b", "(a"):
+        assert places(now, line) == places(anew, line)
+
+
+def test_a_project_does_not_change_with_the_files_that_it_was_made_of() -> None:
+    files = ProjectFiles()
+    files.add("x.py", "alpha = beta\n")
+    before = files.project()
+    files.add("x.py", "gamma = delta\n")
+    assert places(before, "alpha")
+    assert not places(files.project(), "alpha")
+
+
+def test_words_that_no_file_has_any_more_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(project_module, "_MIN_WORDS", 10)
+    files = ProjectFiles()
+    for number in range(50):
+        files.add("x.py", f"only_{number} = kept(here)\n")
+    project = files.project()
+    assert len(project.index.words.texts) < 15
+    assert places(project, "only_49 =") == {("x.py", 0, 2)}
+
+
+def test_a_project_that_is_too_large_is_refused_with_its_size_and_stays_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(project_module, "MAX_WORDS", 20)
+    files = ProjectFiles()
+    files.add("x.py", "a = b\n" * 4)
+    with pytest.raises(ProjectTooLarge, match=r"with y\.py the project has 32 words.*at most 20"):
+        files.add("y.py", "a = b\n" * 4)
+    assert files.project().paths == ("x.py",)
+
+
+def test_the_file_itself_and_its_near_copies_are_not_others() -> None:
+    text = "".join(f"value_{number} = {number * 7}\n" for number in range(30))
+    project = project_of([("a.py", text), ("backup/a.py", text + "# old\n"), ("b.py", "import a\n")])
+    assert project.others("a.py", text).tolist() == [False, False, True]
+    assert project.others("new.py", "import b\n").tolist() == [True, True, True]

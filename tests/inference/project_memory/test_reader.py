@@ -1,4 +1,5 @@
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -9,7 +10,9 @@ from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.project_memory.memory import ProjectMemory
 from assay.inference.project_memory.mixture import Row
 from assay.inference.project_memory.project import project_of
+from assay.inference.project_memory.spelling import Spelling
 from assay.inference.project_memory.weights import Extent, shipped_weights
+from assay.inference.project_memory.words import DEEPER, FIRST_WORD, SAME, SHALLOWER, Words, being_written, cut, sign_and_name, split
 
 FILE = '''import json
 from pathlib import Path
@@ -226,3 +229,93 @@ def test_a_project_without_other_files_counts_as_the_open_file_alone(memory: Pro
         assert memory.at(FILE, "", "app.py").scope == "file"
     memory.project = project_of([("app.py", FILE), ("registry.py", OTHER)])
     assert memory.at(FILE, "", "app.py").scope == "project"
+
+
+class FewTokens:
+    """A vocabulary of single letters, some pairs, and line ends, whose tokenizer puts a space before each text."""
+
+    pieces = (b"", b"a", b"b", b"ab", b" ", b" a", b")", b")\n", b")\n\n", b"\n", b"\n\n", b"(")
+
+    @property
+    def vocabulary_size(self) -> int:
+        return len(self.pieces)
+
+    def tokenize(self, text: str) -> Sequence[int]:
+        return [self.pieces.index(b" "), *(self.pieces.index(letter.encode()) for letter in text if letter.encode() in self.pieces)]
+
+    def token_bytes(self, token: int) -> bytes:
+        return self.pieces[token]
+
+
+def test_tokens_with_the_same_characters_before_a_line_end_are_one_event_and_control_tokens_end_lines() -> None:
+    spelling = Spelling(FewTokens())
+    assert spelling.event_of.tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 7, 0, 0, 11]
+    assert {event: tokens.tolist() for event, tokens in spelling.tokens_of.items()} == {0: [0, 9, 10], 7: [7, 8]}
+    assert spelling.line_end == 0
+
+
+def test_where_the_tokenizer_writes_another_text_the_longest_tokens_are_taken() -> None:
+    spelling = Spelling(FewTokens())
+    assert [spelling.next_event("abb)\n", at) for at in range(5)] == [3, 2, 2, 7, 0]
+    assert spelling.next_event("ä", 0) is None
+
+
+@given(st.sampled_from([" return", ".append", "(self", " timestamp", "=None", "\n", " =="]))
+def test_the_events_of_a_word_are_its_tokens(embedded: LlamaModel, word: str) -> None:
+    spelling = Spelling(embedded)
+    at = 0
+    for token in embedded.tokenize(word):
+        assert spelling.next_event(word, at) == spelling.event_of[token]
+        at += len(embedded.token_bytes(token))
+    assert spelling.next_event(word, at) is None
+
+
+def test_half_a_character_is_no_reason_to_fail(embedded: LlamaModel) -> None:
+    assert Spelling(embedded).next_event("\ud800", 0) is not None
+
+
+CODE = st.text(st.sampled_from(list("ab_1 .(=):\n\t\"'é漢")), max_size=80)
+
+
+def texts(words: Words, text: str) -> list[str | int]:
+    ids = cut(text, words).ids.tolist()
+    return [words.texts[word] if word >= FIRST_WORD else word for word in ids]
+
+
+def test_a_word_is_a_name_with_the_sign_before_it_or_a_run_of_signs() -> None:
+    assert split("self.load(path, mode='r') ==\n") == ["self", ".load", "(path", ",", " mode", "='", "r", "')", " ==", "\n"]
+
+
+def test_a_line_end_says_whether_the_next_line_is_indented_more_less_or_as_much() -> None:
+    assert texts(Words(1), "if a:\n    b\n\n    c\nd\n") == ["if", " a", ":", DEEPER, "b", SAME, "c", SHALLOWER, "d", SAME]
+
+
+@given(CODE)
+def test_words_together_are_the_text(text: str) -> None:
+    assert "".join(split(text)) == text
+
+
+@given(CODE)
+def test_each_beginning_of_a_line_ends_with_one_word_that_may_continue(line: str) -> None:
+    line = line.replace("\n", "").lstrip()
+    complete, begun = being_written(line)
+    assert "".join([*complete, begun]) == line
+    words = split(line + "x")  # whatever comes next, the complete words stay
+    assert words[: len(complete)] == complete
+
+
+@given(st.sets(st.text("ab_.( 1é", min_size=1, max_size=4)), st.integers(1, 4), st.sampled_from([1, 3]))
+def test_all_words_of_a_beginning_are_found_and_no_others(texts: set[str], size: int, shortest: int) -> None:
+    words, known = Words(shortest), {text for text in texts if split(text) == [text] and not text.isspace()}
+    for text in known:
+        assert words[text] >= FIRST_WORD
+    for begun in {text[:size] for text in known}:
+        named = sign_and_name(begun)
+        if named is None or len(named[1]) < shortest:
+            continue
+        same, others = words.beginning_with(begun)
+        expected = [(text, found) for text in known if (found := sign_and_name(text)) and found[1].startswith(named[1])]
+        assert {words.texts[word] for word in same} == {text for text, found in expected if found[0] == named[0]}
+        assert {words.texts[word]: text for word, text in others.items()} == {
+            text: named[0] + found[1] for text, found in expected if found[0] != named[0]
+        }

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from llama_server import EXACT, HOW_TO_BUILD, is_built, running
 
-from assay.inference.errors import AnswerCutOff, NoSuchServedModel, RequestRefused, Unavailable
+from assay.inference.errors import AnswerCutOff, ContextTooLong, NoSuchServedModel, NotReplayable, RequestRefused, Unavailable
+from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Capabilities, StopReason
-from assay.inference.opening import ModelChoice
+from assay.inference.opening import EMBEDDED, ModelChoice
 from assay.inference.remote.model import RemoteModel
+from assay.inference.remote.server_sent_events import EventStream, LineStream
 from assay.inference.stopping.stop import LINE, NONE
 
-from ..completion_server import MID, Speech, logprobs, serving
+from ..completion_server import MID, Speech, encode, logprobs, serving
 from ..ollama_server import CONTEXT, MODELS, an_ollama
 
 QWEN, CODELLAMA, LLAMA = MODELS
@@ -168,3 +175,106 @@ def test_any_server_that_puts_what_it_continues_into_a_chat_template_is_told() -
         with serving(counted(tokens)) as address, ModelChoice(address).open() as model:
             assert isinstance(model, RemoteModel)
             assert len(model.warnings) == told
+
+
+LINES = st.text(st.characters(exclude_characters="\r\n", exclude_categories=("Cs",)))
+EVENTS = st.lists(st.lists(LINES, min_size=1, max_size=3).map("\n".join), max_size=5)
+ENDS = st.sampled_from(["\n", "\r", "\r\n"])
+
+
+def written(events: list[str], end: str, noise: str) -> bytes:
+    """A stream of these events, with comments and other fields between."""
+    text = ""
+    for event in events:
+        text += f": {noise}{end}event: x{end}id: 7{end}"
+        text += "".join(f"data: {line}{end}" for line in event.split("\n")) + end
+    return text.encode()
+
+
+@given(EVENTS, ENDS, LINES, st.lists(st.integers(0, 400)))
+def test_events_are_the_same_wherever_the_stream_is_cut(events: list[str], end: str, noise: str, cuts: list[int]) -> None:
+    data = written(events, end, noise)
+    places = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
+    stream = EventStream()
+    found = [event for start, stop in pairwise(places) for event in stream.feed(data[start:stop])]
+    assert found == events
+
+
+@pytest.mark.parametrize(
+    ("data", "events"),
+    [
+        (b"data:no space\n\n", ["no space"]),
+        (b"data: two\ndata:  lines\n\n", ["two\n lines"]),
+        (b"data\n\n", [""]),
+        (b"\n\n\n", []),
+        (b"\xef\xbb\xbfdata: x\n\n", ["x"]),
+        (b"data: \xff\n\n", ["\ufffd"]),
+        (b"data: not ended", []),
+        (b"data: not ended\n", []),
+    ],
+)
+def test_single_streams(data: bytes, events: list[str]) -> None:
+    assert EventStream().feed(data) == events
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
+def test_the_last_line_of_a_stream_needs_no_end(end: str) -> None:
+    stream = LineStream()
+    lines = [*stream.feed(b'{"a":'), *stream.feed(b" 1}\n{}" + end.encode()), *stream.end()]
+    assert [line.strip() for line in lines] == ['{"a": 1}', "{}"]
+
+
+def test_an_event_without_a_blank_line_behind_it_is_none() -> None:
+    stream = EventStream()
+    assert [*stream.feed(b"data: a\n\ndata: b\n"), *stream.end()] == ["a"]
+
+
+def test_what_a_servers_model_wrote_is_replayed_with_its_tokens() -> None:
+    with serving(Speech()) as address, RemoteModel(address) as model:
+        for prefix in ("x", "x\n", "y = "):
+            prompt = model.fim(prefix, "")
+            own = model.generate(prompt, stop=LINE, max_tokens=30)
+            again = model.replay(prompt, own.text, stop=LINE)
+            assert (again.text, again.stopped_by, again.tokens) == (own.text, own.stopped_by, own.tokens)
+
+
+def test_any_text_is_replayed_though_few_tokens_are_told_of() -> None:
+    with serving(Speech()) as address, RemoteModel(address) as model:
+        prompt = model.fim("", "")
+        replayed = model.replay(prompt, "xyz", stop=LINE)
+        before = [MID, *encode("xyz")]
+        assert [token.text for token in replayed.tokens] == [b"x", b"y", b"z", b"\n"]
+        assert [token.logprob for token in replayed.tokens] == pytest.approx(
+            [logprobs(last)[token] for last, token in zip(before, [*encode("xyz"), ord("\n")], strict=True)]
+        )
+        assert replayed.tokens[0].best_other_logprob == pytest.approx(max(logprobs(MID)))
+        assert sum(model.score(prompt, encode("xyz\n"))) == pytest.approx(sum(token.logprob for token in replayed.tokens))
+
+
+def test_a_text_that_does_not_fit_is_refused() -> None:
+    with serving(Speech()) as address, RemoteModel(address, context_length=20) as model:
+        with pytest.raises(ContextTooLong, match="a given text"):
+            model.replay(model.fim("x", ""), "a" * 30, stop=NONE)
+        with pytest.raises(NotReplayable):
+            model.replay(model.fim("x", ""), "a\nb", stop=LINE)
+
+
+@pytest.mark.parametrize("speech", [Speech(kind="tgi"), Speech(kind="openai"), Speech(scoring=False), Speech(guides=None)])
+def test_a_server_that_can_not_says_so(speech: Speech) -> None:
+    with serving(speech) as address, RemoteModel(address) as model:
+        assert not model.capabilities.replay
+        with pytest.raises(Unavailable, match="a given text"):
+            model.replay(model.fim("x", ""), "a", stop=LINE)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not is_built(), reason=HOW_TO_BUILD)
+def test_llama_server_says_of_a_text_what_the_model_here_says(tmp_path: Path) -> None:
+    code, behind = "def multiply(first, second):\n    ret", "\n\n\nprint(multiply(2, 3))\n"
+    with running(EMBEDDED, *EXACT) as address, RemoteModel(address) as remote, LlamaModel(EMBEDDED, threads=1, kv_type="f32") as local:
+        prompt = local.fim(code, behind)
+        for text in ("urn first * second", "urn second - 'é'", "zzz", local.generate(prompt, stop=LINE, max_tokens=30).text):
+            theirs, ours = (model.replay(prompt, text, stop=LINE) for model in (remote, local))
+            assert (theirs.text, theirs.stopped_by in (StopReason.LINE, StopReason.END)) == (text, True)
+            assert [token.text for token in theirs.tokens] == [token.text for token in ours.tokens]
+            assert [token.logprob for token in theirs.tokens] == pytest.approx([token.logprob for token in ours.tokens], abs=0.1)

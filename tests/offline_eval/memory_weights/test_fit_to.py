@@ -18,9 +18,8 @@ from assay.offline_eval.memory_weights.projects import code_of
 from assay.offline_eval.memory_weights.recording import Recorder
 from assay.offline_eval.progress import Progress
 from assay.offline_eval.sets.lines import places_in
-from assay.suggestion.memory import weights
-from assay.suggestion.memory.memories import memory_fingerprint
-from assay.suggestion.memory.weights import own_weights
+from assay.suggestion.memory import memories
+from assay.suggestion.memory.memories import memory_fingerprint, own_weights
 
 
 def folders(root: Path, count: int) -> list[Path]:
@@ -50,7 +49,7 @@ def test_fitted_weights_are_written_and_used_from_then_on_with_this_model(
     tmp_path: Path, tiny_gguf: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ASSAY_DATA_HOME", str(tmp_path / "data"))
-    monkeypatch.setattr(weights, "_read", weights._read.__wrapped__)  # as in a new process
+    monkeypatch.setattr(memories, "_read", memories._read.__wrapped__)  # as in a new process
     monkeypatch.setattr(fit, "MIN_PLACES", 9)
     monkeypatch.setattr(fitting, "_MAX_ITERATIONS", 25)
     found, path = fit_to(ModelChoice(str(tiny_gguf), {"threads": 1}), folders(tmp_path, 3), 4, None)

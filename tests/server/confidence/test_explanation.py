@@ -27,10 +27,9 @@ from assay.inference.model import Generation, Prompt, StopReason, Timings, Token
 from assay.server.confidence.confidence_report import tasks_json
 from assay.server.confidence.explanation import Explanation, Seen, code_span, explanation, fenced, hover_markdown, least_certain, seen_in
 from assay.suggestion.context_report import context_json
-from assay.suggestion.place import Place
 from assay.suggestion.positions import Position, Range
 from assay.suggestion.suggest import suggestion_of
-from assay.suggestion.suggestion import Suggestion
+from assay.suggestion.suggestion import Place, Suggestion
 
 PURPOSE = Purpose(MODEL, PROMPT, "exact_match", "line", "python")
 HERE = Range(Position(3, 1), Position(3, 1))

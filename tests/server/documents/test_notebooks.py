@@ -17,7 +17,7 @@ from assay.server.protocol.pygls_protocol import Protocol
 from assay.suggestion.positions import Position
 from assay.suggestion.window import Window
 
-from ...suggestion.test_positions import TEXTS
+from ...suggestion.test_remainder import TEXTS
 from ..client import span
 
 BOOK = "file:///n.ipynb"

@@ -399,7 +399,7 @@ async def test_recalibrating_writes_a_calibrator_that_the_server_uses_at_once(de
 
 async def test_a_recalibration_ends_with_its_request_and_with_the_server(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     desk.write(calibrated(0, 30))
-    slow = "import assay.server.features.recalibrate as c\nc.RECALIBRATING = ('-c', 'import time; time.sleep(600)', '--log')\n"
+    slow = "import assay.server.features.models as c\nc.RECALIBRATING = ('-c', 'import time; time.sleep(600)', '--log')\n"
     monkeypatch.setattr(client_module, "SERVE", slow + SERVE)
     async with desk.editing() as client:
         number = client.ask("assay/recalibrate", {})
@@ -434,7 +434,7 @@ async def children(client: Client, count: int) -> list[str]:
 async def test_that_a_calibrator_no_longer_holds_is_said_once_ever_and_stays_in_the_status(
     desk: Desk, keeping: Calibrator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    soon = "import assay.server.confidence.hourly as d\nd.FIRST_S = d.AGAIN_S = d._BUSY_S = 0.1\n"
+    soon = "import assay.server.confidence.drift_watch as d\nd.FIRST_S = d.AGAIN_S = d._BUSY_S = 0.1\n"
     monkeypatch.setattr(client_module, "SERVE", soon + SERVE)
     desk.keep(keeping)
     log = desk.home / "events.sqlite3"

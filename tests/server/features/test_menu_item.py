@@ -12,7 +12,7 @@ from assay.server.features.menu_item import Cursor, completion_list
 from assay.suggestion.positions import Encoding, Position, Range, column_at, index_at
 from assay.suggestion.suggestion import Suggestion
 
-from ...suggestion.test_positions import ENCODINGS
+from ...suggestion.test_remainder import ENCODINGS
 
 LINES = st.text(st.sampled_from("ab_1 \t.($é𝕏\x0c"), max_size=12)
 TEXTS = st.text(st.sampled_from("ab_1 \t.($}\\é𝕏\n"), min_size=1, max_size=20)

@@ -13,9 +13,8 @@ import pytest
 
 from assay.calibration.declined_models import decline, is_declined
 from assay.inference.opening import EMBEDDED, ModelChoice
-from assay.server.confidence import calibration_process
-from assay.server.confidence.calibration_process import CommandProcess, arguments_of
-from assay.server.confidence.child_process import ChildProcessFailed
+from assay.server.confidence import child_process
+from assay.server.confidence.child_process import ChildProcessFailed, CommandProcess, arguments_of
 
 from ..client import Client, RpcError, client_of, started
 
@@ -146,7 +145,7 @@ def states_of(group: int) -> set[str]:
 async def test_the_process_stops_while_somebody_types_and_then_goes_on_and_ends_with_its_workers(
     tiny_gguf: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(calibration_process, "QUIET_S", 0.3)
+    monkeypatch.setattr(child_process, "QUIET_S", 0.3)
     process = CommandProcess()
     told: list[str] = []
     choice = ModelChoice(str(tiny_gguf))

@@ -12,7 +12,7 @@ from shop_project import isolated, write
 
 from assay.calibration.trust import TESTS, remember, remembered
 from assay.inference.opening import EMBEDDED
-from assay.server.repairs.titles import title_of
+from assay.server.repairs.found import title_of
 from assay.suggestion.repair.verified import Verification
 
 from ..client import Client, client_of, span, started

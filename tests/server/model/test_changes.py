@@ -16,8 +16,8 @@ from tiny_gguf import scripted, write_tiny_gguf
 
 from assay.inference.completion.settings import Settings
 from assay.inference.opening import ModelChoice
-from assay.server.model import file_watch as model_watch
 from assay.server.model import live as live_module
+from assay.server.model import live as model_watch
 from assay.server.model.live import LiveModel
 from assay.server.model.process import State
 

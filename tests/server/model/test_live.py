@@ -164,7 +164,7 @@ async def test_a_suggestion_is_explained_and_what_the_model_saw_is_told(tiny_ggu
 
 
 async def test_a_request_that_can_not_even_be_understood_ends_as_failed(answering_gguf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = "import assay.server.features.suggestions_at as f\ndef broken(path): raise KeyError(path)\nf.is_secret_path = broken\n"
+    broken = "import assay.server.features.completions as f\ndef broken(path): raise KeyError(path)\nf.is_secret_path = broken\n"
     monkeypatch.setattr(client_module, "SERVE", broken + client_module.SERVE)
     async with started(answering_gguf, "x?") as client:
         with pytest.raises(RpcError) as error:

@@ -19,7 +19,7 @@ from llama_server import free_port
 from assay.inference.completion.settings import Settings
 from assay.inference.model import Fingerprint
 from assay.inference.opening import ModelChoice
-from assay.server.model import file_watch as model_watch
+from assay.server.model import live as model_watch
 from assay.server.model import process as model_process
 from assay.server.model.ipc import frame, model_part, read_frame
 from assay.server.model.process import LoadedModel, ModelProcess, ModelProcessDied, ModelUnavailable, State

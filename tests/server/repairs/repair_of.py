@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.calibration.confidence import uncalibrated
 from assay.suggestion.positions import Position, Range
-from assay.suggestion.repair.repairs import Repair
+from assay.suggestion.repair.request import Repair
 from assay.suggestion.suggestion import Suggestion
 
 OLD = "a < b"

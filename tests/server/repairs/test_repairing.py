@@ -6,20 +6,26 @@ import asyncio
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from assay.calibration.confidence import uncalibrated
 from assay.calibration.log.events import Event, RequestEnded, ShowingEnded, ShowingSeen
 from assay.calibration.trust import TRUSTED
 from assay.server.confidence.calibrators import Calibrators
-from assay.server.documents.documents import Change, Documents
+from assay.server.documents.documents import Change, Document, Documents
 from assay.server.model.live import LiveModel
+from assay.server.repairs.edits import text_edit, workspace_edit
 from assay.server.repairs.found import Found
-from assay.server.repairs.lines import lines_at
+from assay.server.repairs.lines import Lines, found_again, lines_at, lines_in
 from assay.server.repairs.repairing import Asked, RepairRequests
-from assay.server.repairs.request import RepairRequest
+from assay.server.requests.request import RepairRequest
 from assay.server.settings.settings import DEFAULTS
 from assay.server.tracking.outcome_tracker import OutcomeTracker
-from assay.suggestion.repair.repairs import Repairs
+from assay.suggestion.positions import Encoding, Position, Range, column_at
+from assay.suggestion.repair.request import Repair, Repairs
 from assay.suggestion.repair.verified import Verification
+from assay.suggestion.suggestion import Suggestion
 
 from .repair_of import OLD, repair_of
 
@@ -129,3 +135,146 @@ async def test_what_the_tests_choose_is_not_kept_where_the_text_has_changed_mean
 
     await editor.repairs.find(editor.asked, choose=edited)
     assert editor.repairs.found.of(editor.asked.lines) is None
+
+
+TEXT = st.text("ab 😀é", max_size=6)
+
+
+def repair(old: list[str], new: list[str], above: int, encoding: Encoding, newline: str) -> Repair:
+    place = Range(Position(above, 0), Position(above + len(old) - 1, column_at(old[-1], len(old[-1]), encoding)))
+    suggestion = Suggestion("a" * 12, newline.join(new), place, "repair", uncalibrated("tests_pass"), {}, {})
+    return Repair(suggestion, newline.join(old), ("rules",), (), mends=False)
+
+
+@given(
+    st.lists(TEXT, max_size=2),
+    st.lists(TEXT, min_size=1, max_size=3),
+    st.lists(TEXT, min_size=1, max_size=3),
+    st.sampled_from(("utf-8", "utf-16", "utf-32")),
+    st.sampled_from(("\n", "\r\n")),
+)
+def test_it_makes_the_repaired_text_and_changes_no_other_line(
+    above: list[str], old: list[str], new: list[str], encoding: Encoding, newline: str
+) -> None:
+    before, after = (newline.join([*above, *lines, "below"]) for lines in (old, new))
+    document = Document("file:///a.py", "python", 1, before, encoding)
+    place, text = text_edit(repair(old, new, len(above), encoding, newline), encoding)
+    document.apply(Change(text, place))
+    assert document.text == after
+
+
+def test_it_is_for_the_version_that_it_was_made_for_where_the_client_looks_at_versions() -> None:
+    made, lines = repair(["a < b"], ["a <= b"], 3, "utf-16", "\n"), Lines("file:///a.py", 7, 3, 4, "")
+    versioned = workspace_edit(made, lines, "utf-16", versioned=True)
+    assert versioned.document_changes is not None
+    (change,) = versioned.document_changes
+    assert (change.text_document.version, change.edits[0].new_text) == (7, "=")  # type: ignore[union-attr]
+    assert list(workspace_edit(made, lines, "utf-16", versioned=False).changes or {}) == ["file:///a.py"]
+
+
+ALL = {name: repair_of(name) for name in ("passes", "unknown", "refused", "part", "untried")}
+FOUND = Found(
+    Lines("file:///a.py", 1, 0, 1, ""),
+    Repairs((ALL["passes"], ALL["part"]), (), {}, None),
+    {
+        "passes": Verification(True, 1, 0.1, why="3 more may touch these lines, and were not run"),
+        "unknown": Verification(None, 0, 0.1, why="no test touches them"),
+        "refused": Verification(False, 1, 0.1, why="test_a fails as before"),
+        "part": Verification(False, 2, 0.1, ("test_b",), why="test_a fails as before"),
+    },
+    tuple(ALL.values()),
+)
+
+
+def test_only_what_the_tests_do_not_pass_and_is_not_shown_is_refused() -> None:
+    assert [name for name in ALL if FOUND.is_refused(name)] == ["refused"]
+    assert FOUND.refused == 1
+
+
+def test_a_repair_of_an_older_menu_is_found_though_it_is_not_shown_any_more() -> None:
+    assert [FOUND.repair(name) for name in ALL] == list(ALL.values())
+    assert FOUND.repair("of another text") is None
+    assert FOUND.repair(None) is ALL["passes"]
+
+
+def test_why_a_repair_is_not_verified_is_its_own_reason() -> None:
+    said = {name: FOUND.why_not_verified(repair) for name, repair in ALL.items()}
+    assert (said["passes"], said["unknown"], said["untried"]) == ("", "no test touches them", "")
+    asked = Found(FOUND.lines, FOUND.repairs, not_verified="you are being asked")
+    assert asked.why_not_verified(ALL["passes"]) == "you are being asked"
+
+
+TEXTS = st.lists(st.text("ab ", max_size=4), min_size=1, max_size=12)
+
+
+def document(*lines: str, end: str = "\n") -> Document:
+    return Document("file:///a.py", "python", 1, end.join(lines), "utf-16")
+
+
+def rows(first: int, last: int, character: int = 1) -> Range:
+    return Range(Position(first, 0), Position(last, character))
+
+
+def edited(text: Document, change: Change) -> Document:
+    text.apply(change)
+    text.version += 1
+    return text
+
+
+def found(text: Document, first: int, last: int) -> Lines:
+    lines = lines_at(text, rows(first, last))
+    assert lines is not None
+    return lines
+
+
+def test_a_selection_that_ends_before_a_line_does_not_have_it() -> None:
+    text = document("a", "b", "c")
+    lines = lines_at(text, rows(0, 2, 0))
+    assert lines is not None
+    assert (lines.first, lines.end, lines.name) == (0, 2, "block")
+    whole = lines_at(text, rows(0, 3, 0))
+    assert whole is not None
+    assert whole.end == 3
+
+
+@given(TEXTS, st.integers(0, 11), st.integers(0, 11))
+def test_what_a_client_sends_back_are_the_same_lines(texts: list[str], first: int, last: int) -> None:
+    lines = lines_at(document(*texts), rows(first, last), "a message")
+    if lines is not None:
+        assert lines_in(lines.as_json()) == lines
+        assert found_again(document(*texts), lines) == lines
+        # as a plain range, too
+        end = lines.as_json()["range"]["end"]
+        assert lines_at(document(*texts), Range(Position(lines.first, 0), Position(**end)), "a message") == lines
+
+
+@given(TEXTS, st.integers(0, 11), st.lists(st.text("xy", min_size=1, max_size=3), max_size=5))
+def test_lines_that_moved_are_found_where_they_are_now(texts: list[str], first: int, above: list[str]) -> None:
+    texts = [f"{text}{number}" for number, text in enumerate(texts)]
+    first = min(first, len(texts) - 1)
+    lines = found(document(*texts), first, first)
+    moved = edited(document(*texts), Change("".join(f"{line}\n" for line in above), Range(Position(0, 0), Position(0, 0))))
+    again = found_again(moved, lines)
+    assert again is not None
+    assert (again.first, again.version) == (first + len(above), 2)
+    assert moved.line(again.first).rstrip("\n") == texts[first]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_what_ends_a_line_is_none_of_its_text(end: str) -> None:
+    lines = found(document("a", "b"), 0, 0)
+    assert found_again(edited(document("x", "a", "b", end=end), Change("y", rows(0, 0))), lines) is not None
+
+
+def test_lines_that_are_gone_or_there_twice_are_not_found() -> None:
+    text = document("a", "b", "a")
+    assert found_again(text, found(text, 0, 0)) is not None
+    assert found_again(edited(text, Change("x", rows(1, 1))), Lines("", 1, 0, 1, found(text, 0, 0).digest)) is None
+    assert found_again(edited(document("a", "b"), Change("x", rows(0, 0))), found(document("a", "b"), 0, 0)) is None
+    assert found_again(document("a"), Lines("", 1, -1, 0, "")) is None
+
+
+@pytest.mark.parametrize("data", [None, 1, [], {}, {"uri": "a"}, {"uri": "a", "version": "1", "lines": "", "range": {}}])
+def test_what_the_server_never_gave_is_refused(data: object) -> None:
+    with pytest.raises(ValueError, match=r".+"):
+        lines_in(data)

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.calibration.confidence import Confidence, uncalibrated
-from assay.server.repairs.titles import changed, title_of
+from assay.server.repairs.found import changed, title_of
 from assay.suggestion.positions import Position, Range
-from assay.suggestion.repair.repairs import Repair
+from assay.suggestion.repair.request import Repair
 from assay.suggestion.suggestion import Suggestion
 
 PLACE = Range(Position(0, 0), Position(0, 9))

@@ -16,8 +16,7 @@ from assay.inference.model import Generation, StopReason, Timings, Token
 from assay.server.requests import cache as module
 from assay.server.requests.cache import GenerationCache
 from assay.server.requests.request import GenerationResult
-from assay.suggestion.remainder import remainder
-from assay.suggestion.remaining_between import MAX_GAINED
+from assay.suggestion.remainder import MAX_GAINED, remainder
 
 URI = "file:///a.py"
 # Every line is another one, and much more stands above and below than is looked at.

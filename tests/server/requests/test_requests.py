@@ -19,18 +19,17 @@ from assay.inference.completion.settings import Settings
 from assay.inference.model import Generation, StopReason, Timings, Token
 from assay.inference.opening import ModelChoice
 from assay.server.confidence.calibrators import Calibrators
-from assay.server.features.inline_completion import inline_item
+from assay.server.features.completions import inline_item
 from assay.server.model.live import LiveModel
 from assay.server.requests.cache import GenerationCache
-from assay.server.requests.counts import RequestCounts
-from assay.server.requests.hidden import identity_of
+from assay.server.requests.given import identity_of
 from assay.server.requests.request import GenerationRequest, GenerationResult, ReadAlong
+from assay.server.requests.request_ending import RequestCounts
 from assay.server.requests.requests import Requests
 from assay.server.settings.settings import DEFAULTS, LiveSettings
 from assay.server.tracking.event_writer import EventWriter, LogTarget
-from assay.suggestion.place import Place
 from assay.suggestion.positions import Position, Range
-from assay.suggestion.suggestion import Suggestion
+from assay.suggestion.suggestion import Place, Suggestion
 
 from ..logged import requests_of
 

@@ -25,9 +25,8 @@ from assay.server.documents.documents import Change, Documents
 from assay.server.requests.request import GenerationRequest
 from assay.server.tracking.logged_outcomes import SETTLE_S
 from assay.server.tracking.outcome_tracker import OutcomeTracker
-from assay.suggestion.place import Place
 from assay.suggestion.positions import Position, Range
-from assay.suggestion.suggestion import Suggestion
+from assay.suggestion.suggestion import Place, Suggestion
 
 from ..client import URI, Client, client_of, span, started
 

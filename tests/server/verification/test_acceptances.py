@@ -9,7 +9,7 @@ import pytest
 
 from assay.calibration.log.events import AcceptanceTested
 from assay.server.background_tasks import BackgroundTasks
-from assay.server.verification.acceptances import Acceptance, AcceptedTests, event_of
+from assay.server.verification.verifications import Acceptance, AcceptedTests, event_of
 from assay.suggestion.repair.verified import Verification
 
 

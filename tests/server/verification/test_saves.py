@@ -29,7 +29,7 @@ async def test_once_consent_is_taken_back_elsewhere_a_save_ends_the_process_and_
     monkeypatch.setattr(verifications_module, "_SAVED_S", 0.05)
     project = write(tmp_path / "project", {"one.py": BUG, "test_one.py": TEST})
     notes: list[str] = []
-    consent = Consent(cast(Any, None), BackgroundTasks(), lambda: True, notes.append)
+    consent = Consent(cast(Any, None), BackgroundTasks(), lambda: True)
     made = Verifications(consent, lambda: Roots((project,)), lambda: bare_python, notes.append)
     uri = (project / "one.py").as_uri()
     remember(project, trusted=True, about=TESTS)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from assay.inference.project_memory.weights import FITTED, read_weights, shipped_weights
-from assay.suggestion.memory.weights import own_weights, weights_for
+from assay.suggestion.memory.memories import own_weights, weights_for
 
 
 @pytest.fixture(autouse=True)

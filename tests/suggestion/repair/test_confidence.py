@@ -18,8 +18,7 @@ from assay.suggestion.repair.asking import Asking
 from assay.suggestion.repair.candidate import Candidate, Change
 from assay.suggestion.repair.confidence import RANKS, TASK, prompt_of, purpose_of, with_confidence
 from assay.suggestion.repair.propose import propose
-from assay.suggestion.repair.repairs import Repairs
-from assay.suggestion.repair.request import Request, request_for
+from assay.suggestion.repair.request import Repairs, Request, request_for
 from assay.suggestion.repair.sources.registry import Source
 
 CODE = """def clamp(value, low, high):

@@ -5,7 +5,7 @@ import pytest
 from assay.analysis.lines.grammars import GRAMMARS
 from assay.calibration.language_names import name_of_language
 from assay.suggestion.repair.candidate import Change
-from assay.suggestion.repair.filters import FILTERS, Seen, is_kept
+from assay.suggestion.repair.gathering import FILTERS, Seen, is_kept
 from assay.suggestion.repair.parsing import parsing_of, prose_in, why_none
 
 TEXT = '''import os

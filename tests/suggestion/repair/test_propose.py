@@ -15,7 +15,7 @@ from assay.inference.remote.model import RemoteModel
 from assay.suggestion.positions import Position
 from assay.suggestion.repair.asking import Asking
 from assay.suggestion.repair.candidate import Candidate, Change
-from assay.suggestion.repair.order import by_gain_and_size
+from assay.suggestion.repair.gathering import by_gain_and_size
 from assay.suggestion.repair.propose import propose
 from assay.suggestion.repair.request import Request, request_for
 from assay.suggestion.repair.sources.registry import SOURCES, Source

@@ -5,7 +5,7 @@ import pytest
 from assay.suggestion.given_text import generation_of
 from assay.suggestion.repair.asking import Asking
 from assay.suggestion.repair.candidate import Change
-from assay.suggestion.repair.score import Scores
+from assay.suggestion.repair.gathering import Scores
 from assay.suggestion.repair.surprise import total_logprob
 
 CODE = ("def names(records):", "    found = []", "    for record in records:", "        found.append(records)", "    return found", "")

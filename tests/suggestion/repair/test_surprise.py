@@ -1,8 +1,21 @@
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import structs
+from scipy.special import expit
+from synthetic_samples import MODEL, PROMPT, sample
+
+from assay.analysis.oracle.spectrum import Suspect
+from assay.calibration.fitting.fit import fit
+from assay.calibration.registry import Entry, Purpose, registry_of
 from assay.suggestion.repair.asking import MAX_CHARACTERS, Asking
+from assay.suggestion.repair.candidate import Change, change_of, edit_size, indent_of
+from assay.suggestion.repair.localisation import TASK, located, measures_of_lines
 from assay.suggestion.repair.surprise import alternatives_at, surprise_at, with_alternatives
 
 TEXT = '''import json
@@ -81,3 +94,82 @@ def test_alternatives_begin_with_different_tokens_and_end_the_line(asking: Askin
 def test_what_is_no_longer_wanted_is_not_asked(asking: Asking) -> None:
     over = Asking(asking.model, is_over=lambda: True)
     assert alternatives_at(over, CODE, RETURN, 12, 3) == []
+
+
+FOUND = [Suspect("a.py", 2, 1, 0, 1.0), Suspect("a.py", 3, 1, 0, 1.0), Suspect("b.py", 9, 1, 3, 0.5)]
+
+
+def test_lines_are_measured_by_spectrum_and_surprise_and_those_alike_share_their_ranks() -> None:
+    measures = measures_of_lines(FOUND, {("a.py", 3): 4.0, ("b.py", 9): -1.0})
+    assert [each["spectrum_rank"] for each in measures] == [1.5, 1.5, 3.0]
+    assert [each["line_surprise"] for each in measures] == [0.0, 4.0, 0.0]
+    assert [each["surprise_rank"] for each in measures] == [2.5, 1.0, 2.5]
+
+
+def test_without_a_calibrator_lines_come_by_spectrum_and_surprise_and_have_no_number() -> None:
+    purpose = Purpose("0" * 16, "1" * 16, "exact_match", TASK, "python")
+    found = located(FOUND, {("a.py", 3): 4.0}, purpose, registry_of((), ()))
+    assert [(each.suspect.file, each.suspect.line) for each in found] == [("a.py", 3), ("a.py", 2), ("b.py", 9)]
+    assert {each.confidence.probability for each in found} == {None}
+
+
+def test_a_calibrator_of_faults_gives_each_line_its_probability_and_decides_the_order() -> None:
+    rng = np.random.default_rng(0)
+    surprise = np.append(0.0, rng.uniform(0, 20, 799))
+    wrong = rng.random(800) < expit(0.4 * surprise - 6)
+    samples = [
+        structs.replace(
+            sample(number, project=f"p{number % 10}", line_surprise=float(surprise[number])),
+            task=TASK, labels={"exact_match": bool(wrong[number])},
+        )
+        for number in range(800)
+    ]  # fmt: skip
+    entry = Entry("user", Path("fault.json"), fit(samples, "exact_match", ["line_surprise"], resamples=20).calibrator)
+    purpose = Purpose(MODEL, PROMPT, "exact_match", TASK, "python")
+    found = located(FOUND, {("a.py", 2): 1.0, ("b.py", 9): 15.0}, purpose, registry_of([entry], ()))
+    assert (found[0].suspect.file, found[0].suspect.line) == ("b.py", 9)
+    assert all(each.confidence.probability is not None for each in found)
+
+
+FILE = ("a", "b", "c", "d")
+texts = st.lists(st.sampled_from(["a", "b", "    c", ""]), min_size=1, max_size=6)
+
+
+@given(texts, texts, st.data())
+def test_the_smallest_change_makes_the_same_file_whatever_lines_it_is_told_by(old: list[str], new: list[str], data: st.DataObject) -> None:
+    lines = tuple(old)
+    first = data.draw(st.integers(0, len(lines) - 1))
+    end = data.draw(st.integers(first + 1, len(lines)))
+    change = change_of(lines, first, end, new)
+    assert change.of(lines) == (*lines[:first], *new, *lines[end:])
+    assert change.first < change.end
+    assert change.new
+    # Told by more lines, it is the same.
+    assert change_of(lines, 0, len(lines), change.of(lines)).of(lines) == change.of(lines)
+
+
+@pytest.mark.parametrize(
+    ("first", "end", "new", "change"),
+    [
+        (1, 2, ["x"], Change(1, 2, ("x",))),
+        (0, 4, ["a", "x", "c", "d"], Change(1, 2, ("x",))),
+        (1, 2, ["x", "b"], Change(1, 2, ("x", "b"))),
+        (1, 2, ["b", "x"], Change(2, 3, ("x", "c"))),
+        (3, 4, ["d", "x"], Change(3, 4, ("d", "x"))),
+        (1, 2, [], Change(1, 3, ("c",))),
+        (3, 4, [], Change(2, 4, ("c",))),
+        (0, 4, [], Change(0, 4, ("",))),
+        (1, 3, ["b", "c"], Change(3, 4, ("d",))),
+    ],
+)
+def test_lines_that_are_put_in_or_taken_out_change_together_with_one_beside_them(
+    first: int, end: int, new: list[str], change: Change
+) -> None:
+    assert change_of(FILE, first, end, new) == change
+
+
+def test_the_size_of_an_edit_is_what_goes_and_what_comes() -> None:
+    assert edit_size(["if a < b:"], ["if a <= b:"]) == 1
+    assert edit_size(["return low"], ["return high"]) == 7
+    assert edit_size(["a", "b"], ["a", "b"]) == 0
+    assert indent_of("\t  x ") == "\t  "

@@ -12,7 +12,7 @@ from assay.analysis.oracle.comparison import ComparedTest, Comparison
 from assay.analysis.oracle.report import TestOutcome
 from assay.calibration.confidence import uncalibrated
 from assay.suggestion.positions import Position, Range
-from assay.suggestion.repair.repairs import Repair
+from assay.suggestion.repair.request import Repair
 from assay.suggestion.repair.verified import Verification, is_more_wanted, kept, verification_of, verified, with_lines
 from assay.suggestion.suggestion import Suggestion
 

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 import assay
 from assay.analysis.lines.grammars import GRAMMARS
-from assay.inference.stopping.dedent import indentation
+from assay.inference.stopping.rules import indentation
 from assay.suggestion.cursor import Cursor
-from assay.suggestion.syntax.ends import ends_of
-from assay.suggestion.syntax.guard import breaks
+from assay.suggestion.syntax.guard import breaks, ends_of
 
 MINE = [path for path in Path(assay.__file__).parent.joinpath("suggestion").rglob("*.py") if path.stat().st_size > 500]
 # In each language a file with a gap, a text that fits into it and one that breaks it.

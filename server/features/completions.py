@@ -1,24 +1,30 @@
-"""From a place in a document to its suggestions: what inline completion and the ordinary list of completions have in common."""
+"""From a place in a document to its suggestions: for `textDocument/inlineCompletion` and `textDocument/completion`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
+
+from lsprotocol import types
 
 from ...inference.completion.context import head_characters
 from ...inference.completion.prompt import Surroundings
 from ...suggestion.kind import kind_at
 from ...suggestion.memory.memories import REACH
-from ...suggestion.place import Place
-from ...suggestion.positions import Position, Range
+from ...suggestion.positions import Position, Range, bare_lines
 from ...suggestion.secrets import is_secret_path
-from ...suggestion.suggestion import Suggestion
+from ...suggestion.suggestion import Place, Suggestion
+from ..confidence.explanation import hover_markdown
 from ..documents.documents import Document
 from ..documents.workspace import below_root, path_of, root_of
 from ..language_server import AssayServer
+from ..protocol.keystroke_messages import InlineAsked
 from ..requests.request import GenerationRequest, ReadAlong
+from .commands import ACCEPTED
+from .menu_item import Cursor, completion_list
 
 UNKNOWN_DOCUMENT = "The document is not open, or an edit of it could not be read."
 # Of code, about; what is too much is left out where tokens are counted.
@@ -142,3 +148,66 @@ def _read_along(ls: AssayServer, document: Document, at: Position, shown_before:
 def _path_in(uri: str) -> str:
     """The path in a URI of whatever scheme."""
     return unquote(uri.partition(":")[2].partition("?")[0].partition("#")[0])
+
+
+_INVOKED = types.InlineCompletionTriggerKind.Invoked.value
+
+
+async def inline_completion(ls: AssayServer, asked: InlineAsked) -> dict[str, Any]:
+    """The suggestions at the cursor: one, or on invoke up to `alternatives`; none also when the text changes while the model works."""
+    nothing: dict[str, Any] = {"items": []}
+    invoked = asked.context.trigger_kind == _INVOKED
+    document = ls.protocol.documents.get(asked.text_document.uri)
+    if document is None:
+        ls.requests.nothing(asked.text_document.uri, UNKNOWN_DOCUMENT, invoked=invoked)
+        return nothing
+    at = document.clamp(Position(asked.position.line, asked.position.character))
+    replaced, before = Range(at, at), ""
+    if (selected := asked.context.selected_completion_info) is not None:
+        # The menu's selected item counts as typed: what is suggested goes on behind it, and puts it in, too.
+        start, end = selected.range.start, selected.range.end
+        replaced = Range(document.clamp(Position(start.line, start.character)), document.clamp(Position(end.line, end.character)))
+        if replaced.start.line != at.line or replaced.end != at or replaced.start > at:
+            ls.requests.nothing(document.uri, "What is selected in the menu does not end at the cursor, on its line.", invoked=invoked)
+            return nothing
+        before = selected.text
+    suggestions = await suggestions_at(ls, document, at, invoked=invoked, replaced=replaced, selected=before)
+    whole = [replace(suggestion, text=before + suggestion.text) for suggestion in suggestions] if before else suggestions
+    return {"items": [inline_item(each, line_feeds=ls.is_neovim) for each in whole]}
+
+
+def inline_item(suggestion: Suggestion, *, line_feeds: bool) -> dict[str, Any]:
+    """An InlineCompletionItem. line_feeds: its lines end so, whatever the document's do: the editor mends that."""
+    return {
+        "insertText": "\n".join(bare_lines(suggestion.text)) if line_feeds else suggestion.text,
+        "range": suggestion.range.as_json(),
+        "command": {"title": "Suggestion accepted", "command": ACCEPTED, "arguments": [suggestion.as_json()]},
+    }
+
+
+# How far before the cursor its line is looked at for the word that a menu filters by.
+_LINE_BEFORE = 1_000
+
+
+async def plain_completion(ls: AssayServer, params: types.CompletionParams) -> types.CompletionList:
+    """The suggestion as an item of the menu, for clients without inline completion."""
+    document = ls.protocol.documents.get(params.text_document.uri)
+    if document is None or not ls.menu.is_wanted:
+        why = UNKNOWN_DOCUMENT if document is None else "The ordinary list of completions holds no suggestions (assay.plainCompletion)."
+        ls.requests.nothing(params.text_document.uri, why, invoked=False)
+        return types.CompletionList(is_incomplete=False, items=[])
+    at = document.clamp(Position(params.position.line, params.position.character))
+    suggestions = await suggestions_at(ls, document, at, invoked=False, menu=True)
+    before = document.before(at, _LINE_BEFORE)
+    cursor = Cursor(at, before[max(before.rfind("\n"), before.rfind("\r")) + 1 :], document.encoding)
+    evidence = ""
+    if suggestions and (given := ls.requests.find(suggestions[0].id)) is not None:
+        evidence = hover_markdown(await ls.requests.explain(given, with_context=False))
+    return completion_list(
+        suggestions[0] if suggestions else None,
+        cursor,
+        language=document.language,
+        evidence=evidence,
+        accepted=ACCEPTED,
+        as_snippet=ls.is_neovim,
+    )

@@ -11,10 +11,9 @@ from ...suggestion.positions import Position, Range
 from ..documents.documents import Document
 from ..language_server import AssayServer
 from ..protocol.pygls_protocol import as_json
-from ..repairs.edits import workspace_edit
-from ..repairs.lines import Lines, lines_at, lines_in
-from .repair_places import why_none, why_unchecked
-from .repair_work import CHOOSE, REPAIR, repair_for
+from .edits import workspace_edit
+from .lines import Lines, lines_at, lines_in
+from .work import CHOOSE, REPAIR, repair_for, why_none, why_unchecked
 
 KINDS = (types.CodeActionKind.QuickFix, types.CodeActionKind.RefactorRewrite)
 # Of the diagnostics of one request, so many places are offered a repair.

@@ -14,17 +14,17 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
 from ...suggestion.positions import Encoding, Position, Range, column_at
-from ...suggestion.repair.repairs import Repair
+from ...suggestion.repair.request import Repair
+from ..features.progress import cancellable_progress
 from ..language_server import AssayServer
-from ..protocol.pygls_protocol import fields_of
-from ..repairs.edits import text_edit, workspace_edit
-from ..repairs.found import Found
-from ..repairs.lines import MAX_CHARACTERS, MAX_LINES, Lines, found_again, lines_at, lines_in
-from ..repairs.repairing import NoRepairs
+from ..protocol.pygls_protocol import fields_of, request_failed, token_of
 from ..requests.scheduler import Superseded
-from .progress import cancellable_progress
-from .repair_places import asked_for, found_for, why_none
-from .repair_work import CHANGED, CHOOSE, REPAIR, repair_for, repairs_for, say
+from ..user_messages import show
+from .edits import text_edit, workspace_edit
+from .found import Found
+from .lines import MAX_CHARACTERS, MAX_LINES, Lines, found_again, lines_at, lines_in
+from .repairing import NoRepairs
+from .work import CHANGED, CHOOSE, REPAIR, asked_for, found_for, repair_for, repairs_for, why_none
 
 REPAIRS = "assay/repairs"
 SURPRISE = "assay/surprise"
@@ -34,10 +34,10 @@ async def repairs(ls: AssayServer, params: Any) -> dict[str, Any]:
     """`assay/repairs`: what was found for lines, each with its title and its edit. Raises JsonRpcException."""
     lines = _lines_of(ls, params, REPAIRS)
     try:
-        async with cancellable_progress(ls, "repair", "looking for repairs", _token(params)) as tell:
+        async with cancellable_progress(ls, "repair", "looking for repairs", token_of(params)) as tell:
             found = await found_for(ls, lines, tell)
     except NoRepairs as error:
-        raise _failed(str(error)) from error
+        raise request_failed(str(error)) from error
     except Superseded:
         raise JsonRpcException(f"{REPAIRS}: a later request took its place", types.LSPErrorCodes.ServerCancelled.value) from None
     return repairs_json(ls, found)
@@ -57,15 +57,15 @@ async def surprise(ls: AssayServer, params: Any) -> dict[str, Any]:
     lines = _lines_of(ls, params, SURPRISE, math.inf)
     try:
         asked = asked_for(ls, lines)
-        async with cancellable_progress(ls, "surprise", "looking for surprising tokens", _token(params)):
+        async with cancellable_progress(ls, "surprise", "looking for surprising tokens", token_of(params)):
             told = await ls.repairs.surprises(asked)
     except NoRepairs as error:
-        raise _failed(str(error)) from error
+        raise request_failed(str(error)) from error
     found = [_in_document(line, asked.above, asked.request.encoding) for line in told["lines"]]
     return {"version": asked.lines.version, "lines": found, "stopped_by": told["stopped_by"]}
 
 
-async def repair(ls: AssayServer, arguments: Sequence[Any]) -> bool:
+async def repair(ls: AssayServer, *arguments: Any) -> bool:
     """`assay.repair` {uri, version, range, lines, id?}: put in the best repair of lines, or that of an id. Whether it was put in.
 
     Raises JsonRpcInvalidParams where the one argument is not what the server gave the client.
@@ -75,7 +75,7 @@ async def repair(ls: AssayServer, arguments: Sequence[Any]) -> bool:
     return found is not None and await _put_in(ls, *found)
 
 
-async def choose(ls: AssayServer, arguments: Sequence[Any]) -> bool:
+async def choose(ls: AssayServer, *arguments: Any) -> bool:
     """`assay.chooseRepair` {uri, version, range, lines}: have the user choose a repair, and put it in. Whether one was put in.
 
     Raises JsonRpcInvalidParams as `repair`.
@@ -102,13 +102,13 @@ async def _put_in(ls: AssayServer, repair: Repair, lines: Lines) -> bool:
     document = ls.protocol.documents.get(lines.uri)
     # A document that was closed and opened again counts its versions anew.
     if document is None or document.version != lines.version or found_again(document, lines) != lines:
-        say(ls, CHANGED)
+        show(ls, CHANGED)
         return False
     ls.outcome_tracker.repairs.expect(repair.suggestion.id)
     edit = workspace_edit(repair, lines, document.encoding, versioned=ls.actions.versioned)
     answer = await ls.workspace_apply_edit_async(types.ApplyWorkspaceEditParams(edit, "Assay: repair"))
     if not answer.applied:
-        say(ls, f"The editor did not make the edit: {answer.failure_reason or 'it does not say why'}.")
+        show(ls, f"The editor did not make the edit: {answer.failure_reason or 'it does not say why'}.")
     return answer.applied
 
 
@@ -133,14 +133,14 @@ def _lines_of(ls: AssayServer, params: Any, method: str, max_characters: float =
         raise JsonRpcInvalidParams(f"{method}: {error}") from error
     document = ls.protocol.documents.get(uri)
     if (why := why_none(ls, document)) or document is None:
-        raise _failed(why)
+        raise request_failed(why)
     if named.get("version") not in (None, document.version):
-        raise _failed(CHANGED)
+        raise request_failed(CHANGED)
     place = Range(Position(span.start.line, span.start.character), Position(span.end.line, span.end.character))
     lines = lines_at(document, place, max_characters=max_characters)
     if lines is None:
         longest = f", none longer than {max_characters:,} characters" if max_characters < math.inf else ""
-        raise _failed(f"choose 1 to {MAX_LINES} lines that have text{longest}")
+        raise request_failed(f"choose 1 to {MAX_LINES} lines that have text{longest}")
     return lines
 
 
@@ -151,12 +151,3 @@ def _in_document(line: dict[str, Any], above: int, encoding: Encoding) -> dict[s
         return token | {end: column_at(line["text"], token[end], encoding) for end in ("start", "end")}
 
     return line | {"line": line["line"] - above, "tokens": [token_in(token) for token in line["tokens"]]}
-
-
-def _token(params: Any) -> str | int | None:
-    token = fields_of(params).get("workDoneToken")
-    return token if isinstance(token, str | int) else None
-
-
-def _failed(reason: str) -> JsonRpcException:
-    return JsonRpcException(reason, types.LSPErrorCodes.RequestFailed.value)
