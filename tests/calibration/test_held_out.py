@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from msgspec import structs
 from synthetic_samples import sample, world
 
 from assay.calibration.calibrator import save
+from assay.calibration.calibrator_files import look
 from assay.calibration.confidence import confidence
 from assay.calibration.fitting.fit import Fit, FitError, fit
 from assay.calibration.held_out import (
@@ -27,7 +27,6 @@ from assay.calibration.held_out import (
 )
 from assay.calibration.registry import read_registry
 from assay.calibration.samples import Sample
-from assay.calibration.watch import look
 
 
 def worlds(n: int = 240) -> list[Sample]:
@@ -179,7 +178,7 @@ def test_registry_and_watch_read_calibrators_and_no_folds_beside_them(made: Fit,
     registry = read_registry([("user", tmp_path)])
     assert [entry.path for entry in registry.entries] == [tmp_path / "c.json"]
     assert registry.skipped == ()
-    assert list(look([("user", tmp_path)], {}, threading.Event())) == [tmp_path / "c.json"]
+    assert list(look([("user", tmp_path)], {})) == [tmp_path / "c.json"]
 
 
 def test_folds_go_with_their_calibrator_and_nothing_else_does(made: Fit, tmp_path: Path) -> None:
