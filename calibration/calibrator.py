@@ -21,6 +21,7 @@ from .atomic_write import write_atomically
 from .by_language import InLanguage
 from .evidence import Evidence, problems_of_interval
 from .fitting.adaptation import Projects
+from .fitting.dial import DialRow
 from .fitting.folds import Grouping
 from .fitting.model_selection import Candidate
 from .fitting.shrinkage import LEVELS, Child, Level
@@ -30,7 +31,6 @@ from .maps.platt import PlattMap
 from .maps.registry import MAPS, Map, problems_of
 from .measures.registry import MEASURES, enter
 from .metrics.intervals import student_t
-from .monitoring.dial import DialRow
 from .samples import EVENTS
 from .strict_json import DECODER, Variants, build, reading, without_schema
 
