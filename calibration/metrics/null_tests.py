@@ -34,7 +34,7 @@ class NullTest:
 def spiegelhalter_by_group(p: ArrayLike, y: ArrayLike, groups: NDArray[np.integer]) -> NullTest:
     """Spiegelhalter's test where only `groups` (n,), numbered from 0, are independent: Student's t of their sums of (y - p)(1 - 2p).
 
-    That is the Brier score against its expectation (Spiegelhalter 1986): above 0 where probabilities are too extreme, below 0 where too near
+    That is the Brier score against its expectation (Spiegelhalter 1986): above 0 where probabilities are too extreme, below where too near
     0.5.
     Size at a nominal 5 %: 3.6 to 5.5 % for 6 to 100 groups of very unequal size, correlated or not (2,000 worlds each).
     Raises ValueError for fewer than two groups, and where no group's sum differs from another's.
