@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from ..field_types import Count
 from ..metrics.intervals import Interval
 
 Reading = Literal["holds", "refuted", "undecided", "not run", "reported"]
@@ -31,8 +32,8 @@ class Figure:
     value: float | None
     low: float | None
     high: float | None
-    n: int
-    groups: int
+    n: Count
+    groups: Count
     grouped_by: str
     claim: str
     reading: Reading
@@ -151,8 +152,8 @@ def problem_of(found: Figure) -> str:
             return str(error)
     if any(number is None for number in numbers) != all(number is None for number in numbers):
         return "value: value, low and high are all numbers or all null"
-    if min(found.n, found.groups) < 0 or found.groups > found.n:
-        return "groups: not 0 <= groups <= n"
+    if found.groups > found.n:
+        return "groups: more than n"
     if found.reading == "not run":
         return "" if found.n == 0 and found.value is None else "reading: 'not run', but there are samples"
     if found.low is not None and found.high is not None and found.low > found.high:
