@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit  # type: ignore[import-untyped]
 
 from assay.calibration.arrays import Floats
+from assay.calibration.fitting.dial import LEVELS, MIN_SHOWN, RISK, TARGETS, DialRow, dial
 from assay.calibration.maps.platt import fit_platt
-from assay.calibration.monitoring.dial import LEVELS, MIN_SHOWN, RISK, TARGETS, DialRow, dial
 
 FOLDS = 10
 

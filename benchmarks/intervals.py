@@ -26,11 +26,12 @@ import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
 from numpy.typing import NDArray
 from scipy.special import expit, logit, ndtri
+from single_sample_tests import kuiper, null_test, spiegelhalter
 
 from assay.calibration.arrays import Floats
 from assay.calibration.metrics.bins import ece, equal_width, wilson
 from assay.calibration.metrics.intervals import Interval, intervals, paired, rate_interval
-from assay.calibration.metrics.null_tests import kuiper, kuiper_by_group, null_test, spiegelhalter, spiegelhalter_by_group
+from assay.calibration.metrics.null_tests import kuiper_by_group, spiegelhalter_by_group
 
 # of the log odds: base rates of 42 and 8 %
 CENTRES = (-0.4, -3.0)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .arrays import Floats
 from .evidence import problems_of_interval
+from .field_types import Count, Positive
 from .fitting.folds import GROUP_OF, MIN_GROUPS, Grouping, numbered, renumbered
 from .guards import MIN_PER_CLASS, MIN_SAMPLES, Status, are_too_few
 from .metrics.intervals import Interval, intervals
@@ -28,20 +29,18 @@ class InLanguage:
     """
 
     name: str
-    n: int
-    positives: int
-    groups: int
+    n: Positive
+    positives: Count
+    groups: Positive
     skill: Interval | None
     status: Status
     reason: str
     by_file: bool = False
 
     def problems(self) -> Iterator[str]:
-        """What it can't be: a file may hold anything."""
-        if not 0 <= self.positives <= self.n > 0:
-            yield "not 0 <= positives <= n > 0"
-        if not 1 <= self.groups <= self.n:
-            yield "not 1 <= groups <= n"
+        """What does not go together: a file may hold anything."""
+        if max(self.positives, self.groups) > self.n:
+            yield "n: less than positives or groups"
         yield from (reason for _, reason in problems_of_interval(self.skill, "skill"))
 
 

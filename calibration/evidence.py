@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .arrays import Floats
+from .field_types import Count, Parameter, Positive, Share
 from .fitting.folds import Grouping
-from .maps.checks import MAX_PARAMETER
 from .metrics.bins import Bin, ece, ece_noise_floor, reliability
 from .metrics.intervals import RESAMPLES, Interval, intervals
 from .metrics.smooth import smooth_ece, smooth_ece_noise_floor
@@ -29,19 +29,19 @@ class CalibrationError:
         miscalibration is shown.
     """
 
-    value: float
-    noise_floor: float
-    debiased: float
-    low: float
-    high: float
+    value: Share
+    noise_floor: Share
+    debiased: Parameter
+    low: Parameter
+    high: Parameter
 
 
 @dataclass(frozen=True, slots=True)
 class SmoothError:
     """The smooth calibration error (`metrics.smooth.smooth_ece`), and what a perfect forecaster with the same probabilities would get."""
 
-    value: float
-    noise_floor: float
+    value: Share
+    noise_floor: Share
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +55,10 @@ class Evidence:
     That is the reference of Spiess et al. (2024), and a hard one: always giving the base rate of the *other* projects has a skill below 0.
     """
 
-    n: int
-    positives: int
-    groups: int
-    base_rate: float
+    n: Positive
+    positives: Count
+    groups: Positive
+    base_rate: Share
     brier: Interval
     skill: Interval | None
     auc: Interval | None
@@ -68,34 +68,23 @@ class Evidence:
     reliability: tuple[Bin, ...]
 
     def problems(self) -> Iterator[tuple[str, str]]:
-        """(field, reason) for each number that evidence can't have: a file may hold any."""
-        if self.n < 1:
-            yield "n", "less than 1"
-        if not 0 <= self.positives <= self.n:
-            yield "positives", "not between 0 and n"
-        if not 1 <= self.groups <= self.n:
-            yield "groups", "not between 1 and n"
-        if not 0 <= self.base_rate <= 1:
-            yield "base_rate", "not between 0 and 1"
+        """(field, reason) for numbers that do not go together: a file may hold any."""
+        if max(self.positives, self.groups) > self.n:
+            yield "n", "less than positives or groups"
         for name in ("brier", "skill", "auc", "log_loss"):
             yield from problems_of_interval(getattr(self, name), name)
-        errors = self.ece, self.smooth_ece
-        if not all(0 <= value <= 1 for error in errors for value in (error.value, error.noise_floor)):
-            yield "ece", "an error is not between 0 and 1"
         yield from problems_of_interval(Interval(self.ece.debiased, self.ece.low, self.ece.high), "ece")
         for place, each in enumerate(self.reliability):
-            if not (0 <= each.low <= each.high <= 1 and 0 <= each.positives <= each.n and each.n > 0):
-                yield f"reliability[{place}]", "not 0 <= low <= high <= 1 and 0 <= positives <= n > 0"
+            if each.low > each.high or each.positives > each.n:
+                yield f"reliability[{place}]", "low above high, or positives above n"
             if not all(-_ROUNDED <= value <= 1 + _ROUNDED for value in (each.mean, each.rate, each.rate_low, each.rate_high)):
                 yield f"reliability[{place}]", "a rate is not between 0 and 1"
 
 
 def problems_of_interval(interval: Interval | None, name: str) -> Iterator[tuple[str, str]]:
     """(field, reason) for what an interval can't be."""
-    if interval is not None and not -MAX_PARAMETER <= interval.low <= interval.high <= MAX_PARAMETER:
-        yield name, "low above high, or too large"
-    if interval is not None and abs(interval.value) > MAX_PARAMETER:
-        yield name, "too large"
+    if interval is not None and interval.low > interval.high:
+        yield name, "low above high"
 
 
 def why_undefined(evidence: Evidence, by: Grouping) -> str:

@@ -15,8 +15,9 @@ import numpy as np
 from ..inference.regular_file import read_regular_file
 from .arrays import Floats, bounded, sigmoid
 from .atomic_write import write_atomically
-from .calibrator import HEX16, MAP_OF_KIND, Calibrator, CalibratorError, load, log_odds_range
+from .calibrator import MAP_OF_KIND, Calibrator, CalibratorError, load, log_odds_range
 from .calibrator import MAX_FILE_BYTES as MAX_CALIBRATOR_BYTES
+from .field_types import Count, Fingerprint, Positive
 from .fitting.folds import FOLDS
 from .fitting.shrinkage import LEVELS, Child, Level, deepest_log_odds
 from .maps.checks import check_linear
@@ -43,8 +44,8 @@ class FoldMap:
     languages, projects or users that have their own.
     """
 
-    n: int
-    features: int
+    n: Positive
+    features: Positive
     map: Map
     children: tuple[Child, ...] = ()
 
@@ -58,7 +59,7 @@ class Group:
     """A project, by name, and the number of its fold from 0."""
 
     name: str
-    fold: int
+    fold: Count
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ class Folds:
     groups: the projects. folds: the map that was fitted without those of each fold.
     """
 
-    calibrator: str
+    calibrator: Fingerprint
     measures: tuple[str, ...]
     ranges: tuple[tuple[float, float], ...]
     levels: tuple[Level, ...]
@@ -82,7 +83,6 @@ class Folds:
         """Raises ValueError, "field: reason", if the parts do not fit together."""
         k, numbers = len(self.measures), range(len(self.folds))
         for field, is_wrong, reason in (
-            ("calibrator", not HEX16(self.calibrator), "not 16 lower-case hex digits"),
             ("measures", k == 0 or len(set(self.measures)) < k, "needs at least one, each once"),
             ("measures", bool(set(self.measures) - MEASURES.keys()), f"unknown measure in {', '.join(self.measures)}"),
             ("ranges", len(self.ranges) != k, f"{len(self.ranges)} for {k} measures"),
@@ -103,10 +103,8 @@ class Folds:
                 raise ValueError(f"folds[{number}].{reason}")
 
     def _why_unusable(self, fold: FoldMap) -> str:
-        if not 1 <= fold.features <= len(self.measures):
+        if fold.features > len(self.measures):
             return f"features: not 1 to {len(self.measures)}"
-        if fold.n < 1:
-            return "n: less than 1"
         if any(not 0 < len(child.path) <= len(self.levels) for child in fold.children):
             return "children: a path does not fit the levels"
         wrong = [*problems_of(fold.map, fold.features)]

@@ -7,15 +7,15 @@ drawn, then the newest. One that is `insufficient` is taken only if no other mat
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import accumulate, islice
 from pathlib import Path
-from typing import Literal, TypeVar, get_args
+from typing import get_args
 
-from .calibrator import MAX_FILE_BYTES, Calibrator, CalibratorError, load
+from .calibrator import Calibrator, CalibratorError
+from .calibrator_files import FileState, Places, files_of, look
+from .calibrator_files import Origin as Origin
 from .data_folder import data_folder
 from .language_names import name_of_language, names_of_languages
 from .measures.agreement import SINGLE_DRAW, Drawn
@@ -25,21 +25,10 @@ from .trust import Trust, remembered
 from .validation import table
 from .validation.table import Validation
 
-Origin = Literal["project", "user", "shipped"]
-# Of a folder. So many are more than one needs, and read in a moment.
-MAX_FILES = 200
-MAX_FOLDER_BYTES = 4 * MAX_FILE_BYTES
-MAX_LISTED = 2_000
-
 # By name (model, prompt, …) what a calibrator is for that is not what is asked for.
 _Differences = dict[str, tuple[str, ...]]
 # A model, a prompt and decoder, an event, a task and a language.
 _Key = tuple[str, str, str, str, str]
-
-_Files = tuple[list[tuple[Path, os.stat_result | None]], str]
-_Listing = Callable[[Origin, Path], _Files]
-T = TypeVar("T")
-
 _ORIGINS: tuple[Origin, ...] = get_args(Origin)
 
 
@@ -128,62 +117,6 @@ def folders(project: Path | None = None) -> list[tuple[Origin, Path]]:
     return found
 
 
-def files_of(origin: Origin, folder: Path) -> tuple[list[tuple[Path, os.stat_result | None]], str]:
-    """The first `MAX_FILES` *.json of a folder by name, with their `stat` (None if one has none), and what is said of the rest, if any.
-
-    Names that begin with a dot are left out, because editors and copying programs put temporary files there.
-
-    Raises CalibratorError if the folder can't be listed.
-    """
-    found: list[tuple[Path, os.stat_result | None]] = []
-    try:
-        with os.scandir(folder) as items:
-            for item in islice(items, MAX_LISTED):
-                if item.name.endswith(".json") and not item.name.startswith("."):
-                    try:
-                        found.append((folder / item.name, item.stat(follow_symlinks=origin != "project")))
-                    except OSError:
-                        found.append((folder / item.name, None))
-    except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: no folder can have such a name
-        return [], ""
-    except OSError as error:
-        raise CalibratorError(f"{folder}: can't be listed: {error.strerror}") from None
-    found.sort(key=lambda file: file[0])
-    sizes = accumulate(status.st_size if status and status.st_size <= MAX_FILE_BYTES else 0 for _, status in found)
-    kept = [file for file, size in zip(found[:MAX_FILES], sizes, strict=False) if size <= MAX_FOLDER_BYTES]
-    most = f"at most {MAX_FILES} calibrators, with {MAX_FOLDER_BYTES >> 20} MiB in all, are read of a folder"
-    return kept, f"{folder}: {len(found) - len(kept)} files or more are left out: {most}" if len(kept) < len(found) else ""
-
-
-def read_entry(origin: Origin, path: Path) -> Entry:
-    """The calibrator in a file. Raises CalibratorError as `load`, and for a symbolic link in a project's folder."""
-    calibrator = load(path, follow=origin != "project")
-    calibrator.id  # noqa: B018 - worked out here, where nobody waits: it is a hash of the whole content
-    return Entry(origin, path, calibrator)
-
-
-def read_table(origin: Origin, path: Path) -> Validation:
-    """The validation table in a file. Raises CalibratorError, also for a symbolic link in a project's folder."""
-    return table.load(path, follow=origin != "project")
-
-
-def tables_of(origin: Origin, folder: Path) -> _Files:
-    """As `files_of`, the validation tables of the calibrators in a folder. Raises CalibratorError as it, and for a link in a project."""
-    tables = folder / table.FOLDER
-    if origin == "project" and os.path.islink(tables):  # noqa: PTH114 - Path.is_symlink may raise
-        raise CalibratorError(f"{tables}: a symbolic link, and none is followed in a project")
-    return files_of(origin, tables)
-
-
-def validated(entries: Iterable[Entry], tables: Mapping[Path, Validation]) -> list[Entry]:
-    """The entries, each with the validation table that is about its calibrator. tables: by their files."""
-    found = []
-    for entry in entries:
-        beside = tables.get(table.path_of(entry.calibrator, entry.path))
-        found.append(replace(entry, validation=beside) if beside and beside.is_of(entry.calibrator) else entry)
-    return found
-
-
 def registry_of(entries: Iterable[Entry], skipped: Iterable[str]) -> Registry:
     """A registry with the entries in order of precedence."""
 
@@ -193,16 +126,21 @@ def registry_of(entries: Iterable[Entry], skipped: Iterable[str]) -> Registry:
     return Registry(tuple(sorted(entries, key=rank)), tuple(skipped))
 
 
-def read_registry(places: Sequence[tuple[Origin, Path]], left_out: Iterable[str] = ()) -> Registry:
-    """Read every calibrator of the folders. What can't be read is in `skipped`, with the reason, behind what was `left_out` before."""
-    entries: list[Entry] = []
-    tables: dict[Path, Validation] = {}
-    skipped = [*left_out]
-    for origin, folder in places:
-        if found := _read_all(files_of, read_entry, origin, folder, skipped):
-            entries += found.values()
-            tables |= _read_all(tables_of, read_table, origin, folder, skipped)
-    return registry_of(validated(entries, tables), skipped)
+def registry_of_files(places: Places, files: Mapping[Path, FileState], left_out: Iterable[str]) -> Registry:
+    """The registry of what was read in some folders. Its `skipped` says what can't be read behind what was `left_out` before."""
+    origins = {folder: origin for origin, folder in places}
+    entries = []
+    for path, file in files.items():
+        if isinstance(calibrator := file.content, Calibrator):
+            beside = files.get(table.path_of(calibrator, path))
+            said = beside.content if beside and isinstance(beside.content, Validation) and beside.content.is_of(calibrator) else None
+            entries.append(Entry(origins[path.parent], path, calibrator, said))
+    return registry_of(entries, dict.fromkeys([*left_out, *(file.error for file in files.values() if file.error)]))
+
+
+def read_registry(places: Places, left_out: Iterable[str] = ()) -> Registry:
+    """Read every calibrator of the folders."""
+    return registry_of_files(places, look(places, {}), left_out)
 
 
 def why_left_out(project: Path, trust: Callable[[Path], Trust] = remembered) -> tuple[str, bool]:
@@ -277,23 +215,6 @@ def source_of(entry: Entry) -> str:
         return f"this project's own folder, {PROJECT_FOLDER.as_posix()}"
     # Whether a suggestion was kept only a log can tell.
     return "your own calibrators" + (", fitted to your log" if entry.calibrator.event == "kept" else "")
-
-
-def _read_all(listing: _Listing, read: Callable[[Origin, Path], T], origin: Origin, folder: Path, skipped: list[str]) -> dict[Path, T]:
-    """What is in the files of a folder, by path. What can't be read is added to `skipped`, with the reason."""
-    try:
-        files, rest = listing(origin, folder)
-    except CalibratorError as error:
-        skipped.append(str(error))
-        return {}
-    found = {}
-    for path, _ in files:
-        try:
-            found[path] = read(origin, path)
-        except CalibratorError as error:
-            skipped.append(str(error))
-    skipped += filter(None, (rest,))
-    return found
 
 
 def _requirements(purpose: Purpose) -> dict[str, str | Path | None]:

@@ -21,16 +21,14 @@ import msgspec
 import numpy as np
 
 from .atomic_write import write_atomically
-from .strict_json import DECODER
+from .field_types import Fingerprint, Positive, Sha256
+from .strict_json import DECODER, in_words
 
 SCHEMA = "assay/sample/1"
 Event = Literal["exact_match", "tests_pass", "kept"]
 EVENTS: tuple[Event, ...] = get_args(Event)
 
 _Name = Annotated[str, msgspec.Meta(min_length=1)]
-_Fingerprint = Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{16}\Z")]
-_Sha256 = Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{64}\Z")]
-_Count = Annotated[int, msgspec.Meta(ge=1)]
 _Propensity = Annotated[float, msgspec.Meta(gt=0, le=1)]
 
 
@@ -55,8 +53,8 @@ class Sample(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     """
 
     id: _Name
-    model: _Fingerprint
-    prompt: _Fingerprint
+    model: Fingerprint
+    prompt: Fingerprint
     task: str
     language: str
     project: str
@@ -64,13 +62,13 @@ class Sample(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     seed: int
     measures: dict[str, float]
     labels: dict[str, bool | None]
-    text_sha256: _Sha256
+    text_sha256: Sha256
     model_name: str = ""
-    asked: dict[str, _Fingerprint] = {}
+    asked: dict[str, Fingerprint] = {}
     fallbacks: tuple[str, ...] = ()
     user: str = ""
-    rank: _Count = 1
-    alternatives: _Count = 1
+    rank: Positive = 1
+    alternatives: Positive = 1
     propensity: _Propensity = 1.0
 
 
@@ -200,8 +198,7 @@ def _converted(fields: object) -> Sample:
         found = _PLACE.fullmatch(str(error))
         if found is None or not isinstance(fields, dict):
             raise ValueError(str(error)) from None
-        reason, name, inside = found.groups()
-        reason = re.sub(r"`str` matching regex '\S*\{(\d+)\}\S*'", r"\1 lower-case hex digits", reason)
+        reason, name, inside = in_words(found[1]), *found.groups()[1:]
         value = fields[name]
         if inside:
             name, value = next((f"{name}.{key}", one) for key, one in value.items() if _is_wrong(fields | {name: {key: one}}))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from .calibrator import Calibrator, save
+from .calibrator_files import files_of
 from .project_folder import PROJECT_FOLDER, check_unlinked, project_with
-from .registry import files_of
 from .trust import remember
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 import sys
 from dataclasses import asdict
@@ -11,14 +12,13 @@ from typing import TYPE_CHECKING
 from ..calibration.control_characters import unseen_in
 from ..inference.regular_file import read_regular_file
 from .exit_codes import DONE, UsageError
-from .options import EVENTS, KINDS, add_json_option, add_memory_option, add_model_option, command_parser, model_choice
+from .options import EVENTS, KINDS, Subparsers, command_parser, model_choice, registry_for, set_run
 from .terminal import is_terminal, print_json, say, show_text
 
 # More is no code. A text of any length, or from a pipe, may come over stdin.
 _MAX_BYTES = 1 << 28
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable
 
     from ..calibration.registry import Registry
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from ..inference.project_memory.memory import Memory
     from ..suggestion.memory.memories import Scope
     from ..suggestion.suggestion import Suggestion
-    from .options import Subparsers
 
 
 def register(commands: Subparsers) -> None:
@@ -49,10 +48,7 @@ def register(commands: Subparsers) -> None:
     )
     parser.add_argument("--language", help="language identifier, such as python (default: by the file's name)")
     parser.add_argument("--show-prompt", action="store_true", help="print the prompt that the model would get, and suggest nothing")
-    add_memory_option(parser)
-    add_model_option(parser)
-    add_json_option(parser)
-    parser.set_defaults(run=run)
+    set_run(parser, run, "memory", "model", "json")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -154,14 +150,11 @@ def _show_prompt(arguments: argparse.Namespace, name: str, text: str, offset: in
 
 def _suggest(arguments: argparse.Namespace, name: str, text: str, offset: int) -> None:
     from ..calibration.project_folder import project_of
-    from ..calibration.registry import load_registry
     from ..suggestion.languages import language_of
     from ..suggestion.suggest import suggest_at
 
     root = project_of(Path(name).resolve())
-    registry = load_registry(root)
-    for reason in registry.skipped:
-        say(f"assay: calibrator skipped: {reason}")
+    registry = registry_for(root)
     choice = model_choice(arguments)
     with choice.open() as model:
         suggestion = suggest_at(

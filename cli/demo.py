@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 import time
 from collections.abc import Mapping
@@ -12,12 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..calibration.control_characters import escaped
 from .exit_codes import DONE
 from .model import crowded_line, threads_of
-from .options import add_json_option, add_model_option, command_parser, model_choice
-from .terminal import Paint, Style, clip, print_json, say, show, wants_colour, width_of
+from .options import Subparsers, command_parser, model_choice, registry_for, set_run
+from .terminal import Paint, Style, clip, print_json, show, wants_colour, width_of
 
 if TYPE_CHECKING:
-    import argparse
-
     from ..calibration.calibrator import Calibrator
     from ..calibration.registry import Registry
     from ..inference.completion.settings import Settings
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from ..inference.opening import ModelChoice
     from ..inference.project_memory.memory import Memory
     from ..suggestion.suggestion import Suggestion
-    from .options import Subparsers
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SCHEMA = "assay/demo/1"
@@ -96,22 +94,17 @@ class Summary:
 def register(commands: Subparsers) -> None:
     """Add `assay demo`."""
     parser = command_parser(commands, "demo", "complete example files, and show how likely each suggestion is to be right")
-    add_model_option(parser)
-    add_json_option(parser)
-    parser.set_defaults(run=run)
+    set_run(parser, run, "model", "json")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Complete every place, print each at once, and sum up. Raises ModelError."""
-    from ..calibration.registry import load_registry
     from ..suggestion.memory.memories import Memories, project_in
 
     choice, as_json = model_choice(arguments), arguments.json
     places = load_places()
     paint = Paint(wants_colour(sys.stdout))
-    registry = load_registry()
-    for reason in registry.skipped:
-        say(f"assay: calibrator skipped: {reason}")
+    registry = registry_for()
     began = time.perf_counter()
     with choice.open() as model:
         opened_ms = (time.perf_counter() - began) * 1e3

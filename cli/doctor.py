@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import json
 import os
@@ -16,17 +17,14 @@ from typing import TYPE_CHECKING, Literal, get_args
 from .. import __version__
 from ..calibration.control_characters import escaped_line
 from .exit_codes import DONE, FAILED
-from .options import add_json_option, add_model_option, command_parser, model_choice
+from .options import Subparsers, command_parser, model_choice, set_run
 from .terminal import Paint, Style, print_json, show, wants_colour
 
 if TYPE_CHECKING:
-    import argparse
-
     from ..calibration.registry import Entry, Registry
     from ..inference.completion.settings import Settings
     from ..inference.model import Model
     from ..inference.opening import ModelChoice
-    from .options import Subparsers
 
 State = Literal["ok", "note", "missing"]
 SCHEMA = "assay/doctor/1"
@@ -60,9 +58,7 @@ class Check:
 def register(commands: Subparsers) -> None:
     """Add `assay doctor`."""
     parser = command_parser(commands, "doctor", "check what works on this machine, and say how to install what is missing")
-    add_model_option(parser)
-    add_json_option(parser)
-    parser.set_defaults(run=run)
+    set_run(parser, run, "model", "json")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..offline_eval.command import Command
 from ..offline_eval.registry import commands
 from .exit_codes import DONE, UsageError
-from .options import add_json_option, add_model_option, command_parser, group_parser, model_choice, positive
+from .options import Register, Subparsers, command_parser, group_parser, model_choice, positive, set_run
 from .terminal import say
-
-if TYPE_CHECKING:
-    from .options import Register, Subparsers
 
 
 def register(commands: Subparsers) -> None:
@@ -31,8 +27,7 @@ def register(commands: Subparsers) -> None:
     parser.add_argument("folder", metavar="RUN", type=Path, help="folder of the run")
     parser.add_argument("others", metavar="RUN2", type=Path, nargs="*", help="folder of a run of another model on the same items")
     parser.add_argument("--out", metavar="DIR", type=Path, help="with RUN2: the folder for report/ (default: RUN/compared/NAME-OF-RUN2)")
-    add_json_option(parser)
-    parser.set_defaults(run=report)
+    set_run(parser, report, "json")
 
 
 def studies_of(group: str) -> Register:
@@ -84,6 +79,4 @@ def _add_study(actions: Subparsers, command: Command) -> None:
         "(default: 4)",
     )
     parser.add_argument("--ray", metavar="ADDRESS", help="work on a Ray cluster instead: host:port, or auto (needs the extra ray)")
-    add_model_option(parser)
-    add_json_option(parser)
-    parser.set_defaults(run=run)
+    set_run(parser, run, "model", "json")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 import time
 from collections.abc import Iterator
@@ -10,17 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from .exit_codes import DONE
-from .options import add_json_option, add_model_option, command_parser, model_choice
+from .options import Subparsers, command_parser, model_choice, set_run
 from .terminal import Paint, print_json, show, wants_colour
 
 if TYPE_CHECKING:
-    import argparse
-
     from ..inference.llamacpp.threads import ThreadsInUse
     from ..inference.model import Model
     from ..inference.opening import ModelChoice, ModelOptions
     from ..inference.remote.model import RemoteModel
-    from .options import Subparsers
 
 _PROMPT_TOKENS = 800  # about the length of a completion's prompt
 _GENERATED_TOKENS = 48
@@ -61,9 +59,7 @@ def register(actions: Subparsers) -> None:
     )
     check_parser = command_parser(actions, "check", "measure how fast the model is, and which settings would be faster")
     for parser, run in ((info_parser, info), (check_parser, check)):
-        add_model_option(parser)
-        add_json_option(parser)
-        parser.set_defaults(run=run)
+        set_run(parser, run, "model", "json")
 
 
 def info(arguments: argparse.Namespace) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,16 +11,14 @@ from typing import TYPE_CHECKING
 
 from ..offline_eval.progress import Progress, tell_if_stopped
 from .exit_codes import DONE
-from .options import add_json_option, command_parser
-from .terminal import Paint, is_terminal, print_json, say, show, wants_colour
+from .options import Subparsers, command_parser, set_run
+from .terminal import Paint, agrees, columns, is_terminal, print_json, say, show, wants_colour
 
 if TYPE_CHECKING:
-    import argparse
     from pathlib import Path
 
     from ..calibration.offered_models import Offer
     from ..inference.hub.catalogue import Entry
-    from .options import Subparsers
 
 _HEADINGS = ("name", "size", "licence", "new place", "typing", "numbers", "")
 _MB = 1_000_000
@@ -34,8 +33,7 @@ def register(actions: Subparsers) -> None:
     )  # fmt: skip
     parser.add_argument("name", metavar="NAME", nargs="?", help="a model of the table")
     parser.add_argument("--yes", action="store_true", help="accept a licence that forbids commercial use")
-    add_json_option(parser)
-    parser.set_defaults(run=run)
+    set_run(parser, run, "json")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -101,7 +99,7 @@ def _accepted(entry: Entry, page: str) -> bool:
         return False
     say(f"The licence of {entry.name} ({entry.licence}) forbids commercial use: {page}")
     say("Is your use non-commercial, and do you want to download it? [y/N]")
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    return agrees()
 
 
 @contextmanager
@@ -119,12 +117,8 @@ def _bar(have: int, size: int, *, every_s: float | None) -> Iterator[Callable[[i
 
 def _print(offers: tuple[Offer, ...]) -> None:
     paint = Paint(wants_colour(sys.stdout))
-    rows = [_HEADINGS, *(_cells(offer) for offer in offers if offer.fits)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADINGS))]
-    for number, row in enumerate(rows):
-        first, *rest = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        line = "  ".join([first, *rest]).rstrip()
-        show(paint(line, "dim") if number == 0 else line)
+    heading, *lines = columns([_HEADINGS, *(_cells(offer) for offer in offers if offer.fits)])
+    show(paint(heading, "dim"), *lines)
     if others := [offer.entry.name for offer in offers if not offer.fits]:
         show("", f"Too large or too slow for this machine: {', '.join(others)}.")
     show("", "Times are estimates for a suggestion at a new place, and while you type a line. assay model check measures a model.")

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
 import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .exit_codes import DONE
-from .options import add_json_option, command_parser
-from .terminal import Paint, print_json, say, show, wants_colour
+from .options import Subparsers, command_parser, set_run
+from .terminal import Paint, columns, print_json, say, show, wants_colour
 
 if TYPE_CHECKING:
-    import argparse
-
     from ..calibration.found_models import Listed, ModelList
-    from .options import Subparsers
 
 _HEADINGS = ("size", "parameters", "format", "middle", "tokens/s", "numbers", "name")
 
@@ -31,8 +29,7 @@ def register(actions: Subparsers) -> None:
         "--probe", action="store_true", help="also ask Ollama, LM Studio, llama-server and vLLM if they run on this machine"
     )
     parser.add_argument("--folder", metavar="DIR", type=Path, action="append", default=[], help="look into this folder, too; repeatable")
-    add_json_option(parser)
-    parser.set_defaults(run=run)
+    set_run(parser, run, "json")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -52,11 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _print(found: ModelList) -> None:
     paint = Paint(wants_colour(sys.stdout))
     usable = [row for row in found.models if not row.model.problem]
-    rows = [_HEADINGS, *map(_cells, usable)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADINGS) - 1)]
-    for number, row in enumerate(rows):
-        line = "  ".join([*(cell.rjust(width) for cell, width in zip(row, widths, strict=False)), row[-1]])
-        show(paint(line, "dim") if number == 0 else line)
+    heading, *lines = columns([_HEADINGS, *map(_cells, usable)], right=True)
+    show(paint(heading, "dim"), *lines)
     if unusable := [row.model for row in found.models if row.model.problem]:
         show("", "Can't be used:", *(f"  {' = '.join(model.names)}: {model.problem}" for model in unusable))
     if found.reading_speed is not None:

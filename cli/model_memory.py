@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from .exit_codes import DONE
-from .options import add_json_option, add_model_option, command_parser, model_choice, positive
+from .options import Subparsers, command_parser, model_choice, positive, set_run
 from .terminal import print_json, say, show
-
-if TYPE_CHECKING:
-    import argparse
-
-    from .options import Subparsers
 
 
 def register(actions: Subparsers) -> None:
@@ -32,9 +27,7 @@ def register(actions: Subparsers) -> None:
     parser.add_argument(
         "--places", metavar="N", type=positive, default=20, help="at most N functions of each project (default: %(default)s)"
     )
-    add_model_option(parser)
-    add_json_option(parser)
-    parser.set_defaults(run=run)
+    set_run(parser, run, "model", "json")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -6,18 +6,20 @@ import argparse
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
-from ..offline_eval.command import add_memory_option as add_memory_option
+from ..offline_eval.command import add_memory_option
 from ..offline_eval.command import names as names
 from ..offline_eval.command import positive as positive
 from .exit_codes import UsageError
+from .terminal import say
 
 if TYPE_CHECKING:
+    from ..calibration.registry import Registry
     from ..inference.opening import ModelChoice
 
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-    Register = Callable[[Subparsers], None]
+Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+Register: TypeAlias = "Callable[[Subparsers], None]"
 
 EVENTS = ("exact_match", "tests_pass", "kept")
 KINDS = ("line", "block", "function")
@@ -49,7 +51,18 @@ def group(name: str, summary: str, *members: Register) -> Register:
     return register
 
 
-def add_model_option(parser: argparse.ArgumentParser) -> None:
+def set_run(
+    parser: argparse.ArgumentParser,
+    run: Callable[[argparse.Namespace], int],
+    *shared: Literal["days", "log", "memory", "model", "json"],
+) -> None:
+    """Add options that several commands share, in this order, and set what the command runs."""
+    for name in shared:
+        _SHARED[name](parser)
+    parser.set_defaults(run=run)
+
+
+def _add_model_options(parser: argparse.ArgumentParser) -> None:
     """Add --model, and the options of how the model runs."""
     parser.add_argument(
         "--model", metavar="FILE|FOLDER|NAME|URL",
@@ -94,7 +107,7 @@ def add_model_option(parser: argparse.ArgumentParser) -> None:
 
 
 def model_choice(arguments: argparse.Namespace) -> ModelChoice:
-    """The model that the options of `add_model_option` name, not opened yet."""
+    """The model that the shared options "model" name, not opened yet."""
     from ..inference.opening import ModelChoice, ModelOptions
 
     options = {name: value for name in ModelOptions.__annotations__ if (value := getattr(arguments, name)) is not None}
@@ -122,6 +135,16 @@ def _address_and_file(text: str) -> tuple[str, str]:
     return (address, file) if equals and address.lower().startswith(("http://", "https://")) else ("", text)
 
 
+def registry_for(project: Path | None = None) -> Registry:
+    """The registry of calibrators, with those of a project. What can't be read is printed."""
+    from ..calibration.registry import load_registry
+
+    registry = load_registry(project)
+    for reason in registry.skipped:
+        say(f"assay: calibrator skipped: {reason}")
+    return registry
+
+
 def add_map_option(parser: argparse.ArgumentParser) -> None:
     """Add --map."""
     parser.add_argument(
@@ -130,19 +153,25 @@ def add_map_option(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def add_log_option(parser: argparse.ArgumentParser) -> None:
-    """Add --log."""
+def _add_log_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--log", metavar="FILE", type=Path, help="the event log (default: your own; assay logs path prints where it is)")
 
 
-def add_days_option(parser: argparse.ArgumentParser) -> None:
-    """Add --days for a log."""
+def _add_days_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--days", metavar="N", type=positive, help="only the last N days (default: all)")
 
 
-def add_json_option(parser: argparse.ArgumentParser) -> None:
-    """Add --json."""
+def _add_json_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON document on stdout, and nothing else there")
+
+
+_SHARED = {
+    "days": _add_days_option,
+    "log": _add_log_option,
+    "memory": add_memory_option,
+    "model": _add_model_options,
+    "json": _add_json_option,
+}
 
 
 def date(text: str) -> datetime:

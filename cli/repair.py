@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import re
 import sys
@@ -11,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from .complete import check_secrets, offset_of, read_text, remember_for
 from .exit_codes import DONE, UsageError
-from .options import add_json_option, add_memory_option, add_model_option, command_parser, model_choice, positive
+from .options import Subparsers, command_parser, model_choice, positive, registry_for, set_run
 from .repair_tests import add_verify_options, project_to_verify_in, verdict_lines, verify
 from .terminal import Paint, print_json, say, show, show_text, wants_colour
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterator, Sequence
 
     from ..inference.asking.asker import Asker
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from ..suggestion.repair.request import Repair, Repairs, Request
     from ..suggestion.repair.surprise import LineSurprise
     from ..suggestion.repair.verified import Verification, Verified
-    from .options import Subparsers
 
 # Lines around a change that its diff shows.
 _CONTEXT = 3
@@ -58,10 +57,7 @@ def register(commands: Subparsers) -> None:
     parser.add_argument("--instruct", metavar="URL", help="server of an instruct model, to ask it for repairs as well")
     parser.add_argument("--failure", metavar="TEXT", help="message of a failing test, for the instruct model")
     add_verify_options(parser)
-    add_memory_option(parser)
-    add_model_option(parser)
-    add_json_option(parser)
-    parser.set_defaults(run=run)
+    set_run(parser, run, "memory", "model", "json")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -137,14 +133,11 @@ def _asker(choice: ModelChoice, url: str) -> Asker:
 def _with_confidence(repairs: Repairs, request: Request, file: Path, scope: Scope) -> Repairs:
     """The repairs with their confidence by the registry's calibrators, the likeliest first."""
     from ..calibration.project_folder import project_of
-    from ..calibration.registry import load_registry
     from ..suggestion.memory.memories import memory_fingerprint
     from ..suggestion.repair.confidence import purpose_of, with_confidence
 
     root = project_of(file.resolve())
-    registry = load_registry(root)
-    for reason in registry.skipped:
-        say(f"assay: calibrator skipped: {reason}")
+    registry = registry_for(root)
     purpose = purpose_of(request, "tests_pass", memory=memory_fingerprint(request.asking.model, scope), file=file.absolute())
     return with_confidence(repairs, purpose, registry, project=root.name if root else None)
 

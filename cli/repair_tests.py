@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections import Counter
 from pathlib import Path
@@ -13,7 +14,6 @@ from .exit_codes import UsageError
 from .terminal import is_terminal, say
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterator, Sequence
 
     from ..suggestion.repair.request import Repair

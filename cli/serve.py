@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import argparse
 
 from .exit_codes import FAILED
-from .options import add_model_option, command_parser, model_choice, port
+from .options import Subparsers, command_parser, model_choice, port, set_run
 from .terminal import say
-
-if TYPE_CHECKING:
-    import argparse
-
-    from .options import Subparsers
 
 
 def register(commands: Subparsers) -> None:
@@ -23,8 +18,7 @@ def register(commands: Subparsers) -> None:
         "Serves one editor on stdin and stdout, or on a port, and ends with it.",
     )
     parser.add_argument("--tcp", metavar="PORT", type=port, help="listen on this port of 127.0.0.1 instead (0: any free port)")
-    add_model_option(parser)
-    parser.set_defaults(run=run)
+    set_run(parser, run, "model")
 
 
 def run(arguments: argparse.Namespace) -> int:

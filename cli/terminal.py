@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TextIO, cast
 
@@ -36,6 +36,21 @@ def wants_colour(stream: TextIO | None, environ: Mapping[str, str] = os.environ)
 def width_of(stream: TextIO | None) -> int:
     """Columns of the terminal behind a stream. COLUMNS takes precedence; a stream that is no terminal has 120."""
     return shutil.get_terminal_size((_PLAIN_WIDTH, 24)).columns if is_terminal(stream) or "COLUMNS" in os.environ else _PLAIN_WIDTH
+
+
+def columns(rows: Sequence[Sequence[str]], right: bool = False) -> list[str]:
+    """Rows of cells as lines with columns of one width each. right: cells stand at the right of theirs, but for the last column's."""
+    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+    if right:
+        lines = ("  ".join([*map(str.rjust, row[:-1], widths), row[-1]]) for row in rows)
+    else:
+        lines = ("  ".join(map(str.ljust, row, widths)) for row in rows)
+    return [line.rstrip() for line in lines]
+
+
+def agrees() -> bool:
+    """Whether the user, who was just asked, answers yes."""
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def clip(text: str, width: int) -> str:

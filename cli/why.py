@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -9,19 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 from .complete import remember_for
 from .exit_codes import DONE, UsageError
-from .options import add_json_option, add_memory_option, add_model_option, command_parser, model_choice, positive
+from .options import Subparsers, command_parser, model_choice, positive, set_run
 from .repair_tests import ask_for_tests
 from .terminal import print_json, say, show
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ..analysis.oracle.spectrum import Suspect
     from ..suggestion.memory.memories import Scope
     from ..suggestion.repair.candidate import Lines
     from ..suggestion.repair.localisation import Located
-    from .options import Subparsers
 
 
 def register(commands: Subparsers) -> None:
@@ -44,10 +43,7 @@ def register(commands: Subparsers) -> None:
     )
     parser.add_argument("--yes", action="store_true", help="run the tests without asking")
     parser.add_argument("--most", metavar="N", type=positive, default=10, help="how many lines to print (default: 10)")
-    add_memory_option(parser)
-    add_model_option(parser)
-    add_json_option(parser)
-    parser.set_defaults(run=run)
+    set_run(parser, run, "memory", "model", "json")
 
 
 def run(arguments: argparse.Namespace) -> int:

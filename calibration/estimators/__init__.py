@@ -1,1 +1,1 @@
-"""The maps as scikit-learn's estimators, and what its folds and boosted trees say of them. The only part that needs scikit-learn."""
+"""The maps as an estimator of scikit-learn. The only part that needs scikit-learn."""

@@ -13,9 +13,9 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..arrays import Floats, bounded, sigmoid
+from ..field_types import MAX_PARAMETER
 from ..fitting.folds import numbered
 from ..fitting.model_selection import Selection, fit_map, select_map
-from ..maps.checks import MAX_PARAMETER
 from ..maps.registry import MAPS, Map, problems_of
 from ..measures.registry import MEASURES, enter
 

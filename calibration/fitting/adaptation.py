@@ -15,12 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeGuard
+from typing import Annotated, TypeGuard
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from ..arrays import Floats, sigmoid
+from ..field_types import MAX_PARAMETER, Parameter, Spread
 from ..maps.beta import BetaMap, logs_of
 from ..maps.platt import PlattMap
 from ..maps.registry import Map
@@ -42,11 +44,11 @@ class Projects:
     offset_sd: σ_α, in log odds. slope_sd: σ_β, in log odds per spread.
     """
 
-    n: int
-    centre: float
-    spread: float
-    offset_sd: float
-    slope_sd: float
+    n: Annotated[int, Meta(ge=2)]
+    centre: Parameter
+    spread: Annotated[float, Meta(gt=0, le=MAX_PARAMETER)]
+    offset_sd: Spread
+    slope_sd: Spread
 
 
 def projects_around(log_odds: Floats, y: NDArray[np.bool_], names: Sequence[str]) -> Projects:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..arrays import Floats
 from ..calibrator import Calibrator
-from ..maps.checks import MAX_PARAMETER
+from ..field_types import MAX_PARAMETER
 from ..maps.registry import MAPS
 from ..measures.registry import MEASURES, enter
 from ..samples import EVENTS, Sample

@@ -26,12 +26,12 @@ from ..maps.platt import PlattMap, fit_platt
 from ..maps.registry import Map, problems_of
 from ..measures.registry import MEASURES
 from ..metrics.intervals import RESAMPLES
-from ..monitoring.dial import dial
 from ..samples import Sample, samples_sha256
 from .adaptation import MAX_SAMPLES, Projects, adapt, is_adaptable, projects_around
 from .between_groups import between_group_sd
 from .checks import FitError as FitError
 from .checks import alternatives_of, check_adaptable, check_samples, column_of, entered_of
+from .dial import dial
 from .folds import MIN_GROUPS, Grouping, folds_of, grouped, numbered, renumbered
 from .model_selection import Selection, fit_map, log_losses, mean_and_standard_error, select_map
 from .shrinkage import Level, Tree, deepest_log_odds, fit_tree, log_odds_of

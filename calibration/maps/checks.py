@@ -9,8 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-# Far above any fit to real measures, far below what overflows on the way to a probability.
-MAX_PARAMETER = 1e12
+from ..field_types import MAX_PARAMETER
 
 Matrix = tuple[tuple[float, ...], ...]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from .temperature import TemperatureMap, fit_temperature
 from .venn_abers import VennAbersMap, fit_venn_abers
 
 
+@runtime_checkable
 class Map(Protocol):
     """A fitted map: a frozen dataclass of numbers, since its fields are what a calibrator's file holds."""
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Floats
+from ..field_types import Count, Positive, Share
 from .scores import checked
 
 BINS = 10
@@ -25,10 +26,10 @@ class Bin:
     rate, rate_low, rate_high: positives / n with its 95 % Wilson interval, samples taken as independent.
     """
 
-    low: float
-    high: float
-    n: int
-    positives: int
+    low: Share
+    high: Share
+    n: Positive
+    positives: Count
     mean: float
     rate: float
     rate_low: float

@@ -1,4 +1,4 @@
-"""CORP: the reliability curve by isotonic regression, and the decomposition of a score that follows from it.
+"""CORP: the reliability curve by isotonic regression, and the decomposition of the Brier score that follows from it.
 
 The mean score of probabilities is MCB - DSC + UNC. Miscalibration (MCB) is the score minus that of the recalibrated probabilities.
 Discrimination (DSC) is what these gain over always giving the base rate. Uncertainty (UNC) is the score of the base rate. There are no bins
@@ -13,15 +13,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Floats
-from .scores import log_loss, pooled
-
-Score = Literal["brier", "log_loss"]
+from .scores import pooled
 
 _STANDARD_ERROR = 0.02
 _MIN_SIMULATIONS, _MAX_SIMULATIONS = 5, 1000
@@ -30,7 +27,7 @@ _CELLS, _BAND_POINTS = 4096, 256
 
 @dataclass(frozen=True, slots=True)
 class Decomposition:
-    """score = miscalibration - discrimination + uncertainty, each ≥ 0 (but for rounding); in nats for the log loss."""
+    """score = miscalibration - discrimination + uncertainty, each ≥ 0 (but for rounding)."""
 
     score: float
     miscalibration: float
@@ -73,31 +70,25 @@ def recalibrated(p: ArrayLike, y: ArrayLike) -> Recalibrated:
     return Recalibrated(runs.p[starts], runs.p[np.append(starts[1:], len(runs.p)) - 1], n, rate)
 
 
-def decompose(p: ArrayLike, y: ArrayLike, score: Score = "brier") -> Decomposition:
-    """MCB, DSC and UNC of the mean score, `scores.brier` or `scores.log_loss`.
+def decompose(p: ArrayLike, y: ArrayLike) -> Decomposition:
+    """MCB, DSC and UNC of the mean score, `scores.brier`.
 
     MCB is never 0 for a finite sample, not even for perfect probabilities. Compare it with `miscalibration_noise_floor`.
-
-    Raises ValueError for an infinite log loss.
     """
-    if score == "log_loss":
-        # Raises for an infinite log loss.
-        log_loss(p, y)
     runs = pooled(p, y)
-    return _decomposed(runs.n, runs.positives, _losses(runs.p, score), score)
+    return _decomposed(runs.p, runs.n, runs.positives)
 
 
-def miscalibration_noise_floor(p: ArrayLike, score: Score = "brier", seed: int = 0) -> float:
+def miscalibration_noise_floor(p: ArrayLike, seed: int = 0) -> float:
     """The mean MCB of a perfect forecaster with the same p's, over simulations of y* ~ Bern(p).
 
     There are as many simulations as bring the standard error of the mean below 2 % of it: about 130 for n = 100, 5 (the minimum) for a
     million.
     """
     runs = pooled(p, np.zeros(np.shape(p)))
-    losses = _losses(runs.p, score)
     values: list[float] = []
     for positives in _redrawn(runs.p, runs.n, _MAX_SIMULATIONS, seed):
-        values.append(_decomposed(runs.n, positives, losses, score).miscalibration)
+        values.append(_decomposed(runs.p, runs.n, positives).miscalibration)
         if len(values) >= _MIN_SIMULATIONS and np.std(values, ddof=1) <= _STANDARD_ERROR * np.mean(values) * math.sqrt(len(values)):
             break
     return float(np.mean(values))
@@ -135,28 +126,18 @@ def _pav(positives: NDArray[np.int64], n: NDArray[np.int64]) -> tuple[NDArray[np
     return starts, size, np.add.reduceat(positives, starts) / size
 
 
-def _losses(p: Floats, score: Score) -> tuple[Floats, Floats]:
-    """The loss of p where the event happened, and where it did not."""
-    if score == "brier":
-        return (1 - p) ** 2, p**2
-    # 0 stands for ∞ at p = 0 and 1, where its weight is always 0.
-    return -np.log(np.where(p > 0, p, 1)), -np.log1p(-np.where(p < 1, p, 0))
-
-
-def _entropy(rate: Floats, score: Score) -> Floats:
-    """The mean score of giving the true rate."""
-    happened, not_happened = _losses(rate, score)
-    return rate * happened + (1 - rate) * not_happened
-
-
-def _decomposed(n: NDArray[np.int64], positives: NDArray[np.int64], losses: tuple[Floats, Floats], score: Score) -> Decomposition:
+def _decomposed(p: Floats, n: NDArray[np.int64], positives: NDArray[np.int64]) -> Decomposition:
     total = n.sum()
-    happened, not_happened = losses
-    mean = float((positives @ happened + (n - positives) @ not_happened) / total)
+    mean = float((positives @ (1 - p) ** 2 + (n - positives) @ p**2) / total)
     _, size, rate = _pav(positives, n)
-    best = float(size @ _entropy(rate, score) / total)
-    uncertainty = float(_entropy(np.array([positives.sum() / total]), score)[0])
+    best = float(size @ _entropy(rate) / total)
+    uncertainty = float(_entropy(np.array([positives.sum() / total]))[0])
     return Decomposition(mean, mean - best, uncertainty - best, uncertainty)
+
+
+def _entropy(rate: Floats) -> Floats:
+    """The mean score of giving the true rate."""
+    return rate * (1 - rate) ** 2 + (1 - rate) * rate**2
 
 
 def _redrawn(p: Floats, n: NDArray[np.int64], times: int, seed: int) -> Iterator[NDArray[np.int64]]:

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Floats
+from ..field_types import Parameter
 from .bins import equal_mass, wilson
 from .scores import checked
 
@@ -36,9 +37,9 @@ _T_OF_FEW_DEGREES = {1: 12.706204736432095, 2: 4.302652729911275}
 class Interval:
     """A value with its 95 % interval."""
 
-    value: float
-    low: float
-    high: float
+    value: Parameter
+    low: Parameter
+    high: Parameter
 
 
 @dataclass(frozen=True, slots=True)

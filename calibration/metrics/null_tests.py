@@ -2,15 +2,14 @@
 
 A small p-value refutes calibration. A large one does not prove it; it says that n samples show no miscalibration.
 
-`spiegelhalter`, `kuiper` and `null_test` take samples as independent. If samples of one project fail together, they refute calibrated
-probabilities far too often. With 15 groups of very unequal size whose latent normals correlate by 0.1, a nominal 5 % was 17 %
-(Spiegelhalter) and 36 % (Kuiper) for n = 600, and 31 % and 61 % for n = 2,000 (2,000 worlds each). The tests by group hold there.
+Both take only groups as independent. If samples of one project fail together, tests of single samples refute calibrated probabilities far
+too often. With 15 groups of very unequal size whose latent normals correlate by 0.1, a nominal 5 % was 17 % (Spiegelhalter) and 36 %
+(Kuiper) for n = 600, and 31 % and 61 % for n = 2,000 (2,000 worlds each). `benchmarks/single_sample_tests.py` has those.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Floats
 from .bins import equal_mass
-from .scores import checked, pooled
+from .scores import checked
 
 _STEPS = 4096
 _CHUNK = 100
@@ -32,24 +31,11 @@ class NullTest:
     p_value: float
 
 
-def spiegelhalter(p: ArrayLike, y: ArrayLike) -> NullTest:
-    """Z = Σ (y - p)(1 - 2p) / √(Σ (1 - 2p)² p (1 - p)), two-sided, standard normal (Spiegelhalter 1986).
-
-    That is the Brier score against its expectation: Z > 0 where probabilities are too extreme, < 0 where they are too near 0.5. It does not
-    see errors that leave the Brier score as expected. Size at a nominal 5 %: 4.0 to 5.7 % (n = 50 to 10,000, 2,000 or 4,000 worlds each).
-    Raises ValueError where every p is 0, 0.5 or 1: the score is then as expected whatever happens.
-    """
-    p, y = checked(p, y)
-    variance = float(((1 - 2 * p) ** 2 * p * (1 - p)).sum())
-    if variance == 0:
-        raise ValueError("Spiegelhalter's test is not defined where every probability is 0, 0.5 or 1")
-    z = float(((y - p) * (1 - 2 * p)).sum()) / math.sqrt(variance)
-    return NullTest(z, math.erfc(abs(z) / math.sqrt(2)))
-
-
 def spiegelhalter_by_group(p: ArrayLike, y: ArrayLike, groups: NDArray[np.integer]) -> NullTest:
     """Spiegelhalter's test where only `groups` (n,), numbered from 0, are independent: Student's t of their sums of (y - p)(1 - 2p).
 
+    That is the Brier score against its expectation (Spiegelhalter 1986): above 0 where probabilities are too extreme, below where too near
+    0.5.
     Size at a nominal 5 %: 3.6 to 5.5 % for 6 to 100 groups of very unequal size, correlated or not (2,000 worlds each).
     Raises ValueError for fewer than two groups, and where no group's sum differs from another's.
     """
@@ -66,33 +52,11 @@ def spiegelhalter_by_group(p: ArrayLike, y: ArrayLike, groups: NDArray[np.intege
     return NullTest(t, float(2 * stdtr(len(sums) - 1, -abs(t))))
 
 
-def kuiper_statistic(p: ArrayLike, y: ArrayLike) -> float:
-    """max C - min C of the cumulative differences C_k = Σ_{i ≤ k} (y_i - p_i) / √(Σ p (1 - p)) in the order of p, C_0 = 0 among them.
-
-    ECCE-R over its scale σ (Arrieta-Ibarra et al. 2022). Equal p's are one step, so their order does not matter.
-    Raises ValueError where every p is 0 or 1.
-    """
-    runs = pooled(p, y)
-    scale = math.sqrt(float((runs.n * runs.p * (1 - runs.p)).sum()))
-    if scale == 0:
-        raise ValueError("Kuiper's test is not defined where every probability is 0 or 1")
-    return float(_ranges(runs.positives - runs.n * runs.p)) / scale
-
-
-def kuiper(p: ArrayLike, y: ArrayLike) -> NullTest:
-    """Kuiper's test: `kuiper_statistic` against the range of a Brownian motion, which it has for large n.
-
-    Size at a nominal 5 %: 3.1 to 4.2 % for n = 50 to 164, 3.8 to 4.9 % for 500 and 2,000, 5.0 to 5.3 % for 10,000 (2,000 or 4,000 worlds
-    each), because n steps range less far than the motion between them. With few distinct p's that stays: 1.9 to 3.0 % with 10 of them,
-    whatever n; `null_test` of `kuiper_statistic` has no such loss.
-    """
-    statistic = kuiper_statistic(p, y)
-    return NullTest(statistic, brownian_range_exceeds(statistic))
-
-
 def kuiper_by_group(p: ArrayLike, y: ArrayLike, groups: NDArray[np.integer], simulations: int = 999, seed: int = 0) -> NullTest:
     """Kuiper's test where only `groups` (n,), numbered from 0, are independent, by the wild cluster bootstrap.
 
+    The statistic is max C - min C of the cumulative differences C_k = Σ_{i ≤ k} (y_i - p_i) / √(Σ p (1 - p)) in the order of p, C_0 = 0
+    among them: ECCE-R over its scale (Arrieta-Ibarra et al. 2022).
     In each simulation the residuals y - p of a whole group keep or change their sign together, which keeps how they correlate inside it
     (Cameron, Gelbach & Miller 2008, Rademacher weights with the hypothesis imposed). At most 4,096 steps of equal mass in the order of p.
     Size at a nominal 5 %: 3.7 to 5.5 % for 8 to 100 groups of very unequal size, correlated or not (2,000 worlds each, 199 simulations).
@@ -115,49 +79,15 @@ def kuiper_by_group(p: ArrayLike, y: ArrayLike, groups: NDArray[np.integer], sim
     as_extreme = 0
     for start in range(0, simulations, _CHUNK):
         signs = rng.choice([-1.0, 1.0], (steps.shape[1], min(_CHUNK, simulations - start)))
-        as_extreme += int((_ranges(steps @ signs) >= _but_for_rounding(observed)).sum())
+        # The same terms, summed in another order, differ by less.
+        as_extreme += int((_ranges(steps @ signs) >= observed - 1e-9 * abs(observed)).sum())
     return NullTest(observed / scale, (1 + as_extreme) / (1 + simulations))
-
-
-def brownian_range_exceeds(x: float) -> float:
-    """P(max - min > x) of a standard Brownian motion on [0, 1] (Feller 1951)."""
-    if x <= 0:
-        return 1.0
-    if x < 1.5:
-        # the expansion that converges for small x, of P(max - min ≤ x); the other is for large x
-        odd = [(2 * k + 1) ** 2 * math.pi**2 for k in range(20)]
-        return 1 - math.fsum(8 * (1 / q + 1 / x**2) * math.exp(-q / (2 * x**2)) for q in odd)
-    return math.fsum((-1) ** (k - 1) * 4 * k * math.erfc(k * x / math.sqrt(2)) for k in range(1, 30))
-
-
-def null_test(
-    p: ArrayLike,
-    y: ArrayLike,
-    statistic: Callable[[Floats, NDArray[np.bool_]], float],
-    simulations: int = 999,
-    seed: int = 0,
-) -> NullTest:
-    """The parametric null test of any statistic(p, y) that is larger the worse calibrated p is: against those of y* ~ Bern(p).
-
-    p-value (1 + #{T* ≥ T}) / (1 + simulations) (Davison & Hinkley 1997, ch. 4): never 0, and calibrated probabilities get one ≤ α in at
-    most α of cases, for any n. With `bins.ece` it is the consistency test of Bröcker & Smith (2007). Costs 1 + simulations statistics.
-    """
-    p, y = checked(p, y)
-    observed = statistic(p, y)
-    rng = np.random.default_rng(seed)
-    as_extreme = sum(statistic(p, rng.random(len(p)) < p) >= _but_for_rounding(observed) for _ in range(simulations))
-    return NullTest(observed, (1 + as_extreme) / (1 + simulations))
 
 
 def _ranges(steps: Floats) -> Floats:
     """max - min of the walks of these steps (m,) or (m, walks), with their start at 0."""
     walk = np.cumsum(steps, axis=0)
     return np.asarray(np.maximum(walk.max(axis=0), 0) - np.minimum(walk.min(axis=0), 0))
-
-
-def _but_for_rounding(observed: float) -> float:
-    """The smallest simulated statistic that counts as equally large. Sums of the same terms in another order differ by less."""
-    return observed - 1e-9 * abs(observed)
 
 
 def _check_groups(groups: NDArray[np.integer], p: Floats) -> None:

@@ -1,1 +1,1 @@
-"""Whether a calibrator still holds, and where the dial stands. It fits nothing and knows no server."""
+"""Whether a calibrator still holds, and what a position of the dial shows. It fits nothing and knows no server."""

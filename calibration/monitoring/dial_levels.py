@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from ..arrays import Floats
 from ..calibrator import Calibrator
+from ..fitting.dial import DialRow
 from ..fitting.folds import MIN_GROUPS, renumbered
 from ..guards import MIN_SAMPLES
 from ..metrics.bins import Bin
 from ..metrics.intervals import rate_interval
-from .dial import DialRow
 
 POSITIONS = tuple(k / 10 for k in range(10))
 

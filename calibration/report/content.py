@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from ..bands import EVENT_WORDS
 from ..calibrator import Calibrator
 from ..evidence import Evidence, why_undefined
+from ..fitting.dial import DialRow
 from ..fitting.fit import GroupRow
 from ..fitting.folds import Grouping
 from ..fitting.model_selection import Candidate
@@ -18,7 +19,6 @@ from ..measures.registry import raw_formula
 from ..metrics.bins import Bin
 from ..metrics.intervals import Interval
 from ..metrics.null_tests import NullTest
-from ..monitoring.dial import DialRow
 from .blocks import Block, Bullets, Heading, Paragraph, Table
 from .measured import Forecast, Measured
 from .plots import Picture

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ from ..metrics.intervals import Interval, intervals, rate_interval, student_t
 from ..metrics.null_tests import kuiper_by_group
 from ..samples import EVENTS as EVERY_EVENT
 from ..samples import Sample
-from .figures import Figure, figure, not_run, only_with_skill
+from .figures import Figure, figure, not_run, only_with_skill, with_note
 from .held_out import HeldOut, NotHeldOut, Source
 from .inputs import Inputs
 
@@ -87,20 +87,15 @@ def figures(calibrator: Calibrator, inputs: Inputs, source: HeldOut) -> tuple[Fi
         return tuple(not_run(id, _CLAIMS[id], why, by) for id in ("K1", "K2", "K3", "K4", "K5", "K6", "K8"))
     k1, k2, k3 = whole(plain)
     has_skill = k1.reading == "holds"
-    first = _with_note(source.how, k1, k2, k3, _gain_over_raw(plain, kept))
+    first = with_note(source.how, k1, k2, k3, _gain_over_raw(plain, kept))
     k6 = only_with_skill(transfer(plain, calibrator.between_group_sd, calibrator.fitted_on.groups), has_skill)
     k7 = (_of_arm(arm, calibrator, kept, inputs.others.get(arm, ()), source, by) for arm in ARMS)
     return (
         *first,
         *_of_events(kept, calibrator, source, by),
-        *_with_note(source.how, k6, *k7),
-        *_with_note(_AMONG_THEMSELVES, _of_reflective(calibrator, kept, source.cross_fitted, by)),
+        *with_note(source.how, k6, *k7),
+        *with_note(_AMONG_THEMSELVES, _of_reflective(calibrator, kept, source.cross_fitted, by)),
     )
-
-
-def _with_note(how: str, *found: Figure) -> tuple[Figure, ...]:
-    """The figures, whose notes say how their probabilities are held out."""
-    return tuple(each if each.reading == "not run" else replace(each, note="; ".join(filter(None, (how, each.note)))) for each in found)
 
 
 def whole(judged: Judged) -> tuple[Figure, Figure, Figure]:
@@ -209,10 +204,10 @@ def _of_events(kept: Sequence[Sample], calibrator: Calibrator, source: HeldOut, 
         exact, tests = (judged_of(both, event, calibrator.features, source.cross_fitted, by)[0] for event in _EVENTS)
     except NotHeldOut as error:
         return (not_run("K5", "", str(error), by),)
-    gain = _with_note(_AMONG_THEMSELVES, of_events(exact, tests))
+    gain = with_note(_AMONG_THEMSELVES, of_events(exact, tests))
     if calibrator.event != "exact_match":
-        return (*gain, *_with_note("the map for exact_match cross-fitted to these samples", of_mixed_up_events(exact.p, tests)))
-    return (*gain, *_with_note(source.how, of_mixed_up_events(source.own(both), tests)))
+        return (*gain, *with_note("the map for exact_match cross-fitted to these samples", of_mixed_up_events(exact.p, tests)))
+    return (*gain, *with_note(source.how, of_mixed_up_events(source.own(both), tests)))
 
 
 def _of_arm(arm: str, calibrator: Calibrator, kept: Sequence[Sample], samples: Sequence[Sample], source: Source, by: Grouping) -> Figure:

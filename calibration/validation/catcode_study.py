@@ -13,7 +13,7 @@ References: Lin et al. (2024) for the rewrites. That a calibrator is held agains
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import msgspec
@@ -28,7 +28,7 @@ from ..metrics.groups import intraclass_correlation, mean, mean_share, skill, sk
 from ..metrics.intervals import Interval, rate_interval
 from ..samples import Event, Sample
 from .catcode_facts import PlaceFact
-from .figures import Figure, figure, not_run, only_with_skill
+from .figures import Figure, figure, joined, not_run, only_with_skill, with_note
 from .held_out import HeldOut
 from .inputs import Inputs
 
@@ -175,7 +175,7 @@ def meaning_not_strangeness(found: Rewrites, event: str = "tests_pass") -> tuple
     claim, note = ("", _NOT_EXACT) if event == "exact_match" else (None, "")
     apart = within_auc(sigmoid(both.drop), both.arm == "wrong", both.lines, both.groups) if len(np.unique(both.groups)) > 1 else None
     return (
-        both.figure("M3", _mean(further, groups), len(further), "; ".join(filter(None, (note, _unlike(both)))), claim),
+        both.figure("M3", _mean(further, groups), len(further), joined(note, _unlike(both)), claim),
         both.figure("M3.auc", apart, len(further), "AUC of the falls of one line, wrong against equivalent"),
     )
 
@@ -291,14 +291,10 @@ def figures(calibrator: Calibrator, inputs: Inputs, source: HeldOut) -> tuple[Fi
     else:
         found, left_out = rewrites
         note = f"{left_out:,} rewrites of lines without a number are left out" if left_out else ""
-        first = _with_note(source.how, note, of_rewrites(found, calibrator.event))
+        first = tuple(replace(each, note=joined(source.how, each.note, note)) for each in of_rewrites(found, calibrator.event))
     if isinstance(suggestions, str):
         return (*first, *(not_run(id, _CLAIMS[id], suggestions, by) for id in _OF_SUGGESTIONS))
-    return (*first, *_with_note(source.how, "", in_rewritten_code(suggestions)))
-
-
-def _with_note(how: str, left_out: str, found: Iterator[Figure] | Sequence[Figure]) -> tuple[Figure, ...]:
-    return tuple(replace(each, note="; ".join(filter(None, (how, each.note, left_out)))) for each in found)
+    return (*first, *with_note(source.how, *in_rewritten_code(suggestions)))
 
 
 def _rewrites(calibrator: Calibrator, inputs: Inputs, source: HeldOut) -> tuple[Rewrites, int] | str:

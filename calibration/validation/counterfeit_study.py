@@ -29,7 +29,7 @@ from ..metrics.scores import auc
 from ..samples import Event, Sample
 from .calibration_study import judged_of
 from .counterfeit_facts import Fact
-from .figures import Figure, figure, not_run, only_with_skill
+from .figures import Figure, figure, not_run, only_with_skill, with_note
 from .held_out import CrossFitted, HeldOut, NotHeldOut, Source
 from .inputs import Inputs
 
@@ -114,7 +114,7 @@ def figures(calibrator: Calibrator, inputs: Inputs, source: HeldOut) -> tuple[Fi
         of_texts: tuple[Figure, ...] = tuple(not_run(id, _CLAIMS[id], _NO_MORE, by) for id in _OF_TEXTS)
     else:
         of_texts = (
-            *_with_note(source.how, *of_shown(shown)),
+            *with_note(source.how, *of_shown(shown)),
             *_self_check(calibrator, shown, kept, source.cross_fitted.wanted, by),
         )
     return tuple(
@@ -236,10 +236,6 @@ def repair_pays(repaired: Floats, drawn: Floats, groups: NDArray[np.intp], by: s
     return figure("F9", found, len(drawn), count, by, _CLAIMS["F9"], note)
 
 
-def _with_note(how: str, *found: Figure) -> tuple[Figure, ...]:
-    return tuple(each if each.reading == "not run" else replace(each, note="; ".join(filter(None, (how, each.note)))) for each in found)
-
-
 def _skill(texts: Texts) -> Interval | None:
     return intervals(texts.p, texts.right, texts.groups, resamples=2).skill if texts.count > 1 else None
 
@@ -283,7 +279,7 @@ def _of_drawn(calibrator: Calibrator, samples: Sequence[Sample], facts: Mapping[
     gaps = [facts[sample.id].gap for sample in kept]
     first = _first_of_each([(gap, sample.text_sha256) for gap, sample in zip(gaps, kept, strict=True)])
     places = np.unique(gaps, return_inverse=True)[1]
-    (found,) = _with_note(_OWN_MAP, within_places(texts.only(first), places[first]))
+    (found,) = with_note(_OWN_MAP, within_places(texts.only(first), places[first]))
     return found
 
 
@@ -304,8 +300,8 @@ def _self_check(calibrator: Calibrator, shown: Texts, kept: Sequence[Sample], wa
         return
     left_out = f"texts that the model was not asked about are left out: {int((~asked).sum()):,}" if not asked.all() else ""
     texts, samples = shown.only(asked), [kept[row] for row in np.flatnonzero(asked).tolist()]
-    yield from _with_note(left_out, *self_check_bias(texts, said[asked] > 0))
-    yield from _with_note(left_out, *_self_check_gains(calibrator, texts, samples, wanted, by))
+    yield from with_note(left_out, *self_check_bias(texts, said[asked] > 0))
+    yield from with_note(left_out, *_self_check_gains(calibrator, texts, samples, wanted, by))
 
 
 def _self_check_gains(calibrator: Calibrator, texts: Texts, samples: Sequence[Sample], wanted: str, by: Grouping) -> tuple[Figure, Figure]:
@@ -320,7 +316,7 @@ def _self_check_gains(calibrator: Calibrator, texts: Texts, samples: Sequence[Sa
         return not_run("F6", _CLAIMS["F6"], str(error), by), not_run("F6.parses", _CLAIMS["F6.parses"], str(error), by)
     texts = replace(texts, p=plain.p)
     of_parsing = self_check_adds("F6.parses", texts.only(texts.parses), more.p[texts.parses])
-    all_of_them, parsing = _with_note(_AMONG_THEMSELVES, self_check_adds("F6", texts, more.p), of_parsing)
+    all_of_them, parsing = with_note(_AMONG_THEMSELVES, self_check_adds("F6", texts, more.p), of_parsing)
     return all_of_them, parsing
 
 

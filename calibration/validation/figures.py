@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from ..field_types import Count
 from ..metrics.intervals import Interval
 
 Reading = Literal["holds", "refuted", "undecided", "not run", "reported"]
@@ -31,8 +32,8 @@ class Figure:
     value: float | None
     low: float | None
     high: float | None
-    n: int
-    groups: int
+    n: Count
+    groups: Count
     grouped_by: str
     claim: str
     reading: Reading
@@ -109,16 +110,25 @@ def groups_to_decide(claim: str, interval: Interval, groups: int) -> int | None:
 def figure(id: str, interval: Interval | None, n: int, groups: int, grouped_by: str, claim: str = "", note: str = "") -> Figure:
     """A figure with its reading. An undecided one says in its note what would decide it."""
     reading = reading_of(claim, interval, groups)
-    notes = [note] if note else []
     if reading == "undecided":
-        notes.append(_what_would_decide(claim, interval, groups, grouped_by))
+        note = joined(note, _what_would_decide(claim, interval, groups, grouped_by))
     value, low, high = (interval.value, interval.low, interval.high) if interval else (None, None, None)
-    return Figure(id, value, low, high, n, groups, grouped_by, claim, reading, "; ".join(notes))
+    return Figure(id, value, low, high, n, groups, grouped_by, claim, reading, note)
 
 
 def not_run(id: str, claim: str, why: str, grouped_by: str = "project") -> Figure:
     """A figure for which the runs have no data."""
     return Figure(id, None, None, None, 0, 0, grouped_by, claim, "not run", why)
+
+
+def with_note(note: str, *found: Figure) -> tuple[Figure, ...]:
+    """The figures, whose notes begin with this one; what was not run has its reason alone."""
+    return tuple(each if each.reading == "not run" or not note else replace(each, note=joined(note, each.note)) for each in found)
+
+
+def joined(*notes: str) -> str:
+    """Notes as one, without those that are empty."""
+    return "; ".join(filter(None, notes))
 
 
 def only_with_skill(found: Figure, has_skill: bool) -> Figure:
@@ -129,7 +139,7 @@ def only_with_skill(found: Figure, has_skill: bool) -> Figure:
     if found.reading != "holds" or has_skill:
         return found
     note = "always saying the base rate would satisfy it as well, and no skill is shown"
-    return replace(found, reading="undecided", note="; ".join(filter(None, (found.note, note))))
+    return replace(found, reading="undecided", note=joined(found.note, note))
 
 
 def problem_of(found: Figure) -> str:
@@ -142,8 +152,8 @@ def problem_of(found: Figure) -> str:
             return str(error)
     if any(number is None for number in numbers) != all(number is None for number in numbers):
         return "value: value, low and high are all numbers or all null"
-    if min(found.n, found.groups) < 0 or found.groups > found.n:
-        return "groups: not 0 <= groups <= n"
+    if found.groups > found.n:
+        return "groups: more than n"
     if found.reading == "not run":
         return "" if found.n == 0 and found.value is None else "reading: 'not run', but there are samples"
     if found.low is not None and found.high is not None and found.low > found.high:
@@ -161,7 +171,7 @@ def _what_would_decide(claim: str, interval: Interval | None, groups: int, group
     wanted = groups_to_decide(claim, interval, groups)
     few = f"{groups} {grouped_by}{'' if groups == 1 else 's'}, and {MIN_GROUPS} are the least" if groups < MIN_GROUPS else ""
     about = f"about {_rounded(wanted)} {grouped_by}s would decide" if wanted else "it lies on the edge, and no number would decide"
-    return "; ".join(filter(None, (few, about)))
+    return joined(few, about)
 
 
 def _rounded(count: int) -> str:

@@ -13,8 +13,9 @@ from pathlib import Path
 
 from ...inference.regular_file import read_regular_file
 from ..atomic_write import write_atomically
-from ..calibrator import HEX16, Calibrator, CalibratorError
+from ..calibrator import Calibrator, CalibratorError
 from ..calibrator import load as load_calibrator
+from ..field_types import Fingerprint, Sha256
 from ..samples import EVENTS
 from ..strict_json import DECODER, build, reading, without_schema
 from .figures import Figure, problem_of
@@ -23,7 +24,6 @@ SCHEMA = "assay/validation/1"
 FOLDER = "validation"
 MAX_FILE_BYTES = 2**18
 
-_HEX64 = re.compile(r"[0-9a-f]{64}").fullmatch
 _ID = re.compile(r"[A-Z][0-9]{1,3}(\.[a-z_]{1,40})?").fullmatch
 
 
@@ -41,30 +41,26 @@ class Row(Figure):
 
     study: str
     run: str
-    run_sha256: str
+    run_sha256: Sha256
 
 
 @dataclass(frozen=True, slots=True)
 class Validation:
     """What the studies say of one calibrator. model, prompt: the fingerprints that it is for."""
 
-    calibrator: str
+    calibrator: Fingerprint
     event: str
     task: str
-    model: str
-    prompt: str
+    model: Fingerprint
+    prompt: Fingerprint
     figures: tuple[Row, ...]
 
     def __post_init__(self) -> None:
         """Raises ValueError, "field: reason", for what no table has."""
         wrong = (
-            ("calibrator", not HEX16(self.calibrator), "not 16 lower-case hex digits"),
             ("event", self.event not in EVENTS, f"{self.event!r} is none of {', '.join(EVENTS)}"),
-            ("model", not HEX16(self.model), "not 16 lower-case hex digits"),
-            ("prompt", not HEX16(self.prompt), "not 16 lower-case hex digits"),
             *(("figures", not _ID(row.id), f'the id {row.id!r} is none such as "K1" or "K7.no_suffix"') for row in self.figures),
             ("figures", len({row.id for row in self.figures}) < len(self.figures), "an id is there twice"),
-            *((f"figures.{row.id}.run_sha256", not _HEX64(row.run_sha256), "not 64 lower-case hex digits") for row in self.figures),
             *((f"figures.{row.id}.{problem}", bool(problem), "") for row in self.figures for problem in (problem_of(row),)),
         )
         for field, is_wrong, reason in wrong:

@@ -6,8 +6,6 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from ...analysis.bugs.registry import KINDS
-from ...analysis.morphisms.registry import MORPHISMS
 from ..bands import BOUNDARIES, LIKELY, POSSIBLE, UNLIKELY
 from .figures import Figure, Reading
 from .table import Row, Validation
@@ -15,8 +13,6 @@ from .table import Row, Validation
 # What a calibrator must show. The others say more of it and count for nothing: many figures that hold are no stronger claim.
 PRIMARY = ("K1", "K2", "F2", "M1", "M3")
 _COUNTED: tuple[Reading, ...] = ("refuted", "undecided", "reported", "not run")
-_EQUIVALENT = tuple(entry.name for entry in MORPHISMS if entry.equivalent)
-_WRONG = ("modify_condition", *KINDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +23,7 @@ class Meaning:
     refuted: str = ""
 
 
-# By id. A figure that is not here is named by its id.
+# By id.
 MEANINGS: dict[str, Meaning] = {
     "K1": Meaning("skill on code that it was not fitted to", "Its numbers are no better than always saying the average."),
     "K2": Meaning("calibration error", "Its numbers are off by more than 5 points: of those at 70 %, more or fewer come true."),
@@ -95,14 +91,20 @@ MEANINGS: dict[str, Meaning] = {
     "M6": Meaning("offset in code that was rewritten", "In rewritten code its numbers are off by more than 5 points."),
     "M6.original": Meaning("offset at the same places as they were"),
     "M6.skill": Meaning("skill in code that was rewritten minus that at the same places", "In rewritten code its numbers have less skill."),
-    **{f"M7.context_{rule}": Meaning(f"M1 of the rule {rule} alone") for rule in _EQUIVALENT},
-    **{f"M7.line_{rule}": Meaning(f"M3 with the rule {rule} alone for what does the same") for rule in _EQUIVALENT},
-    **{f"M7.wrong_{rule}": Meaning(f"M3 with the rule {rule} alone for what is wrong") for rule in _WRONG},
+}
+# Of single rules, by the beginning of the id, which the rule ends.
+_OF_RULES = {
+    "M7.context_": "M1 of the rule {} alone",
+    "M7.line_": "M3 with the rule {} alone for what does the same",
+    "M7.wrong_": "M3 with the rule {} alone for what is wrong",
 }
 
 
 def title_of(figure: Figure) -> str:
-    """A figure in words."""
+    """A figure in words; one that is not known by its id."""
+    for start, title in _OF_RULES.items():
+        if figure.id.startswith(start):
+            return title.format(figure.id.removeprefix(start))
     return MEANINGS[figure.id].title if figure.id in MEANINGS else figure.id
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ...calibration.plain_number import plain
 from ..exit_codes import DONE, FAILED, UsageError
-from ..options import add_json_option, command_parser
+from ..options import Subparsers, command_parser, set_run
 from ..terminal import print_json, say
 from .inputs import check_fits
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ...calibration.calibrator import Calibrator
     from ...calibration.monitoring.drift import Alarm, Watch
     from ...calibration.samples import Sample
-    from ..options import Subparsers
 
 
 def register(actions: Subparsers) -> None:
@@ -41,8 +40,7 @@ def register(actions: Subparsers) -> None:
         help="errors up to this are no drift (default: 0.25, or twice the spread between the calibrator's projects if that is more)",
     )  # fmt: skip
     parser.add_argument("--exit-code", action="store_true", help="exit with 1 after an alarm, instead of 0")
-    add_json_option(parser)
-    parser.set_defaults(run=run)
+    set_run(parser, run, "json")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..exit_codes import DONE, UsageError
-from ..options import EVENTS, add_json_option, add_map_option, command_parser, names
+from ..options import EVENTS, Subparsers, add_map_option, command_parser, names, set_run
 from ..terminal import print_json, say
 from .inputs import DEFAULT_FEATURES, fitted, kept_folds, samples_of
 
 if TYPE_CHECKING:
     from ...calibration.calibrator import Calibrator
-    from ..options import Subparsers
 
 
 def register(actions: Subparsers) -> None:
@@ -45,8 +44,7 @@ def register(actions: Subparsers) -> None:
         "--keep-folds", action="store_true",
         help="also write, for each project, the map that did not see it, to judge more of its samples as held out (folds/ID.json)",
     )  # fmt: skip
-    add_json_option(parser)
-    parser.set_defaults(run=run)
+    set_run(parser, run, "json")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..exit_codes import DONE, UsageError
-from ..options import EVENTS, add_json_option, add_map_option, command_parser, names
+from ..options import EVENTS, Subparsers, add_map_option, command_parser, names, set_run
 from ..terminal import say, show_text
 from .inputs import DEFAULT_FEATURES, fitted, samples_of
 
 if TYPE_CHECKING:
     from ...calibration.calibrator import Calibrator
     from ...calibration.fitting.fit import Fit
-    from ..options import Subparsers
 
 DEFAULT_OUT = Path("report")
 
@@ -36,8 +35,7 @@ def register(actions: Subparsers) -> None:
     parser.add_argument("--features", type=names, help="measures to fit the samples with, as for fit (default: total_logprob)")
     add_map_option(parser)
     parser.add_argument("--out", metavar="DIR", type=Path, default=DEFAULT_OUT, help="folder to write to (default: %(default)s)")
-    add_json_option(parser)
-    parser.set_defaults(run=run)
+    set_run(parser, run, "json")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from ...calibration.control_characters import escaped_line
 from ..exit_codes import DONE, UsageError
-from ..options import EVENTS, TASKS, add_json_option, add_memory_option, add_model_option, command_parser, model_choice
+from ..options import EVENTS, TASKS, Subparsers, command_parser, model_choice, set_run
 from ..terminal import print_json
 from ..terminal import show as print_lines
 
 if TYPE_CHECKING:
     from ...calibration.registry import Choice, Entry, Registry
     from ...inference.opening import ModelChoice
-    from ..options import Subparsers
 
 
 def register(actions: Subparsers) -> None:
@@ -30,10 +29,7 @@ def register(actions: Subparsers) -> None:
     parser.add_argument("--event", choices=EVENTS, help="what the probability is about (default: exact_match)")
     parser.add_argument("--task", choices=TASKS, help="what the model is asked for (default: each task)")
     parser.add_argument("--language", help="language identifier (default: python)")
-    add_memory_option(parser)
-    add_model_option(parser)
-    add_json_option(parser)
-    parser.set_defaults(run=run)
+    set_run(parser, run, "memory", "model", "json")
 
 
 def run(arguments: argparse.Namespace) -> int:

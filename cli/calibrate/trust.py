@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..exit_codes import DONE, UsageError
-from ..options import command_parser
+from ..options import Subparsers, command_parser
 from ..terminal import say
-
-if TYPE_CHECKING:
-    from ..options import Subparsers
 
 
 def register(actions: Subparsers) -> None:

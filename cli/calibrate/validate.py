@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..exit_codes import DONE, UsageError
-from ..options import add_json_option, command_parser
-from ..terminal import print_json, say
+from ..options import Subparsers, command_parser, set_run
+from ..terminal import columns, print_json, say
 
 if TYPE_CHECKING:
     from ...calibration.validation.figures import Figure
     from ...calibration.validation.table import Validation
-    from ..options import Subparsers
 
 
 def register(actions: Subparsers) -> None:
@@ -37,8 +36,7 @@ def register(actions: Subparsers) -> None:
         help="instead: validate every calibrator of this machine by the runs in DIR that are about it, such as those of `assay eval all`",
     )  # fmt: skip
     parser.add_argument("--calibrators", metavar="FOLDER", type=Path, help="with --all: the calibrators in this folder instead")
-    add_json_option(parser)
-    parser.set_defaults(run=run)
+    set_run(parser, run, "json")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -69,9 +67,8 @@ def _tell(found: Validation) -> None:
     say(f"calibrator {found.calibrator}: P({found.event}) for the task {found.task}")
     rows = [("", "figure", "value (95 % interval)", "n", "claim", "reading")]
     rows += [(row.id, title_of(row), number_of(row), _size(row), row.claim or "no claim", row.reading) for row in found.figures]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        say("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    for line in columns(rows):
+        say(line)
     for ids, note in _notes(found.figures):
         say(f"note: {', '.join(ids)}: {note}")
     say(f"{summary(found)}; counted are {', '.join(PRIMARY)}, and one in twenty intervals misses the truth")

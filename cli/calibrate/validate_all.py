@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..exit_codes import DONE, UsageError
+from ..options import registry_for
 from ..terminal import print_json, say
 from .validation import SAMPLES, document_of, write_table
 
@@ -92,17 +93,13 @@ def _calibrators(folder: Path | None) -> Iterator[tuple[Path, Calibrator]]:
     """The calibrators in a folder, or those of this machine and of the project of the current folder. Raises CalibratorError."""
     from ...calibration.calibrator import load
     from ...calibration.project_folder import project_of
-    from ...calibration.registry import load_registry
 
     if folder is not None:
         if not folder.is_dir():
             raise UsageError(f"{folder} is not a folder")
         yield from ((file, load(file)) for file in sorted(folder.glob("*.json")))
         return
-    registry = load_registry(project_of(Path.cwd()))
-    for reason in registry.skipped:
-        say(f"assay: calibrator skipped: {reason}")
-    yield from ((entry.path, entry.calibrator) for entry in registry.entries)
+    yield from ((entry.path, entry.calibrator) for entry in registry_for(project_of(Path.cwd())).entries)
 
 
 def _written(calibrator: Calibrator, file: Path, runs: Sequence[_Run]) -> tuple[Path, Validation] | None:

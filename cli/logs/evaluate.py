@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+import argparse
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from ..exit_codes import DONE
-from ..options import add_days_option, add_json_option, add_log_option, command_parser
+from ..options import Subparsers, command_parser, set_run
 from ..terminal import print_json, say, show
 from .log import opened, say_skipped, since_ms
 
 if TYPE_CHECKING:
-    import argparse
-
     from ...calibration.log.evaluation import Evaluation
     from ...calibration.metrics.intervals import Interval
-    from ..options import Subparsers
 
 # A test of calibration below this p-value counts as failed. One true calibrator in 20 fails it.
 _SIGNIFICANCE = 0.05
@@ -28,10 +26,7 @@ def register(actions: Subparsers) -> None:
     parser = command_parser(
         actions, "evaluate", "check whether the shown probabilities came true: what each calibrator promised, and what you kept"
     )
-    add_days_option(parser)
-    add_log_option(parser)
-    add_json_option(parser)
-    parser.set_defaults(run=run)
+    set_run(parser, run, "days", "log", "json")
 
 
 def run(arguments: argparse.Namespace) -> int:

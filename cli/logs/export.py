@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..exit_codes import DONE, UsageError
-from ..options import TASKS, add_json_option, add_log_option, command_parser
+from ..options import TASKS, Subparsers, command_parser, set_run
 from ..terminal import print_json, say
 from .log import by_subject, count, label_counts, samples_in, say_left_out, subject_json
-
-if TYPE_CHECKING:
-    import argparse
-
-    from ..options import Subparsers
 
 # When the server checks whether a suggestion is still there.
 CHECKED_AFTER_S = (15, 30, 120, 300, 600)
@@ -32,9 +27,7 @@ def register(actions: Subparsers) -> None:
     parser.add_argument("--task", choices=TASKS, help="only samples of this task (default: all)")
     parser.add_argument("--model", metavar="ID", help="only samples of the model with this fingerprint (default: all)")
     parser.add_argument("--prompt", metavar="ID", help="only samples of the prompt and decoder with this fingerprint (default: all)")
-    add_log_option(parser)
-    add_json_option(parser)
-    parser.set_defaults(run=run)
+    set_run(parser, run, "log", "json")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import posixpath
 import re
@@ -13,15 +14,12 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote_to_bytes
 
 from ..exit_codes import DONE, FAILED, UsageError
-from ..options import add_log_option, command_parser, date
-from ..terminal import is_terminal, say
+from ..options import Subparsers, command_parser, date, set_run
+from ..terminal import agrees, is_terminal, say
 from .log import count, opened
 
 if TYPE_CHECKING:
-    import argparse
-
     from ...calibration.log.event_log import EventLog
-    from ..options import Subparsers
 
 # The characters that editors do not quote in the path of a URI: VS Code and pathlib quote all but letters, Neovim leaves the delimiters of
 # RFC 3986 as they are, browsers' libraries more, and some clients everything (None).
@@ -42,8 +40,7 @@ def register(actions: Subparsers) -> None:
     what.add_argument("--before", metavar="DATE", type=date, help="all events before a date, such as 2026-11-22 or 2026-11-22T08:00")
     what.add_argument("--text", action="store_true", help="all logged code; other events stay")
     parser.add_argument("--yes", action="store_true", help="do not ask")
-    add_log_option(parser)
-    parser.set_defaults(run=run)
+    set_run(parser, run, "log")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -126,7 +123,7 @@ def _agreed(question: str) -> bool:
         say(f"{question} There is nobody to ask; add --yes to agree.")
         return False
     say(f"{question} [y/N]")
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    return agrees()
 
 
 def _what(arguments: argparse.Namespace) -> str:

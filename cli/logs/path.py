@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import argparse
 
 from ..exit_codes import DONE
-from ..options import add_log_option, command_parser
+from ..options import Subparsers, command_parser, set_run
 from ..terminal import say, show_text
-
-if TYPE_CHECKING:
-    import argparse
-
-    from ..options import Subparsers
 
 
 def register(actions: Subparsers) -> None:
     """Add `assay logs path`."""
     parser = command_parser(actions, "path", "print where the log is")
-    add_log_option(parser)
-    parser.set_defaults(run=run)
+    set_run(parser, run, "log")
 
 
 def run(arguments: argparse.Namespace) -> int:

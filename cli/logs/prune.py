@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import argparse
 
 from ..exit_codes import DONE
-from ..options import add_log_option, command_parser, positive
+from ..options import Subparsers, command_parser, positive, set_run
 from ..terminal import say
 from .log import count, mib, opened
-
-if TYPE_CHECKING:
-    import argparse
-
-    from ..options import Subparsers
 
 
 def register(actions: Subparsers) -> None:
@@ -24,8 +19,7 @@ def register(actions: Subparsers) -> None:
     parser.add_argument(
         "--megabytes", metavar="N", type=positive, default=256, help="delete the oldest beyond this size (default: %(default)s)"
     )
-    add_log_option(parser)
-    parser.set_defaults(run=run)
+    set_run(parser, run, "log")
 
 
 def run(arguments: argparse.Namespace) -> int:

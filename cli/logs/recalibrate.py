@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ..exit_codes import DONE
-from ..options import add_json_option, add_log_option, command_parser
+from ..options import Subparsers, command_parser, set_run
 from ..terminal import print_json, say
 from .log import KEPT, TESTS_PASS, by_subject, label_counts, samples_in, say_left_out, subject_json
 
 if TYPE_CHECKING:
-    import argparse
     from pathlib import Path
 
     from ...calibration.calibrator import Calibrator
     from ...calibration.samples import Event, Sample
-    from ..options import Subparsers
 
 
 def register(actions: Subparsers) -> None:
@@ -30,9 +29,7 @@ def register(actions: Subparsers) -> None:
         "accepted suggestions (assay.tests.afterAcceptance), it also fits one of the event tests_pass.",
     )
     parser.add_argument("--dry-run", action="store_true", help="say what would be written, and write nothing")
-    add_log_option(parser)
-    add_json_option(parser)
-    parser.set_defaults(run=run)
+    set_run(parser, run, "log", "json")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict
@@ -10,24 +11,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..exit_codes import DONE
-from ..options import add_days_option, add_json_option, add_log_option, command_parser
+from ..options import Subparsers, command_parser, set_run
 from ..terminal import print_json, show
 from .log import count, mib, opened, say_skipped, since_ms
 
 if TYPE_CHECKING:
-    import argparse
-
     from ...calibration.log.summary import LogSummary, Part
-    from ..options import Subparsers
 
 
 def register(actions: Subparsers) -> None:
     """Add `assay logs summary`."""
     parser = command_parser(actions, "summary", "count what was shown, what became of it, and how much of it was kept")
-    add_days_option(parser)
-    add_log_option(parser)
-    add_json_option(parser)
-    parser.set_defaults(run=run)
+    set_run(parser, run, "days", "log", "json")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -152,8 +152,8 @@ def test_a_calibrator_of_one_language_says_nothing_of_languages() -> None:
     ("change", "reason"),
     [
         ({"name": "java"}, "not each of fitted_on.languages"),
-        ({"positives": 10_000}, "0 <= positives <= n"),
-        ({"groups": 0}, "1 <= groups <= n"),
+        ({"positives": 10_000}, "n: less than positives or groups"),
+        ({"groups": 0}, "groups: Expected `int` >= 1"),
         ({"skill": {"value": 0.1, "low": 0.2, "high": 0.0}}, "low above high"),
         ({"status": "splendid"}, "status"),
     ],

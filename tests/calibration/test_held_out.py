@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from msgspec import structs
 from synthetic_samples import sample, world
 
 from assay.calibration.calibrator import save
+from assay.calibration.calibrator_files import look
 from assay.calibration.confidence import confidence
 from assay.calibration.fitting.fit import Fit, FitError, fit
 from assay.calibration.held_out import (
@@ -27,7 +27,6 @@ from assay.calibration.held_out import (
 )
 from assay.calibration.registry import read_registry
 from assay.calibration.samples import Sample
-from assay.calibration.watch import look
 
 
 def worlds(n: int = 240) -> list[Sample]:
@@ -121,13 +120,13 @@ def test_no_folds_are_kept_where_each_map_has_seen_something_of_every_project() 
             "schema: 'assay/folds/2', this version of Assay reads 'assay/folds/1'; another version wrote it: fit",
         ),
         ({"schema": "assay/calibrator/2"}, "this version of Assay reads 'assay/folds/1'$"),
-        ({"calibrator": "F" * 16}, "calibrator: not 16 lower-case hex digits"),
-        ({"more": 1}, "unknown field: more"),
+        ({"calibrator": "F" * 16}, "calibrator: Expected 16 lower-case hex digits"),
+        ({"more": 1}, "more: unknown field"),
         ({"measures": ["total_logprob", "min_logprob", "luck"]}, "measures: unknown measure in total_logprob, min_logprob, luck"),
         ({"measures": ["total_logprob"]}, "ranges: 3 for 1 measures"),
         ({"levels": ["user", "language"]}, "levels: not of language, project, user in this order"),
         ({"groups": [{"name": "p1", "fold": 0}]}, "groups: not each of 5 folds has one"),
-        ({"groups": [{"name": "p1", "fold": "0"}]}, r"groups\[0\].fold: must be a whole number, not '0'"),
+        ({"groups": [{"name": "p1", "fold": "0"}]}, r"groups\[0\].fold: Expected `int`, got `str`"),
         ({"groups": [{"name": "p1", "fold": i} for i in range(5)]}, "groups: a name is there twice"),
         ({"ranges": [[-50, 1], [-50, 0], [0, 50]]}, "ranges: "),
     ],
@@ -144,8 +143,8 @@ def test_what_does_not_fit_is_refused_with_file_field_and_reason(made: Fit, tmp_
     ("field", "value", "reason"),
     [
         ("features", 4, r"folds\[1\].features: not 1 to 3"),
-        ("n", 0, r"folds\[1\].n: less than 1"),
-        ("map", {"kind": "magic"}, r"folds\[1\].map.kind: must be 'base_rate' or"),
+        ("n", 0, r"folds\[1\].n: Expected `int` >= 1"),
+        ("map", {"kind": "magic"}, r"folds\[1\].map: kind is none of base_rate"),
         (
             "children",
             [{"path": ["x"], "n": 1, "positives": 0, "intercept": 0, "slopes": [1], "covariance": [[0, 0], [0, 0]]}],
@@ -179,7 +178,7 @@ def test_registry_and_watch_read_calibrators_and_no_folds_beside_them(made: Fit,
     registry = read_registry([("user", tmp_path)])
     assert [entry.path for entry in registry.entries] == [tmp_path / "c.json"]
     assert registry.skipped == ()
-    assert list(look([("user", tmp_path)], {}, threading.Event())) == [tmp_path / "c.json"]
+    assert list(look([("user", tmp_path)], {})) == [tmp_path / "c.json"]
 
 
 def test_folds_go_with_their_calibrator_and_nothing_else_does(made: Fit, tmp_path: Path) -> None:

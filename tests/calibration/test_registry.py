@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from synthetic_samples import MODEL, PROMPT, world
 
 from assay.calibration.calibrator import MAX_FILE_BYTES, Calibrator, save
+from assay.calibration.calibrator_files import MAX_FILES
 from assay.calibration.fitting.fit import fit
 from assay.calibration.measures.agreement import SINGLE_DRAW, Drawn
 from assay.calibration.metrics.intervals import Interval
 from assay.calibration.project_folder import project_of
 from assay.calibration.registry import (
-    MAX_FILES,
     Choice,
     Entry,
     Origin,

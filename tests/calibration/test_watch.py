@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import errno
 import logging
 import shutil
 import threading
@@ -11,16 +10,15 @@ from pathlib import Path
 
 import pytest
 from synthetic_samples import world
-from watchdog.utils import BaseThread
 
-from assay.calibration import file_events
 from assay.calibration.calibrator import Calibrator, save
+from assay.calibration.calibrator_files import FileState, look
 from assay.calibration.fitting.fit import fit
 from assay.calibration.registry import Origin, Registry
 from assay.calibration.trust import TRUSTED, Trust
 from assay.calibration.validation import table
 from assay.calibration.validation.figures import not_run
-from assay.calibration.watch import FileState, RegistryWatch, RootCalibrators, look
+from assay.calibration.watch import RegistryWatch, RootCalibrators
 
 Places = list[tuple[Origin, Path]]
 Look = Callable[[], dict[Path, FileState]]
@@ -107,9 +105,7 @@ def test_a_look_reads_a_file_once_for_each_version(folder: Path, made: Calibrato
     first = again()[folder / "a.json"]
     assert again()[folder / "a.json"] is first
     save(another(made, 1), folder / "a.json")
-    second = again()[folder / "a.json"].entry
-    assert second is not None
-    assert second.calibrator == another(made, 1)
+    assert again()[folder / "a.json"].content == another(made, 1)
     (folder / "a.json").unlink()
     assert again() == {}
 
@@ -118,16 +114,14 @@ def test_a_half_written_file_leaves_what_was_read_before_in_use_and_is_read_agai
     save(another(made, 1), folder / "a.json")
     whole = (folder / "a.json").read_bytes()
     save(made, folder / "a.json")
-    before = again()[folder / "a.json"].entry
+    assert again()[folder / "a.json"].content == made
     for half in (b"", whole[:1000], whole[:2000]):
         (folder / "a.json").write_bytes(half)
         seen = again()[folder / "a.json"]
-        assert seen.entry == before
+        assert seen.content == made
         assert str(seen.error).endswith("what was read of it before is still used")
     (folder / "a.json").write_bytes(whole)
-    entry = again()[folder / "a.json"].entry
-    assert entry is not None
-    assert entry.calibrator == another(made, 1)
+    assert again()[folder / "a.json"].content == another(made, 1)
 
 
 def test_a_damaged_file_is_warned_of_once_for_each_version(folder: Path, again: Look, caplog: pytest.LogCaptureFixture) -> None:
@@ -185,25 +179,6 @@ def test_a_folder_that_comes_and_goes_with_its_parent_is_followed(watched: Watch
     until(lambda: ids(watched) == [made.id])
 
 
-def test_without_file_events_changes_are_still_found(
-    places: Places, folder: Path, made: Calibrator, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    def out_of_instances() -> None:
-        raise OSError(errno.EMFILE, "inotify instance limit reached")
-
-    monkeypatch.setattr(file_events, "Observer", out_of_instances)
-    with caplog.at_level(logging.INFO):
-        watching = Watched(places)
-        try:
-            save(made, folder / "a.json")
-            until(lambda: ids(watching) == [made.id])
-            save(another(made, 1), folder / "a.json")
-            until(lambda: ids(watching) == [another(made, 1).id])
-        finally:
-            watching.watch.close()
-    assert "changes are only looked for" in caplog.text
-
-
 def test_a_reader_has_a_whole_registry_at_every_moment_while_a_file_is_written_in_place(
     watched: Watched, folder: Path, made: Calibrator, tmp_path: Path
 ) -> None:
@@ -243,7 +218,6 @@ def test_closing_ends_every_thread_and_a_second_time_does_nothing(places: Places
     for _ in range(3):
         watching = Watched(places)
         until(lambda watching=watching: ids(watching) == [made.id])  # type: ignore[misc]
-        until(lambda: any(isinstance(thread, BaseThread) for thread in set(threading.enumerate()) - before))
         watching.watch.close()
         watching.watch.close()
         assert set(threading.enumerate()) == before

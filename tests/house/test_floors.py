@@ -87,6 +87,20 @@ def test_no_file_imports_itself_by_way_of_others() -> None:
         pytest.fail(" -> ".join(str(path.relative_to(ROOT)) for path in error.args[1]))
 
 
+@pytest.mark.parametrize("room", ["calibration", "cli", "suggestion"])
+def test_folders_side_by_side_import_one_another_one_way(room: str) -> None:
+    for parent in [ROOT / room, *(path for path in (ROOT / room).rglob("*") if path.is_dir())]:
+        sorter = TopologicalSorter[str]()
+        for path in parent.rglob("*.py"):
+            of, *rest = path.relative_to(parent).parts
+            theirs = [module.relative_to(parent).parts for module in modules_imported(path) if parent in module.parents]
+            sorter.add(of, *(other for other, *below in theirs if rest and below and other != of))
+        try:
+            sorter.prepare()
+        except CycleError as error:
+            pytest.fail(f"{parent.relative_to(ROOT)}: {' -> '.join(error.args[1])}")
+
+
 def test_the_rule_sees_an_import_that_runs_upward() -> None:
     tree = ast.parse("from ..server.engine import suggest_at\nfrom .. import offline_eval\nfrom .samples import read\n")
     assert [target for _, target in rooms_imported(ROOT / "calibration" / "bands.py", tree)] == ["server", "offline_eval", "calibration"]

@@ -4,71 +4,54 @@ import numpy as np
 import pytest
 from forecasts import Forecast, forecasts, overconfident, perfect
 from hypothesis import given, settings
-from model_diagnostics.scoring import LogLoss, SquaredError  # type: ignore[import-untyped]
+from model_diagnostics.scoring import SquaredError  # type: ignore[import-untyped]
 from model_diagnostics.scoring import decompose as model_diagnostics_decompose
 
-from assay.calibration.metrics.corp import Score, consistency_band, decompose, miscalibration_noise_floor, recalibrated
-from assay.calibration.metrics.scores import brier, log_loss, reference_brier
-
-SCORES: list[Score] = ["brier", "log_loss"]
-JUDGE = {"brier": brier, "log_loss": log_loss}
+from assay.calibration.metrics.corp import consistency_band, decompose, miscalibration_noise_floor, recalibrated
+from assay.calibration.metrics.scores import brier, reference_brier
 
 
-@pytest.mark.parametrize("score", SCORES)
 @given(forecast=forecasts)
-def test_the_score_is_miscalibration_minus_discrimination_plus_uncertainty(score: Score, forecast: Forecast) -> None:
+def test_the_score_is_miscalibration_minus_discrimination_plus_uncertainty(forecast: Forecast) -> None:
     p, y = forecast
     p = p * 0.98 + 0.01
-    found = decompose(p, y, score)
-    assert found.score == pytest.approx(JUDGE[score](p, y), abs=1e-12)
+    found = decompose(p, y)
+    assert found.score == pytest.approx(brier(p, y), abs=1e-12)
     assert found.score == pytest.approx(found.miscalibration - found.discrimination + found.uncertainty, abs=1e-12)
     assert found.miscalibration >= -1e-12
     assert found.discrimination >= -1e-12
-    if score == "brier":
-        assert found.uncertainty == pytest.approx(reference_brier(y), abs=1e-12)
+    assert found.uncertainty == pytest.approx(reference_brier(y), abs=1e-12)
 
 
-@pytest.mark.parametrize("score", SCORES)
 @given(forecast=forecasts)
 @settings(max_examples=60, deadline=None)
-def test_it_agrees_with_model_diagnostics(score: Score, forecast: Forecast) -> None:
+def test_it_agrees_with_model_diagnostics(forecast: Forecast) -> None:
     p, y = forecast
     p = p.round(6) * 0.98 + 0.01
     if y.all() or not y.any():
         return
-    scoring = SquaredError() if score == "brier" else LogLoss()
-    theirs = model_diagnostics_decompose(y.astype(float), p, scoring_function=scoring).row(0, named=True)
-    ours = decompose(p, y, score)
+    theirs = model_diagnostics_decompose(y.astype(float), p, scoring_function=SquaredError()).row(0, named=True)
+    ours = decompose(p, y)
     for name in ("miscalibration", "discrimination", "uncertainty", "score"):
         assert getattr(ours, name) == pytest.approx(theirs[name], abs=1e-9)
 
 
-@pytest.mark.parametrize("score", SCORES)
-def test_the_recalibrated_probabilities_have_no_miscalibration_left_and_as_much_discrimination(score: Score) -> None:
+def test_the_recalibrated_probabilities_have_no_miscalibration_left_and_as_much_discrimination() -> None:
     p, y = overconfident(1000, 0)
     curve = recalibrated(p, y)
     again = curve.rate[np.searchsorted(curve.low, p, side="right") - 1]
-    before, after = decompose(p, y, score), decompose(again, y, score)
+    before, after = decompose(p, y), decompose(again, y)
     assert before.miscalibration > 0.01
     assert after.miscalibration == pytest.approx(0, abs=1e-12)
     assert after.discrimination == pytest.approx(before.discrimination, abs=1e-12)
 
 
-def test_an_infinite_log_loss_is_refused_and_a_certainty_that_came_true_is_not() -> None:
-    for p in ([0.0, 0.5], [0.5, 1.0]):
-        with pytest.raises(ValueError, match="the log loss is infinite"):
-            decompose(p, [True, False], "log_loss")
-    assert decompose([0.0, 1.0], [False, True], "log_loss").score == 0
-    assert decompose([0.0, 1.0], [True, False]).score == 1
-
-
-@pytest.mark.parametrize("score", SCORES)
 @pytest.mark.parametrize("n", [50, 500, pytest.param(20_000, marks=pytest.mark.slow)])
-def test_the_noise_floor_is_the_mean_miscalibration_of_a_perfect_forecaster(n: int, score: Score) -> None:
+def test_the_noise_floor_is_the_mean_miscalibration_of_a_perfect_forecaster(n: int) -> None:
     rng = np.random.default_rng(n)
     p = rng.beta(1.2, 2.5, n)
-    simulated = np.mean([decompose(p, rng.random(n) < p, score).miscalibration for _ in range(400)])
-    assert miscalibration_noise_floor(p, score) == pytest.approx(simulated, rel=0.08)
+    simulated = np.mean([decompose(p, rng.random(n) < p).miscalibration for _ in range(400)])
+    assert miscalibration_noise_floor(p) == pytest.approx(simulated, rel=0.08)
 
 
 def test_certain_probabilities_have_no_noise_floor_and_no_band() -> None:

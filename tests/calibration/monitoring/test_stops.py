@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from synthetic_samples import world
 
 from assay.calibration.calibrator import Calibrator
+from assay.calibration.fitting.dial import DialRow
 from assay.calibration.fitting.fit import Fit, fit
 from assay.calibration.metrics.intervals import Interval
-from assay.calibration.monitoring.dial import DialRow
 from assay.calibration.monitoring.dial_levels import Level, Right, levels_of
 from assay.calibration.monitoring.stops import MIN_LOGGED, TARGETS, Logged, Threshold, Together, threshold_of, together, words_of
 

@@ -16,7 +16,7 @@ from assay.calibration.validation.words import MEANINGS, PRIMARY
 EMPTY = Validation("a" * 16, "tests_pass", "line", "b" * 16, "c" * 16, ())
 
 
-@pytest.mark.parametrize("id", [*MEANINGS, *PRIMARY])
+@pytest.mark.parametrize("id", [*MEANINGS, *PRIMARY, "M7.context_rename_variable", "M7.wrong_swap_operator"])
 def test_each_figure_has_a_plain_sentence_of_its_own(id: str) -> None:
     sentence = sentence_of(not_run(id, "", "none"))
     assert id in SENTENCES or id.startswith("M7.")

@@ -16,11 +16,11 @@ import pytest
 from synthetic_samples import made_for, world
 
 from assay.calibration.calibrator import Calibrator, save
+from assay.calibration.fitting.dial import DialRow
 from assay.calibration.fitting.fit import fit
 from assay.calibration.log.event_log import EventLog
 from assay.calibration.log.events import DriftFound
 from assay.calibration.metrics.intervals import Interval
-from assay.calibration.monitoring.dial import DialRow
 from assay.calibration.validation import table
 from assay.calibration.validation.figures import figure
 

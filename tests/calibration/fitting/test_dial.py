@@ -16,7 +16,7 @@ from scipy.stats import beta, binomtest, norm  # type: ignore[import-untyped]
 from scipy.stats import t as student
 
 from assay.calibration.arrays import Floats
-from assay.calibration.monitoring.dial import TARGETS, DialRow, Rate, dial
+from assay.calibration.fitting.dial import TARGETS, DialRow, Rate, dial
 from assay.calibration.strict_json import build
 
 sys.path.append(str(Path(__file__).parents[3] / "benchmarks"))
@@ -168,5 +168,5 @@ def test_a_few_sure_mistakes_do_not_hide_everything() -> None:
 
 
 def test_who_only_reads_a_dial_does_not_load_scipy() -> None:
-    script = "import sys, assay.calibration.monitoring.dial; sys.exit('scipy' in sys.modules)"
+    script = "import sys, assay.calibration.fitting.dial; sys.exit('scipy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

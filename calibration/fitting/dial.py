@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Floats
+from ..field_types import Count, Share
 from ..metrics.intervals import Interval
 from ..metrics.scores import checked
 
@@ -55,8 +56,8 @@ class DialRow:
     target: float
     tolerance: float
     risk: float
-    threshold: float | None
-    shown: int
+    threshold: Share | None
+    shown: Count
     share: Interval
     precision: Interval | None
 
