@@ -33,8 +33,7 @@ _NAMES = {"humaneval": "HumanEval", "mbpp": "MBPP", "mathqa": "MathQA"}
 class Task:
     """One problem in one language. prompt + a solution is a whole program.
 
-    problem: its name in every language, such as "MBPP/2". description: what the function does, in words. solution: the published one, which
-    not every task has.
+    problem: its name in every language, such as "MBPP/2". solution: the published one, which not every task has.
     """
 
     id: str
@@ -43,7 +42,6 @@ class Task:
     language: Language
     prompt: str
     entry_point: str
-    description: str
     test: str
     solution: str | None
 
@@ -103,9 +101,9 @@ def _task(record: dict[str, Any]) -> Task:
         raise ValueError(f"the language {record['language']!r}: only {', '.join(_LANGUAGES)} can be tested here")
     if solution is not None and not isinstance(solution, str):
         raise ValueError("canonical_solution is no text")
-    prompt, entry_point, description, test = (_text(record, field) for field in ("prompt", "entry_point", "description", "test"))
+    prompt, entry_point, test = (_text(record, field) for field in ("prompt", "entry_point", "test"))
     problem = f"{_NAMES[benchmark]}/{number}"
-    return Task(name, problem, benchmark, language, prompt, entry_point, description, test, solution or None)
+    return Task(name, problem, benchmark, language, prompt, entry_point, test, solution or None)
 
 
 def _text(record: dict[str, Any], field: str) -> str:

@@ -206,7 +206,7 @@ def _diff(before: str, after: str) -> list[str]:
 
 def _rewrite(step: StepRecord) -> Rewrite:
     start, end = step["start"], step["end"]
-    return Rewrite(step["rule"], equivalent=True, site=Site(start, end), start=start, end=end, text=step["text"])
+    return Rewrite(start, end, step["text"], step["rule"], equivalent=True, site=Site(start, end))
 
 
 def _record(step: Rewrite) -> StepRecord:

@@ -17,7 +17,6 @@ TASK = {
     "language": "python",
     "prompt": "def twice(x):\n",
     "entry_point": "twice",
-    "description": "Write a function to double a number.",
     "test": "def check(candidate):\n    assert candidate(2) == 4\n",
     "canonical_solution": "    return 2 * x\n",
 }
