@@ -5,10 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from .. import __version__
 from ..inference.asking.asker import Asker, Form
+from ..inference.asking.prompts import PromptFile, load_prompt
 from ..inference.errors import SERVER_FAILURES
 from ..inference.model import Model
 from ..inference.opening import ModelChoice, local_asker, open_asker, require_same_model
@@ -17,6 +20,12 @@ from .progress import to_stderr
 from .servers import OnServers
 
 IN_FORM: Mapping[str, str] = {"chat": "in chat", "text": "in plain text"}
+
+
+@cache
+def prompt_beside(module: str, name: str) -> PromptFile:
+    """A prompt of a study: a file in the folder prompts beside one of its modules."""
+    return load_prompt(Path(module).parent / "prompts" / f"{name}.txt")
 
 
 def how_asked(question: Mapping[str, Any]) -> str:

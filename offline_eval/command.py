@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..suggestion.memory.scope import DEFAULT_SCOPE, SCOPES
+from .errors import UsageError
 
 if TYPE_CHECKING:
     from ..inference.opening import ModelChoice
     from .pool.choice import Pool
+
+ENVIRONMENTS = "the Python that the environments of the projects' tests are made with"
+AnyAsked = TypeVar("AnyAsked")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +36,39 @@ class Command:
     run: Callable[[argparse.Namespace, ModelChoice], None]
 
 
+@dataclass(frozen=True, slots=True)
+class Sorts:
+    """The sorts of run that a command makes, and what does something in which.
+
+    words: of each sort, for people. only: the options that are for some sorts alone, by their names in the namespace. steps: of each sort,
+    for a command with --steps. unasked: the sorts that ask no model.
+    """
+
+    words: Mapping[str, str]
+    only: Mapping[str, Collection[str]]
+    steps: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    unasked: Collection[str] = ()
+
+    @property
+    def all_steps(self) -> list[str]:
+        """The steps of any sort."""
+        return list(dict.fromkeys(step for steps in self.steps.values() for step in steps))
+
+    def refuse_what_does_nothing(self, arguments: argparse.Namespace, choice: ModelChoice, sort: str) -> None:
+        """Raises UsageError for an option, a step or a model that would do nothing in this sort of run."""
+        for option, sorts in self.only.items():
+            value = getattr(arguments, option)
+            if value and sort not in sorts and not (option == "memory" and value == DEFAULT_SCOPE):
+                there = ", ".join(words for name, words in self.words.items() if name in sorts)
+                raise UsageError(f"--{option.replace('_', '-')} does nothing for {self.words[sort]}, but for {there}: leave it out")
+        if self.steps and (unknown := [step for step in arguments.steps if step not in self.steps[sort]]):
+            there = ", ".join(self.steps[sort]) or "none to choose from"
+            raise UsageError(f"{self.words[sort]} has no step {', '.join(unknown)} (there are {there})")
+        recorded = sort in self.unasked or getattr(arguments, "recorded", None)
+        if recorded and (choice.where is not None or choice.options):
+            raise UsageError("with --recorded no model is asked: leave --model and its options out")
+
+
 def add_memory_option(parser: argparse.ArgumentParser) -> None:
     """Add --memory."""
     parser.add_argument(
@@ -41,17 +79,48 @@ def add_memory_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_run_options(parser: argparse.ArgumentParser, *, seed_of: str, python: str, memory: bool = True) -> None:
-    """Add the options that every study of projects has. seed_of: what the seed decides. python: help of --python.
+def add_run_options(
+    parser: argparse.ArgumentParser,
+    *,
+    seed_of: str,
+    most: str = "",
+    steps: Sequence[str] = (),
+    python: str = ENVIRONMENTS,
+    memory: bool = True,
+) -> None:
+    """Add the options of every study of projects.
 
-    memory: whether what is read beside the model can be chosen.
+    seed_of: what the seed decides. most: what --per-project is where it is left out; empty where the study finds that out. steps: those
+    that can be done alone. python: help of --python. memory: whether what is read beside the model can be chosen.
     """
+    parser.add_argument("--out", metavar="RUN", type=Path, required=True, help="folder of the run")
+    parser.add_argument("--projects", type=names, default=[], help="some of the projects, separated by commas (default: all)")
+    if most:
+        parser.add_argument(
+            "--per-project", metavar="N", type=positive, help=f"at most N places of each project (default: {most})"
+        )  # fmt: skip
+        parser.add_argument(
+            "--limit", metavar="N", type=positive,
+            help="for a quick look: at most N places in all, or N programs of each data set, drawn by the seed; or the first N problems",
+        )  # fmt: skip
+    if steps:
+        known = f"do these alone: {', '.join(steps)} (default: all)"
+        parser.add_argument("--steps", metavar="LIST", type=listed("step", steps), default=[], help=known)
     parser.add_argument("--seed", type=seed, default=0, help=f"seed of {seed_of} (default: %(default)s)")
     parser.add_argument("--cache", metavar="DIR", type=Path, help="where the projects' archives are kept (default: your cache folder)")
     parser.add_argument("--python", metavar="FILE", type=Path, help=python)
     parser.add_argument("--dry-run", action="store_true", help="say what would be asked and run, with counts of calls and tokens")
     if memory:
         add_memory_option(parser)
+
+
+def add_ask_option(parser: argparse.ArgumentParser) -> None:
+    """Add --ask, of the studies that ask a model in words."""
+    parser.add_argument(
+        "--ask",
+        choices=("chat", "text"),
+        help="how the model is asked in words: in chat, by its server or its own template, or in plain text (default: chat, if it can be)",
+    )
 
 
 def checked_pool(arguments: argparse.Namespace) -> Pool:
@@ -69,13 +138,26 @@ def checked_pool(arguments: argparse.Namespace) -> Pool:
     return pool
 
 
-def add_ask_option(parser: argparse.ArgumentParser) -> None:
-    """Add --ask, of the studies that ask a model in words."""
-    parser.add_argument(
-        "--ask",
-        choices=("chat", "text"),
-        help="how the model is asked in words: in chat, by its server or its own template, or in plain text (default: chat, if it can be)",
-    )
+def asked_by(kind: type[AnyAsked], arguments: argparse.Namespace, **more: Any) -> AnyAsked:
+    """What the user wants, as a study takes it: each of its fields from the option of that name, or with its own default.
+
+    more: the fields that no option gives as they are.
+    """
+    options = {each.name: getattr(arguments, each.name, None) for each in fields(kind)}  # type: ignore[arg-type]
+    told = {name: tuple(value) if isinstance(value, list) else value for name, value in options.items() if value is not None}
+    return kind(**{"as_json": arguments.json, **{name: value for name, value in told.items() if value != ()}, **more})
+
+
+def listed(what: str, known: Sequence[str] | str) -> Callable[[str], list[str]]:
+    """The type of an option that takes known names with commas between. known: or MODULE:NAME that has them, imported when it is used."""
+
+    def read(text: str) -> list[str]:
+        if not isinstance(known, str):
+            return one_of(known, text, what)
+        module, _, name = known.partition(":")
+        return one_of(tuple(getattr(import_module(module, __package__), name)), text, what)
+
+    return read
 
 
 def names(text: str) -> list[str]:

@@ -30,8 +30,11 @@ class StudyMemory:
         """Drop what is kept of the open files, so that an item's memory depends on none before it."""
         self._memories.forget()
 
-    def at(self, gap: FileWithGap, project: str, path: str) -> Memory | None:
-        """The memory at a gap in a file of a project; None for the scope "off". Raises StudyError, and what reading the files raises."""
+    def at(self, gap: FileWithGap, project: str = "", path: str = "") -> Memory | None:
+        """The memory at a gap in a file of a project, or of none; None for the scope "off".
+
+        Raises StudyError, and what reading the files raises.
+        """
         before, after = gap.text[: gap.gap.start], gap.text[gap.gap.end :]
         return self._memories.at(before, after, path, self._scope, self._project(project) if self._scope == "project" else None)
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,7 +88,20 @@ class Work(Generic[AnyItem]):
 
 
 # A step's work, made when its turn comes: labels are of the answers before them.
-Plan = Sequence[Callable[[], Work[Any]]]
+Making = Callable[[], Work[Any]]
+Plan = Sequence[Making]
+
+
+def all_of(step: Step, items: Iterable[Any], start: Start[Any, Any], pool: Pool, **more: Any) -> Work[Any]:
+    """The work of asking about all of these items. more: as of `Work`."""
+    found = list(items)
+    return Work(step, found, start, pool, len(found), **more)
+
+
+def chosen(plan: Mapping[str, Making | Plan], steps: Sequence[str]) -> Plan:
+    """The work of these steps, by their names in --steps; of all where none is named."""
+    wanted = [made for name, made in plan.items() if not steps or name in steps]
+    return [each for made in wanted for each in (made if isinstance(made, Sequence) else (made,))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,31 +113,47 @@ class Results:
     paths: Sequence[Path]
 
 
-class Study(Protocol):
-    """A study as the driver sees it. name: in run.toml and in the registry. needed: as `Run.question`'s."""
+class Report(Protocol):
+    """Writes the report of a run, and prints what was made on stdout. Raises RunError for a run that lacks what it needs."""
 
-    @property
-    def name(self) -> str:
-        """Its name."""
+    def __call__(self, run: Run, results: Results, *, as_json: bool) -> None:
+        """Write it."""
         ...
 
-    @property
-    def steps(self) -> Sequence[Step]:
-        """Its steps, in their order."""
+
+class Compare(Protocol):
+    """Writes report/ into `out`, on any number of runs. Raises StudyError where the runs are not of the same items."""
+
+    def __call__(self, runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
+        """Write it."""
         ...
 
-    @property
-    def needed(self) -> Sequence[str]:
-        """The texts of its question that other studies do not have."""
-        ...
 
-    def answers(self, run: Run) -> list[Any]:
-        """What its samples are made of: answers with their labels. Raises RunError."""
-        ...
+def no_answers(run: Run) -> list[Any]:  # noqa: ARG001 - the driver gives it
+    """Of a study whose answers are no suggestions of an editor, or come without log-probabilities: then there is no sample."""
+    return []
 
-    def report(self, run: Run, results: Results, *, as_json: bool) -> None:
-        """Write the report, and print what was made on stdout. Raises RunError for a run that lacks what it needs."""
-        ...
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """A study as the driver sees it.
+
+    name: in run.toml and in the registry. needed: the texts of its question that other studies do not have, as `Run.question`'s. answers:
+    what its samples are made of, answers with their labels; raises RunError. compare: where it compares any number of runs, those of the
+    studies in `compared`, its own among them.
+    """
+
+    name: str
+    steps: Sequence[Step]
+    needed: Sequence[str]
+    report: Report
+    answers: Callable[[Run], list[Any]] = no_answers
+    compare: Compare | None = None
+    compared: Collection[str] = ()
+
+    def lost(self, run: Run) -> int:
+        """How many items of a run have no record."""
+        return sum(len(run.lost(step)) for step in self.steps)
 
 
 def conduct(study: Study, run: Run, plan: Plan, *, as_json: bool) -> None:

@@ -1,26 +1,97 @@
-"""The page of a run: written where plots can be drawn, summed up for people, and told of on stdout."""
+"""The page of a run: written where plots can be drawn, summed up for people, and told of on stdout. And what many pages say alike."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any, Protocol
 
-from ..calibration.report.study_report import StudyContent, write_study_report
-from .progress import to_stderr
+from ..calibration.report.cells import Cell, CellTable, json_of
+from ..calibration.report.study_report import Section, StudyContent, write_study_report
+from .progress import counted, to_stderr
+from .run import Run
 
 
-def write_page(folder: Path, content_of: Callable[[], StudyContent], *, samples: Sequence[Path] = (), as_json: bool) -> None:
-    """Write report/ into a folder, its summary on stderr; on stdout the files, those of samples first, or one JSON document.
+class Printed(Protocol):
+    """A paper."""
 
-    content_of: makes the content.
-    """
-    content = content_of()
+    @property
+    def title(self) -> str:
+        """Its title."""
+        ...
+
+    @property
+    def source(self) -> str:
+        """Where it is from."""
+        ...
+
+
+def write_page(folder: Path, content: StudyContent, *, samples: Sequence[Path] = (), as_json: bool) -> None:
+    """Write report/ into a folder, its summary on stderr; on stdout the files, those of samples first, or one JSON document."""
+    files = _written(folder, content)
+    document = {"run": str(folder), "samples": list(map(str, samples)), "report": list(map(str, files))}
+    _tell(document, (*samples, *files), as_json=as_json)
+
+
+def write_comparison(out: Path, content: StudyContent, runs: Sequence[Path], *, as_json: bool) -> None:
+    """Write report/ on several runs into a folder; on stdout its files, or one JSON document with all figures."""
+    files = _written(out, content)
+    figures = [json_of(cell) for table in content.tables() for cell in table.cells()]
+    document = {"runs": list(map(str, runs)), "report": list(map(str, files)), "figures": figures}
+    _tell(document, files, as_json=as_json)
+
+
+def _written(folder: Path, content: StudyContent) -> tuple[Path, ...]:
     for sentence in content.summary:
         to_stderr(sentence)
-    files = write_study_report(folder, content)
+    return write_study_report(folder, content)
+
+
+def _tell(document: Mapping[str, Any], files: Sequence[Path], *, as_json: bool) -> None:
     if as_json:
-        print(json.dumps({"run": str(folder), "samples": list(map(str, samples)), "report": list(map(str, files))}))
+        print(json.dumps(document))
     else:
-        for path in (*samples, *files):
+        for path in files:
             print(path)
+
+
+def again(run: Run) -> str:
+    """What makes the report again. Not the whole path: a report is sent to others, and the same run elsewhere has the same report."""
+    return f"assay eval report {run.folder.resolve().name}"
+
+
+def again_of(runs: Sequence[Run]) -> str:
+    """What makes the comparison again."""
+    return f"assay eval report {' '.join(str(run.folder) for run in runs)}"
+
+
+def facts_of(question: Mapping[str, Any], *names: str) -> tuple[str, ...]:
+    """What was asked, for people."""
+    said = ((name, question.get(name)) for name in names)
+    return tuple(
+        f"{name.replace('_', ' ')}: {', '.join(map(str, value)) if isinstance(value, list) else value}"
+        for name, value in said
+        if value is not None
+    )
+
+
+def the_paper(paper: Printed, but: str = "") -> str:
+    """Which paper it is. but: what is other there."""
+    return f"the paper: {paper.title}, {paper.source}{but}"
+
+
+def lost_items(count: int, unit: str = "item", what: str = "without an answer") -> Iterator[str]:
+    """How many got no record, if any did."""
+    if count:
+        yield f"{counted(count, unit)} {what}: the model or the machine failed there, and the same command asks again."
+
+
+def cells_of(sections: Sequence[Section]) -> dict[str, Cell]:
+    """All cells of the tables, by their ids."""
+    return cells_in([part for section in sections for part in section.parts if isinstance(part, CellTable)])
+
+
+def cells_in(tables: Sequence[CellTable]) -> dict[str, Cell]:
+    """All cells of these tables, by their ids."""
+    return {cell.id: cell for table in tables for cell in table.cells()}

@@ -13,7 +13,7 @@ from ..analysis.python.lines import Gap
 from ..calibration.measures.agreement import SINGLE_DRAW, Drawn, distinct
 from ..calibration.measures.registry import measures_of
 from ..inference.completion.prompt import prompt_at
-from ..inference.completion.sampling import Sampling
+from ..inference.completion.sampling import GREEDY, Sampling
 from ..inference.completion.settings import Settings
 from ..inference.completion.task import Task, kind_of
 from ..inference.model import Generation, Model, Prompt
@@ -71,21 +71,11 @@ class FileWithGap:
 
         Only the first choice is given where it has no text: the editor then shows no alternative either. Raises ModelError.
         """
-        cursor = self.cursor
-        made = complete_several(
-            model,
-            cursor.prefix,
-            cursor.suffix,
-            kind=cursor.kind,
-            language=cursor.language,
-            settings=self.settings,
-            memory=memory,
-            count=count,
-        )
+        made = self._generated(model, count, GREEDY, memory)
         drawn = distinct(made, count) if made[0].text.strip() else distinct(made[:1], 1)
         inserted = set[str]()
         for generation, rank in drawn:
-            text = text_to_show(generation.text, cursor)
+            text = text_to_show(generation.text, self.cursor)
             if text is not None and text in inserted:
                 continue
             if text is not None:
@@ -94,20 +84,22 @@ class FileWithGap:
 
     def draws(self, model: Model, count: int, sampling: Sampling, memory: Memory | None = None) -> Iterator[Suggested]:
         """`count` texts that a model draws there, as they come: several may be one text. Raises ModelError."""
-        cursor = self.cursor
-        made = complete_several(
+        for generation in self._generated(model, count, sampling, memory):
+            yield Suggested(generation, SINGLE_DRAW, text_to_show(generation.text, self.cursor))
+
+    def _generated(self, model: Model, count: int, sampling: Sampling, memory: Memory | None) -> tuple[Generation, ...]:
+        at = self.cursor
+        return complete_several(
             model,
-            cursor.prefix,
-            cursor.suffix,
-            kind=cursor.kind,
-            language=cursor.language,
+            at.prefix,
+            at.suffix,
+            kind=at.kind,
+            language=at.language,
             settings=self.settings,
             memory=memory,
             count=count,
             sampling=sampling,
         )
-        for generation in made:
-            yield Suggested(generation, SINGLE_DRAW, text_to_show(generation.text, cursor))
 
     def prompt(self, model: Model) -> Prompt:
         """What the model was asked."""

@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
+from ..validation.figures import Figure
 from .blocks import Block, Bullets, Heading, Paragraph, Table
 from .cells import Cell, CellTable, blocks_of, json_of
 from .page import write_report_files
@@ -17,60 +18,6 @@ from .plots import Picture
 
 SCHEMA, FIGURES_SCHEMA = "assay/study-report/1", "assay/figures/1"
 FOLDER = "report"
-
-
-class Figure(Protocol):
-    """A figure of the validation table, such as K1: a number with a claim and how it reads."""
-
-    @property
-    def id(self) -> str:
-        """Its name."""
-        ...
-
-    @property
-    def value(self) -> float | None:
-        """None where it was not run."""
-        ...
-
-    @property
-    def low(self) -> float | None:
-        """The lower end of its 95 % interval."""
-        ...
-
-    @property
-    def high(self) -> float | None:
-        """The upper end."""
-        ...
-
-    @property
-    def n(self) -> int:
-        """Samples."""
-        ...
-
-    @property
-    def groups(self) -> int:
-        """What is taken as independent of them."""
-        ...
-
-    @property
-    def grouped_by(self) -> str:
-        """What a group is."""
-        ...
-
-    @property
-    def claim(self) -> str:
-        """Such as "> 0"; empty for a report without a claim."""
-        ...
-
-    @property
-    def reading(self) -> str:
-        """Holds, refuted, undecided, not run or reported."""
-        ...
-
-    @property
-    def note(self) -> str:
-        """For people."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..command import Command, add_run_options, checked_pool, minutes, names
+from ..command import Command, add_run_options, asked_by, checked_pool, minutes
 
 if TYPE_CHECKING:
     from ...inference.opening import ModelChoice
@@ -14,17 +13,11 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's own options."""
-    parser.add_argument("--out", metavar="DIR", type=Path, required=True, help="folder of the runs: one is made for each study")
+    add_run_options(parser, seed_of="the places, and of what is drawn there")
     parser.add_argument(
         "--minutes", metavar="N", type=minutes,
         help="take as many places as about N minutes buy, shared out among the studies (default: all that are worth it)",
     )  # fmt: skip
-    parser.add_argument("--projects", type=names, default=[], help="some of the projects, separated by commas (default: all)")
-    add_run_options(
-        parser,
-        seed_of="the places, and of what is drawn there",
-        python="the Python that the environments of the projects' tests are made with",
-    )
 
 
 def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
@@ -33,22 +26,9 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
     from .plan import tell_all
     from .study import Asked, run_all
 
-    asked = Asked(
-        arguments.out,
-        choice,
-        named(arguments.projects, suite=True),
-        arguments.minutes,
-        arguments.seed,
-        checked_pool(arguments),
-        arguments.cache,
-        arguments.python,
-        arguments.memory,
-        arguments.json,
-    )
-    if arguments.dry_run:
-        tell_all(asked)
-    else:
-        run_all(asked)
+    projects = named(arguments.projects, suite=True)
+    asked = asked_by(Asked, arguments, choice=choice, pool=checked_pool(arguments), projects=projects)
+    (tell_all if arguments.dry_run else run_all)(asked)
 
 
 COMMAND = Command(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
-from ..calibration.plan import tell, written
 from ..model import StudyModel
+from ..plan import tell, written
 from ..progress import counted
 from ..run import RUN, Run
 from .planned import FOUND_S, JUDGED_S, RUNS, Cost, cost, sizes, whole

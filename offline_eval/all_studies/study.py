@@ -25,36 +25,25 @@ from ..run import RUN, Run, check_writable
 from ..sets.items import check_suites
 from ..sets.lines import TASKS
 from ..sets.projects import Project, default_cache
-from ..study import Results, Step, Unanswered, finish, how_far
+from ..study import Results, Study, Unanswered, finish, how_far
 from .planned import RUNS, sizes
 from .rates import generation_seconds
 
 
-class AllStudies:
-    """The whole, as the driver sees it: it has no steps of its own."""
+def _report(run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG001
+    """The reports of its runs."""
+    from ..registry import study_of
 
-    name = "all"
-    steps: Sequence[Step] = ()
-    needed: Sequence[str] = ()
-
-    def answers(self, run: Run) -> list[Any]:  # noqa: ARG002 - the driver gives it
-        """None: they are those of its runs."""
-        return []
-
-    def report(self, run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG002 - the driver gives them
-        """The reports of its runs."""
-        from ..registry import study_of
-
-        made = list(runs_in(run.folder))
-        with _quiet(as_json):
-            for each in made:
-                study = study_of(each)
-                finish(study, each, as_json=False)
-                to_stderr(f"{each.folder.name}: {how_far(study, each)}")
-        _tell(run.folder, [each.folder for each in made], as_json=as_json)
+    made = list(runs_in(run.folder))
+    with _quiet(as_json):
+        for each in made:
+            study = study_of(each)
+            finish(study, each, as_json=False)
+            to_stderr(f"{each.folder.name}: {how_far(study, each)}")
+    _tell(run.folder, [each.folder for each in made], as_json=as_json)
 
 
-STUDY = AllStudies()
+STUDY = Study("all", (), (), _report)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,40 +6,52 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..command import Command, add_run_options, checked_pool, names, one_of, positive
-from .options import DEFAULT_SET, LINES, PROBLEMS, RECORDED_ONLY, refuse_what_does_nothing, sort_of
+from ..command import Command, Sorts, add_run_options, asked_by, checked_pool, listed, positive
+from ..errors import UsageError
 
 if TYPE_CHECKING:
     from ...inference.opening import ModelChoice
     from ..pool.choice import Pool
     from .study import Set
 
-
-def _tasks(text: str) -> list[str]:
-    from ..sets.lines import TASKS
-
-    return one_of(TASKS, text, "task")
-
-
-def _arms(text: str) -> list[str]:
-    from ..sets.arms import ARMS
-
-    return one_of(ARMS, text, "arm")
-
-
-def _languages(text: str) -> list[str]:
-    from ...analysis.lines.draw import LANGUAGES
-
-    return one_of(LANGUAGES, text, "language")
-
-
-def _steps(text: str) -> list[str]:
-    return one_of(("answers", "labels"), text, "step")
+LINES = ("projects", "suites", "bugs", "packages")
+DEFAULT_SET = "projects"
+PROBLEMS = ("humaneval", "mbpp", "quixbugs", "defects4j")
+RECORDED_ONLY = ("cruxeval", "answers")
+# Sets whose recorded programs are labelled here.
+_DRAWN = ("humaneval", "mbpp")
+_OF_LINES = (*LINES, "code")
+_OF_A_MODEL = (*_OF_LINES, "problems")
+SORTS = Sorts(
+    {
+        **{name: f"--set {name}" for name in LINES},
+        "code": "--code",
+        "problems": "a set of problems",
+        "draws": "recorded programs",
+        "labelled": "recorded answers with labels",
+    },
+    only={
+        **dict.fromkeys(("projects", "cache"), LINES),
+        **dict.fromkeys(("per_project", "arms"), _OF_LINES),
+        **dict.fromkeys(("reflective", "alternatives", "memory", "steps"), _OF_A_MODEL),
+        **dict.fromkeys(("workers", "ray"), (*_OF_A_MODEL, "draws")),
+        "languages": ("packages", "code"),
+        "tasks": ("projects", "suites", "packages", "code"),
+        "python": ("suites", "bugs"),
+    },
+    unasked=("draws", "labelled"),
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The study's own options."""
-    parser.add_argument("--out", metavar="RUN", type=Path, required=True, help="folder of the run")
+    add_run_options(
+        parser,
+        seed_of="the draw of functions, lines and places, and of the report's folds",
+        most="150, of suites and packages 60, of bugs 20",
+        steps=("answers", "labels"),
+        python="with --set suites or bugs: the Python that the tests' environments are made with",
+    )
     parser.add_argument(
         "--set", choices=(*LINES, *PROBLEMS, *RECORDED_ONLY), default=DEFAULT_SET,
         help="projects: lines of 30 projects, judged by exact match. suites: of 20 whose own tests judge as well, in a sandbox. bugs: "
@@ -53,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "is a project, and of five or more each is held out of the map that judges it",
     )  # fmt: skip
     parser.add_argument(
-        "--languages", metavar="NAME,NAME", type=_languages, default=[],
+        "--languages", metavar="NAME,NAME", type=listed("language", "..analysis.lines.draw:LANGUAGES"), default=[],
         help="with --set packages or --code: draw in these languages alone (default: all)",
     )  # fmt: skip
     parser.add_argument("--data", metavar="PATH", type=Path, help="file or folder of a set of problems; Assay brings none with it")
@@ -63,133 +75,108 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "model's own tests, which are run in the sandbox, or answers to cruxeval; without --data the scores and labels that the files "
         "tell (assay/answers/1)",
     )  # fmt: skip
-    parser.add_argument("--projects", type=names, default=[], help="some of the projects or packages, separated by commas (default: all)")
     parser.add_argument(
-        "--per-project", metavar="N", type=positive,
-        help="at most N places of each project (default: 150, of suites and packages 60, of bugs 20)",
+        "--tasks", type=listed("task", ".sets.lines:TASKS"),
+        help="what the model is asked for at each line of a project (default: line,line_rest,line_middle)",
     )  # fmt: skip
     parser.add_argument(
-        "--limit", metavar="N", type=positive, help="for a quick look: at most N places in all, drawn by the seed; or the first N problems"
-    )
-    parser.add_argument(
-        "--tasks", type=_tasks, help="what the model is asked for at each line of a project (default: line,line_rest,line_middle)"
-    )
-    parser.add_argument(
-        "--arms", type=_arms,
+        "--arms", type=listed("arm", ".sets.arms:ARMS"),
         help="how the file of a line is shown: docstring (as it is), no_docstring, no_suffix (nothing after the gap), separated by commas "
         "(default: docstring)",
     )  # fmt: skip
     parser.add_argument(
-        "--reflective",
-        action="store_true",
+        "--reflective", action="store_true",
         help="also ask the model, which must not be the embedded one, about each of its answers, for the measures ask_true and verbalised",
-    )
+    )  # fmt: skip
     parser.add_argument(
         "--alternatives", metavar="N", type=positive,
         help="draw N completions at each place and record each that differs, with the measure agreement (default: 1)",
     )  # fmt: skip
-    parser.add_argument("--steps", type=_steps, default=[], help="do these alone: answers, labels (default: all)")
-    add_run_options(
-        parser,
-        seed_of="the draw of functions, lines and places, and of the report's folds",
-        python="with --set suites or bugs: the Python that the tests' environments are made with",
-    )
+
+
+def sort_of(arguments: argparse.Namespace) -> str:
+    """Which sort of run is asked for. Raises UsageError where set, data and recorded answers do not go together."""
+    name, data, recorded = arguments.set, arguments.data, arguments.recorded
+    if arguments.code:
+        if name != DEFAULT_SET or data or recorded:
+            raise UsageError("--code is of your own folders, instead of a set: leave --set, --data and --recorded out")
+        return "code"
+    if name in LINES:
+        if data or recorded:
+            raise UsageError(f"--{'data' if data else 'recorded'} is of a set of problems: name one with --set ({', '.join(PROBLEMS)}, …)")
+        return str(name)
+    if recorded is None:
+        if name in RECORDED_ONLY:
+            raise UsageError(f"--set {name} is for recorded answers: name their files with --recorded")
+        if data is None:
+            raise UsageError(_no_data(name))
+        return "problems"
+    if data is None or name == "cruxeval":
+        if data is None and name == "cruxeval":
+            raise UsageError(f"{_no_data(name)}; a file of scores and labels is judged without it by --set answers")
+        return "labelled"
+    if name not in _DRAWN:
+        raise UsageError(
+            f"recorded answers to {name} are not run: leave --data out to judge the scores that the file tells, or name another set "
+            f"({', '.join((*_DRAWN, 'cruxeval'))})"
+        )
+    return "draws"
+
+
+def _no_data(name: str) -> str:
+    from ..sets.problems import SETS
+
+    return f"--set {name} needs --data: {SETS[name].what}, of the project {SETS[name].whence}; Assay brings none with it"
 
 
 def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
     """Run, or resume, the study; ends with the paths of its samples files and report. Raises UsageError, and what each study raises."""
     sort = sort_of(arguments)
-    refuse_what_does_nothing(arguments, choice, sort)
+    SORTS.refuse_what_does_nothing(arguments, choice, sort)
+    words = SORTS.words[sort]
+    if sort in ("packages", "code") and "no_docstring" in (arguments.arms or ()):
+        raise UsageError(f"the arm no_docstring takes the docstrings of Python away, and {words} has other languages: leave it out")
+    if "labels" in arguments.steps and (sort in ("projects", "packages", "code") or arguments.set == "defects4j"):
+        named = "--code" if sort == "code" else f"--set {arguments.set}"
+        raise UsageError(f"{named} has no step labels: nothing is run there, and exact matches are known with the answers")
     pool = checked_pool(arguments)
-    match sort:
-        case "lines" | "suites" | "bugs" | "packages" | "code":
-            _run_lines(arguments, choice, pool)
-        case "problems":
-            _run_problems(arguments, choice, pool)
-        case "draws":
-            _run_draws(arguments, pool)
-        case "labelled":
-            _run_labelled(arguments)
+    if sort in _OF_LINES:
+        _run_lines(arguments, choice, pool)
+    elif sort == "problems":
+        _run_problems(arguments, choice, pool)
+    else:
+        _run_recorded(arguments, pool, sort)
 
 
 def _run_lines(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -> None:
-    from ..sets.arms import PLAIN
-    from ..sets.lines import TASKS
     from .plan import tell_plan
     from .study import Asked, check, run_study, sources_of
 
     name: Set = "code" if arguments.code else arguments.set
-    asked = Asked(
-        arguments.out,
-        choice,
-        name,
-        sources_of(name, arguments.projects, arguments.languages, arguments.code or ()),
-        arguments.per_project,
-        arguments.limit,
-        ("line",) if name == "bugs" else arguments.tasks or TASKS,
-        tuple(arguments.arms or (PLAIN,)),
-        arguments.seed,
-        pool,
-        arguments.cache,
-        arguments.python,
-        arguments.reflective,
-        arguments.alternatives or 1,
-        arguments.memory,
-        arguments.steps,
-        arguments.json,
-        arguments.languages,
-    )
+    tasks = {"tasks": ("line",)} if name == "bugs" else {}
+    sources = sources_of(name, arguments.projects, arguments.languages, arguments.code or ())
+    asked = asked_by(Asked, arguments, choice=choice, pool=pool, set=name, projects=sources, **tasks)
     check(asked)
-    if arguments.dry_run:
-        tell_plan(asked)
-    else:
-        run_study(asked)
+    (tell_plan if arguments.dry_run else run_study)(asked)
 
 
 def _run_problems(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -> None:
     from .other_plans import tell_problems
     from .problems import Asked, run_problems
 
-    asked = Asked(
-        arguments.out,
-        arguments.set,
-        arguments.data,
-        choice,
-        arguments.limit,
-        arguments.seed,
-        pool,
-        arguments.reflective,
-        arguments.alternatives or 1,
-        arguments.memory,
-        arguments.steps,
-        arguments.json,
-    )
-    if arguments.dry_run:
-        tell_problems(asked)
+    (tell_problems if arguments.dry_run else run_problems)(asked_by(Asked, arguments, choice=choice, pool=pool))
+
+
+def _run_recorded(arguments: argparse.Namespace, pool: Pool, sort: str) -> None:
+    from .other_plans import tell_labelled, tell_recorded
+    from .recorded import labelled, study
+
+    if sort == "draws":
+        asked = asked_by(study.Asked, arguments, pool=pool, files=arguments.recorded)
+        (tell_recorded if arguments.dry_run else study.run_recorded)(asked)
     else:
-        run_problems(asked)
-
-
-def _run_draws(arguments: argparse.Namespace, pool: Pool) -> None:
-    from .other_plans import tell_recorded
-    from .recorded.study import Asked, run_recorded
-
-    asked = Asked(arguments.out, arguments.set, arguments.data, arguments.recorded, arguments.limit, arguments.seed, pool, arguments.json)
-    if arguments.dry_run:
-        tell_recorded(asked)
-    else:
-        run_recorded(asked)
-
-
-def _run_labelled(arguments: argparse.Namespace) -> None:
-    from .other_plans import tell_labelled
-    from .recorded.labelled import Asked, run_labelled
-
-    asked = Asked(arguments.out, arguments.set, arguments.data, arguments.recorded, arguments.limit, arguments.seed, arguments.json)
-    if arguments.dry_run:
-        tell_labelled(asked)
-    else:
-        run_labelled(asked)
+        answers = asked_by(labelled.Asked, arguments, data=arguments.data, files=arguments.recorded)
+        (tell_labelled if arguments.dry_run else labelled.run_labelled)(answers)
 
 
 COMMAND = Command(

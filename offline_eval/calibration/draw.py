@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from ...analysis.python.lines import Gap
@@ -14,16 +13,11 @@ from ...calibration.measures.reflective import Question, reflect
 from ...calibration.samples import Event
 from ...inference.completion.task import Task
 from ...inference.model import Model
-from ...inference.opening import ModelChoice
 from ...inference.project_memory.memory import Memory
 from ..answers import Answer
-from ..memory import StudyMemory
-from ..model import StudyModel, begin_anew
-from ..servers import OnServers
+from ..asked_line import OpenModel
 from ..sets.arms import PLAIN, Arm, in_arm
-from ..sets.code import Source, own_code
 from ..sets.lines import Place
-from ..sets.projects import path_in_project
 from ..study import Step
 from ..suggested import FileWithGap, Suggested
 
@@ -38,79 +32,43 @@ ANSWERS = Step("answers", "place", Answer, _has_gap)
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
-    """Makes the worker's function; travels to the worker.
+class Gaps:
+    """What is asked at each place. alternatives: how many completions are drawn at each gap."""
 
-    projects: by name, and archives, where their distributions are: for their memories. alternatives: how many are drawn at each gap.
-    """
-
-    model: StudyModel
-    projects: Mapping[str, Source]
-    archives: Path
     arms: tuple[Arm, ...] = (PLAIN,)
     alternatives: int = 1
 
-    def __call__(self) -> Callable[[Place], dict[str, Any]]:
-        """The function, with the model open. Raises Changed, and what `ModelChoice.open` raises."""
-        return OnServers(self.model.choice, self.at)()
 
-    def at(self, choice: ModelChoice) -> Drawer:
-        """The function, with the model of a choice. Raises as above."""
-        model = replace(self.model, choice=choice).open_in_worker()
-        memory = StudyMemory(model, self.model.memory, lambda name: own_code(self.projects[name], self.archives))
-        return Drawer(self, model, memory)
+def answer_at(asked: OpenModel[Gaps], place: Place) -> dict[str, Any]:
+    """The answer of one place. Raises what `Model.generate` raises."""
+    timings: dict[str, float] = {}
+    made = [
+        one
+        for arm in asked.wanted.arms
+        for task, gap in place.gaps
+        if (shown := in_arm(arm, place.text, gap, task, asked.settings, place.language)) is not None
+        for one in _generations(asked, place, arm, gap, shown, timings)
+    ]
+    language = {} if place.language == "python" else {"language": place.language}
+    return {**place.about, **language, "generations": made, "timings": timings}
 
 
-@dataclass(frozen=True, slots=True)
-class Drawer:
-    """Answers places; holds a model."""
-
-    asked: Drawing
-    model: Model
-    memory: StudyMemory
-
-    def __call__(self, place: Place) -> dict[str, Any]:
-        """The answer of one place. Raises what `Model.generate` raises."""
-        timings: dict[str, float] = {}
-        begun = time.perf_counter()
-        begin_anew(self.model)
-        self.memory.forget()
-        made = [
-            one
-            for arm in self.asked.arms
-            for task, gap in place.gaps
-            if (shown := in_arm(arm, place.text, gap, task, self.asked.model.settings, place.language)) is not None
-            for one in self._generations(place, arm, gap, shown, timings)
-        ]
-        timings["total_ms"] = (time.perf_counter() - begun) * 1e3
-        language = {} if place.language == "python" else {"language": place.language}
-        return {
-            "id": place.id,
-            "project": place.project,
-            "file": place.path,
-            "function": place.function,
-            "line": place.line,
-            **language,
-            "generations": made,
-            "timings": timings,
+def _generations(
+    asked: OpenModel[Gaps], place: Place, arm: Arm, gap: Gap, shown: FileWithGap, timings: dict[str, float]
+) -> Iterator[dict[str, Any]]:
+    original = FileWithGap(place.text, gap, shown.task, shown.settings)
+    found = drawn_at(
+        shown, asked.model, asked.wanted.alternatives, asked.memory_at(shown, place), asked.asking.model.questions, timings
+    )  # fmt: skip
+    for each, record in found:
+        made = {
+            "id": generation_id(f"{place.id}:{shown.task}", each.drawn.rank),
+            "task": shown.task,
+            "truth": original.truth,
+            "labels": {EVENT: original.is_exact(each.inserted)},
+            **record,
         }
-
-    def close(self) -> None:
-        """Put the model away."""
-        self.model.close()
-
-    def _generations(self, place: Place, arm: Arm, gap: Gap, shown: FileWithGap, timings: dict[str, float]) -> Iterator[dict[str, Any]]:
-        memory = self.memory.at(shown, place.project, path_in_project(place.path))
-        original = FileWithGap(place.text, gap, shown.task, shown.settings)
-        for each, record in drawn_at(shown, self.model, self.asked.alternatives, memory, self.asked.model.questions, timings):
-            made = {
-                "id": generation_id(f"{place.id}:{shown.task}", each.drawn.rank),
-                "task": shown.task,
-                "truth": original.truth,
-                "labels": {EVENT: original.is_exact(each.inserted)},
-                **record,
-            }
-            yield made if arm == PLAIN else made | {"arm": arm}
+        yield made if arm == PLAIN else made | {"arm": arm}
 
 
 def drawn_at(

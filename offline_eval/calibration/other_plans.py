@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from ...analysis.sandbox.isolation.best_level import best_level
+from ..plan import example_of, tell, written
 from ..progress import counted
 from . import problems
-from .plan import calls_of, example_of, tell, words_of, written
+from .plan import calls_of, words_of
 from .problems import gap_of
 from .recorded import labelled, study
 from .recorded.draws import MAX_RESTARTS

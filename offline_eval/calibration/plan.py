@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ...analysis.sandbox.isolation.best_level import best_level
@@ -14,7 +12,8 @@ from ...inference.completion.prompt import SpellsPrompts, new_tokens
 from ...inference.completion.task import kind_of
 from ...inference.opening import ModelChoice
 from ..model import model_of
-from ..progress import counted, to_stderr
+from ..plan import example_of, tell, written
+from ..progress import counted
 from ..sets.arms import in_arm
 from ..sets.code import label_of
 from ..sets.lines import TASKS
@@ -94,15 +93,6 @@ def tell_plan(asked: Asked) -> None:
     tell(plan, _lines(asked, plan), as_json=asked.as_json)
 
 
-def tell(plan: dict[str, Any], lines: Sequence[str], *, as_json: bool) -> None:
-    """Print a plan: as JSON, or its lines for people."""
-    if as_json:
-        print(json.dumps(plan, indent=1))
-        return
-    for line in lines:
-        to_stderr(line)
-
-
 def calls_of(asked: AsksModel, shown: Sequence[FileWithGap], questions: int) -> Calls:
     """The calls for gaps, each with so many questions about what was written there."""
     drawn = random.Random(asked.seed).sample(shown, min(_LAID_OUT, len(shown)))
@@ -123,11 +113,6 @@ def words_of(calls: Calls) -> list[str]:
         f"calls        {calls.generations:,} generations, {calls.questions:,} questions about them",
         f"tokens       {tokens}; at most {calls.most_new_tokens:,} new ones",
     ]
-
-
-def example_of(text: str, what: str = "one of the prompts") -> list[str]:
-    """An example in full, for people."""
-    return ["", f"{what} in full:", text] if text else []
 
 
 def _fetched_by(asked: Asked) -> str:
@@ -158,8 +143,3 @@ def _lines(asked: Asked, plan: dict[str, Any]) -> list[str]:
         f"model        {plan['model_name']} {plan['model']}, prompt {plan['prompt']}",
         f"places       {plan['places']:,}, with {plan['gaps']:,} gaps",
     ]
-
-
-def written(out: Path) -> str:
-    """Where a run would be written, for people."""
-    return f"results      would be in {out.absolute()}"

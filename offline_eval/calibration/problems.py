@@ -10,35 +10,28 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
-import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 from ...analysis.python.lines import Gap
 from ...analysis.sandbox.isolation.best_level import best_level
-from ...analysis.sandbox.isolation.jail import Jail
-from ...analysis.sandbox.isolation.levels import Isolation
-from ...analysis.sandbox.judging.python import PythonSandbox
 from ...inference.completion.settings import Settings
 from ...inference.completion.task import Task
-from ...inference.model import Model
 from ...inference.opening import ModelChoice
-from ...suggestion.memory.memories import Memories
 from ...suggestion.memory.scope import Scope
 from ..answers import Answer
-from ..model import StudyModel, begin_anew, model_of
+from ..asked_line import Asking, OpenModel
+from ..model import StudyModel, model_of
 from ..pool.choice import Pool
 from ..progress import counted, to_stderr
 from ..run import Run
-from ..servers import OnServers
-from ..sets.judging import is_exact, judge
+from ..sets.judging import InSandbox, Label, Text, is_exact
 from ..sets.problem import Problem
 from ..sets.problems import problems
-from ..sets.suites import Unjudged
-from ..study import Plan, Results, Step, Work, conduct
+from ..study import Making, Plan, Results, Step, Study, all_of, chosen, conduct
 from ..suggested import FileWithGap
 from .draw import drawn_at, generation_id, label_id
 from .report import write_report
@@ -48,41 +41,27 @@ MAX_TEXT_S = 600.0
 _GROUPS = "a project, in the tables, is a group of the set: each function is its own, and a bug of Defects4J is its project's"
 
 
-class Label(TypedDict):
-    """What the tests said of a text."""
-
-    id: str
-    tests_pass: bool | None
-    why: str
-
-
 ANSWERS = Step("answers", "problem", Answer)
 LABELS = Step("labels", "text", Label)
 
 
-class ProblemStudy:
-    """The study, as the driver sees it."""
-
-    name = "problems"
-    steps = (ANSWERS, LABELS)
-    needed = ("set",)
-
-    def answers(self, run: Run) -> list[Any]:
-        """Each problem's generations, with what the tests said."""
-        said = {label["id"]: label["tests_pass"] for label in run.records(LABELS).read()}
-        answers = run.records(ANSWERS).read()
-        for answer in answers:
-            for one in answer["generations"]:
-                if one["inserted"] is not None and one["labels"]["tests_pass"] is None:
-                    one["labels"]["tests_pass"] = said.get(label_id(answer["id"], one["task"], one["inserted"]))
-        return answers
-
-    def report(self, run: Run, results: Results, *, as_json: bool) -> None:
-        """A page, and a summary on stderr."""
-        write_report(run, results, sum(len(run.lost(step)) for step in self.steps), as_json=as_json, facts=(_GROUPS,))
+def _answers(run: Run) -> list[Any]:
+    """Each problem's generations, with what the tests said."""
+    said = {label["id"]: label["tests_pass"] for label in run.records(LABELS).read()}
+    answers = run.records(ANSWERS).read()
+    for answer in answers:
+        for one in answer["generations"]:
+            if one["inserted"] is not None and one["labels"]["tests_pass"] is None:
+                one["labels"]["tests_pass"] = said.get(label_id(answer["id"], one["task"], one["inserted"]))
+    return answers
 
 
-STUDY = ProblemStudy()
+def _report(run: Run, results: Results, *, as_json: bool) -> None:
+    """A page, and a summary on stderr."""
+    write_report(run, results, STUDY.lost(run), as_json=as_json, facts=(_GROUPS,))
+
+
+STUDY = Study("problems", (ANSWERS, LABELS), ("set",), _report, answers=_answers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,17 +127,12 @@ def _item(problem: Problem) -> dict[str, str]:
 
 
 def _plan(asked: Asked, run: Run, model: StudyModel, found: Sequence[Problem]) -> Plan:
-    plan: dict[str, Callable[[], Work[Any]]] = {
-        "answers": lambda: Work(
-            ANSWERS, found, Completing(model, asked.alternatives), asked.pool, wanted=len(found), waits=bool(asked.choice.servers)
-        )
-    }
+    asking = Asking(model, asked.alternatives, complete_problem)
+    plan: dict[str, Making] = {"answers": lambda: all_of(ANSWERS, found, asking, asked.pool, waits=bool(asked.choice.servers))}
     if any(problem.test for problem in found):
         texts = {problem.id: problem for problem in found}
-        plan["labels"] = lambda: Work(
-            LABELS, _judged(run, texts), Judging(best_level()), asked.pool, sum(1 for _ in _judged(run, texts)), max_item_s=MAX_TEXT_S
-        )
-    return [work for name, work in plan.items() if not asked.steps or name in asked.steps]
+        plan["labels"] = lambda: all_of(LABELS, _judged(run, texts), InSandbox(best_level()), asked.pool, max_item_s=MAX_TEXT_S)
+    return chosen(plan, asked.steps)
 
 
 def gap_of(problem: Problem, task: Task, settings: Settings) -> FileWithGap:
@@ -181,74 +155,29 @@ def indentation_of(problem: Problem) -> str:
     return line[: len(line) - len(line.lstrip())]
 
 
-@dataclass(frozen=True, slots=True)
-class Completing:
-    """Makes the worker's function that completes problems; travels to the worker."""
-
-    model: StudyModel
-    alternatives: int
-
-    def __call__(self) -> Callable[[Problem], dict[str, Any]]:
-        """The function, with the model open. Raises Changed, and what `ModelChoice.open` raises."""
-        return OnServers(self.model.choice, self.at)()
-
-    def at(self, choice: ModelChoice) -> Completer:
-        """The function, with the model of a choice. Raises as above."""
-        model = replace(self.model, choice=choice).open_in_worker()
-        return Completer(self, model, Memories(model))
+def complete_problem(asked: OpenModel[int], problem: Problem) -> dict[str, Any]:
+    """The answer of one problem, with so many alternatives. Raises what `Model.generate` raises."""
+    timings: dict[str, float] = {}
+    return {
+        "project": problem.group,
+        "file": problem.id,
+        "function": problem.entry_point or "",
+        "line": problem.prompt.count("\n") + 1,
+        "language": problem.language,
+        "generations": list(_generations(asked, problem, timings)),
+        "timings": timings,
+    }
 
 
-@dataclass(frozen=True, slots=True)
-class Completer:
-    """Completes problems; holds a model."""
-
-    asked: Completing
-    model: Model
-    memories: Memories
-
-    def __call__(self, problem: Problem) -> dict[str, Any]:
-        """The answer of one problem. Raises what `Model.generate` raises."""
-        timings: dict[str, float] = {}
-        begun = time.perf_counter()
-        begin_anew(self.model)
-        self.memories.forget()
-        made = list(self._generations(problem, timings))
-        timings["total_ms"] = (time.perf_counter() - begun) * 1e3
-        return {
-            "id": problem.id,
-            "project": problem.group,
-            "file": problem.id,
-            "function": problem.entry_point or "",
-            "line": problem.prompt.count("\n") + 1,
-            "language": problem.language,
-            "generations": made,
-            "timings": timings,
-        }
-
-    def close(self) -> None:
-        """Put the model away."""
-        self.model.close()
-
-    def _generations(self, problem: Problem, timings: dict[str, float]) -> Iterator[dict[str, Any]]:
-        study = self.asked.model
-        (task,) = study.prompts
-        shown = gap_of(problem, task, study.settings)
-        before, after = shown.text[: shown.gap.start], shown.text[shown.gap.end :]
-        memory = self.memories.at(before, after, scope=study.memory)
-        for each, record in drawn_at(shown, self.model, self.asked.alternatives, memory, study.questions, timings):
-            exact = None if each.inserted is None else is_exact(problem, each.inserted)
-            labels = {"exact_match": exact, "tests_pass": True if exact and problem.test else None}
-            name = generation_id(f"{problem.id}:{problem.set}", each.drawn.rank)
-            yield {"id": name, "task": problem.set, "truth": shown.truth, "labels": labels, **record}
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """A text for a problem, whose tests judge it."""
-
-    id: str
-    problem: Problem
-    text: str
+def _generations(asked: OpenModel[int], problem: Problem, timings: dict[str, float]) -> Iterator[dict[str, Any]]:
+    study = asked.asking.model
+    (task,) = study.prompts
+    shown = gap_of(problem, task, study.settings)
+    for each, record in drawn_at(shown, asked.model, asked.wanted, asked.memory.at(shown), study.questions, timings):
+        exact = None if each.inserted is None else is_exact(problem, each.inserted)
+        labels = {"exact_match": exact, "tests_pass": True if exact and problem.test else None}
+        name = generation_id(f"{problem.id}:{problem.set}", each.drawn.rank)
+        yield {"id": name, "task": problem.set, "truth": shown.truth, "labels": labels, **record}
 
 
 def _judged(run: Run, found: Mapping[str, Problem]) -> Iterator[Text]:
@@ -263,34 +192,3 @@ def _judged(run: Run, found: Mapping[str, Problem]) -> Iterator[Text]:
             if name not in known:
                 known.add(name)
                 yield Text(name, problem, indentation_of(problem) + one["inserted"])
-
-
-@dataclass(frozen=True, slots=True)
-class Judging:
-    """Makes the worker's function that judges texts."""
-
-    isolation: Isolation
-
-    def __call__(self) -> Judge:
-        """The function, with its sandbox."""
-        return Judge(PythonSandbox(Jail(self.isolation)))
-
-
-@dataclass(frozen=True, slots=True)
-class Judge:
-    """Judges texts; holds a sandbox."""
-
-    sandbox: PythonSandbox
-
-    def __call__(self, judged: Text) -> dict[str, Any]:
-        """The label of a text. Raises Unjudged where the machine failed."""
-        begun = time.perf_counter()
-        said = judge(judged.problem, judged.text, self.sandbox)
-        if said.machine_failed:
-            raise Unjudged(said.why)
-        label: Label = {"id": judged.id, "tests_pass": said.tests_pass, "why": said.why}
-        return {**label, "timings": {"tests_ms": (time.perf_counter() - begun) * 1e3}}
-
-    def close(self) -> None:
-        """Put the sandbox away."""
-        self.sandbox.close()

@@ -21,6 +21,7 @@ from ..paper_tables.tables import STUDIED
 from ..progress import counted, to_stderr
 from ..run import Run
 from ..study import Results
+from ..study_page import again, facts_of
 from .draw import EVENT
 from .validated import figures_of
 
@@ -67,22 +68,16 @@ def _page(run: Run, results: Results, lost: int, hidden: int, blank: int, told: 
     asked = ("set", "memory", "tasks", "arms", "projects", "per_project", "limit", "alternatives", "seed")
     facts = (
         f"prompt fingerprint {question['prompt']}, model fingerprint {question['model']}",
-        *(f"{name.replace('_', ' ')}: {_words(question[name])}" for name in asked if question.get(name) is not None),
+        *facts_of(question, *asked),
         *told,
     )
     found = {setting_of(name): samples for name, samples in results.samples.items()}
     validated = tuple(figures_of(question, found))
-    # not the whole path: a report is sent to others, and the same run elsewhere has the same report
-    again = f"assay eval report {run.folder.resolve().name}"
-    about = About(question["model_name"], again, facts, lost, hidden, blank, figures=validated)
+    about = About(question["model_name"], again(run), facts, lost, hidden, blank, figures=validated)
     content = calibration_content(found, about, question["seed"])
     for sentence in content.summary:
         to_stderr(sentence)
     return write_study_report(run.folder, content)
-
-
-def _words(value: Any) -> str:
-    return ", ".join(value) if isinstance(value, list) else str(value)
 
 
 def _reflective(samples: Sequence[Sample]) -> Iterator[str]:

@@ -11,7 +11,7 @@ thinks of each of its generations (reflective measures). Sets:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -20,20 +20,21 @@ from ...analysis.lines.draw import LANGUAGES
 from ...inference.completion.task import Task
 from ...inference.opening import ModelChoice
 from ...suggestion.memory.scope import DEFAULT_SCOPE, Scope
+from ..asked_line import Asking
 from ..errors import StudyError
 from ..model import StudyModel, model_of
 from ..pool.choice import Pool
 from ..progress import Progress, counted, tell_if_stopped, to_stderr
 from ..run import Run, check_writable
 from ..sets.arms import PLAIN, Arm
-from ..sets.code import Source, folders_at, is_here, label_of, places_from
+from ..sets.code import Source, code_of, folders_at, is_here, label_of, places_from
 from ..sets.items import Wanted, check_suites, items_of_suites, limited, lines_of, question_of_items
 from ..sets.lines import TASKS, Place
 from ..sets.packages import named as named_packages
 from ..sets.projects import Project, default_cache, named
 from ..sets.suites import Items, Judged, Judging, Label
-from ..study import Plan, Results, Step, Work, conduct
-from .draw import ANSWERS, EVENT, Drawing, label_id
+from ..study import Making, Plan, Results, Step, Study, all_of, chosen, conduct
+from .draw import ANSWERS, EVENT, Gaps, answer_at, label_id
 from .report import write_report
 
 Set = Literal["projects", "suites", "bugs", "packages", "code"]
@@ -47,36 +48,30 @@ STEPS = (ANSWERS, LABELS)
 _MAX_TEXT_S = 1800.0
 
 
-class CalibrationStudy:
-    """The study, as the driver sees it."""
-
-    name = "calibration"
-    steps = STEPS
-    needed = ("set",)
-
-    def answers(self, run: Run) -> list[Any]:
-        """Each place's generations. Those of a project with a suite have what its tests said; exact ones pass without being run."""
-        answers = run.records(ANSWERS).read()
-        asked = run.question()["set"]
-        if asked not in TESTED:
-            return answers
-        said = {label["id"]: label["tests_pass"] for label in run.records(LABELS).read()}
-        for answer in answers:
-            for one in answer["generations"]:
-                inserted = one["inserted"]
-                passes = None if inserted is None else said.get(label_id(answer["id"], one["task"], inserted))
-                one["labels"]["tests_pass"] = True if one["labels"][EVENT] else passes
-                if asked == "bugs":
-                    # lines in which a bug fits are not drawn as an editor's are: no calibrator of lines is to speak of them
-                    one["task"] = "bugs"
+def _answers(run: Run) -> list[Any]:
+    """Each place's generations. Those of a project with a suite have what its tests said; exact ones pass without being run."""
+    answers = run.records(ANSWERS).read()
+    asked = run.question()["set"]
+    if asked not in TESTED:
         return answers
+    said = {label["id"]: label["tests_pass"] for label in run.records(LABELS).read()}
+    for answer in answers:
+        for one in answer["generations"]:
+            inserted = one["inserted"]
+            passes = None if inserted is None else said.get(label_id(answer["id"], one["task"], inserted))
+            one["labels"]["tests_pass"] = True if one["labels"][EVENT] else passes
+            if asked == "bugs":
+                # lines in which a bug fits are not drawn as an editor's are: no calibrator of lines is to speak of them
+                one["task"] = "bugs"
+    return answers
 
-    def report(self, run: Run, results: Results, *, as_json: bool) -> None:
-        """A page, and a summary on stderr."""
-        write_report(run, results, sum(len(run.lost(step)) for step in self.steps), as_json=as_json)
+
+def _report(run: Run, results: Results, *, as_json: bool) -> None:
+    """A page, and a summary on stderr."""
+    write_report(run, results, STUDY.lost(run), as_json=as_json)
 
 
-STUDY = CalibrationStudy()
+STUDY = Study("calibration", STEPS, ("set",), _report, answers=_answers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,29 +203,24 @@ def _lines(asked: Asked, projects: Sequence[Source]) -> list[Place]:
 
 
 def _plan(asked: Asked, run: Run, model: StudyModel, projects: Sequence[Source], items: Items) -> Plan:
-    drawing = Drawing(model, {project.name: project for project in projects}, asked.archives, asked.arms, asked.alternatives)
-    plan: dict[str, Callable[[], Work[Any]]] = {
-        "answers": lambda: Work(ANSWERS, items.places, drawing, asked.pool, wanted=len(items.places), waits=bool(asked.choice.servers))
+    asking = Asking(model, Gaps(asked.arms, asked.alternatives), answer_at, code_of(projects, asked.archives))
+    plan: dict[str, Making] = {
+        "answers": lambda: all_of(ANSWERS, items.places, asking, asked.pool, waits=bool(asked.choice.servers)),
     }
     if items.suites:
-        plan["labels"] = lambda: Work(
-            LABELS, _judged(run, items), Judging(items.contents), asked.pool, sum(1 for _ in _judged(run, items)), max_item_s=_MAX_TEXT_S
-        )
-    return [work for name, work in plan.items() if not asked.steps or name in asked.steps]
+        plan["labels"] = lambda: all_of(LABELS, _judged(run, items), Judging(items.contents), asked.pool, max_item_s=_MAX_TEXT_S)
+    return chosen(plan, asked.steps)
 
 
 def _judged(run: Run, items: Items) -> Iterator[Judged]:
     """Each distinct text that a place was given, unless it is what stood there."""
-    places, known = {place.id: place for place in items.places}, set[str]()
+    places, known = items.by_id, set[str]()
     for answer in run.records(ANSWERS).read():
         place = places[answer["id"]]
-        gaps = dict(place.gaps)
         for one in answer["generations"]:
             if one["inserted"] is None or one["labels"][EVENT]:
                 continue
             name = label_id(place.id, one["task"], one["inserted"])
             if name not in known:
                 known.add(name)
-                text = place.text[: gaps[one["task"]].start] + one["inserted"] + place.text[gaps[one["task"]].end :]
-                assert place.judged, "places of suites are judged"
-                yield Judged(name, items.suites[place.project], place.path.partition("/")[2], text, place.judged)
+                yield items.judged(name, place, place.with_text(place.gap(one["task"]), one["inserted"]))

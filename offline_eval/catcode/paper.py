@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Mapping
-from fnmatch import fnmatchcase
-from functools import cache
-from importlib.resources import files
-from typing import Any
-
 from ...calibration.report.cells import Mark, PaperValue
+from ..papers import Paper, paper_of
 
 Printed = tuple[PaperValue, ...]
 
 
-@cache
-def paper() -> Mapping[str, Any]:
-    """The file, read once."""
-    return tomllib.loads(files(__package__).joinpath("lin2024.toml").read_text(encoding="utf-8"))
+def paper() -> Paper:
+    """The paper."""
+    return paper_of(__package__, "lin2024")
 
 
 def marks_of(where: str) -> tuple[Mark, ...]:
-    """What is known against a number by its place: the marks of every pattern that it fits."""
-    return tuple(Mark(kind, note) for places, (kind, note) in paper()["marks"].items() if fnmatchcase(where, places))
+    """What is known against a number by its place."""
+    return paper().marks_of(where)
 
 
 def of_kind(kind: str) -> Printed:

@@ -6,24 +6,37 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..command import Command, add_ask_option, add_run_options, checked_pool, names, one_of, positive
-from .options import STEPS, Sort, refuse_what_does_nothing, sort_of
+from ..command import Command, Sorts, add_ask_option, add_run_options, asked_by, checked_pool, listed, positive
+from ..errors import UsageError
 
 if TYPE_CHECKING:
     from ...inference.opening import ModelChoice
     from ..pool.choice import Pool
 
-_STEPS = tuple(dict.fromkeys(step for steps in STEPS.values() for step in steps))
-
-
-def _tasks(text: str) -> list[str]:
-    from .lines.draw import TASKS
-
-    return one_of(TASKS, text, "task")
-
-
-def _steps(text: str) -> list[str]:
-    return one_of(_STEPS, text, "step")
+PROBLEMS = ("humaneval", "mbpp", "odex")
+# Sets whose recorded programs are labelled here.
+_DRAWN = ("humaneval", "mbpp")
+SORTS = Sorts(
+    {
+        "lines": "--set lines",
+        "problems": "a set of problems",
+        "file": "a file of counterfeits, or cruxeval",
+        "draws": "recorded programs",
+    },
+    only={
+        **dict.fromkeys(("projects", "per_project", "tasks", "cache", "python", "memory"), ("lines",)),
+        **dict.fromkeys(("draws", "temperature"), ("lines", "problems")),
+        **dict.fromkeys(("votes", "repairs", "reasoning", "ask"), ("problems", "file")),
+        "data": ("problems", "file", "draws"),
+        "recorded": ("file", "draws"),
+    },
+    steps={
+        "lines": ("draw", "label", "judge", "repair"),
+        "problems": ("draw", "label", "judge", "execute", "repair"),
+        "file": ("judge", "execute", "repair"),
+        "draws": (),
+    },
+)
 
 
 def temperature(text: str) -> float:
@@ -39,7 +52,8 @@ def temperature(text: str) -> float:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The study's own options."""
-    parser.add_argument("--out", metavar="RUN", type=Path, required=True, help="folder of the run")
+    seed_of = "the places, of what is drawn there, and of what is repaired"
+    add_run_options(parser, seed_of=seed_of, most="60", steps=SORTS.all_steps)
     parser.add_argument(
         "--set", metavar="SET", default="lines",
         help="lines: of 20 projects, judged by their own tests in a sandbox. humaneval, mbpp, odex: programs for the problems of --data. "
@@ -58,108 +72,83 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--reasoning", choices=("with", "without"), help="judge programs with reasoning alone, or without alone (default: both ways)"
     )
-    parser.add_argument("--projects", type=names, default=[], help="some of the projects, separated by commas (default: all)")
-    parser.add_argument("--per-project", metavar="N", type=positive, help="at most N places of each project (default: 60)")
     parser.add_argument(
-        "--limit", metavar="N", type=positive, help="for a quick look: at most N places in all, drawn by the seed; or the first N problems"
-    )
-    parser.add_argument("--tasks", type=_tasks, help="what the model is asked for at each line of a project (default: line,line_rest)")
+        "--tasks", type=listed("task", ".counterfeit.lines.draw:TASKS"),
+        help="what the model is asked for at each line of a project (default: line,line_rest)",
+    )  # fmt: skip
     parser.add_argument("--draws", metavar="N", type=positive, help="texts drawn at each place, or for each problem (default: 10, or 50)")
     parser.add_argument("--temperature", metavar="T", type=temperature, help="the temperature at which they are drawn (default: 0.6)")
-    parser.add_argument("--steps", type=_steps, default=[], help=f"do these alone: {', '.join(_STEPS)} (default: all)")
-    add_run_options(
-        parser,
-        seed_of="the places, of what is drawn there, and of what is repaired",
-        python="the Python that the environments of the projects' tests are made with",
-    )
+
+
+def sort_of(arguments: argparse.Namespace) -> str:
+    """Which sort of run is asked for. Raises UsageError for a set that there is not, or that lacks its file."""
+    name = arguments.set
+    if name == "lines":
+        return "lines"
+    if name in PROBLEMS:
+        if arguments.data is None:
+            raise UsageError(_no_data(name))
+        if not arguments.recorded:
+            return "problems"
+        if name not in _DRAWN:
+            raise UsageError(f"recorded programs for {name} are not run: name another set ({', '.join(_DRAWN)})")
+        return "draws"
+    if name == "cruxeval":
+        if arguments.data is None:
+            raise UsageError(_no_data(name))
+        return "file"
+    if Path(name).exists():
+        return "file"
+    raise UsageError(f"no such set: {name} (there are lines, {', '.join(PROBLEMS)}, cruxeval, and files of counterfeits)")
+
+
+def _no_data(name: str) -> str:
+    from ..sets.problems import SETS
+
+    return f"--set {name} needs --data: {SETS[name].what}, of the project {SETS[name].whence}; Assay brings none with it"
 
 
 def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
     """Run, or resume, the study; ends with the paths of its samples files and report. Raises UsageError, and what each study raises."""
     sort = sort_of(arguments)
-    refuse_what_does_nothing(arguments, choice, sort)
+    SORTS.refuse_what_does_nothing(arguments, choice, sort)
+    if arguments.repairs and sort == "file" and arguments.data is None:
+        raise UsageError(
+            "--repairs does nothing without --data: repairs are judged by the tests of the benchmark that the programs are for; name its "
+            "file, or leave --repairs out"
+        )
+    if arguments.repairs and arguments.set == "cruxeval":
+        raise UsageError("--repairs does nothing for cruxeval, whose functions are all right: leave it out")
     pool = checked_pool(arguments)
-    match sort:
-        case "lines":
-            _run_lines(arguments, choice, pool)
-        case "problems" | "file":
-            _run_problems(arguments, choice, pool, sort)
-        case "draws":
-            _run_draws(arguments, pool)
+    if sort == "lines":
+        _run_lines(arguments, choice, pool)
+    else:
+        _run_problems(arguments, choice, pool, sort)
 
 
 def _run_lines(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -> None:
-    from ..run import check_writable
-    from ..sets.items import check_suites
     from ..sets.projects import named
-    from .lines.draw import TASKS
     from .lines.plan import tell_lines
     from .lines.study import Asked, run_lines
 
-    asked = Asked(
-        arguments.out,
-        choice,
-        named(arguments.projects, suite=True),
-        arguments.per_project or 60,
-        arguments.limit,
-        tuple(arguments.tasks or TASKS),
-        arguments.draws or 10,
-        arguments.temperature or 0.6,
-        arguments.seed,
-        pool,
-        arguments.cache,
-        arguments.python,
-        arguments.memory,
-        arguments.steps,
-        arguments.json,
-    )
-    check_writable(asked.archives, "the projects' archives are kept there: name another folder with --cache")
-    check_suites(asked.python)
-    if arguments.dry_run:
-        tell_lines(asked)
-    else:
-        run_lines(asked)
+    asked = asked_by(Asked, arguments, choice=choice, pool=pool, projects=named(arguments.projects, suite=True))
+    (tell_lines if arguments.dry_run else run_lines)(asked)
 
 
-def _run_problems(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool, sort: Sort) -> None:
+def _run_problems(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool, sort: str) -> None:
+    from ..calibration.recorded.study import Asked as OfDraws
     from .problems.asked import Asked
-    from .problems.plan import tell_problems
+    from .problems.plan import tell_draws, tell_problems
+    from .problems.recorded import run_recorded
     from .problems.study import run_problems
 
-    asked = Asked(
-        arguments.out,
-        arguments.set if sort == "problems" or arguments.set == "cruxeval" else Path(arguments.set),
-        arguments.data,
-        choice,
-        tuple(arguments.recorded or ()),
-        arguments.limit,
-        arguments.draws or 50,
-        arguments.temperature or 0.6,
-        arguments.votes or 10,
-        arguments.repairs or 10,
-        arguments.reasoning,
-        arguments.ask,
-        arguments.seed,
-        pool,
-        tuple(arguments.steps),
-        arguments.json,
-    )
-    if arguments.dry_run:
-        tell_problems(asked)
-    else:
-        run_problems(asked)
-
-
-def _run_draws(arguments: argparse.Namespace, pool: Pool) -> None:
-    from ..calibration.recorded.study import Asked
-    from .problems.plan import tell_draws
-    from .problems.recorded import run_recorded
-
-    asked = Asked(arguments.out, arguments.set, arguments.data, arguments.recorded, arguments.limit, arguments.seed, pool, arguments.json)
-    if arguments.dry_run:
-        tell_draws(asked)
-    else:
-        run_recorded(asked)
+    if sort == "draws":
+        draws = asked_by(OfDraws, arguments, pool=pool, files=arguments.recorded)
+        (tell_draws if arguments.dry_run else run_recorded)(draws)
+        return
+    name = arguments.set if sort == "problems" or arguments.set == "cruxeval" else Path(arguments.set)
+    asked = asked_by(Asked, arguments, choice=choice, pool=pool, set=name, data=arguments.data, form=arguments.ask)
+    (tell_problems if arguments.dry_run else run_problems)(asked)
 
 
 COMMAND = Command(

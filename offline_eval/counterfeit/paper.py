@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from fnmatch import fnmatchcase
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
-from ...calibration.report.cells import Mark, PaperValue
+from ...calibration.report.cells import PaperValue
+from ..papers import Paper, paper_of
 
 Printed = tuple[PaperValue, ...]
 
 
-@cache
-def paper() -> Mapping[str, Any]:
-    """The file, read once."""
-    return tomllib.loads(files(__package__).joinpath("gu2024.toml").read_text(encoding="utf-8"))
+def paper() -> Paper:
+    """The paper."""
+    return paper_of(__package__, "gu2024")
 
 
 def generator_of(name: str) -> str:
@@ -51,12 +47,9 @@ def judged(benchmark: str, generator: str) -> dict[str, Printed]:
         "youden": lambda correct, incorrect: correct + incorrect - 1,
     }
     return {
-        kind: tuple(PaperValue(made(*rates), judge, where, _marks(where)) for judge, where, *rates in pairs) for kind, made in kinds.items()
+        kind: tuple(PaperValue(made(*rates), judge, where, paper().marks_of(where)) for judge, where, *rates in pairs)
+        for kind, made in kinds.items()
     }
-
-
-def _marks(where: str) -> tuple[Mark, ...]:
-    return tuple(Mark(kind, note) for places, (kind, note) in paper()["marks"].items() if fnmatchcase(where, places))
 
 
 def executed(benchmark: str, generator: str, place: int) -> Printed:

@@ -6,16 +6,10 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..command import Command, add_memory_option, minutes, one_of, seed
+from ..command import Command, add_memory_option, listed, minutes, seed
 
 if TYPE_CHECKING:
     from ...inference.opening import ModelChoice
-
-
-def _tasks(text: str) -> list[str]:
-    from ..sets.lines import TASKS
-
-    return one_of(TASKS, text, "task")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +21,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="fit for one project alone, the current one or FOLDER, to its own code, toward what is known of all projects",
     )  # fmt: skip
     parser.add_argument(
-        "--tasks", type=_tasks, default="line,line_rest,line_middle", help="what the model is asked for at each line (default: %(default)s)"
+        "--tasks",
+        type=listed("task", ".sets.lines:TASKS"),
+        default="line,line_rest,line_middle",
+        help="what the model is asked for at each line (default: %(default)s)",
     )
     parser.add_argument("--seed", type=seed, default=0, help="seed of the draw of lines and cursors (default: 0)")
     parser.add_argument(

@@ -8,21 +8,18 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, NotRequired
 
 from ...inference.completion.task import Task
-from ...inference.opening import ModelChoice
 from ...suggestion.languages import language_of
 from ..answers import AnsweredItem, Generated
-from ..calibration.draw import Drawer, Drawing
-from ..memory import Files, StudyMemory
-from ..model import StudyModel
-from ..servers import OnServers
+from ..asked_line import OpenModel
+from ..calibration.draw import Gaps, answer_at
 from ..sets.lines import TASKS, Place, places_in
 from ..sets.projects import SourceFile, path_in_project
 from ..study import Step
@@ -121,33 +118,6 @@ def _public() -> dict[str, list[SourceFile]]:
     return public_code()
 
 
-@dataclass(frozen=True, slots=True)
-class Asking:
-    """Makes the worker's function; travels to the worker."""
-
-    model: StudyModel
-    code: Files
-
-    def __call__(self) -> Callable[[OwnPlace], dict[str, Any]]:
-        """The function, with the model open. Raises as `Drawing`."""
-        return OnServers(self.model.choice, self.at)()
-
-    def at(self, choice: ModelChoice) -> Answering:
-        """The function, with the model of a choice. Raises as above."""
-        model = replace(self.model, choice=choice).open_in_worker()
-        return Answering(Drawer(Drawing(self.model, {}, Path()), model, StudyMemory(model, self.model.memory, self.code)))
-
-
-@dataclass(frozen=True, slots=True)
-class Answering:
-    """Answers places as `assay eval calibration` does."""
-
-    drawer: Drawer
-
-    def __call__(self, asked: OwnPlace) -> dict[str, Any]:
-        """The answer of one place. Raises what `Model.generate` raises."""
-        return {**self.drawer(asked.place), "language": language_of(asked.place.path), "author": asked.author}
-
-    def close(self) -> None:
-        """Put the model away."""
-        self.drawer.close()
+def answer_own(asked: OpenModel[Gaps], own: OwnPlace) -> dict[str, Any]:
+    """The answer of one place, as of `assay eval calibration`. Raises what `Model.generate` raises."""
+    return {**answer_at(asked, own.place), "language": language_of(own.place.path), "author": own.author}

@@ -44,7 +44,7 @@ class Ending:
     asked: int = 0
 
 
-def write_numbers(run: Run, results: Results, ending: Ending | None, *, as_json: bool) -> None:
+def write_numbers(run: Run, results: Results, *, ending: Ending | None, as_json: bool) -> None:
     """Fit calibrators to a run's samples and write them. ending: None writes none, and tells of what is there.
 
     On stdout the paths of the calibrators, or of the samples where there are none; or one JSON document. Raises OSError.

@@ -11,8 +11,8 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import platformdirs
 
@@ -24,14 +24,16 @@ from ...inference.found.bandwidth import runs_on_gpu
 from ...inference.opening import ModelChoice
 from ...suggestion.memory.scope import DEFAULT_SCOPE, Scope
 from ..active_clock import ActiveClock
+from ..asked_line import Asking
+from ..calibration.draw import Gaps
 from ..errors import UsageError
 from ..model import StudyModel, model_of
 from ..pool.choice import Pool
 from ..progress import counted, tell_if_stopped, to_stderr
 from ..run import Question, Run, check_writable
 from ..sets.lines import TASKS
-from ..study import Results, Work, do, finish, samples_of, stopped
-from .draw import ANSWERS, Asking, OwnCode, OwnPlace, in_turn, own_places, public_places
+from ..study import Study, Work, do, finish, samples_of, stopped
+from .draw import ANSWERS, OwnCode, OwnPlace, answer_own, in_turn, own_places, public_places
 from .files import Authorship, Folder, authorship, current_folder
 from .numbers import is_enough, well_known
 from .report import Ending, write_numbers
@@ -44,25 +46,12 @@ _MIN_LOOK = 40
 _MAX_WORKERS = 4
 
 
-@dataclass(frozen=True, slots=True)
-class OwnCodeStudy:
-    """The study, as the driver sees it. ending: of the command that writes calibrators; None writes none."""
-
-    ending: Ending | None = None
-    name: str = "own_code"
-    steps: Sequence[Any] = (ANSWERS,)
-    needed: Sequence[str] = ("scope",)
-
-    def answers(self, run: Run) -> list[Any]:
-        """Each place's generations."""
-        return run.records(ANSWERS).read()
-
-    def report(self, run: Run, results: Results, *, as_json: bool) -> None:
-        """Calibrators, and what they are worth."""
-        write_numbers(run, results, self.ending, as_json=as_json)
+def _study(ending: Ending | None) -> Study:
+    """ending: of the command that writes calibrators; None writes none."""
+    return Study("own_code", (ANSWERS,), ("scope",), partial(write_numbers, ending=ending), lambda run: run.records(ANSWERS).read())
 
 
-STUDY = OwnCodeStudy()
+STUDY = _study(None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +92,7 @@ def run_study(asked: Asked) -> None:
         work: Work[OwnPlace] = Work(
             ANSWERS,
             iter(places),
-            Asking(model, OwnCode({folder.name: folder.root for folder in folders})),
+            Asking(model, Gaps(), answer_own, OwnCode({folder.name: folder.root for folder in folders})),
             _pool(asked),
             asked.samples,
             asked.minutes * 60 if asked.minutes else None,
@@ -114,7 +103,7 @@ def run_study(asked: Asked) -> None:
         failure = do(run, work)
         after = len(run.records(ANSWERS).read())
         ended = "samples" if asked.samples and after >= asked.samples else places.ended
-        finish(OwnCodeStudy(Ending(asked.project, ended, asked.minutes, after - before)), run, as_json=asked.as_json)
+        finish(_study(Ending(asked.project, ended, asked.minutes, after - before)), run, as_json=asked.as_json)
     if failure:
         raise failure
 

@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol, runtime_checkable
 
 from ..errors import UsageError
 from ..registry import study_of
 from ..run import Run
 from .report import report_pair
-
-
-@runtime_checkable
-class Compares(Protocol):
-    """A study that makes a page of any number of runs. compared: the names of the studies that these may be of, its own among them."""
-
-    @property
-    def compared(self) -> Collection[str]:
-        """The studies."""
-        ...
-
-    def compare(self, runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
-        """Write report/ into `out`. Raises StudyError where the runs are not of the same items."""
-        ...
 
 
 def compare(folders: Sequence[Path], out: Path, *, as_json: bool) -> None:
@@ -33,9 +18,9 @@ def compare(folders: Sequence[Path], out: Path, *, as_json: bool) -> None:
     runs = [Run.opened(folder) for folder in folders]
     studies = [study_of(run) for run in runs]
     names = sorted({study.name for study in studies})
-    if isinstance(studies[0], Compares) and set(names) <= set(studies[0].compared):
+    if studies[0].compare and set(names) <= set(studies[0].compared):
         studies[0].compare(runs, out, as_json=as_json)
-    elif len(folders) == 2 and not any(isinstance(study, Compares) for study in studies):
+    elif len(folders) == 2 and not any(study.compare for study in studies):
         report_pair(folders[0], folders[1], out, as_json=as_json)
     elif len(names) > 1:
         raise UsageError(f"runs of {' and '.join(names)} ask different things: name runs of one study")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,13 +10,14 @@ import numpy as np
 
 from ...calibration.bands import LIKELY, NO_EVIDENCE
 from ...calibration.report.blocks import Block
-from ...calibration.report.cells import Cell, CellTable, json_of, text_of
+from ...calibration.report.cells import Cell, CellTable, text_of
 from ...calibration.report.paper_claims import Rule
 from ...calibration.report.plots import Picture, panel, svg
-from ...calibration.report.study_report import Section, StudyContent, write_study_report
+from ...calibration.report.study_report import Section, StudyContent
 from ..paper_tables.columns import samples_by_setting
-from ..progress import counted, to_stderr
+from ..progress import counted
 from ..run import RUN, Run, differences
+from ..study_page import write_comparison
 from .paired import PairingError, Pairs, paired_runs
 
 if TYPE_CHECKING:
@@ -39,16 +39,7 @@ def report_pair(run_a: Path, run_b: Path, out: Path, *, as_json: bool) -> None:
     samples = [samples_by_setting(folder) for folder in (run_a, run_b)]
     names = _names(questions)
     pairs = paired_runs(samples[0], samples[1], same_items=same_items, names=names, seed=int(questions[0]["seed"]))
-    content = pair_content(pairs, names, f"assay eval report {run_a} {run_b}")
-    for sentence in content.summary:
-        to_stderr(sentence)
-    written = write_study_report(out, content)
-    if as_json:
-        figures = [json_of(cell) for table in pairs.tables for cell in table.cells()]
-        print(json.dumps({"runs": [str(run_a), str(run_b)], "report": [str(path) for path in written], "figures": figures}))
-    else:
-        for path in written:
-            print(path)
+    write_comparison(out, pair_content(pairs, names, f"assay eval report {run_a} {run_b}"), (run_a, run_b), as_json=as_json)
 
 
 def pair_content(pairs: Pairs, names: tuple[str, str], command: str) -> StudyContent:

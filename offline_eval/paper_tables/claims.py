@@ -11,7 +11,7 @@ from ...calibration.report.paper_claims import PaperClaim, Rule, claim_of
 from ...calibration.samples import Event
 from .columns import BASE_ARM
 from .differences import P_AVG, P_TOT
-from .paper import paper
+from .paper import measures
 from .tables import GOOD_SKILL, label_of
 
 _INTRINSIC = (P_TOT, P_AVG)
@@ -35,7 +35,7 @@ def claims(cells: Mapping[str, Cell], tasks: Sequence[str], unanswered: Collecti
     settings = [(task, event_of(cells, task)) for task in tasks]
     told = [(task, event) for task, event in settings if task not in unanswered]
     lines = [(task, event) for task, event in settings if task.startswith("line")]
-    six = tuple(paper().measures.values())
+    six = tuple(measures().values())
     positive = Rule("the interval is above 0", above=0.0)
     raw = [(f"{task} {label_of(m)}", f"T5/{event}/{task}/{BASE_ARM}/{m}/raw/skill") for (task, event), m in product(settings, six)]
     wanted = (

@@ -14,7 +14,7 @@ from ...calibration.report.cells import NOT_RUN, Cell, CellTable, Row, with_inte
 from ...calibration.samples import Event
 from .columns import BASE_ARM, Columns, Setting, pairs_of
 from .forecasts import Forecast, Forecasts, Missing, Way
-from .paper import paper
+from .paper import measures
 
 P_TOT, P_AVG, ASK = "total_logprob", "mean_probability", "ask_true"
 _EVENTS: tuple[Event, ...] = ("tests_pass", "exact_match")
@@ -36,7 +36,7 @@ def difference_table(columns: Mapping[Setting, Columns], found: Found) -> CellTa
 
         place = f"D/{setting.path}"
         for event in _EVENTS:
-            for (name, better), (_, other) in product((("p_tot", P_TOT), ("ask", ASK)), paper().measures.items()):
+            for (name, better), (_, other) in product((("p_tot", P_TOT), ("ask", ASK)), measures().items()):
                 if other != better:
                     cell_id = f"{place}/{event}/raw_{name}_minus/{other}"
                     cell = _difference(cell_id, one(event, other, "raw"), one(event, better, "raw"), of)

@@ -19,7 +19,7 @@ from ...calibration.metrics.scores import inside
 from ...calibration.samples import Event
 from ..errors import StudyError
 from .columns import Columns, Setting
-from .paper import paper
+from .paper import measures
 
 Way = Literal["raw", "random", "project", "order"]
 SCALED: tuple[Way, ...] = ("random", "project")
@@ -83,7 +83,7 @@ Forecasts = Mapping[Way, Forecast]
 
 def measures_wanted() -> tuple[str, ...]:
     """The paper's six measures, ours, and all in one map."""
-    return (*paper().measures.values(), *OURS, ALL)
+    return (*measures().values(), *OURS, ALL)
 
 
 def forecasts_of(columns: Columns, event: Event, measure: str, seed: int, ways: Sequence[Way] = WAYS) -> Forecasts | Missing:

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cache
-from importlib.resources import files
 from statistics import fmean
-from typing import Any
 
-from ...calibration.report.cells import Mark, PaperValue
+from ..papers import Paper, paper_of
 
-TABLES = ("T2", "T3", "T4", "T5", "T6", "T7", "T8")
 # What the paper's column of a task is called. A task that is not here has none.
 DATA_OF = {
     "line": "DyPyBench",
@@ -38,57 +33,25 @@ class Statement:
     tables: float
 
 
-@dataclass(frozen=True, slots=True)
-class Paper:
-    """cells: by place. measures: its names of measures, and ours. statements: what its text says against its tables."""
-
-    title: str
-    source: str
-    models: tuple[str, ...]
-    measures: Mapping[str, str]
-    titles: Mapping[str, str]
-    precision: Mapping[str, float]
-    cells: Mapping[str, PaperValue]
-    statements: tuple[Statement, ...]
-
-    def values(self, table: str, *rest: str) -> tuple[PaperValue, ...]:
-        """The cells TABLE/MODEL/rest of all models that have one; without their parts that are empty."""
-        places = ("/".join((table, model, *filter(None, rest))) for model in self.models)
-        return tuple(self.cells[place] for place in places if place in self.cells)
-
-
-@cache
 def paper() -> Paper:
-    """The paper, read once."""
-    found = tomllib.loads(files(__package__).joinpath("spiess2024.toml").read_text(encoding="utf-8"))
-    marks = [(each["of"], Mark(each["kind"], each["note"])) for each in found["mark"]]
-    cells = {}
-    for table in TABLES:
-        for model, tree in found[table]["cells"].items():
-            for place, value in _leaves(f"{table}/{model}", tree, found[table].get("scores", ())):
-                known = tuple(mark for patterns, mark in marks if any(fnmatchcase(place, pattern) for pattern in patterns))
-                cells[place] = PaperValue(value / 100 if found[table].get("unit") == "percent" else value, model, place, known)
-    return Paper(
-        title=found["title"],
-        source=found["source"],
-        models=tuple(found["models"]),
-        measures=found["measures"],
-        titles={table: found[table]["title"] for table in TABLES},
-        precision=found["precision"],
-        cells=cells,
-        statements=tuple(Statement(**each) for each in found["statement"]),
-    )
+    """The paper."""
+    return paper_of(__package__, "spiess2024")
 
 
-def _leaves(place: str, tree: Any, scores: Sequence[str]) -> Iterator[tuple[str, float]]:
-    """(place, number) below a place. A list has a number for each score; the last may be missing."""
-    if isinstance(tree, Mapping):
-        for name, below in tree.items():
-            yield from _leaves(f"{place}/{name}", below, scores)
-    elif isinstance(tree, list):
-        yield from ((f"{place}/{score}", float(value)) for score, value in zip(scores, tree, strict=False))
-    else:
-        yield place, float(tree)
+def measures() -> Mapping[str, str]:
+    """Its names of measures, and ours."""
+    found: Mapping[str, str] = paper()["measures"]
+    return found
+
+
+def title_of(table: str) -> str:
+    """What it calls a table."""
+    return str(paper()[table]["title"])
+
+
+def statements() -> tuple[Statement, ...]:
+    """What its text says against its tables."""
+    return tuple(Statement(**each) for each in paper()["statement"])
 
 
 def computed(rule: str) -> float:

@@ -17,7 +17,7 @@ from ...calibration.samples import Event
 from .columns import BASE_ARM, Setting
 from .differences import P_AVG
 from .forecasts import Forecast, Way, each
-from .paper import paper
+from .paper import measures
 from .tables import GOOD_SKILL, StudyTables, label_of
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def pictures_of(tables: StudyTables, event_of: Mapping[str, Event]) -> list[Pict
 
 def _of_task(tables: StudyTables, task: str, event: Event) -> Iterator[Picture]:
     setting = Setting(task)
-    six = [measure for measure in paper().measures.values() if tables.forecast(setting, event, measure, "project")]
+    six = [measure for measure in measures().values() if tables.forecast(setting, event, measure, "project")]
     if six:
         yield _reliability(tables, setting, event, six)
     plain, without = (_ways(tables, Setting(task, arm), event) for arm in (BASE_ARM, "no_docstring"))
@@ -59,7 +59,7 @@ def _ways(tables: StudyTables, setting: Setting, event: Event) -> dict[Way, Fore
 
 def _candidates(tables: StudyTables, setting: Setting, event: Event) -> Iterator[Forecast]:
     """The paper's measures, raw and scaled by project."""
-    six = set(paper().measures.values())
+    six = set(measures().values())
     return each(tables.found, lambda one: (one.setting, one.event) == (setting, event) and one.measure in six and one.way in _COLOURS)
 
 

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from ...calibration.bands import EVENT_WORDS
 from ...calibration.report.blocks import Paragraph, Table
 from ...calibration.report.paper_claims import PaperClaim
-from ...calibration.report.study_report import Figure, Section, Source, StudyContent, counted_claims
+from ...calibration.report.study_report import Section, Source, StudyContent, counted_claims
 from ...calibration.samples import Event, Sample
+from ...calibration.validation.figures import Figure
 from ..progress import counted
+from ..study_page import lost_items, the_paper
 from .claims import claims, event_of
 from .columns import BASE_ARM, Setting
 from .differences import P_TOT
-from .paper import computed, paper
+from .paper import computed, paper, statements
 from .pictures import pictures_of
 from .tables import STUDIED, StudyTables, study_tables
 
@@ -67,7 +69,7 @@ def calibration_content(samples: Mapping[Setting, Sequence[Sample]], about: Abou
     return StudyContent(
         title=f"Calibration and correctness: {about.model}",
         summary=summary(tables, events, read),
-        facts=(f"model {about.model}", *about.facts, f"the paper: {paper().title}, {paper().source}"),
+        facts=(f"model {about.model}", *about.facts, the_paper(paper())),
         sections=(
             Section("The tables", (Paragraph(_TASKS), Paragraph(_SCORES), *tables.tables)),
             *((Section("The figures", (Paragraph(_POINTS), *drawn)),) if drawn else ()),
@@ -108,8 +110,7 @@ def summary(tables: StudyTables, events: Mapping[str, Event], read: Sequence[Pap
 
 
 def _left_out(tables: StudyTables, about: About) -> Iterator[str]:
-    if about.lost:
-        yield f"{counted(about.lost, 'item')} without an answer: the model or the machine failed there, and the same command asks again."
+    yield from lost_items(about.lost)
     if about.blank:
         yield f"{counted(about.blank, 'generation')} without text."
     if about.hidden:
@@ -132,5 +133,5 @@ def _left_out(tables: StudyTables, about: About) -> Iterator[str]:
 
 
 def _statements() -> Table:
-    rows = tuple((each.says, each.where, f"{each.value:z.2f}", f"{computed(each.made_by):z.2f}") for each in paper().statements)
+    rows = tuple((each.says, each.where, f"{each.value:z.2f}", f"{computed(each.made_by):z.2f}") for each in statements())
     return Table("Numbers in the text, and what the tables give", ("what", "where", "the text says", "its tables give"), "llrr", rows)

@@ -17,7 +17,7 @@ from ...calibration.samples import Event, Sample
 from .columns import BASE_ARM, Columns, Setting, columns_of, first_choices, pairs_of
 from .differences import difference_table, spread_table
 from .forecasts import ALL, SCALED, Forecast, Forecasts, Missing, Way, forecasts_of, measures_wanted
-from .paper import DATA_OF, Paper, paper
+from .paper import DATA_OF, measures, paper, title_of
 
 STUDIED: tuple[Event, ...] = ("tests_pass", "exact_match")
 # The paper calls a skill score of 0.05 good, and prints no ECE below it.
@@ -71,7 +71,7 @@ def study_tables(samples: Mapping[Setting, Sequence[Sample]], seed: int = 0) -> 
 
 def label_of(measure: str) -> str:
     """A measure as tables call it: by the paper's name, or ours."""
-    theirs = {ours: name for name, ours in paper().measures.items()}
+    theirs = {ours: name for name, ours in measures().items()}
     return "all of ours" if measure == ALL else _LABELS[theirs[measure]] if measure in theirs else measure
 
 
@@ -81,12 +81,12 @@ def _rates(columns: Mapping[Setting, Columns]) -> CellTable:
         cells = []
         for event in STUDIED:
             printed = (
-                paper().values("T2", DATA_OF[setting.task], event) if setting.task in DATA_OF and setting.arm != "no_docstring" else ()
+                paper().values(f"T2/*/{DATA_OF[setting.task]}/{event}") if setting.task in DATA_OF and setting.arm != "no_docstring" else ()
             )
             known = each.known(event)
             cells.append(_rate(f"T2/{setting.path}/{event}", each.labels[event] == 1, known, each, printed))
         rows.append(Row((str(setting),), tuple(cells)))
-    return CellTable("T2", f"Table 2. {paper().titles['T2']}", ("task",), tuple(EVENT_WORDS[event] for event in STUDIED), tuple(rows))
+    return CellTable("T2", f"Table 2. {title_of('T2')}", ("task",), tuple(EVENT_WORDS[event] for event in STUDIED), tuple(rows))
 
 
 def _rate(cell_id: str, happened: NDArray[np.bool_], among: NDArray[np.bool_], of: Columns, printed: Sequence[PaperValue] = ()) -> Cell:
@@ -112,7 +112,7 @@ def _docstrings(columns: Mapping[Setting, Columns]) -> CellTable:
         for event in STUDIED:
             place = f"T3/{setting.task}/{event}"
             data = DATA_OF.get(setting.task) or "–"
-            printed = [paper().values("T3", data, arm, event) for arm in (BASE_ARM, "no_docstring")]
+            printed = [paper().values(f"T3/*/{data}/{arm}/{event}") for arm in (BASE_ARM, "no_docstring")]
             if without is None:
                 cells = tuple(
                     Cell(f"{place}/{name}", paper=of_paper, percent=True)
@@ -123,7 +123,7 @@ def _docstrings(columns: Mapping[Setting, Columns]) -> CellTable:
             rows.append(Row((setting.task, EVENT_WORDS[event]), cells))
     columns_ = ("with docstring", "without", "with minus without")
     return CellTable(
-        "T3", f"Table 3. With and without docstrings, the same places ({paper().titles['T3']})", ("task", "event"), columns_, tuple(rows)
+        "T3", f"Table 3. With and without docstrings, the same places ({title_of('T3')})", ("task", "event"), columns_, tuple(rows)
     )
 
 
@@ -163,7 +163,7 @@ def _cross(columns: Mapping[Setting, Columns]) -> CellTable:
         both = each.known("exact_match") & each.known("tests_pass")
         exact, passed = each.labels["exact_match"] == 1, each.labels["tests_pass"] == 1
         data = DATA_OF.get(setting.task) or "–"
-        printed = {pair: paper().values("T4", data, *pair) if setting.arm != "no_docstring" else () for pair in _OUTCOMES}
+        printed = {pair: paper().values(f"T4/*/{data}/{'/'.join(pair)}") if setting.arm != "no_docstring" else () for pair in _OUTCOMES}
         cells = [
             _rate(
                 f"T4/{setting.path}/{match}/{outcome}",
@@ -178,7 +178,7 @@ def _cross(columns: Mapping[Setting, Columns]) -> CellTable:
         rows.append(Row((str(setting),), tuple(cells)))
     names = ("other, fails", "other, passes", "exact, fails", "exact, passes", "exact matches that fail")
     notes = ("Ours takes an exact match for passing without a run, and leaves tests out that are not steady on the original.",)
-    return CellTable("T4", f"Table 4. {paper().titles['T4']}", ("task",), names, tuple(rows), notes)
+    return CellTable("T4", f"Table 4. {title_of('T4')}", ("task",), names, tuple(rows), notes)
 
 
 def _raw(columns: Mapping[Setting, Columns], found: Found, event: Event) -> CellTable:
@@ -220,12 +220,12 @@ def _rows(
 
 def _printed(table: str, setting: Setting, measure: str) -> dict[str, tuple[PaperValue, ...]]:
     """The paper's numbers of a measure, by score."""
-    theirs = {ours: name for name, ours in paper().measures.items()}
+    theirs = {ours: name for name, ours in measures().items()}
     data = DATA_OF.get(setting.task)
     if not table or not data or measure not in theirs or setting.arm == "no_docstring":
         return {}
-    book: Paper = paper()
-    return {score: book.values(table, theirs[measure], data, score) for score in ("brier", "skill", "ece", "auc")}
+    place = "/".join((table, "*", theirs[measure], data))
+    return {score: paper().values(f"{place}/{score}") for score in ("brier", "skill", "ece", "auc")}
 
 
 def _scores(place: str, forecast: Forecast | Missing, way: Way, printed: Mapping[str, tuple[PaperValue, ...]]) -> Iterator[Cell]:

@@ -6,97 +6,45 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..command import Command, add_run_options, checked_pool, names, one_of, positive
-from .options import SETS, STEPS, refuse_what_does_nothing
+from ..command import Command, add_run_options, asked_by, checked_pool
+from ..errors import UsageError
+from .options import PROGRAMS, SORTS
 
 if TYPE_CHECKING:
     from ...inference.opening import ModelChoice
-    from ..pool.choice import Pool
-
-_STEPS = tuple(dict.fromkeys(step for steps in STEPS.values() for step in steps))
-
-
-def _steps(text: str) -> list[str]:
-    return one_of(_STEPS, text, "step")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The study's own options."""
-    parser.add_argument("--out", metavar="RUN", type=Path, required=True, help="folder of the run")
+    seed_of = "the places, of the bugs put there, and of which tests are held back"
+    add_run_options(parser, seed_of=seed_of, most="20", steps=SORTS.all_steps)
     parser.add_argument(
-        "--set", choices=SETS, default="lines",
+        "--set", choices=tuple(SORTS.words), default="lines",
         help="lines: bugs in lines of 20 projects, judged by their own tests in a sandbox. quixbugs: the programs of --data, judged by the "
         "tests that come with them. defects4j: lines of Java projects in the patches of --data; only exact matches are judged. A "
         "program has no project, so --memory project is the open file there (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument("--data", metavar="FOLDER", type=Path, help="with --set quixbugs or defects4j a copy of the project")
-    parser.add_argument("--projects", type=names, default=[], help="some of the projects, separated by commas (default: all)")
-    parser.add_argument("--per-project", metavar="N", type=positive, help="at most N places of each project (default: 20)")
-    parser.add_argument(
-        "--limit", metavar="N", type=positive, help="for a quick look: at most N places in all, drawn by the seed; or the first N programs"
-    )
-    parser.add_argument("--steps", type=_steps, default=[], help=f"do these alone: {', '.join(_STEPS)} (default: all)")
-    add_run_options(
-        parser,
-        seed_of="the places, of the bugs put there, and of which tests are held back",
-        python="the Python that the environments of the projects' tests are made with",
-    )
 
 
 def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
     """Run, or resume, the study; ends with the paths of its samples files and report. Raises UsageError, and what each study raises."""
-    refuse_what_does_nothing(arguments)
+    from ..sets.projects import named
+    from .lines import plan
+    from .lines import study as lines
+    from .programs import study as programs
+
+    SORTS.refuse_what_does_nothing(arguments, choice, arguments.set)
+    if arguments.set in PROGRAMS and arguments.data is None:
+        raise UsageError(f"--set {arguments.set} needs --data: {PROGRAMS[arguments.set]}; Assay brings none with it")
     pool = checked_pool(arguments)
     if arguments.set == "lines":
-        _run_lines(arguments, choice, pool)
+        projects = named(arguments.projects, suite=True)
+        of_lines = asked_by(lines.Asked, arguments, choice=choice, pool=pool, projects=projects)
+        (plan.tell_lines if arguments.dry_run else lines.run_lines)(of_lines)
     else:
-        _run_programs(arguments, choice, pool)
-
-
-def _run_lines(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -> None:
-    from ..sets.projects import named
-    from .lines.plan import tell_lines
-    from .lines.study import Asked, run_lines
-
-    asked = Asked(
-        arguments.out,
-        choice,
-        named(arguments.projects, suite=True),
-        arguments.per_project,
-        arguments.limit,
-        arguments.seed,
-        pool,
-        arguments.cache,
-        arguments.python,
-        arguments.memory,
-        arguments.steps,
-        arguments.json,
-    )
-    if arguments.dry_run:
-        tell_lines(asked)
-    else:
-        run_lines(asked)
-
-
-def _run_programs(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -> None:
-    from .programs.study import Asked, run_programs, tell_programs
-
-    asked = Asked(
-        arguments.out,
-        arguments.set,
-        arguments.data,
-        choice,
-        arguments.limit,
-        arguments.seed,
-        pool,
-        arguments.memory,
-        arguments.steps,
-        arguments.json,
-    )
-    if arguments.dry_run:
-        tell_programs(asked)
-    else:
-        run_programs(asked)
+        asked = asked_by(programs.Asked, arguments, choice=choice, pool=pool)
+        (programs.tell_programs if arguments.dry_run else programs.run_programs)(asked)
 
 
 COMMAND = Command(

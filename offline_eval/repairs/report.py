@@ -13,7 +13,7 @@ from ...suggestion.repair.localisation import TASK as FAULT
 from ..progress import counted
 from ..run import Run
 from ..study import Results
-from ..study_page import write_page
+from ..study_page import again, cells_in, facts_of, lost_items, write_page
 from .attempts import Attempt
 from .faults import Fault, faults_table
 from .numbers import Numbers, numbers_of, numbers_table, of_source
@@ -46,10 +46,7 @@ def write_report(
             numbers[f"repairs: {said}, {BUGS[source]}"] = of_source(numbers[f"repairs: {said}"], samples, source)
     if faults:
         numbers[_OF_LINES] = numbers_of(results.samples.get(FAULT, ()), "exact_match", FEATURES[FAULT])
-
-    def content() -> StudyContent:
-        return content_of(run, bugs, controls, numbers, timings_of(run.folder), by, lost, faults)
-
+    content = content_of(run, bugs, controls, numbers, timings_of(run.folder), by, lost, faults)
     write_page(run.folder, content, samples=results.paths, as_json=as_json)
 
 
@@ -66,12 +63,15 @@ def content_of(
     """The page."""
     question = run.question()
     repaired, verified = repaired_table(bugs, by, next(iter(numbers.values())).order), verified_table(bugs, by, question["seed"])
-    cells = {cell.id: cell for table in (repaired, verified) for cell in table.cells()}
+    cells = cells_in((repaired, verified))
     effort = effort_table(bugs, by)
     return StudyContent(
         title=f"Repairs: {question['model_name']}",
         summary=summary(bugs, cells, by),
-        facts=tuple(_facts(question)),
+        facts=(
+            f"model {question['model_name']}, fingerprint {question['model']}; of repairs {question['prompt']}",
+            *facts_of(question, *_TOLD),
+        ),
         sections=(
             Section("Bugs repaired", (Paragraph(_WORDS), repaired, *((effort,) if effort.rows else ()))),
             *((Section("Verified", (verified,)),) if verified.rows else ()),
@@ -81,7 +81,7 @@ def content_of(
             Section("Time", (times_table(bugs, timings),)),
         ),
         left_out=tuple(_left_out(bugs, lost)),
-        command=f"assay eval report {run.folder.resolve().name}",
+        command=again(run),
     )
 
 
@@ -122,16 +122,8 @@ def attempt_of(
     return Attempt(name, group, bug["source"], bug["kind"], made["candidates"], failing, bug["known"], labels, loop)
 
 
-def _facts(question: Mapping[str, Any]) -> Iterator[str]:
-    yield f"model {question['model_name']}, fingerprint {question['model']}; of repairs {question['prompt']}"
-    for name in _TOLD:
-        if (value := question.get(name)) is not None:
-            yield f"{name.replace('_', ' ')}: {', '.join(value) if isinstance(value, list) else value}"
-
-
 def _left_out(bugs: Sequence[Attempt], lost: int) -> Iterator[str]:
-    if lost:
-        yield f"{counted(lost, 'item')} without a record: the model or the machine failed there, and the same command asks again."
+    yield from lost_items(lost)
     if bare := sum(not each.candidates for each in bugs):
         yield f"{counted(bare, 'bug')} without any proposal: they count as not repaired."
     if gave_up := sum(each.loop is not None and each.loop["gave_up"] for each in bugs):

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..command import Command, add_memory_option, minutes, one_of, positive, seed
+from ..command import Command, add_memory_option, listed, minutes, positive, seed
 from ..errors import UsageError
 
 if TYPE_CHECKING:
@@ -17,12 +17,6 @@ if TYPE_CHECKING:
 _OF_TESTS = ("python", "make_environment", "dry_run", "yes")
 # Where nobody gives a bound.
 _DEFAULT_SAMPLES = 200
-
-
-def _tasks(text: str) -> list[str]:
-    from ..sets.regions import TASKS
-
-    return one_of(TASKS, text, "task")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--tasks",
-        type=_tasks,
+        type=listed("task", ".sets.regions:TASKS"),
         help="what the model is asked for at each place (default: line,line_rest,line_middle and, where tests are run, block)",
     )
     parser.add_argument(

@@ -58,7 +58,7 @@ class RateRow:
     said: float | None
 
 
-def write_results(run: Run, results: Results, project: Path | None, *, as_json: bool) -> None:
+def write_results(run: Run, results: Results, *, project: Path | None, as_json: bool) -> None:
     """Fit calibrators to a run's samples and write the report. project: where the calibrators are written; None writes none.
 
     Raises RunError.

@@ -7,9 +7,9 @@ import glob
 import hashlib
 import json
 import sys
-from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from ..model import StudyModel, model_of
 from ..progress import counted, tell_if_stopped, to_stderr
 from ..run import Question, Run, differences
 from ..sets.regions import TASKS, Place, places_of, regions_of
-from ..study import Results, Step, Work, count_done, do, finish, stopped
+from ..study import Step, Study, Work, count_done, do, finish, stopped
 from .answers import Answerer, PlaceAnswer
 from .plan import ELSEWHERE, Asked, Seen, check, plan, plan_lines, shown_folders
 from .project_copy import changed_since, frozen
@@ -47,25 +47,13 @@ def _is_seen(answer: Any) -> bool:
 ANSWERS = Step("answers", "place", PlaceAnswer, _is_seen)
 
 
-@dataclass(frozen=True, slots=True)
-class Repository:
-    """The study, as the driver sees it. project: where calibrators are written; None writes none."""
-
-    project: Path | None = None
-    name: str = "repository"
-    steps: Sequence[Step] = (ANSWERS,)
-    needed: Sequence[str] = ("project", "folder", "prompt_block", "interpreter", "isolation")
-
-    def answers(self, run: Run) -> list[Any]:
-        """Each place's, with its labels."""
-        return run.records(ANSWERS).read()
-
-    def report(self, run: Run, results: Results, *, as_json: bool) -> None:
-        """Calibrators and a report."""
-        write_results(run, results, self.project, as_json=as_json)
+def _study(project: Path | None) -> Study:
+    """project: where calibrators are written; None writes none."""
+    needed = ("project", "folder", "prompt_block", "interpreter", "isolation")
+    return Study("repository", (ANSWERS,), needed, partial(write_results, project=project), lambda run: run.records(ANSWERS).read())
 
 
-STUDY = Repository()
+STUDY = _study(None)
 
 
 def run_study(asked: Asked) -> None:
@@ -97,7 +85,7 @@ def run_study(asked: Asked) -> None:
 
 
 def _run(asked: Asked, model: StudyModel, project: Path, interpreter: Path, isolation: Isolation, cache: Path) -> None:
-    study = Repository(project)
+    study = _study(project)
     # other machines have no folder of this one's
     source = nullcontext((project, dict[str, str]())) if asked.pool.ray else frozen(project)
     allowed = SuiteLimits()

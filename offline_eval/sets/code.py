@@ -7,7 +7,7 @@ here knows.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -79,6 +79,23 @@ def own_code(source: Source, cache: Path) -> Iterator[tuple[str, str]]:
                     yield path, text
         case Folder():
             yield from _files_of(source.path)
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """The `own_code` of sources by their names; travels to workers. archives: where the distributions are."""
+
+    sources: Mapping[str, Source]
+    archives: Path
+
+    def __call__(self, name: str) -> Iterator[tuple[str, str]]:
+        """Raises ProjectError and StudyError."""
+        return own_code(self.sources[name], self.archives)
+
+
+def code_of(sources: Sequence[Source], archives: Path) -> Code:
+    """The code of these sources."""
+    return Code({source.name: source for source in sources}, archives)
 
 
 def places_from(source: Source, cache: Path, most: int, seed: int, tasks: Sequence[Task], languages: Collection[str] = ()) -> list[Place]:

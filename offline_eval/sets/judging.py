@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, TypedDict
 
-from ...analysis.sandbox.isolation.jail import DEFAULT_LIMITS
+from ...analysis.sandbox.isolation.jail import DEFAULT_LIMITS, Jail
+from ...analysis.sandbox.isolation.levels import Isolation
 from ...analysis.sandbox.isolation.limits import Limits
 from ...analysis.sandbox.judging.python import PythonSandbox
 from ...analysis.sandbox.judging.result import ProgramOutcome
 from .literals import literal
 from .problem import Problem
+from .suites import Unjudged
+
+
+class Label(TypedDict):
+    """What the tests said of a text."""
+
+    id: str
+    tests_pass: bool | None
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text for a problem, whose tests judge it."""
+
+    id: str
+    problem: Problem
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +45,43 @@ class Verdict:
     tests_pass: bool | None
     why: str = ""
     machine_failed: bool = False
+
+
+def label_of(sandbox: PythonSandbox, judged: Text) -> dict[str, Any]:
+    """The label of a text. Raises Unjudged where the machine failed."""
+    said = judge(judged.problem, judged.text, sandbox)
+    if said.machine_failed:
+        raise Unjudged(said.why)
+    return {"id": judged.id, "tests_pass": said.tests_pass, "why": said.why}
+
+
+@dataclass(frozen=True, slots=True)
+class InSandbox:
+    """Makes the worker's function that runs programs in a sandbox; travels to the worker. ask: gives the record of an item."""
+
+    isolation: Isolation
+    ask: Callable[[PythonSandbox, Any], dict[str, Any]] = label_of
+
+    def __call__(self) -> OpenSandbox:
+        """The function, with its sandbox."""
+        return OpenSandbox(self.ask, PythonSandbox(Jail(self.isolation)))
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSandbox:
+    """Runs programs; holds a sandbox."""
+
+    ask: Callable[[PythonSandbox, Any], dict[str, Any]]
+    sandbox: PythonSandbox
+
+    def __call__(self, item: Any) -> dict[str, Any]:
+        """The record of an item. Raises Unjudged where the machine failed."""
+        begun = time.perf_counter()
+        return {**self.ask(self.sandbox, item), "timings": {"tests_ms": (time.perf_counter() - begun) * 1e3}}
+
+    def close(self) -> None:
+        """Put the sandbox away."""
+        self.sandbox.close()
 
 
 def is_exact(problem: Problem, text: str) -> bool | None:

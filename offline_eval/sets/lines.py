@@ -21,7 +21,7 @@ from ...analysis.lines.draw import gap_of, sample_lines
 from ...analysis.python.lines import Gap, Line, UnreadableSource
 from ...inference.completion.task import Task
 from ...suggestion.languages import language_of
-from .projects import Project, SourceFile, is_test, sources
+from .projects import Project, SourceFile, is_test, path_in_project, sources
 
 TASKS: tuple[Task, ...] = ("line", "line_rest", "line_middle")
 
@@ -54,16 +54,31 @@ class Place:
         return f"{self.project}:{self.path}:{self.line}"
 
     @property
+    def file(self) -> str:
+        """The path in the project, without the folder that a distribution has around it."""
+        return path_in_project(self.path)
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What a record says of it besides its id."""
+        return {"project": self.project, "file": self.path, "function": self.function, "line": self.line}
+
+    def gap(self, task: str) -> Gap:
+        """What is to be filled for a task. Raises KeyError."""
+        return dict[str, Gap](self.gaps)[task]
+
+    def with_text(self, gap: Gap, text: str) -> str:
+        """The file with a text in a gap."""
+        return self.text[: gap.start] + text + self.text[gap.end :]
+
+    @property
     def record(self) -> dict[str, Any]:
         """Its line of items.jsonl, from which and the project's files it can be made again."""
         bug = dict(zip(("bug", "wrong"), self.bug, strict=True)) if self.bug else {}
         judged = {"judged": list(self.judged)} if self.judged else {}
         return {
             "id": self.id,
-            "project": self.project,
-            "file": self.path,
-            "function": self.function,
-            "line": self.line,
+            **self.about,
             "gaps": {task: [gap.start, gap.end] for task, gap in self.gaps},
             "sha256": hashlib.sha256(self.text.encode(errors="surrogatepass")).hexdigest(),
             **judged,

@@ -77,6 +77,16 @@ class Items:
     suites: Mapping[str, Suite] = field(default_factory=dict)
     contents: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def by_id(self) -> dict[str, lines.Place]:
+        """The places by their ids."""
+        return {place.id: place for place in self.places}
+
+    def judged(self, name: str, place: lines.Place, text: str) -> Judged:
+        """A file's text as the tests of its project judge it."""
+        assert place.judged, "places of suites are judged"
+        return Judged(name, self.suites[place.project], place.file, text, place.judged)
+
 
 def prepared(projects: Sequence[Project], archives: Path, cache: Path, isolation: Isolation, python: Path | None) -> list[Suite]:
     """Fetch projects and make the environments that their tests need: that runs their build code, with a network.
@@ -282,30 +292,39 @@ class Label(TypedDict):
     way: str
 
 
+def label_of(judge: Judge, judged: Judged) -> dict[str, Any]:
+    """The label of a text. Raises Unjudged where the machine failed, and Changed where the project is another than it was."""
+    said = _verdict(judge.oracle(judged.suite), judged.file, judged.text, judged.lines)
+    return {"id": judged.id, "tests_pass": said.label, "why": said.reason, "tests": said.tests, "way": said.way}
+
+
 @dataclass(frozen=True, slots=True)
 class Judging:
-    """Makes the worker's function that judges texts. contents: `Oracle.content` of each project when its places were found."""
+    """Makes the worker's function that asks projects' tests; travels to the worker.
+
+    contents: `Oracle.content` of each project when its places were found. ask: gives the record of an item;
+    """
 
     contents: Mapping[str, str]
+    ask: Callable[[Judge, Any], dict[str, Any]] = label_of
 
     def __call__(self) -> Judge:
         """The function."""
-        return Judge(self.contents)
+        return Judge(self.contents, self.ask)
 
 
 class Judge:
-    """Judges texts; holds the oracle of the project that was asked about last."""
+    """Asks projects' tests about items; holds the oracle of the project that was asked about last."""
 
-    def __init__(self, contents: Mapping[str, str]) -> None:
-        self._contents = contents
+    def __init__(self, contents: Mapping[str, str], ask: Callable[[Judge, Any], dict[str, Any]]) -> None:
+        self._contents, self._ask = contents, ask
         self._last: tuple[Suite, Oracle] | None = None
 
-    def __call__(self, judged: Judged) -> dict[str, Any]:
-        """The label of a text. Raises Unjudged where the machine failed, and Changed where the project is another than it was."""
+    def __call__(self, item: Any) -> dict[str, Any]:
+        """The record of an item. Raises Unjudged where the machine failed, and Changed where the project is another than it was."""
         begun = time.perf_counter()
-        said = _verdict(self.oracle(judged.suite), judged.file, judged.text, judged.lines)
-        label: Label = {"id": judged.id, "tests_pass": said.label, "why": said.reason, "tests": said.tests, "way": said.way}
-        return {**label, "timings": {"tests_ms": (time.perf_counter() - begun) * 1e3}}
+        record = self._ask(self, item)
+        return {**record, "timings": {"tests_ms": (time.perf_counter() - begun) * 1e3}}
 
     def close(self) -> None:
         """Put the oracle away."""

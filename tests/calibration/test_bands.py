@@ -73,20 +73,6 @@ def ciede2000(one: Floats, other: Floats) -> float:
     return math.sqrt((dl / sl) ** 2 + (dc / sc) ** 2 + (dh / sh) ** 2 + turn * dc / sc * dh / sh)
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "distance"),
-    [
-        ((50, 2.6772, -79.7751), (50, 0, -82.7485), 2.0425),
-        ((50, 2.5, 0), (73, 25, -18), 27.1492),
-        ((50, 2.5, 0), (61, -5, 29), 22.8977),
-        ((50, 2.5, 0), (56, -27, -3), 31.9030),
-        ((60.2574, -34.0099, 36.2677), (60.4626, -34.1751, 39.4387), 1.2644),
-    ],
-)
-def test_the_distance_of_this_test_is_that_of_the_published_pairs(one: Floats, other: Floats, distance: float) -> None:
-    assert ciede2000(np.array(one), np.array(other)) == pytest.approx(distance, abs=5e-5)
-
-
 @pytest.mark.parametrize("band", BANDS, ids=lambda band: band.word)
 def test_text_in_the_colour_of_a_band_can_be_read(band: Band) -> None:
     assert contrast(band.colour, WHITE) >= 7

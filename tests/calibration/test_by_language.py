@@ -11,8 +11,7 @@ import pytest
 from msgspec import structs
 from synthetic_samples import MODEL, PROMPT, world
 
-from assay.calibration.by_language import by_language
-from assay.calibration.calibrator import Calibrator, CalibratorError, as_json, load, save
+from assay.calibration.calibrator import Calibrator, CalibratorError, as_json, load
 from assay.calibration.confidence import confidence
 from assay.calibration.effective_status import confidence_of, effective_status
 from assay.calibration.fitting.fit import Fit, FitError, fit
@@ -149,12 +148,6 @@ def test_a_calibrator_of_one_language_says_nothing_of_languages() -> None:
     assert found.status_in("go") == (found.status, found.reason)
 
 
-def test_the_file_has_it_and_gives_it_back(made: Calibrator, tmp_path: Path) -> None:
-    save(made, tmp_path / "c.json")
-    assert load(tmp_path / "c.json") == made
-    assert [each["name"] for each in json.loads((tmp_path / "c.json").read_text())["by_language"]] == ["go", "python", "rust"]
-
-
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
@@ -177,8 +170,3 @@ def test_an_uninformative_calibrator_has_a_number_in_no_language(made: Calibrato
     bad = replace(made, status="uninformative", reason="no skill is shown")
     assert bad.languages_with_numbers == ()
     assert bad.status_in("go") == ("uninformative", "no skill is shown")
-
-
-def test_all_samples_in_one_language_need_no_evidence_apart() -> None:
-    made = fit(in_language("go", 300), "exact_match", resamples=50)
-    assert by_language(["go"] * 300, made.held_out, made.labels, made.groups, "project") == ()

@@ -33,35 +33,6 @@ def test_what_is_saved_is_loaded_again(calibrator: Calibrator, tmp_path: Path) -
     assert [path.name for path in tmp_path.iterdir()] == ["c.json"]
 
 
-finite = st.floats(-1e12, 1e12)
-
-
-logprob = st.floats(-1e12, 0)
-
-
-@given(intercept=finite, slope=finite, sd=st.floats(0, 1e12), reason=st.text(), low=logprob, high=logprob)
-def test_every_float_and_text_survives_the_file(
-    calibrator: Calibrator,
-    tmp_path_factory: pytest.TempPathFactory,
-    intercept: float,
-    slope: float,
-    sd: float,
-    reason: str,
-    low: float,
-    high: float,
-) -> None:
-    changed = replace(
-        calibrator,
-        map=replace(calibrator.map, intercept=intercept, slopes=(slope,)),
-        between_group_sd=sd,
-        reason=reason,
-        ranges=((min(low, high), max(low, high)),),
-    )
-    path = tmp_path_factory.mktemp("c") / "c.json"
-    save(changed, path)
-    assert load(path) == changed
-
-
 def put(document: dict[str, Any], field: str, value: object) -> None:
     *parents, last = field.split(".")
     for parent in parents:

@@ -9,31 +9,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from msgspec import structs
 from synthetic_samples import sample, world
 
-from assay.calibration.arrays import sigmoid
 from assay.calibration.calibrator import save
 from assay.calibration.confidence import confidence
 from assay.calibration.fitting.fit import Fit, FitError, fit
-from assay.calibration.fitting.shrinkage import Child
 from assay.calibration.held_out import (
     FOLDER,
-    FoldMap,
-    Folds,
     FoldsError,
-    Group,
     folds_path,
     held_out,
     load_folds,
     remove_folds,
     save_folds,
 )
-from assay.calibration.maps.platt import PlattMap
 from assay.calibration.registry import read_registry
 from assay.calibration.samples import Sample
 from assay.calibration.watch import look
@@ -122,40 +113,6 @@ def test_no_folds_are_kept_where_each_map_has_seen_something_of_every_project() 
         found.kept_folds()
 
 
-numbers = st.floats(-1e6, 1e6)
-
-
-@st.composite
-def some_folds(draw: st.DrawFn) -> Folds:
-    count, k = draw(st.integers(1, 5)), draw(st.integers(1, 2))
-    levels = draw(st.sampled_from([(), ("language",), ("language", "user")]))
-    names = draw(st.lists(st.text(), min_size=count, max_size=8, unique=True))
-
-    def fold() -> FoldMap:
-        features = draw(st.integers(1, k))
-        flat = tuple((0.0,) * (features + 1) for _ in range(features + 1))
-        slopes = tuple(draw(numbers) for _ in range(features))
-        paths = draw(st.lists(st.text(), max_size=2, unique=True)) if levels else []
-        children = tuple(Child((path,), 3, 1, draw(numbers), slopes, flat) for path in paths)
-        return FoldMap(draw(st.integers(1, 10**6)), features, PlattMap("platt", draw(numbers), slopes, flat, 0.0), children)
-
-    return Folds(
-        draw(st.text("0123456789abcdef", min_size=16, max_size=16)),
-        ("total_logprob", "length")[:k],
-        ((-50.0, -0.5), (1.0, 80.0))[:k],
-        levels,
-        tuple(Group(name, number % count) for number, name in enumerate(names)),
-        tuple(fold() for _ in range(count)),
-    )
-
-
-@given(some_folds())
-def test_folds_are_read_as_they_were_written(tmp_path_factory: pytest.TempPathFactory, folds: Folds) -> None:
-    path = tmp_path_factory.mktemp("folds") / "f.json"
-    save_folds(folds, path)
-    assert load_folds(path) == folds
-
-
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
@@ -233,10 +190,3 @@ def test_folds_go_with_their_calibrator_and_nothing_else_does(made: Fit, tmp_pat
     remove_folds(tmp_path / "c.json")
     assert [path.stem for path in (tmp_path / FOLDER).iterdir()] == [other.id]
     remove_folds(tmp_path / "none.json")
-
-
-def test_a_probability_is_bounded_by_what_the_map_was_fitted_on(made: Fit) -> None:
-    fold = FoldMap(98, 1, PlattMap("platt", 90.0, (1.0,), ((0.0, 0.0), (0.0, 0.0)), 0.0))
-
-    assert fold.probabilities(np.array([[3.0]]), [()]).tolist() == [0.99]
-    assert sigmoid(np.array([93.0])).tolist() == [1.0]

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import pytest
 from synthetic_samples import world
@@ -121,14 +121,6 @@ def test_a_report_on_a_foreign_calibrator_can_be_written(calibrator: Calibrator,
     assert report([calibrator], tmp_path / "report").files
 
 
-def test_a_report_on_a_calibrator_with_half_a_character_can_be_written(calibrator: Calibrator, tmp_path: Path) -> None:
-    made = replace(calibrator, reason="a\ud800", fitted_on=replace(calibrator.fitted_on, model_name="b\udfff"))
-    written = report([made], tmp_path / "report")
-    assert json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8")) == json.loads(written.document)
-    assert json.loads(written.document)["reports"][0]["calibrator"]["reason"] == "a\ud800"
-    assert r"a\\ud800" in (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
-
-
 @pytest.mark.parametrize(
     "at", [("guards",), ("tried",), ("children",), ("dial",), ("evidence", "reliability"), ("fitted_on", "languages")], ids=".".join
 )
@@ -138,21 +130,6 @@ def test_a_list_that_is_longer_than_any_real_one_is_refused_by_its_field(calibra
     with pytest.raises(CalibratorError) as refused:
         load(path)
     assert str(refused.value) == f"{path}: {'.'.join(map(str, at))}: a list of 10,001, and at most 10,000 are read"
-
-
-def test_what_fields_a_class_has_is_looked_up_once_for_all_its_objects(
-    calibrator: Calibrator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    looked_up: list[type] = []
-
-    def counted(kind: type) -> dict[str, Any]:
-        looked_up.append(kind)
-        return get_type_hints(kind)
-
-    monkeypatch.setattr("assay.calibration.strict_json.get_type_hints", counted)
-    save(replace(calibrator, guards=calibrator.guards * 100), tmp_path / "c.json")
-    load(tmp_path / "c.json")
-    assert len(looked_up) == len(set(looked_up))
 
 
 def test_no_name_and_no_text_of_a_calibrator_makes_a_line_of_its_own(

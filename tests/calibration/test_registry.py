@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +18,6 @@ from assay.calibration.metrics.intervals import Interval
 from assay.calibration.project_folder import project_of
 from assay.calibration.registry import (
     MAX_FILES,
-    MAX_FOLDER_BYTES,
     Choice,
     Entry,
     Origin,
@@ -110,11 +108,6 @@ def test_a_projects_calibrator_is_for_files_of_that_project_alone(tmp_path: Path
     assert passed_over(elsewhere)["own.json"] == f"it is for the project {tmp_path / 'shop'}, not {outside}"
 
 
-def test_a_users_calibrator_is_for_the_files_of_any_project(places: Places, made: Calibrator) -> None:
-    save(made, places[1][1] / "mine.json")
-    assert chosen(read_registry(places), file=Path("/somewhere/a.py")).calibrator == made
-
-
 @pytest.mark.parametrize(
     ("asked", "reason"),
     [
@@ -179,11 +172,6 @@ def test_an_insufficient_one_gives_way_but_an_uninformative_one_does_not(places:
     found = chosen(read_registry(places)).calibrator
     assert found is not None
     assert found.status == "uninformative"
-
-
-def test_an_insufficient_one_is_chosen_where_nothing_else_matches(places: Places, made: Calibrator) -> None:
-    save(replace(made, status="insufficient"), places[0][1] / "own.json")
-    assert chosen(read_registry(places)).calibrator is not None
 
 
 def test_a_damaged_or_foreign_file_is_skipped_and_the_reason_is_said(places: Places, made: Calibrator) -> None:
@@ -263,17 +251,6 @@ def test_of_more_files_than_one_needs_the_first_are_read_and_the_rest_is_said(pl
     assert registry.skipped[-1].startswith(f"{folder}: 50 files or more are left out: at most {MAX_FILES} calibrators")
 
 
-def test_of_files_that_are_large_together_the_first_are_read(places: Places, made: Calibrator) -> None:
-    folder = places[0][1]
-    save(made, folder / "0.json")
-    for number in range(1, 9):
-        with (folder / f"{number}.json").open("wb") as file:
-            file.truncate(MAX_FOLDER_BYTES // 4)
-    registry = read_registry(places)
-    assert len(registry.entries) == 1
-    assert registry.skipped[-1].startswith(f"{folder}: 5 files or more are left out")
-
-
 def test_hidden_files_are_left_alone(places: Places, made: Calibrator) -> None:
     save(made, places[0][1] / ".c.json.0123456789ab")
     (places[0][1] / "._c.json").write_bytes(b"\0\5\x16\7")
@@ -289,10 +266,6 @@ def test_a_folder_that_can_not_be_listed_is_skipped_and_the_others_are_read(plac
     assert registry.skipped == (f"{places[0][1]}: can't be listed: Too many levels of symbolic links",)
 
 
-def test_folders_that_are_not_there_are_empty(places: Places) -> None:
-    assert read_registry(places) == Registry((), ())
-
-
 def test_the_folders_are_the_projects_the_users_and_the_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [origin for origin, _ in folders()] == ["user", "shipped"]
     places = dict(folders(tmp_path))
@@ -301,12 +274,6 @@ def test_the_folders_are_the_projects_the_users_and_the_packages(tmp_path: Path,
     monkeypatch.delenv("ASSAY_DATA_HOME")
     assert dict(folders())["user"].parent == Path(platformdirs.user_data_dir("assay", appauthor=False))
     assert places["shipped"].name == "shipped"
-
-
-def test_a_projects_own_calibrator_is_in_the_registry_of_that_project(tmp_path: Path, made: Calibrator) -> None:
-    save(made, tmp_path / ".assay" / "calibrators" / "own.json")
-    remember(tmp_path, trusted=True)
-    assert chosen(load_registry(tmp_path)).calibrator == made
 
 
 def test_a_projects_own_calibrators_count_only_where_the_user_trusts_them(tmp_path: Path, made: Calibrator) -> None:
@@ -339,14 +306,6 @@ def test_a_folder_that_is_a_link_is_not_followed_out_of_a_project(tmp_path: Path
     registry = load_registry(project)
     assert [entry for entry in registry.entries if entry.origin == "project"] == []
     assert registry.skipped == (f"{project / linked}: a symbolic link, and none is followed in a project",)
-
-
-def test_fifty_calibrators_are_read_in_a_moment(places: Places, made: Calibrator) -> None:
-    for number in range(50):
-        save(on(number % 28 + 1, made), places[0][1] / f"{number}.json")
-    began = time.process_time()
-    assert len(read_registry(places).entries) == 50
-    assert time.process_time() - began < 0.5
 
 
 def test_a_project_is_found_from_any_file_of_it(tmp_path: Path) -> None:

@@ -4,8 +4,6 @@ import hashlib
 import json
 import random
 import re
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
-from synthetic_samples import sample, world
+from synthetic_samples import sample
 
-from assay.calibration import samples as samples_module
 from assay.calibration.samples import SCHEMA, Sample, SampleError, place_of, read_samples, samples_sha256, write_samples
 
 hex16 = st.text("0123456789abcdef", min_size=16, max_size=16)
@@ -139,61 +136,6 @@ def test_a_line_ends_as_lines_end(tmp_path: Path, end: str) -> None:
     assert [s.id for s in read_samples(path)] == ["s0"]
 
 
-numerals = st.sampled_from(
-    [
-        "1",
-        "-0",
-        "0.0",
-        "1.0",
-        "1e3",
-        "1E-400",
-        "1e400",
-        "01",
-        "+1",
-        ".5",
-        "1.",
-        "NaN",
-        "Infinity",
-        "9" * 25,
-        "9" * 400,
-        "9" * 5000,
-        "null",
-        "true",
-    ]
-)
-json_values = st.recursive(
-    st.one_of(numerals, texts.map(json.dumps), st.sampled_from(['"' + "a" * 16 + '"', '"' + "A" * 16 + '"']), st.just('"\\ud800"')),
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=2).map(lambda values: f"[{','.join(values)}]"),
-        st.lists(st.tuples(st.sampled_from(["exact_match", "total_logprob", "x"]), inner), max_size=3).map(
-            lambda pairs: "{" + ",".join(f'"{name}":{value}' for name, value in pairs) + "}"
-        ),
-    ),
-    max_leaves=4,
-)
-
-
-@given(st.dictionaries(st.sampled_from([*json.loads(line()), "asked", "fallbacks", "colour"]), json_values, max_size=3), st.booleans())
-def test_no_line_is_taken_that_the_rules_would_refuse(changes: dict[str, str], twice: bool) -> None:
-    """What is decoded fast is what the slower way, whose messages tell more, makes of it."""
-    fields = {name: json.dumps(value) for name, value in json.loads(line()).items()}
-    pairs = [*fields.items(), *changes.items()] if twice else list((fields | changes).items())
-    text = "{" + ",".join(f'"{name}":{value}' for name, value in pairs) + "}"
-
-    def outcome(decode: Callable[[bytes], Sample]) -> Sample | str:
-        try:
-            return decode(text.encode())
-        except ValueError as error:
-            return str(error)
-
-    def slowly(line: bytes) -> Sample:
-        made = samples_module._converted(samples_module._fields(line))
-        samples_module._check(made)
-        return made
-
-    assert outcome(samples_module._decode) == outcome(slowly)
-
-
 def test_what_is_asked_and_stands_in_is_read_again_and_left_out_where_there_is_none(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     asked = structs.replace(sample(1, verbalised=0.5), asked={"verbalised": "0" * 16}, fallbacks=("verbalised",), user="ann")
@@ -284,19 +226,3 @@ def test_the_hash_of_samples_is_what_is_documented_and_depends_on_every_label(tm
     digests = sorted(hashlib.sha256(line).digest() for line in (tmp_path / "s.jsonl").read_bytes().splitlines())
     assert samples_sha256([a, b]) == hashlib.sha256(b"".join(digests)).hexdigest()
     assert samples_sha256([a, b]) != samples_sha256([a, sample(2, label=None)])
-
-
-def test_an_integer_measure_is_read_as_a_float(tmp_path: Path) -> None:
-    path = tmp_path / "s.jsonl"
-    path.write_text(line(measures={"token_count": 9}))
-    assert type(read_samples(path)[0].measures["token_count"]) is float
-
-
-@pytest.mark.slow
-def test_a_hundred_thousand_samples_are_read_written_and_hashed_in_a_few_seconds(tmp_path: Path) -> None:
-    made, _ = world(100_000)
-    began = time.process_time()
-    write_samples(tmp_path / "s.jsonl", made)
-    assert len(read_samples(tmp_path / "s.jsonl")) == 100_000
-    samples_sha256(made)
-    assert time.process_time() - began < 5

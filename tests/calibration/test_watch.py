@@ -13,10 +13,10 @@ import pytest
 from synthetic_samples import world
 from watchdog.utils import BaseThread
 
-from assay.calibration import file_events, watch
+from assay.calibration import file_events
 from assay.calibration.calibrator import Calibrator, save
 from assay.calibration.fitting.fit import fit
-from assay.calibration.registry import Entry, Origin, Registry, read_entry
+from assay.calibration.registry import Origin, Registry
 from assay.calibration.trust import TRUSTED, Trust
 from assay.calibration.validation import table
 from assay.calibration.validation.figures import not_run
@@ -142,17 +142,6 @@ def test_a_damaged_file_is_warned_of_once_for_each_version(folder: Path, again: 
     assert "fit it again" in caplog.records[-1].getMessage()
 
 
-def test_a_file_that_is_soon_whole_is_not_warned_of(folder: Path, made: Calibrator, again: Look, caplog: pytest.LogCaptureFixture) -> None:
-    folder.mkdir(parents=True)
-    (folder / "a.json").write_text("{")
-    with caplog.at_level(logging.WARNING):
-        again()
-        save(made, folder / "a.json")
-        again()
-        again()
-    assert not caplog.records
-
-
 def test_a_folder_that_can_not_be_listed_for_a_while_keeps_what_was_read(
     folder: Path, made: Calibrator, again: Look, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -215,24 +204,6 @@ def test_without_file_events_changes_are_still_found(
     assert "changes are only looked for" in caplog.text
 
 
-@pytest.mark.slow
-def test_file_events_make_it_quick_in_a_folder_that_came_back_too(
-    watched: Watched, folder: Path, made: Calibrator, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    two_looks = 2 * (watch.LOOK_S + watch.DEBOUNCE_S)
-    for _ in range(2):
-        if folder.exists():
-            shutil.rmtree(folder)
-            time.sleep(two_looks)
-        save(made, folder / "a.json")
-        until(lambda: ids(watched) == [made.id])
-    time.sleep(two_looks)  # by then the folder's events are heard
-    monkeypatch.setattr(watch, "LOOK_S", 3600.0)
-    time.sleep(two_looks)  # the last look that waits as before is over
-    save(another(made, 1), folder / "a.json")
-    until(lambda: ids(watched) == [another(made, 1).id])
-
-
 def test_a_reader_has_a_whole_registry_at_every_moment_while_a_file_is_written_in_place(
     watched: Watched, folder: Path, made: Calibrator, tmp_path: Path
 ) -> None:
@@ -263,16 +234,6 @@ def test_a_reader_has_a_whole_registry_at_every_moment_while_a_file_is_written_i
         done.set()
         reader.join()
     assert had == {(version.id,) for version in versions}
-
-
-def test_while_nothing_changes_the_registry_is_the_same_object(watched: Watched, folder: Path, made: Calibrator) -> None:
-    save(made, folder / "a.json")
-    until(lambda: ids(watched) == [made.id])
-    before = watched.registry
-    (folder / "notes.txt").write_text("no calibrator")
-    (folder / ".a.json.0123456789ab").write_text("{")
-    time.sleep(3 * watch.LOOK_S)
-    assert watched.registry is before
 
 
 def test_closing_ends_every_thread_and_a_second_time_does_nothing(places: Places, folder: Path, made: Calibrator) -> None:
@@ -339,47 +300,6 @@ def test_a_projects_calibrators_are_read_as_soon_as_they_are_trusted_and_not_bef
         watching.close()
 
 
-def test_closing_does_not_wait_until_all_files_are_read(
-    places: Places, folder: Path, made: Calibrator, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for number in range(100):
-        save(made, folder / f"{number}.json")
-    read: list[Path] = []
-
-    def slowly(origin: Origin, path: Path) -> Entry:
-        read.append(path)
-        time.sleep(0.1)
-        return read_entry(origin, path)
-
-    monkeypatch.setattr(watch, "read_entry", slowly)
-    watching = RegistryWatch([], lambda *_: TRUSTED, lambda *_: None)
-    watching.follow(folder.parents[1])
-    until(lambda: bool(read))
-    watching.close()
-    assert len(read) < 50
-    assert not any(thread.name == "assay-registry" for thread in threading.enumerate())
-
-
-def test_an_error_of_assays_own_leaves_nobody_waiting(
-    places: Places, folder: Path, made: Calibrator, caplog: pytest.LogCaptureFixture
-) -> None:
-    save(made, folder / "own.json")
-    save(made, places[1][1] / "mine.json")
-    told: list[RootCalibrators] = []
-
-    def trust(*_: object) -> Trust:
-        raise RuntimeError("a fault")
-
-    watching = RegistryWatch(places[1:], trust, lambda _, found: told.append(found))
-    try:
-        watching.follow(folder.parents[1])
-        until(lambda: bool(told))
-        assert [entry.origin for entry in told[0].registry.entries] == ["user"]
-    finally:
-        watching.close()
-    assert "can't be followed" in caplog.text
-
-
 @pytest.mark.parametrize(
     "name",
     ["l" * 300, "/".join(["l" * 200] * 20), "a\0b", "half a character \ud800"],
@@ -405,46 +325,6 @@ def test_a_folder_that_can_not_be_looked_at_has_no_calibrators_and_all_others_ar
     assert "can't be followed" not in caplog.text
 
 
-def test_a_listener_that_fails_for_one_folder_is_told_of_all_others(folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    told: list[Path | None] = []
-
-    def tell(root: Path | None, _: RootCalibrators) -> None:
-        told.append(root)
-        if root == tmp_path:
-            raise RuntimeError("a fault")
-
-    watching = RegistryWatch([], lambda *_: TRUSTED, tell)
-    try:
-        watching.follow(tmp_path)
-        until(lambda: told == [tmp_path])
-        watching.follow(folder)
-        until(lambda: told == [tmp_path, folder])
-    finally:
-        watching.close()
-    assert caplog.text.count("RuntimeError: a fault") == 1
-
-
-def test_a_fault_in_a_look_at_all_folders_is_logged_once_and_the_next_look_comes(
-    places: Places, folder: Path, made: Calibrator, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    looks: list[int] = []
-
-    def faulty(*_: object) -> dict[Path, FileState]:
-        looks.append(len(looks))
-        raise RuntimeError("a fault")
-
-    monkeypatch.setattr(watch, "look", faulty)
-    watching = Watched(places)
-    try:
-        until(lambda: len(looks) >= 3)
-        monkeypatch.setattr(watch, "look", look)
-        save(made, folder / "own.json")
-        until(lambda: ids(watching) == [made.id])
-    finally:
-        watching.watch.close()
-    assert caplog.text.count("RuntimeError: a fault") == 1
-
-
 def test_a_validation_table_that_comes_changes_or_goes_is_noticed(watched: Watched, folder: Path, made: Calibrator) -> None:
     def told() -> list[str]:
         return [entry.validation.figures[0].note for entry in watched.registry.entries if entry.validation]
@@ -462,12 +342,3 @@ def test_a_validation_table_that_comes_changes_or_goes_is_noticed(watched: Watch
     path.unlink()
     until(lambda: told() == [])
     assert ids(watched) == [made.id]
-
-
-def test_a_look_reads_a_table_once_for_each_version(folder: Path, made: Calibrator, again: Look) -> None:
-    save(made, folder / "c.json")
-    path = table.path_of(made, folder / "c.json")
-    table.save(table.empty(made), path)
-    first = again()[path]
-    assert first.table == table.empty(made)
-    assert again()[path] is first

@@ -15,12 +15,12 @@ import pytest
 from pool_work import Place, Places
 from ray_cluster import PATHS, local_cluster
 from source_distribution import make_sdist
+from study_runs import files_of
 
 from assay.inference.opening import ModelChoice
-from assay.offline_eval.calibration.draw import ANSWERS as DRAWN
 from assay.offline_eval.calibration.study import Asked, run_study
 from assay.offline_eval.pool.choice import Pool
-from assay.offline_eval.run import TIMINGS, Run
+from assay.offline_eval.run import Run
 from assay.offline_eval.study import Work, conduct
 
 from .test_study import ANSWERS, QUESTION, Study
@@ -49,12 +49,6 @@ def lines(folder: Path, pool: Pool) -> Run:
     return run_study(Asked(folder / "run", ModelChoice(), projects=[project], per_project=40, pool=pool, cache=folder / "cache"))
 
 
-def files_of(run: Run) -> dict[str, bytes]:
-    return {
-        str(path.relative_to(run.folder)): path.read_bytes() for path in run.folder.rglob("*") if path.is_file() and path.name != TIMINGS
-    }
-
-
 def begun(call: str, folder: Path) -> subprocess.Popen[bytes]:
     """A driver in a process of its own that has written its first answers."""
     program = (
@@ -73,19 +67,7 @@ def begun(call: str, folder: Path) -> subprocess.Popen[bytes]:
 
 
 def test_a_run_on_a_cluster_has_the_files_of_one_on_this_machine(cluster: str, tmp_path: Path) -> None:
-    assert files_of(lines(tmp_path / "there", Pool(2, cluster))) == files_of(lines(tmp_path / "here", Pool(2)))
-
-
-def test_a_worker_that_is_killed_loses_nothing_and_nothing_is_done_twice(cluster: str, tmp_path: Path) -> None:
-    driver = begun(f"places({tmp_path!r}, Pool(2, {cluster!r}), 0.1)", tmp_path)
-    os.kill(int(next(tmp_path.glob("worker-*")).name.removeprefix("worker-")), signal.SIGKILL)
-    assert driver.wait(120) == 0
-    assert len(list(tmp_path.glob("worker-*"))) == 3, "the killed one was replaced"
-    asked = Counter((tmp_path / "asked").read_text().split())
-    assert len(asked) == 60
-    assert sum(asked.values()) <= 61, "but for what the killed one was at"
-    (tmp_path / "here").mkdir()
-    assert files_of(Run(tmp_path / "run")) == files_of(places(tmp_path / "here", Pool(1)))
+    assert files_of(lines(tmp_path / "there", Pool(2, cluster)).folder) == files_of(lines(tmp_path / "here", Pool(2)).folder)
 
 
 def test_after_the_driver_is_killed_the_same_command_does_nothing_finished_twice(cluster: str, tmp_path: Path) -> None:
@@ -98,19 +80,4 @@ def test_after_the_driver_is_killed_the_same_command_does_nothing_finished_twice
     asked = Counter((tmp_path / "asked").read_text().split())
     assert all(asked[name] == 1 for name in finished)
     (tmp_path / "here").mkdir()
-    assert files_of(run) == files_of(places(tmp_path / "here", Pool(1)))
-
-
-def test_the_calibration_study_is_the_same_after_a_worker_is_killed(cluster: str, tmp_path: Path) -> None:
-    driver = begun(f"lines({tmp_path!r}, Pool(2, {cluster!r}))", tmp_path)
-    os.kill(_actors()[0], signal.SIGKILL)
-    assert driver.wait(240) == 0
-    run = lines(tmp_path, Pool(2, cluster))
-    assert run.lost(DRAWN) == set()
-    assert files_of(run) == files_of(lines(tmp_path / "here", Pool(2)))
-
-
-def _actors() -> list[int]:
-    """The processes of this machine that are an actor of ours."""
-    commands = Path("/proc").glob("[0-9]*/cmdline")
-    return [int(path.parent.name) for path in commands if path.exists() and path.read_bytes().startswith(b"ray::_Actor")]
+    assert files_of(run.folder) == files_of(places(tmp_path / "here", Pool(1)).folder)

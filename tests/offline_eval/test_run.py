@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -87,12 +86,6 @@ def test_what_a_run_toml_lacks_is_said_when_it_is_read(tmp_path: Path) -> None:
             question.lists(names)
 
 
-def test_a_folder_with_another_question_is_refused(tmp_path: Path) -> None:
-    Run.begin(tmp_path / "run", QUESTION)
-    with pytest.raises(RunError, match="asked something else"):
-        Run.begin(tmp_path / "run", {**QUESTION, "seed": 1})
-
-
 @pytest.mark.parametrize("name", ["answers.jsonl", "lost.json", "samples", "report", "samples/line.jsonl"])
 def test_a_run_does_not_follow_a_link_in_its_folder(tmp_path: Path, name: str) -> None:
     folder, target = tmp_path / "run", tmp_path / "target"
@@ -126,13 +119,6 @@ def test_an_answer_names_no_file_by_its_task(tmp_path: Path) -> None:
         run.records(ANSWERS).read()
 
 
-def test_a_run_toml_without_end_of_its_brackets_is_no_run(tmp_path: Path) -> None:
-    run = Run.begin(tmp_path / "run", QUESTION)
-    (run.folder / "run.toml").write_text(f"a = {'[' * 100_000}")
-    with pytest.raises(RunError, match="not TOML"):
-        run.question()
-
-
 @pytest.mark.skipif(os.name != "posix", reason="asks for POSIX's rights")
 def test_only_the_owner_can_read_a_run(tmp_path: Path) -> None:
     Run.begin(tmp_path / "runs" / "run", QUESTION)
@@ -145,23 +131,6 @@ def test_a_folder_that_is_not_a_run_is_left_alone(tmp_path: Path) -> None:
         Run.begin(tmp_path, QUESTION)
     with pytest.raises(RunError, match="not a run"):
         Run.opened(tmp_path)
-
-
-def test_a_run_begins_where_a_killed_start_left_its_temporary_file(tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    program = f"""
-import os, signal
-from pathlib import Path
-from assay.offline_eval import run
-os.fsync = lambda file: os.kill(os.getpid(), signal.SIGKILL)
-run.Run.begin(Path({str(folder)!r}), {QUESTION!r})
-"""
-    killed = subprocess.run([sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / ".typing")})
-    assert killed.returncode == -signal.SIGKILL
-    (left,) = folder.iterdir()
-    assert left.name.startswith(".run.toml.")
-    assert Run.begin(folder, QUESTION).question() == QUESTION
-    assert [file.name for file in folder.iterdir()] == ["run.toml"]
 
 
 def test_a_run_that_is_gone_on_with_loses_the_temporary_files_of_a_killed_one_and_nothing_else(tmp_path: Path) -> None:

@@ -17,7 +17,6 @@ from assay.inference.opening import ModelChoice
 from assay.offline_eval.calibration.draw import ANSWERS
 from assay.offline_eval.calibration.study import Asked, run_study
 from assay.offline_eval.model import Changed
-from assay.offline_eval.pool.choice import Pool
 from assay.offline_eval.servers import OnServers
 
 from ..inference.completion_server import Handler, Speech, serving
@@ -144,12 +143,3 @@ def test_a_server_is_asked_several_things_at_once(tmp_path: Path) -> None:
         run_study(asked(tmp_path, only))
     # how many exactly the pool's own tests say: here a busy machine may begin a thread late
     assert most > 1
-
-
-@pytest.mark.slow
-def test_one_worker_for_each_server_is_no_more_than_the_pool_has(tmp_path: Path) -> None:
-    speech = Speech()
-    with serving(speech) as only:
-        given = asked(tmp_path, only)
-        run = run_study(Asked(**{name: getattr(given, name) for name in Asked.__slots__} | {"pool": Pool(2)}))
-    assert len(run.records(ANSWERS).read()) == 8

@@ -70,20 +70,6 @@ def test_a_run_that_lost_every_place_fails_and_does_not_say_that_there_are_no_mo
     assert "no more than" not in said
 
 
-def test_a_run_keeps_how_many_places_it_wants_until_it_has_ended(tmp_path: Path) -> None:
-    with pytest.raises(Unanswered):
-        asked(tmp_path, 3, {"p00", "p01", "p02"})
-    assert Run(tmp_path / "run").wanted(ANSWERS) == 50
-    asked(tmp_path, 3, set())
-    assert Run(tmp_path / "run").wanted(ANSWERS) is None
-
-
-@pytest.mark.parametrize("content", [b"", b"[" * 100_000, b'"many"', b"true"])
-def test_a_damaged_count_of_wanted_places_is_as_none(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "wanted.json").write_bytes(content)
-    assert Run(tmp_path).wanted(ANSWERS) is None
-
-
 def test_that_there_are_no_more_places_is_said_only_where_none_was_lost(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     asked(tmp_path, 3, {"p01"})
     assert "no more than" not in capsys.readouterr().err
@@ -142,22 +128,6 @@ def test_a_report_is_made_of_what_there_is_where_the_work_ends_early(tmp_path: P
     with pytest.raises(Unanswered, match="10 places in a row"):
         conduct(Study(), run, [lambda: work], as_json=True)
     assert (run.folder / "reported").read_text() == "1 True"
-
-
-class StoppedInReport(Study):
-    """Is sent what a Ctrl-C sends while it writes the report."""
-
-    def report(self, run: Run, results: Results, *, as_json: bool) -> None:
-        super().report(run, results, as_json=as_json)
-        signal.raise_signal(signal.SIGINT)
-
-
-def test_who_stops_the_report_is_told_what_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run = Run.begin(tmp_path / "run", QUESTION)
-    work = Work(ANSWERS, [Place("p1"), Place("p2")], Places(tmp_path / "asked", frozenset()), Pool())
-    with pytest.raises(KeyboardInterrupt):
-        conduct(StoppedInReport(), run, [lambda: work], as_json=False)
-    assert f"stopped after 2 places; what is finished is kept in {run.folder}. The same command goes on" in capsys.readouterr().err
 
 
 def generation(number: int, **changed: Any) -> dict[str, Any]:

@@ -22,8 +22,8 @@ from ...progress import counted, to_stderr
 from ...recorded.answers import Recorded
 from ...run import Run
 from ...sets.problems import problems
-from ...study import Results, conduct
-from .page import Judged, Stream, write_page
+from ...study import Results, Study, conduct
+from .page import Judged, Stream, write_judged
 from .scaling import of_told
 from .source import AnswerFile, question_of, read
 from .votes import Ballot, Votes, ballots_of, counted_votes
@@ -51,28 +51,17 @@ class BallotItem(TypedDict):
 AnyOfFile = TypeVar("AnyOfFile", ScoreItem, BallotItem)
 
 
-class LabelledStudy:
-    """The study, as the driver sees it."""
-
-    name = "recorded_labelled"
-    steps = ()
-    needed = _NEEDED
-
-    def answers(self, run: Run) -> list[Any]:  # noqa: ARG002
-        """None: no model's log-probabilities are known, so there is no sample."""
-        return []
-
-    def report(self, run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG002
-        """A page, and its summary on stderr."""
-        question = run.question(_NEEDED)
-        if question["measure"] == "vote share":
-            judged = _votes(_by_file(run.items(BallotItem)))
-        else:
-            judged = _scores(_by_file(run.items(ScoreItem)), question["event"], question["unscored"])
-        write_page(run, judged, _NEEDED, as_json=as_json)
+def _report(run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG001
+    """A page, and its summary on stderr."""
+    question = run.question(_NEEDED)
+    if question["measure"] == "vote share":
+        judged = _votes(_by_file(run.items(BallotItem)))
+    else:
+        judged = _scores(_by_file(run.items(ScoreItem)), question["event"], question["unscored"])
+    write_judged(run, judged, _NEEDED, as_json=as_json)
 
 
-STUDY = LabelledStudy()
+STUDY = Study("recorded_labelled", (), _NEEDED, _report)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,11 +13,11 @@ from ....calibration.bands import EVENT_WORDS
 from ....calibration.metrics.groups import mean_share
 from ....calibration.report.blocks import Paragraph, Table
 from ....calibration.report.cells import Cell, CellTable, Row, with_interval
-from ....calibration.report.study_report import Section, StudyContent, write_study_report
+from ....calibration.report.study_report import Section, StudyContent
 from ....calibration.samples import Event
 from ...paper_tables.paper import paper
-from ...progress import to_stderr
 from ...run import AskedQuestion, Run
+from ...study_page import again, the_paper, write_page
 from .scaling import Measured, Scores, all_scores
 from .source import sources_of
 
@@ -53,18 +52,9 @@ class Judged:
     left_out: tuple[str, ...]
 
 
-def write_page(run: Run, judged: Judged, needed: Sequence[str], *, as_json: bool) -> None:
+def write_judged(run: Run, judged: Judged, needed: Sequence[str], *, as_json: bool) -> None:
     """Write report/; on stdout its files, or one JSON document. needed: as of the study's question."""
-    question = run.question(needed)
-    content = content_of(run, question, judged)
-    for sentence in content.summary:
-        to_stderr(sentence)
-    files = [str(path) for path in write_study_report(run.folder, content)]
-    if as_json:
-        print(json.dumps({"run": str(run.folder), "samples": [], "report": files}))
-    else:
-        for path in files:
-            print(path)
+    write_page(run.folder, content_of(run, run.question(needed), judged), as_json=as_json)
 
 
 def content_of(run: Run, question: AskedQuestion, judged: Judged) -> StudyContent:
@@ -81,7 +71,7 @@ def content_of(run: Run, question: AskedQuestion, judged: Judged) -> StudyConten
             f"set: {question['set']}" + (f", its first {limit} problems" if limit else ""),
             f"event: {EVENT_WORDS[judged.event]}",
             f"seed of the folds: {question['seed']}",
-            f"the paper: {paper().title}, {paper().source}; its models and measures are others",
+            the_paper(paper(), "; its models and measures are others"),
         ),
         sections=(
             Section("The answers", (judged.counts, _rates(judged))),
@@ -89,7 +79,7 @@ def content_of(run: Run, question: AskedQuestion, judged: Judged) -> StudyConten
         ),
         left_out=(*judged.left_out, *few),
         sources=sources_of(question),
-        command=f"assay eval report {run.folder}",
+        command=again(run),
     )
 
 

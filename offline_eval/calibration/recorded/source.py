@@ -54,13 +54,21 @@ def question_of(study: str, name: str, files: Sequence[AnswerFile], seed: int, l
         "seed": seed,
         "set": name,
         "items": hashlib.sha256(b"".join(lines)).hexdigest(),
+    }
+    return {**question, **recorded_in(files), **({"limit": limit} if limit else {})}
+
+
+def recorded_in(files: Sequence[AnswerFile]) -> dict[str, list[str]]:
+    """What a question says of files of answers; nothing where there are none."""
+    answers = [file.answers for file in files]
+    found = {
         "recorded": [each.name for each in answers],
         "recorded_sha256": [file.sha256 for file in files],
         "models": [each.model for each in answers],
         "sources": [each.source for each in answers],
         "licences": [each.licence for each in answers],
     }
-    return {**question, **({"limit": limit} if limit else {})}
+    return found if files else {}
 
 
 def sources_of(question: AskedQuestion) -> tuple[Source, ...]:

@@ -6,7 +6,7 @@ The items of a run are the distinct texts, each with the number of answers that 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import groupby
@@ -22,9 +22,9 @@ from ...progress import counted, to_stderr
 from ...run import Run
 from ...sets.problem import Problem
 from ...sets.problems import problems
-from ...study import Results, Step, Work, conduct
+from ...study import Results, Step, Study, Work, conduct
 from .draws import Labelled, Unit, measured, own_tests_of, start, units
-from .page import Judged, Stream, write_page
+from .page import Judged, Stream, write_judged
 from .source import AnswerFile, question_of, read, sources_of
 
 LABELS = Step("labels", "text", Labelled)
@@ -33,25 +33,14 @@ MAX_TEXT_S = 900.0
 _NEEDED = ("set", "items")
 
 
-class RecordedStudy:
-    """The study, as the driver sees it."""
-
-    name = "recorded"
-    steps = (LABELS,)
-    needed = _NEEDED
-
-    def answers(self, run: Run) -> list[Any]:  # noqa: ARG002
-        """None: no model's log-probabilities are known, so there is no sample."""
-        return []
-
-    def report(self, run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG002
-        """A page, and its summary on stderr."""
-        found = run.items(Unit)
-        labels = {record["id"]: Labelled(**record) for record in run.records(LABELS).read()}
-        write_page(run, _judged(run, found, labels), _NEEDED, as_json=as_json)
+def _report(run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG001
+    """A page, and its summary on stderr."""
+    found = run.items(Unit)
+    labels = {record["id"]: Labelled(**record) for record in run.records(LABELS).read()}
+    write_judged(run, _judged(run, found, labels), _NEEDED, as_json=as_json)
 
 
-STUDY = RecordedStudy()
+STUDY = Study("recorded", (LABELS,), _NEEDED, _report)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,21 +98,26 @@ def find(asked: Asked) -> Found:
 
 
 def run_recorded(asked: Asked) -> Run:
-    """Run, or resume, the study. Raises UsageError, RunError, StudyError, NoIsolation and OSError."""
+    """Run, or resume, the study. Raises as `label`."""
+    return label(STUDY, asked, lambda unit, _: asdict(unit))
+
+
+def label(study: Study, asked: Asked, item_of: Callable[[Unit, Problem], dict[str, Any]]) -> Run:
+    """Run, or resume, a study of recorded programs. Raises UsageError, RunError, StudyError, NoIsolation and OSError.
+
+    item_of: what the run keeps of a text and its problem.
+    """
     found = find(asked)
-    lines = [json.dumps(asdict(unit)).encode() + b"\n" for unit in found.units]
-    question = question_of(STUDY.name, asked.set, found.files, asked.seed, asked.limit, lines)
+    by_id = {problem.id: problem for problem in found.problems}
+    lines = [json.dumps(item_of(unit, by_id[unit.problem])).encode() + b"\n" for unit in found.units]
+    question = question_of(study.name, asked.set, found.files, asked.seed, asked.limit, lines)
     run = Run.begin(asked.out, {**question, "problems": len(found.problems), "unasked": found.unasked})
     run.keep_items(lines)
     draws = sum(unit.draws for unit in found.units)
     to_stderr(f"{counted(draws, 'answer')} to {counted(len(found.problems), 'problem')}, {counted(len(found.units), 'distinct text')}")
     begin = partial(start, asked.set, asked.data, found.tests.path if found.tests else None, best_level())
-    conduct(
-        STUDY,
-        run,
-        [lambda: Work(LABELS, found.units, begin, asked.pool, wanted=len(found.units), max_item_s=MAX_TEXT_S)],
-        as_json=asked.as_json,
-    )
+    work = Work(LABELS, found.units, begin, asked.pool, wanted=len(found.units), max_item_s=MAX_TEXT_S)
+    conduct(study, run, [lambda: work], as_json=asked.as_json)
     return run
 
 

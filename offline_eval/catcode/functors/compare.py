@@ -9,14 +9,14 @@ from statistics import fmean
 
 from ....calibration.report.blocks import Paragraph
 from ....calibration.report.cells import Cell, CellTable, Row, text_of
-from ....calibration.report.study_report import Section, StudyContent, counted_claims, write_study_report
+from ....calibration.report.study_report import Section, StudyContent, counted_claims
 from ...asked_model import names_in_forms
 from ...errors import StudyError
-from ...progress import counted, to_stderr
-from ...rtc.problems.page import tell
+from ...progress import counted
 from ...rtc.problems.scores import mean_of
 from ...rtc.problems.tables import cell_of
 from ...run import RUN, Run, differences
+from ...study_page import again_of, cells_in, the_paper, write_page
 from .claims import loses, translation_is_good
 from .items import ARMS, Arm, Item, Kind
 from .page import scored_of
@@ -52,7 +52,7 @@ def compare(runs: Sequence[Run], items: Sequence[Sequence[Item]], out: Path, *, 
     """Write report/ into `out`. Raises StudyError where the runs are neither of the same programs nor a translation and a reproduction."""
     questions = [run.question(("set", "items")) for run in runs]
     found = [scored_of(run, each) for run, each in zip(runs, items, strict=True)]
-    command = f"assay eval report {' '.join(str(run.folder) for run in runs)}"
+    command = again_of(runs)
     kinds = [question["set"] for question in questions]
     if sorted(kinds) == ["explain", "translate"]:
         first, second = (kinds.index(kind) for kind in ("translate", "explain"))
@@ -61,9 +61,7 @@ def compare(runs: Sequence[Run], items: Sequence[Sequence[Item]], out: Path, *, 
     else:
         _check_same(runs)
         content = models_content(_named(questions, found), kinds[0], command)
-    for sentence in content.summary:
-        to_stderr(sentence)
-    tell(out, write_study_report(out, content), as_json=as_json)
+    write_page(out, content, as_json=as_json)
 
 
 def _check_same(runs: Sequence[Run]) -> None:
@@ -86,7 +84,7 @@ def functors_content(translated: Sequence[Scored], reproduced: Sequence[Scored],
     """The page on translation and reproduction."""
     table = functors_table(functor_pairs(translated, reproduced))
     both = translation_table(translated)
-    cells = {cell.id: cell for each in (table, both) for cell in each.cells()}
+    cells = cells_in((table, both))
     read = (translation_is_good(cells), *loses(cells))
     same = names[0] == names[1]
     return StudyContent(
@@ -97,7 +95,7 @@ def functors_content(translated: Sequence[Scored], reproduced: Sequence[Scored],
             f"Reproduction minus translation, problem by problem: {text_of(cells['C/mean/difference'])}.",
             counted_claims(read),
         ),
-        facts=(f"the paper: {paper().title}, {paper().source}",),
+        facts=(the_paper(paper()),),
         sections=(Section("Reproduction beside translation", (Paragraph(_FUNCTORS), Paragraph(_PAIRED), table, both)),),
         claims=read,
         left_out=() if same else ("The two runs are of different models: the difference is of both, model and task.",),
@@ -150,7 +148,7 @@ def models_content(found: Mapping[str, Sequence[Scored]], kind: Kind, command: s
     first, *others = found
     tables = [CellTable("M", "Models", ("model", "data", "languages", "code"), ("pass@1",), tuple(_model_rows(found, kind)))]
     tables += [_difference_table(first, other, found, kind) for other in others]
-    cells = {cell.id: cell for table in tables for cell in table.cells()}
+    cells = cells_in(tables)
     return StudyContent(
         title=f"{counted(len(found), 'model')} on the same programs",
         summary=(
@@ -158,7 +156,7 @@ def models_content(found: Mapping[str, Sequence[Scored]], kind: Kind, command: s
             f"{others[0]} minus {first}: {text_of(cells[f'P/{others[0]}/{ARMS[kind][0]}/mean/difference'])}.",
             "The claims of the paper are read in the report of each run.",
         ),
-        facts=(f"the paper: {paper().title}, {paper().source}",),
+        facts=(the_paper(paper()),),
         sections=(Section("Models", (Paragraph(_PAIRED), *tables)),),
         command=command,
     )

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import as_file, files
+from functools import partial
 from typing import Literal, get_args
 
 from ....analysis.corpora.benchmarks import Language
 from ....inference.asking.asker import Message
-from ....inference.asking.prompts import PromptFile, load_prompt
 from ....inference.asking.reading import last_block
+from ...asked_model import prompt_beside
 from .placing.header import NEUTRAL, Header, renamed
 from .placing.registry import LANGUAGES, NAMES
 from .worked_example import EXAMPLES, UNNAMED
@@ -31,6 +29,7 @@ ARMS: Mapping[Kind, tuple[Arm, ...]] = {
     "complete": ("completion",),
 }
 PROMPTS = ("translate", "describe_named", "describe_unnamed", "rebuild_named", "rebuild_header")
+prompt = partial(prompt_beside, __file__)
 NO_WORDS = "Implement this function."
 
 _FENCED = re.compile(r"^[ \t]*```[^\n`]*\n(.*?)^[ \t]*```", re.DOTALL | re.MULTILINE)
@@ -150,13 +149,6 @@ def recorded_code(answer: str) -> str | None:
 def description_of(answer: str, *, cut_off: bool) -> str | None:
     """The description in an answer; None where there is none. cut_off: the answer ended at its limit, and what is there is enough."""
     return last_block(f"{answer}[/DESCRIPTION]" if cut_off else answer, "DESCRIPTION") or None
-
-
-@cache
-def prompt(name: str) -> PromptFile:
-    """A prompt of this study."""
-    with ExitStack() as stack:
-        return load_prompt(stack.enter_context(as_file(files(__package__) / "prompts" / f"{name}.txt")))
 
 
 def told_of(kind: Kind) -> tuple[Told, ...]:

@@ -8,14 +8,14 @@ from typing import Any
 from ....calibration.report.blocks import Block, Paragraph
 from ....calibration.report.cells import Cell, CellTable, text_of
 from ....calibration.report.paper_claims import PaperClaim
-from ....calibration.report.study_report import Section, StudyContent, counted_claims, write_study_report
+from ....calibration.report.study_report import Section, StudyContent, counted_claims
 from ...asked_model import how_asked
 from ...calibration.recorded.source import sources_of
-from ...progress import counted, to_stderr
-from ...rtc.problems.page import tell
+from ...progress import counted
 from ...rtc.problems.scores import Mean, mean_of
 from ...rtc.problems.tables import cell_of
 from ...run import Run
+from ...study_page import again, cells_in, facts_of, lost_items, the_paper
 from .asking import ANSWERS, DESCRIPTIONS
 from .claims import claims_of
 from .examples import examples
@@ -56,22 +56,13 @@ def scored_of(run: Run, items: Sequence[Item]) -> list[Scored]:
     return scored(items, *(run.records(step).read() for step in (DESCRIPTIONS, ANSWERS, LABELS)))
 
 
-def write_page(run: Run, items: Sequence[Item], *, as_json: bool) -> None:
-    """Write report/; on stdout its files, or one JSON document."""
-    content = content_of(run, items)
-    for sentence in content.summary:
-        to_stderr(sentence)
-    tell(run.folder, write_study_report(run.folder, content), as_json=as_json)
-
-
 def content_of(run: Run, items: Sequence[Item]) -> StudyContent:
     """The page of a run."""
     question = run.question(("set", "items"))
     kind: Kind = question["set"]
     found = scored_of(run, items)
     tables = list(_tables(kind, found))
-    cells = {cell.id: cell for table in tables for cell in table.cells()}
-    read = claims_of(kind, cells)
+    read = claims_of(kind, cells_in(tables))
     picture = figure_5(f"pass@1{'' if kind == 'complete' else ' (figure 5)'}: {_TITLES[kind].lower()}", list(_bars(kind, tables[0])))
     described, answers, labels = (run.records(step).read() for step in (DESCRIPTIONS, ANSWERS, LABELS))
     shown = tuple(examples(items, described, answers, labels, int(question["seed"])))
@@ -89,7 +80,7 @@ def content_of(run: Run, items: Sequence[Item]) -> StudyContent:
         claims=read,
         left_out=tuple(_left_out(run, kind, items, found)),
         sources=sources_of(question) if "recorded" in question else (),
-        command=f"assay eval report {run.folder.resolve().name}",
+        command=again(run),
     )
 
 
@@ -120,11 +111,8 @@ def _facts(question: Mapping[str, Any]) -> Iterator[str]:
     else:
         how = "one greedy answer" if question["draws"] == 1 else f"{question['draws']} answers at temperature 0.2"
         yield f"{how_asked(question)}; {how} to each question"
-    for name in ("data", "languages", "targets", "limit", "seed"):
-        if question.get(name) is not None:
-            value = question[name]
-            yield f"{name}: {', '.join(value) if isinstance(value, list) else value}"
-    yield f"the paper: {paper().title}, {paper().source}"
+    yield from facts_of(question, "data", "languages", "targets", "limit", "seed")
+    yield the_paper(paper())
 
 
 def _summary(kind: Kind, question: Mapping[str, Any], found: Sequence[Scored], read: Sequence[PaperClaim]) -> tuple[str, str, str]:
@@ -161,8 +149,7 @@ def _percent(mean: Mean) -> str:
 
 
 def _left_out(run: Run, kind: Kind, items: Sequence[Item], found: Sequence[Scored]) -> Iterator[str]:
-    if lost := sum(len(run.lost(step)) for step in (SOURCES, DESCRIPTIONS, ANSWERS, LABELS)):
-        yield f"{counted(lost, 'answer')} or labels lost: the model or the machine failed there, and the same command asks again."
+    yield from lost_items(sum(len(run.lost(step)) for step in (SOURCES, DESCRIPTIONS, ANSWERS, LABELS)), "answer", "or labels lost")
     labels = run.records(SOURCES).read()
     if failing := sum(label["ending"] != "passes" for label in labels):
         yield f"{counted(failing, 'program')} of {len(labels):,} that fail their own tests, or that these can't judge: not asked about."

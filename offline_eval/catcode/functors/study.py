@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -26,40 +26,38 @@ from ...calibration.recorded.source import AnswerFile, read
 from ...calibration.recorded.source import question_of as question_of_files
 from ...errors import UsageError
 from ...pool.choice import Pool
+from ...pool.interface import Start
 from ...progress import counted, tell_if_stopped, to_stderr
 from ...run import Run
+from ...study import Making, Results, Step, Study, Work, all_of, chosen, conduct
 from ...study import Plan as Works
-from ...study import Results, Work, conduct
+from ...study_page import write_page
 from .asking import ANSWERS, CODE_TOKENS, DESCRIBE_TOKENS, DESCRIPTIONS, STEP_OF, Asks, described_in, question_of, written_in
 from .compare import compare
-from .data import Found, Set, Wanted, find
+from .data import Found, ProgramUnderTest, Set, Wanted, find
 from .items import Item, Kind, told_of
 from .labelling import LABELS, MAX_PROGRAM_S, SOURCES, Running, check_languages, to_label
-from .page import write_page
+from .page import content_of
 
 
-class FunctorsStudy:
-    """The study, as the driver sees it."""
-
-    name = "catcode_functors"
-    compared = (name,)
-    steps = (SOURCES, DESCRIPTIONS, ANSWERS, LABELS)
-    needed = ("set", "items")
-
-    def answers(self, run: Run) -> list[Any]:  # noqa: ARG002
-        """None: a whole program is no suggestion of an editor, so there is no sample."""
-        return []
-
-    def report(self, run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG002
-        """A page, and its summary on stderr."""
-        write_page(run, run.items(Item), as_json=as_json)
-
-    def compare(self, runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
-        """A page on runs of several models, or on translation beside reproduction. Raises StudyError where nothing pairs them."""
-        compare(runs, [run.items(Item) for run in runs], out, as_json=as_json)
+def _report(run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG001
+    """A page, and its summary on stderr."""
+    write_page(run.folder, content_of(run, run.items(Item)), as_json=as_json)
 
 
-STUDY = FunctorsStudy()
+def _compare(runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
+    """A page on runs of several models, or on translation beside reproduction. Raises StudyError where nothing pairs them."""
+    compare(runs, [run.items(Item) for run in runs], out, as_json=as_json)
+
+
+STUDY = Study(
+    "catcode_functors",
+    (SOURCES, DESCRIPTIONS, ANSWERS, LABELS),
+    ("set", "items"),
+    _report,
+    compare=_compare,
+    compared=("catcode_functors",),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,38 +161,41 @@ def _question(asked: Asked, model: AskedModel) -> dict[str, Any]:
 
 
 def _works(asked: Asked, run: Run, model: AskedModel | None, found: Found) -> Works:
-    waits, running = bool(asked.choice.servers), Running(best_level())
+    running = Running(best_level())
 
     def sound() -> list[Item]:
         """The items whose code passes its own test; of a completion all."""
         passes = {label["id"] for label in run.records(SOURCES).read() if label["ending"] == "passes"}
         return [item for item in found.items if item.kind == "complete" or found.sources[item.id].id in passes]
 
-    def sources() -> Work[Any]:
-        units = list({found.sources[item.id].id: found.sources[item.id] for item in found.items if item.id in found.sources}.values())
-        return Work(SOURCES, units, running, asked.pool, wanted=len(units), max_item_s=MAX_PROGRAM_S)
+    def asking(step: Step, items: Sequence[Item], start: Start[Any, Any]) -> Work[Any]:
+        return all_of(step, items, start, asked.pool, waits=bool(asked.choice.servers))
+
+    def tested(step: Step, units: Iterable[ProgramUnderTest]) -> Work[Any]:
+        return all_of(step, units, running, asked.pool, max_item_s=MAX_PROGRAM_S)
 
     def described() -> Work[Any]:
-        items = [item for item in sound() if told_of(item.kind)]
         start = partial(described_in, asked.recorded) if model is None else Asking(model, asked.asks.describe)
-        return Work(DESCRIPTIONS, items, start, asked.pool, wanted=len(items), waits=waits)
+        return asking(DESCRIPTIONS, [item for item in sound() if told_of(item.kind)], start)
 
     def written() -> Work[Any]:
         told = {record["id"]: record["descriptions"] for record in run.records(DESCRIPTIONS).read()}
         items = [item for item in sound() if item.id in told or not told_of(item.kind)]
         start = partial(written_in, asked.recorded) if model is None else Asking(model, partial(asked.asks.write, told))
-        return Work(ANSWERS, items, start, asked.pool, wanted=len(items), waits=waits)
+        return asking(ANSWERS, items, start)
 
-    def labelled() -> Work[Any]:
-        units = list(to_label(found.items, run.records(ANSWERS).read(), found.tests))
-        return Work(LABELS, units, running, asked.pool, wanted=len(units), max_item_s=MAX_PROGRAM_S)
-
-    works: dict[str, Callable[[], Work[Any]]] = {"sources": sources, "describe": described, "write": written, "labels": labelled}
+    units = {found.sources[item.id].id: found.sources[item.id] for item in found.items if item.id in found.sources}
+    works: dict[str, Making] = {
+        "sources": lambda: tested(SOURCES, units.values()),
+        "describe": described,
+        "write": written,
+        "labels": lambda: tested(LABELS, to_label(found.items, run.records(ANSWERS).read(), found.tests)),
+    }
     if not any(told_of(item.kind) for item in found.items):
         works.pop("describe")
     if not found.sources:
         works.pop("sources")
-    return [work for name, work in works.items() if not asked.steps or name in asked.steps]
+    return chosen(works, asked.steps)
 
 
 def _problems(found: Found) -> int:

@@ -62,11 +62,11 @@ def translation_table(items: Sequence[Scored]) -> CellTable:
     """Table 4: pass@1 of each data set and pair of languages, and their mean."""
     rows = []
     for place, found in by_place(items).items():
-        printed = paper().values("T4", found[0].set, found[0].target) if found[0].source == "java" else ()
+        printed = paper().values(f"T4/{found[0].set}/*/{found[0].target}") if found[0].source == "java" else ()
         mean = mean_of(found, ended_as("translation"))
         rows.append(Row((set_word(found[0].set), languages_of(found[0])), (cell_of(f"T4/{place}", mean, BY, paper_values=printed),)))
     mean = mean_of_places(items, ended_as("translation"))
-    rows.append(Row(("mean", "of the rows above"), (cell_of("T4/mean", mean, BY, paper_values=paper().values("T4", "mean", "all")),)))
+    rows.append(Row(("mean", "of the rows above"), (cell_of("T4/mean", mean, BY, paper_values=paper().values("T4/mean/*/all")),)))
     return CellTable("T4", "Translation", ("data", "languages"), ("pass@1",), tuple(rows), (_READ_OFF,))
 
 
@@ -96,7 +96,7 @@ def _reproduced(place: str, items: Sequence[Scored], name: str, language: str) -
     cells = []
     for column, (number, sign) in wanted.items():
         mean = mean_of_places(items, number) if name == "mean" else mean_of(items, number, share=not sign)
-        printed = paper().values("T6", name, language) if column == "named" else ()
+        printed = paper().values(f"T6/{name}/*/{language}") if column == "named" else ()
         cells.append(cell_of(f"{place}/{column}", mean, BY, sign=sign, paper_values=printed))
     return tuple(cells)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypedDict
 
 from ....calibration.measures.registry import measures_of
-from ....suggestion.cut.steps import text_to_show
+from ....inference.completion.sampling import GREEDY
 from ...answers import Answer
 from ...asked_line import OpenModel
 from ...calibration.draw import EVENT, drawn_at
@@ -95,14 +95,11 @@ class RewrittenPlace:
 def answer(asked: OpenModel[None], place: Place) -> dict[str, Any]:
     """What the editor would suggest at a place."""
     ((task, gap),) = place.gaps
-    shown = FileWithGap(place.text, gap, task, asked.asking.model.settings)
+    shown = FileWithGap(place.text, gap, task, asked.settings)
     ((one, record),) = drawn_at(shown, asked.model, 1, asked.memory_at(shown, place), {}, {})
     name = {"id": f"{place.id}:{task}", "task": task, "truth": shown.truth, "labels": {EVENT: shown.is_exact(one.inserted)}}
     return {
-        "project": place.project,
-        "file": place.path,
-        "function": place.function,
-        "line": place.line,
+        **place.about,
         "shown": list(shown_around(asked.model, shown)),
         "generations": [{**name, **record}],
     }
@@ -113,7 +110,7 @@ def score(asked: OpenModel[None], item: Variants) -> dict[str, Any]:
     view = item.line.view
 
     def said(of: View) -> Measures | None:
-        shown = as_shown(asked.model, of, asked.asking.model.settings)
+        shown = as_shown(asked.model, of, asked.settings)
         given = shown and asked.given(shown, asked.memory_at(_whole(asked, of), item.line.place))
         return measures_of(given) if given else None
 
@@ -125,12 +122,12 @@ def regenerate(asked: OpenModel[None], item: RewrittenPlace) -> dict[str, Any]:
     """What the editor would suggest where the code around the place is rewritten."""
     view = item.view
     found: Mapping[str, Any] = {"text": None, "inserted": None, "measures": None, "equal": False}
-    if shown := as_shown(asked.model, view, asked.asking.model.settings):
-        (made,) = asked.written(shown, asked.memory_at(_whole(asked, view), item.line.place))
-        inserted = text_to_show(made.text, shown.cursor)
-        found = {"text": made.text, "inserted": inserted, "measures": measures_of(made), "equal": shown.is_exact(inserted)}
+    if shown := as_shown(asked.model, view, asked.settings):
+        (made,) = shown.draws(asked.model, 1, GREEDY, asked.memory_at(_whole(asked, view), item.line.place))
+        written, inserted = made.generation, made.inserted
+        found = {"text": written.text, "inserted": inserted, "measures": measures_of(written), "equal": shown.is_exact(inserted)}
     return {"line": item.line.id, "variant": item.number, **found}
 
 
 def _whole(asked: OpenModel[None], view: View) -> FileWithGap:
-    return FileWithGap(view.text, view.gap, "line", asked.asking.model.settings)
+    return FileWithGap(view.text, view.gap, "line", asked.settings)

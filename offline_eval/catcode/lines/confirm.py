@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
 from ....analysis.oracle.changes import changed_lines, with_statements
 from ....analysis.oracle.oracle import Oracle
-from ....analysis.python.lines import Gap
 from ...calibration.draw import label_id
 from ...counterfeit.classes import class_of
 from ...counterfeit.lines.label import label_of, outcomes_of
@@ -52,42 +49,16 @@ class Line:
     @property
     def view(self) -> View:
         """The file with the line in it."""
-        gap = dict[str, Gap](self.place.gaps)["line"]
-        return View(self.place.text, gap, *self.shown).with_line(self.text)
+        return View(self.place.text, self.place.gap("line"), *self.shown).with_line(self.text)
 
 
-@dataclass(frozen=True, slots=True)
-class Confirming:
-    """Makes the worker's function. contents: as `Judging`'s. seed: of the draw of rewrites."""
-
-    contents: Mapping[str, str]
-    seed: int
-
-    def __call__(self) -> Callable[[Line], dict[str, Any]]:
-        """The function."""
-        return Confirmer(Judge(self.contents), self.seed)
-
-
-@dataclass(frozen=True, slots=True)
-class Confirmer:
-    """Finds rewrites; holds the oracle of the project that was asked about last."""
-
-    judge: Judge
-    seed: int
-
-    def __call__(self, line: Line) -> dict[str, Any]:
-        """The record of a line. Raises Unjudged where the machine failed, and Changed where the project is another than it was."""
-        begun = time.perf_counter()
-        assert line.suite, "lines of suites are judged"
-        of = _OfLine(line, line.suite, self.judge.oracle(line.suite), self.seed)
-        found = Rewriting(line.view, f"{self.seed}:{line.id}", of.judged, of.at_import)
-        found.find()
-        record: Rewritten = {"id": line.id, "place": line.place.id, "variants": found.variants, "tried": found.tried}
-        return {**record, "timings": {"rewrite_ms": (time.perf_counter() - begun) * 1e3}}
-
-    def close(self) -> None:
-        """Put the oracle away."""
-        self.judge.close()
+def confirmed(seed: int, judge: Judge, line: Line) -> dict[str, Any]:
+    """The record of a line. seed: of the draw of rewrites. Raises Unjudged where the machine failed, and Changed."""
+    assert line.suite, "lines of suites are judged"
+    of = _OfLine(line, line.suite, judge.oracle(line.suite), seed)
+    found = Rewriting(line.view, f"{seed}:{line.id}", of.judged, of.at_import)
+    found.find()
+    return {"id": line.id, "place": line.place.id, "variants": found.variants, "tried": found.tried}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,22 +70,18 @@ class _OfLine:
     oracle: Oracle
     seed: int
 
-    @property
-    def file(self) -> str:
-        return self.line.place.path.partition("/")[2]
-
     def at_import(self, view: View) -> bool:
         """Whether a rewrite changes what runs at import: then the whole suite would have to be run."""
         changed = with_statements(self.line.place.text, changed_lines(self.line.place.text, view.text))
-        return not self.oracle.coverage().imported.get(self.file, frozenset()).isdisjoint(changed)
+        return not self.oracle.coverage().imported.get(self.line.place.file, frozenset()).isdisjoint(changed)
 
     def judged(self, arm: Arm, view: View) -> tuple[Class | None, str]:
         """The class of a rewrite, and why. Raises Unjudged."""
         if arm == "wrong":
             assert self.line.place.judged, "places of suites are judged"
-            label = label_of(self.oracle, Judged("", self.suite, self.file, view.text, self.line.place.judged), self.seed)
+            label = label_of(self.oracle, Judged("", self.suite, self.line.place.file, view.text, self.line.place.judged), self.seed)
             return class_of(outcomes_of(label)), label["why"]
-        verdict = self.oracle.verdict(self.file, view.text)
+        verdict = self.oracle.verdict(self.line.place.file, view.text)
         if verdict.infrastructure:
             raise Unjudged(verdict.reason)
         return None if verdict.label is None else "right" if verdict.label else "other", verdict.reason

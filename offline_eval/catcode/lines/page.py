@@ -11,6 +11,7 @@ from ....calibration.report.study_report import Section, StudyContent
 from ....calibration.samples import Sample
 from ....calibration.validation.figures import Figure
 from ...progress import counted
+from ...study_page import lost_items
 from .claims import claims
 from .examples import contradicted, examples_of
 from .facts import PlaceFacts
@@ -111,8 +112,7 @@ def _of_numbers(figures: Sequence[Figure]) -> str:
 
 def left_out(facts: Sequence[PlaceFacts], about: About) -> Iterator[str]:
     """What is in no number, and why."""
-    if about.lost:
-        yield f"{counted(about.lost, 'item')} without an answer: the model or the machine failed there, and the same command asks again."
+    yield from lost_items(about.lost)
     for code in about.codes:
         missing = sum(all(line["code"] != code for line in place["lines"]) for place in facts)
         if missing:

@@ -11,32 +11,26 @@ The places are those whose loss the tests of 20 projects notice. What is rewritt
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from ....analysis.oracle.changes import changed_lines
-from ....inference.opening import ModelChoice
-from ....suggestion.memory.scope import DEFAULT_SCOPE, Scope
 from ...asked_line import Asking
 from ...calibration.draw import EVENT, label_id
 from ...errors import UsageError
 from ...model import StudyModel, model_of
-from ...pool.choice import Pool
-from ...progress import counted, tell_if_stopped, to_stderr
-from ...run import Run, check_writable
-from ...sets.items import Wanted, check_suites, items_of_suites, lines_of, question_of_items
-from ...sets.projects import Project, default_cache, named
+from ...on_suites import AskedOfSuites, begun, found, question_about
+from ...run import Question, Run
 from ...sets.suites import Items, Judged, Judging, Label
-from ...study import Plan, Results, Step, Work, conduct
+from ...study import Plan, Results, Step, Study, Work, all_of, chosen, conduct
 from ..options import CODES
 from .asking import ANSWERS, REGENERATED, SCORES, RewrittenPlace, Variants, answer, regenerate, score
-from .confirm import REWRITES, Confirming, Line
+from .confirm import REWRITES, Line, confirmed
 from .facts import Known, facts_of, is_exact, lines_at
 from .report import write_report
 
-PER_PROJECT = 40
 # What the tests say of suggestions: in the code as it is, and where it is rewritten.
 LABELS = Step("labels", "text", Label)
 REGENERATED_LABELS = Step("regenerated_labels", "text", Label)
@@ -45,69 +39,34 @@ FACTS = "facts.jsonl"
 _MAX_TEXT_S, _MAX_LINE_S = 1800.0, 3600.0
 
 
-class LineStudy:
-    """The study, as the driver sees it."""
-
-    name = "catcode"
-    steps = (ANSWERS, LABELS, REWRITES, SCORES, REGENERATED, REGENERATED_LABELS)
-    needed = ("set",)
-
-    def answers(self, run: Run) -> list[Any]:
-        """Each place's suggestion, with what its tests said. Nothing that was rewritten is among them: samples are what an editor shows."""
-        answers, said = run.records(ANSWERS).read(), _said(run, LABELS)
-        for each in answers:
-            for one in each["generations"]:
-                if one["inserted"] is not None:
-                    known = said.get(label_id(each["id"], one["task"], one["inserted"]))
-                    one["labels"]["tests_pass"] = True if one["labels"][EVENT] else known
-        return answers
-
-    def report(self, run: Run, results: Results, *, as_json: bool) -> None:
-        """The facts, a page, and a summary on stderr."""
-        facts = facts_of(results.answers, known_of(run), run.question()["of"])
-        run.write_lines(FACTS, facts)
-        write_report(run, results, facts, sum(len(run.lost(step)) for step in self.steps), as_json=as_json)
+def _answers(run: Run) -> list[Any]:
+    """Each place's suggestion, with what its tests said. Nothing that was rewritten is among them: samples are what an editor shows."""
+    answers, said = run.records(ANSWERS).read(), _said(run, LABELS)
+    for each in answers:
+        for one in each["generations"]:
+            if one["inserted"] is not None:
+                known = said.get(label_id(each["id"], one["task"], one["inserted"]))
+                one["labels"]["tests_pass"] = True if one["labels"][EVENT] else known
+    return answers
 
 
-STUDY = LineStudy()
+def _report(run: Run, results: Results, *, as_json: bool) -> None:
+    """The facts, a page, and a summary on stderr."""
+    facts = facts_of(results.answers, known_of(run), run.question()["of"])
+    run.write_lines(FACTS, facts)
+    write_report(run, results, facts, STUDY.lost(run), as_json=as_json)
+
+
+STUDY = Study("catcode", (ANSWERS, LABELS, REWRITES, SCORES, REGENERATED, REGENERATED_LABELS), ("set",), _report, answers=_answers)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What the user wants.
+class Asked(AskedOfSuites):
+    """What the user wants. of: what is rewritten, truth or suggestion."""
 
-    of: what is rewritten, truth or suggestion. projects: where none is named, all that have a suite. per_project: at most so many places of
-    each; limit: of all. The rest as of the calibration study.
-    """
+    PER_PROJECT = 40
 
-    out: Path
-    choice: ModelChoice = field(default_factory=ModelChoice)
     of: tuple[str, ...] = CODES
-    projects: Sequence[Project] = ()
-    per_project: int | None = None
-    limit: int | None = None
-    seed: int = 0
-    pool: Pool = field(default_factory=Pool)
-    cache: Path | None = None
-    python: Path | None = None
-    memory: Scope = DEFAULT_SCOPE
-    steps: Sequence[str] = ()
-    as_json: bool = False
-
-    @property
-    def archives(self) -> Path:
-        """Where the projects' distributions are."""
-        return self.cache or default_cache()
-
-    @property
-    def chosen(self) -> Sequence[Project]:
-        """Where no project is named, all that have a suite."""
-        return self.projects or named((), suite=True)
-
-    @property
-    def most(self) -> int:
-        """At most so many places of a project."""
-        return self.per_project or PER_PROJECT
 
     def model(self) -> StudyModel:
         """The model. Raises UsageError for one that can't be asked about given texts, and as `model_of`."""
@@ -116,90 +75,58 @@ class Asked:
             raise UsageError(f"{found.name} does not say how likely a given text is, which is what this study asks: name a model's file")
         return found
 
-    def check(self) -> None:
-        """Check what would otherwise fail late, or in a plan not at all. Raises UsageError and UnusableInterpreter."""
-        check_writable(self.archives, "the projects' archives are kept there: name another folder with --cache")
-        check_suites(self.python)
-
 
 def run_lines(asked: Asked) -> Run:
-    """Run, or resume, the study.
-
-    Raises UsageError, RunError, StudyError, NoIsolation, UnusableInterpreter, ModelError and OSError.
-    """
-    asked.check()
-    with tell_if_stopped(lambda: "stopped before anything was asked; what was fetched or found is kept, and the same command goes on"):
-        model = asked.model()
-        Run.check(asked.out, question_of(asked, model))
-        wanted = Wanted(asked.out, asked.chosen, asked.archives, ("line",), asked.most, asked.limit, asked.seed, asked.python)
-        items = items_of_suites(wanted, asked.pool)
-    return ask(asked, model, items)
+    """Run, or resume, the study. Raises as `on_suites.found`."""
+    return ask(asked, *found(asked, question_of))
 
 
 def ask(asked: Asked, model: StudyModel, items: Items) -> Run:
     """Run, or resume, the study about these items. Raises as `run_lines`."""
-    lines = lines_of(items)
-    run = Run.begin(asked.out, question_of(asked, model) | question_of_items(items, lines))
-    run.keep_items(lines)
-    to_stderr(f"{counted(len(items.places), 'place')} of {counted(len(items.suites), 'project')}")
+    run = begun(asked, question_of(asked, model), items)
     conduct(STUDY, run, _plan(asked, run, model, items), as_json=asked.as_json)
     return run
 
 
-def question_of(asked: Asked, model: StudyModel) -> dict[str, str | int | Sequence[str]]:
+def question_of(asked: Asked, model: StudyModel) -> Question:
     """What makes a run another one, as far as it is known before there are items."""
-    question: dict[str, str | int | Sequence[str]] = {
-        **model.question(STUDY.name),
-        "set": "lines",
-        "of": list(asked.of),
-        "seed": asked.seed,
-        "per_project": asked.most,
-        "projects": [f"{project.name} {project.version}" for project in asked.chosen],
-    }
-    if asked.limit:
-        question["limit"] = asked.limit
-    return question
+    return question_about(asked, model, STUDY.name, {"of": list(asked.of)})
 
 
 def _plan(asked: Asked, run: Run, model: StudyModel, items: Items) -> Plan:
-    projects, pool, waits = {project.name: project for project in asked.chosen}, asked.pool, bool(asked.choice.servers)
+    def asking(step: Step, what: Callable[..., dict[str, Any]], wanted: Iterable[Any]) -> Work[Any]:
+        return all_of(step, wanted, Asking(model, None, what, asked.code), asked.pool, waits=asked.waits)
 
-    def asking(step: Step, what: Callable[..., dict[str, Any]], found: Sequence[Any]) -> Work[Any]:
-        return Work(step, found, Asking(model, projects, asked.archives, None, what), pool, len(found), waits=waits)
+    def judging(step: Step, wanted: Iterable[Judged]) -> Work[Any]:
+        return all_of(step, wanted, Judging(items.contents), asked.pool, max_item_s=_MAX_TEXT_S)
 
-    def judging(step: Step, found: Sequence[Judged]) -> Work[Any]:
-        return Work(step, found, Judging(items.contents), pool, len(found), max_item_s=_MAX_TEXT_S)
+    def rewriting() -> Work[Any]:
+        start = Judging(items.contents, partial(confirmed, asked.seed))
+        return all_of(REWRITES, _passing(run, items), start, asked.pool, max_item_s=_MAX_LINE_S)
 
-    def rewrites() -> Work[Any]:
-        found = list(_passing(run, items))
-        return Work(REWRITES, found, Confirming(items.contents, asked.seed), pool, len(found), max_item_s=_MAX_LINE_S)
-
-    plan: dict[str, list[Callable[[], Work[Any]]]] = {
+    plan: dict[str, Plan] = {
         "answers": [lambda: asking(ANSWERS, answer, items.places)],
-        "rewrite": [lambda: judging(LABELS, list(_suggested(run, items))), rewrites],
-        "score": [lambda: asking(SCORES, score, list(_rewritten(run, items)))],
-        "regenerate": [lambda: asking(REGENERATED, regenerate, list(_places(run, items)))],
-        "label": [lambda: judging(REGENERATED_LABELS, list(_regenerated(run, items)))],
+        "rewrite": [lambda: judging(LABELS, _suggested(run, items)), rewriting],
+        "score": [lambda: asking(SCORES, score, _rewritten(run, items))],
+        "regenerate": [lambda: asking(REGENERATED, regenerate, _places(run, items))],
+        "label": [lambda: judging(REGENERATED_LABELS, _regenerated(run, items))],
     }
-    return [work for name, works in plan.items() if not asked.steps or name in asked.steps for work in works]
+    return chosen(plan, asked.steps)
 
 
 def _suggested(run: Run, items: Items) -> Iterator[Judged]:
     """Each suggestion that is not the project's own line."""
-    places = {place.id: place for place in items.places}
+    places = items.by_id
     for each in run.records(ANSWERS).read():
         place, (one,) = places[each["id"]], each["generations"]
-        gap = dict(place.gaps)["line"]
         if one["inserted"] is not None and not one["labels"][EVENT]:
-            text = place.text[: gap.start] + one["inserted"] + place.text[gap.end :]
-            assert place.judged, "places of suites are judged"
             name = label_id(place.id, "line", one["inserted"])
-            yield Judged(name, items.suites[place.project], place.path.partition("/")[2], text, place.judged)
+            yield items.judged(name, place, place.with_text(place.gap("line"), one["inserted"]))
 
 
 def _passing(run: Run, items: Items) -> Iterator[Line]:
     """The lines that pass their tests."""
-    places, said = {place.id: place for place in items.places}, _said(run, LABELS)
+    places, said = items.by_id, _said(run, LABELS)
     for each in run.records(ANSWERS).read():
         place, (one,) = places[each["id"]], each["generations"]
         for text in lines_at(each, run.question()["of"]).values():
@@ -233,8 +160,7 @@ def _regenerated(run: Run, items: Items) -> Iterator[Judged]:
         if found and found["inserted"] is not None and not found["equal"]:
             text = each.view.with_line(found["inserted"]).text
             region = changed_lines(place.text, text)
-            suite = items.suites[place.project]
-            yield Judged(f"{place.id}:rewritten", suite, place.path.partition("/")[2], text, (region.start, region.stop - 1))
+            yield Judged(f"{place.id}:rewritten", items.suites[place.project], place.file, text, (region.start, region.stop - 1))
 
 
 def _said(run: Run, step: Step) -> dict[str, bool | None]:

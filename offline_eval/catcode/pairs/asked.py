@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,8 +9,6 @@ from pathlib import Path
 
 from ....inference.asking.asker import Form
 from ....inference.opening import ModelChoice
-from ...asked_model import asked_model
-from ...calibration.recorded.source import AnswerFile, read
 from ...errors import UsageError
 from ...pool.choice import Pool
 from ...recorded.formats import is_recorded, recorded
@@ -131,26 +128,3 @@ def _drawn_names(names: Sequence[tuple[str, str]], limit: int | None, seed: int)
         of_it = list(dict.fromkeys(name for name in names if name[0] == first))
         kept |= set(of_it if limit is None or limit >= len(of_it) else random.Random(f"{seed}:limit:{first}").sample(of_it, limit))
     return kept
-
-
-@dataclass(frozen=True, slots=True)
-class Evaluator:
-    """Who answers. id, name: of the model, or of the files of answers; "none" where nobody is asked. files: of recorded answers."""
-
-    id: str
-    name: str
-    form: Form
-    files: Sequence[AnswerFile] = ()
-
-
-def evaluator_of(asked: Asked) -> Evaluator:
-    """Open the model, or the files, to see what they are. Raises RecordedError, and what `asked_model` raises."""
-    if not asked.asks:
-        return Evaluator("none", "none", "text")
-    if asked.recorded:
-        files = read(asked.recorded)
-        digest = hashlib.sha256("".join(file.sha256 for file in files).encode()).hexdigest()[:16]
-        names = ", ".join(dict.fromkeys(file.answers.model or file.answers.name for file in files))
-        return Evaluator(digest, names, "text", files)
-    model = asked_model(asked.choice, asked.form)
-    return Evaluator(model.id, model.name, model.form)

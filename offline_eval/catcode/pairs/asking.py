@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cache, partial
-from importlib.resources import as_file, files
+from functools import partial
 from typing import Any
 
 from ....inference.asking.asker import Asker
-from ....inference.asking.prompts import PromptFile, load_prompt
-from ...asked_model import AskedModel, Asking
+from ...asked_model import AskedModel, Asking, prompt_beside
 from ...counterfeit.problems.asking import Answered, Manner, Question, from_files, record_of
 from ...errors import UsageError
+from ...evaluator import Evaluator
 from ...study import Step, Work
-from .asked import Asked, Evaluator
+from .asked import Asked
 from .pair import GLOBAL, CodePair, Kind
 
 PROMPTS = ("local", "global")
+prompt = partial(prompt_beside, __file__)
 # The paper's programming interface had a temperature of 0 for local pairs; several answers need one above.
 T_ANSWER = 0.2
 MAX_TOKENS = 32
@@ -70,13 +69,6 @@ def asking(asked: Asked, evaluator: Evaluator, questions: Sequence[PairQuestion]
     model = AskedModel(asked.choice, evaluator.id, evaluator.name, evaluator.form)
     start = Asking(model, partial(answered, asked.votes, asked.seed))
     return Work(ANSWERS, questions, start, asked.pool, wanted=len(questions), waits=bool(asked.choice.servers))
-
-
-@cache
-def prompt(name: str) -> PromptFile:
-    """A prompt of this study."""
-    with ExitStack() as stack:
-        return load_prompt(stack.enter_context(as_file(files(__package__) / "prompts" / f"{name}.txt")))
 
 
 def prompts_fingerprint() -> str:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ....calibration.report.cells import Cell, CellTable, Row, text_of
-from ....calibration.report.study_report import Section, StudyContent, write_study_report
+from ....calibration.report.study_report import Section, StudyContent
 from ...asked_model import names_in_forms
 from ...counterfeit.shares import mean_cell
 from ...errors import StudyError
-from ...progress import counted, to_stderr
+from ...progress import counted
 from ...run import Run
+from ...study_page import again_of, write_comparison
 from .judgements import KEYS, Judgement, by_way, recall, two_classes
 from .pair import GLOBAL, KINDS
 from .tables import CLASSES
@@ -40,16 +40,7 @@ def compare(runs: Sequence[Run], judged: Sequence[Sequence[Judgement]], out: Pat
     asked = [Asked(name, said) for name, said in zip(told, judged, strict=True)]
     if silent := next((run.folder for run, each in zip(runs, asked, strict=True) if not each.judgements), None):
         raise StudyError(f"{silent} has no answer about a pair: run its step answers first")
-    content = content_of(asked, f"assay eval report {' '.join(str(run.folder) for run in runs)}")
-    for sentence in content.summary:
-        to_stderr(sentence)
-    written = [str(path) for path in write_study_report(out, content)]
-    if as_json:
-        figures = [{"id": cell.id, "value": cell.value, "low": cell.low, "high": cell.high} for t in content.tables() for cell in t.cells()]
-        print(json.dumps({"runs": [str(run.folder) for run in runs], "report": written, "figures": figures}))
-    else:
-        for path in written:
-            print(path)
+    write_comparison(out, content_of(asked, again_of(runs)), [run.folder for run in runs], as_json=as_json)
 
 
 def content_of(asked: Sequence[Asked], command: str) -> StudyContent:

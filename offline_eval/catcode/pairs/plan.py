@@ -6,9 +6,10 @@ from collections import Counter
 from typing import Any
 
 from ....analysis.sandbox.isolation.best_level import best_level
-from ...calibration.plan import example_of, tell, written
+from ...evaluator import NOBODY, evaluator_of
+from ...plan import example_of, tell, written
 from ...progress import counted
-from .asked import Asked, Sources, evaluator_of, sources_of
+from .asked import Asked, Sources, sources_of
 from .asking import manner, prompt, questions_of
 from .building import MAX_OF_KIND, MAX_RULES, MAX_RUN, MAX_SITES
 from .pair import GLOBAL, KINDS
@@ -31,7 +32,7 @@ def tell_plan(asked: Asked) -> None:
     """Say what a run would do. Raises what `run_pairs` raises before it begins, but for a model that can't be opened."""
     sources = sources_of(asked)
     if asked.recorded:
-        evaluator_of(asked)
+        evaluator_of(asked.choice, asked.form, asked.recorded) if asked.asks else NOBODY
     questions, characters = _questions(asked, sources)
     how = manner(asked.votes)
     answers = questions * how.answers

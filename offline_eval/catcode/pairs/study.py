@@ -17,14 +17,16 @@ from ....analysis.sandbox.isolation.best_level import best_level
 from ....analysis.sandbox.judging.java import MissingJava, find_jdk
 from ....calibration.report.study_report import StudyContent
 from ...asked_model import how_asked
+from ...calibration.recorded.source import recorded_in
 from ...calibration.recorded.source import sources_of as answer_sources
-from ...counterfeit.problems.pages import cells_of, facts_of, write_page
 from ...counterfeit.problems.questions import lost_in
 from ...errors import StudyError, UsageError
+from ...evaluator import NOBODY, Evaluator, evaluator_of
 from ...progress import counted, duration, to_stderr
 from ...run import SCHEMA, TIMINGS, Run
-from ...study import Results, Work, conduct
-from .asked import Asked, Evaluator, Sources, evaluator_of, sources_of
+from ...study import Results, Study, Work, conduct
+from ...study_page import again, cells_of, facts_of, write_page
+from .asked import Asked, Sources, sources_of
 from .asking import ANSWERS, asking, prompts_fingerprint, questions_of
 from .building import MADE, builder
 from .claims import claims
@@ -52,35 +54,24 @@ class SourceItem:
     sha256: str
 
 
-class PairsStudy:
-    """The study, as the driver sees it."""
-
-    name = NAME
-    compared = (NAME,)
-    steps = (MADE, ANSWERS)
-    needed = ("set", "items", "form", "made")
-
-    def answers(self, run: Run) -> list[Any]:  # noqa: ARG002
-        """None: an answer about two programs is no suggestion of an editor, so there is no sample."""
-        return []
-
-    def report(self, run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG002
-        """A page, its summary on stderr, and the file of pairs. Raises StudyError where no pair came out."""
-        write_page(run, _content(run), as_json=as_json)
-
-    def compare(self, runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
-        """A page on runs of several models. Raises StudyError where they have no question in common."""
-        compare(runs, [_judged(run) for run in runs], out, as_json=as_json)
+def _report(run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG001
+    """A page, its summary on stderr, and the file of pairs. Raises StudyError where no pair came out."""
+    write_page(run.folder, _content(run), as_json=as_json)
 
 
-STUDY = PairsStudy()
+def _compare(runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
+    """A page on runs of several models. Raises StudyError where they have no question in common."""
+    compare(runs, [_judged(run) for run in runs], out, as_json=as_json)
+
+
+STUDY = Study(NAME, (MADE, ANSWERS), ("set", "items", "form", "made"), _report, compare=_compare, compared=(NAME,))
 
 
 def run_pairs(asked: Asked) -> Run:
     """Run, or resume, the study. Raises UsageError, RunError, StudyError, NoIsolation, ModelError and OSError."""
     sources = sources_of(asked)
     _check_tools({item.language for item in sources.items})
-    evaluator = evaluator_of(asked)
+    evaluator = evaluator_of(asked.choice, asked.form, asked.recorded) if asked.asks else NOBODY
     _check_answered(evaluator, sources.pairs)
     lines = _lines(sources)
     run = Run.begin(asked.out, question_of(asked, sources, evaluator, lines))
@@ -130,15 +121,7 @@ def question_of(asked: Asked, sources: Sources, evaluator: Evaluator, lines: Seq
     }
     if asked.asks and not evaluator.files:
         question |= {"votes": asked.votes}
-    if evaluator.files:
-        answers = [file.answers for file in evaluator.files]
-        question |= {
-            "recorded": [each.name for each in answers],
-            "recorded_sha256": [file.sha256 for file in evaluator.files],
-            "models": [each.model for each in answers],
-            "sources": [each.source for each in answers],
-            "licences": [each.licence for each in answers],
-        }
+    question |= recorded_in(evaluator.files)
     if asked.kinds != KINDS:
         question |= {"kinds": list(asked.kinds)}
     return question | ({"limit": asked.limit} if asked.limit else {})
@@ -210,7 +193,7 @@ def _content(run: Run) -> StudyContent:
         claims=claims(cells) if asked else (),
         left_out=(*left_out, *lost_in(run, STUDY.steps), *_without_p(run)),
         sources=answer_sources(question) if "recorded" in question else (),
-        command=f"assay eval report {run.folder.resolve().name}",
+        command=again(run),
     )
 
 

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from ....analysis.python.lines import Gap
 from ....calibration.samples import Event
 from ....inference.completion.sampling import Sampling
 from ....inference.completion.task import Task
-from ....inference.model import Model
-from ....inference.opening import ModelChoice
 from ...answers import AnsweredItem, Generated
-from ...memory import StudyMemory
-from ...model import StudyModel, begin_anew
-from ...servers import OnServers
+from ...asked_line import OpenModel
 from ...sets.lines import Place
-from ...sets.projects import Project, own_code, path_in_project
 from ...study import Step
 from ...suggested import FileWithGap, Suggested
 
@@ -70,66 +63,26 @@ def seed_of(seed: int, gap: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """Makes the worker's function; travels to the worker.
+    """How texts are drawn at each gap. draws: how many."""
 
-    projects: by name, and archives, where their distributions are: for their memories. draws: how many texts at each gap.
-    """
-
-    model: StudyModel
-    projects: Mapping[str, Project]
-    archives: Path
     draws: int
     temperature: float
     seed: int
 
-    def __call__(self) -> Callable[[Place], dict[str, Any]]:
-        """The function, with the model open. Raises Changed, and what `ModelChoice.open` raises."""
-        return OnServers(self.model.choice, self.at)()
 
-    def at(self, choice: ModelChoice) -> Drawer:
-        """The function, with the model of a choice. Raises as above."""
-        model = replace(self.model, choice=choice).open_in_worker()
-        memory = StudyMemory(model, self.model.memory, lambda name: own_code(self.projects[name], self.archives))
-        return Drawer(self, model, memory)
+def draw(asked: OpenModel[Drawing], place: Place) -> dict[str, Any]:
+    """The answer of one place. Raises what `Model.generate` raises."""
+    return {**place.about, "generations": [one for task, gap in place.gaps for one in _at(asked, place, task, gap)]}
 
 
-@dataclass(frozen=True, slots=True)
-class Drawer:
-    """Draws at places; holds a model."""
-
-    asked: Drawing
-    model: Model
-    memory: StudyMemory
-
-    def __call__(self, place: Place) -> dict[str, Any]:
-        """The answer of one place. Raises what `Model.generate` raises."""
-        begun = time.perf_counter()
-        begin_anew(self.model)
-        self.memory.forget()
-        made = [one for task, gap in place.gaps for one in self._at(place, task, gap)]
-        return {
-            "id": place.id,
-            "project": place.project,
-            "file": place.path,
-            "function": place.function,
-            "line": place.line,
-            "generations": made,
-            "timings": {"total_ms": (time.perf_counter() - begun) * 1e3},
-        }
-
-    def close(self) -> None:
-        """Put the model away."""
-        self.model.close()
-
-    def _at(self, place: Place, task: Task, gap: Gap) -> Iterator[dict[str, Any]]:
-        shown, name = FileWithGap(place.text, gap, task, self.asked.model.settings), gap_id(place.id, task)
-        memory = self.memory.at(shown, place.project, path_in_project(place.path))
-        (first,) = shown.suggestions(self.model, 1, memory)
-        yield _record(name, place, shown, first)
-        stream = stream_of(self.asked.temperature)
-        how = Sampling(self.asked.temperature, seed=seed_of(self.asked.seed, name))
-        for number, one in enumerate(shown.draws(self.model, self.asked.draws, how, memory), 1):
-            yield _record(f"{name}:{stream}:{number}", place, shown, one) | {"stream": stream}
+def _at(asked: OpenModel[Drawing], place: Place, task: Task, gap: Gap) -> Iterator[dict[str, Any]]:
+    shown, name, how = FileWithGap(place.text, gap, task, asked.settings), gap_id(place.id, task), asked.wanted
+    memory = asked.memory_at(shown, place)
+    (first,) = shown.suggestions(asked.model, 1, memory)
+    yield _record(name, place, shown, first)
+    stream, sampling = stream_of(how.temperature), Sampling(how.temperature, seed=seed_of(how.seed, name))
+    for number, one in enumerate(shown.draws(asked.model, how.draws, sampling, memory), 1):
+        yield _record(f"{name}:{stream}:{number}", place, shown, one) | {"stream": stream}
 
 
 def code_of(place: Place, gap: Gap) -> Gap:

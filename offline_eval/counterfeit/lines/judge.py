@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, TypedDict
 
 from ....calibration.measures.reflective import Question, reflect
-from ....inference.model import Generation, Model, StopReason, Timings
-from ....inference.opening import ModelChoice
-from ...model import StudyModel, begin_anew
+from ....inference.model import Generation, StopReason, Timings
+from ...asked_line import OpenModel
 from ...run import Run
-from ...servers import OnServers
 from ...sets.lines import Place
 from ...sets.suites import Items
 from ...study import Step
@@ -58,54 +55,20 @@ class Drawn:
 
 def drawn_at(run: Run, items: Items) -> Iterator[Drawn]:
     """The places with what was drawn there and would be shown."""
-    places = {place.id: place for place in items.places}
+    places = items.by_id
     for answer in run.records(DRAWS).read():
         shown = dict.fromkeys((one["task"], one["text"]) for one in answer["generations"] if one["inserted"] is not None)
         if shown:
             yield Drawn(places[answer["id"]], tuple(shown))
 
 
-@dataclass(frozen=True, slots=True)
-class Asking:
-    """Makes the worker's function; travels to the worker."""
-
-    model: StudyModel
-
-    def __call__(self) -> Callable[[Drawn], dict[str, Any]]:
-        """The function, with the model open. Raises Changed, and what `ModelChoice.open` raises."""
-        return OnServers(self.model.choice, self.at)()
-
-    def at(self, choice: ModelChoice) -> Asker:
-        """The function, with the model of a choice. Raises as above."""
-        model = replace(self.model, choice=choice).open_in_worker()
-        return Asker(self.model, model, self.model.questions[MEASURE])
-
-
-@dataclass(frozen=True, slots=True)
-class Asker:
-    """Asks about texts; holds a model."""
-
-    study: StudyModel
-    model: Model
-    question: Question
-
-    def __call__(self, drawn: Drawn) -> dict[str, Any]:
-        """What it says at one place. Raises what `Model.next_token_logprobs` raises."""
-        begun = time.perf_counter()
-        begin_anew(self.model)
-        gaps = dict(drawn.place.gaps)
-        said: list[Said] = []
-        for task, text in drawn.texts:
-            prompt = FileWithGap(drawn.place.text, gaps[task], task, self.study.settings).prompt(self.model)  # type: ignore[index,arg-type]
-            found = reflect(self.model, prompt, _of(text), dict.fromkeys(MEASURES, self.question))
-            said.append({"task": task, "text": text, "measures": found.measures, "asked": found.asked})
-        return {"id": drawn.id, "said": said, "timings": {"model_ms": (time.perf_counter() - begun) * 1e3}}
-
-    def close(self) -> None:
-        """Put the model away."""
-        self.model.close()
-
-
-def _of(text: str) -> Generation:
-    """A generation with this text: the question is about nothing else of it."""
-    return Generation(text, (), StopReason.LINE, Timings(0.0, 0.0, 0, 0))
+def judge(asked: OpenModel[Question], drawn: Drawn) -> dict[str, Any]:
+    """What the model says at one place. Raises what `Model.next_token_logprobs` raises."""
+    said: list[Said] = []
+    for task, text in drawn.texts:
+        prompt = FileWithGap(drawn.place.text, drawn.place.gap(task), task, asked.settings).prompt(asked.model)  # type: ignore[arg-type]
+        # The question is about nothing but the text.
+        made = Generation(text, (), StopReason.LINE, Timings(0.0, 0.0, 0, 0))
+        found = reflect(asked.model, prompt, made, dict.fromkeys(MEASURES, asked.wanted))
+        said.append({"task": task, "text": text, "measures": found.measures, "asked": found.asked})
+    return {"said": said}

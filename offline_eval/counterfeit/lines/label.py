@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from typing import Any, TypedDict
 
 from ....analysis.oracle.oracle import MAX_PROFILED, Oracle
 from ....analysis.oracle.profile import Profile
-from ....analysis.python.lines import Gap
 from ...run import Run
-from ...sets.lines import Place
 from ...sets.suites import Items, Judge, Judged, Unjudged
 from ...study import Step
 from ..classes import Outcomes
@@ -59,54 +55,20 @@ def outcomes_of(label: Mapping[str, Any] | None) -> Outcomes:
     return Outcomes(label["tests_pass"], label["error"], label["kept"], label["known"]) if label else Outcomes(None)
 
 
-def judged_text(name: str, items: Items, place: Place, text: str) -> Judged:
-    """A file's text as the tests of its project judge it."""
-    assert place.judged, "places of suites are judged"
-    return Judged(name, items.suites[place.project], place.path.partition("/")[2], text, place.judged)
-
-
 def drawn_texts(run: Run, items: Items) -> Iterator[Judged]:
     """Each distinct text that was drawn at a place, unless it is what stood there."""
-    places: dict[str, Place] = {place.id: place for place in items.places}
-    known = set[str]()
+    places, known = items.by_id, set[str]()
     for answer in run.records(DRAWS).read():
         place = places[answer["id"]]
-        gaps = dict[str, Gap](place.gaps)
         for one in answer["generations"]:
             if one["text_id"] is not None and not one["labels"][EVENT] and one["text_id"] not in known:
                 known.add(one["text_id"])
-                gap = gaps[one["task"]]
-                yield judged_text(one["text_id"], items, place, place.text[: gap.start] + one["inserted"] + place.text[gap.end :])
+                yield items.judged(one["text_id"], place, place.with_text(place.gap(one["task"]), one["inserted"]))
 
 
-@dataclass(frozen=True, slots=True)
-class Profiling:
-    """Makes the worker's function that has texts judged by all tests that touch them. contents, seed: as `Judging`'s, and the profile's."""
-
-    contents: Mapping[str, str]
-    seed: int
-
-    def __call__(self) -> Callable[[Judged], dict[str, Any]]:
-        """The function."""
-        return Profiler(Judge(self.contents), self.seed)
-
-
-@dataclass(frozen=True, slots=True)
-class Profiler:
-    """Profiles texts; holds the oracle of the project that was asked about last."""
-
-    judge: Judge
-    seed: int
-
-    def __call__(self, judged: Judged) -> dict[str, Any]:
-        """The label of a text. Raises Unjudged where the machine failed, and Changed where the project is another than it was."""
-        begun = time.perf_counter()
-        label = label_of(self.judge.oracle(judged.suite), judged, self.seed)
-        return {**label, "timings": {"tests_ms": (time.perf_counter() - begun) * 1e3}}
-
-    def close(self) -> None:
-        """Put the oracle away."""
-        self.judge.close()
+def profiled(seed: int, judge: Judge, judged: Judged) -> dict[str, Any]:
+    """The label of a text. Raises Unjudged where the machine failed, and Changed where the project is another than it was."""
+    return dict(label_of(judge.oracle(judged.suite), judged, seed))
 
 
 def label_of(oracle: Oracle, judged: Judged, seed: int, most: int = MAX_PROFILED) -> Label:

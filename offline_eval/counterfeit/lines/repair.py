@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import random
-import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, TypedDict
 
-from ....analysis.python.lines import Gap
-from ....inference.model import Model
-from ....inference.opening import ModelChoice
 from ....suggestion.repair.sources.fix_task import mended_lines
-from ...model import StudyModel, begin_anew
+from ...asked_line import OpenModel
 from ...run import Run
-from ...servers import OnServers
 from ...sets.lines import Place
 from ...sets.suites import Items, Judged
 from ...sets.suites import Label as Verdict
@@ -22,7 +17,7 @@ from ...study import Step
 from ...suggested import FileWithGap
 from ..classes import class_of
 from .draw import DRAWS, EVENT, code_of, gap_id, seed_of, text_id
-from .label import LABELS, judged_text, outcomes_of
+from .label import LABELS, outcomes_of
 
 # Of each gap so many counterfeits are repaired, as in the paper; each once greedily and so many times at the temperature.
 MAX_REPAIRED = 5
@@ -71,7 +66,7 @@ class Counterfeits:
 
 def counterfeits(run: Run, items: Items, seed: int) -> Iterator[Counterfeits]:
     """The places with counterfeits, and of each gap at most `MAX_REPAIRED`, drawn by the seed."""
-    places = {place.id: place for place in items.places}
+    places = items.by_id
     labels = {label["id"]: label for label in run.records(LABELS).read()}
     for answer in run.records(DRAWS).read():
         place, found = places[answer["id"]], dict[str, dict[str, None]]()
@@ -92,53 +87,31 @@ def _chosen(texts: list[str], seed: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Mending:
-    """Makes the worker's function; travels to the worker."""
+    """How repairs are drawn."""
 
-    model: StudyModel
     temperature: float
     seed: int
 
-    def __call__(self) -> Callable[[Counterfeits], dict[str, Any]]:
-        """The function, with the model open. Raises Changed, and what `ModelChoice.open` raises."""
-        return OnServers(self.model.choice, self.at)()
 
-    def at(self, choice: ModelChoice) -> Mender:
-        """The function, with the model of a choice. Raises as above."""
-        return Mender(self, replace(self.model, choice=choice).open_in_worker())
+def mend(asked: OpenModel[Mending], found: Counterfeits) -> dict[str, Any]:
+    """The repairs at one place. Raises what `Model.generate` raises."""
+    return {"repairs": [_repair(asked, found.place, task, text) for task, text in found.texts]}
 
 
-@dataclass(frozen=True, slots=True)
-class Mender:
-    """Repairs counterfeits; holds a model."""
-
-    asked: Mending
-    model: Model
-
-    def __call__(self, found: Counterfeits) -> dict[str, Any]:
-        """The repairs at one place. Raises what `Model.generate` raises."""
-        begun = time.perf_counter()
-        begin_anew(self.model)
-        repairs = [self._repair(found.place, task, text) for task, text in found.texts]
-        return {"id": found.id, "repairs": repairs, "timings": {"model_ms": (time.perf_counter() - begun) * 1e3}}
-
-    def close(self) -> None:
-        """Put the model away."""
-        self.model.close()
-
-    def _repair(self, place: Place, task: str, text: str) -> Repair:
-        gap, settings = dict[str, Gap](place.gaps)[task], self.asked.model.settings
-        code = code_of(place, gap)
-        shown = FileWithGap(place.text, code, "line", settings)
-        lines = mended_lines(
-            self.model,
-            shown.cursor,
-            place.text[code.start : gap.start] + text,
-            settings,
-            draws=DRAWS_EACH,
-            temperature=self.asked.temperature,
-            seed=seed_of(self.asked.seed, f"{place.id}:{task}:{text}"),
-        )
-        return {"task": task, "text": text, "lines": [None if line is None else _repaired(place, shown, line) for line in lines]}
+def _repair(asked: OpenModel[Mending], place: Place, task: str, text: str) -> Repair:
+    gap = place.gap(task)
+    code = code_of(place, gap)
+    shown = FileWithGap(place.text, code, "line", asked.settings)
+    lines = mended_lines(
+        asked.model,
+        shown.cursor,
+        place.text[code.start : gap.start] + text,
+        asked.settings,
+        draws=DRAWS_EACH,
+        temperature=asked.wanted.temperature,
+        seed=seed_of(asked.wanted.seed, f"{place.id}:{task}:{text}"),
+    )
+    return {"task": task, "text": text, "lines": [None if line is None else _repaired(place, shown, line) for line in lines]}
 
 
 def _repaired(place: Place, shown: FileWithGap, line: str) -> RepairedLine:
@@ -147,17 +120,16 @@ def _repaired(place: Place, shown: FileWithGap, line: str) -> RepairedLine:
 
 def repaired_texts(run: Run, items: Items) -> Iterator[Judged]:
     """Each distinct repaired text that no label tells of yet, unless it is what stood there."""
-    places = {place.id: place for place in items.places}
+    places = items.by_id
     known = {label["id"] for label in run.records(LABELS).read()}
     for record in run.records(REPAIRS).read():
         place = places[record["id"]]
-        gaps = dict[str, Gap](place.gaps)
         for repair in record["repairs"]:
-            code = code_of(place, gaps[repair["task"]])
+            code = code_of(place, place.gap(repair["task"]))
             for line in repair["lines"]:
                 if line is not None and not line["exact"] and line["text_id"] not in known:
                     known.add(line["text_id"])
-                    yield judged_text(line["text_id"], items, place, place.text[: code.start] + line["line"] + place.text[code.end :])
+                    yield items.judged(line["text_id"], place, place.with_text(code, line["line"]))
 
 
 def passing(repair: Repair, passes: Mapping[str, bool | None]) -> float | None:

@@ -21,12 +21,12 @@ from ....calibration.validation.inputs import Inputs
 from ...progress import counted
 from ...run import Run
 from ...study import Results
-from ...study_page import write_page
+from ...study_page import again, cells_of, facts_of, lost_items, the_paper, write_page
 from ...validated import figures_of_task
 from ..paper import paper
 from ..pictures import bars, scatter, stacked
 from .examples import Badge, examples_of
-from .facts import facts_of
+from .facts import facts_of as facts_of_answer
 from .judge import JUDGEMENTS
 from .judges import AS_THE_PAPER, Verdicts, all_verdicts, judging_table, pass_rate_table, strata_table
 from .label import LABELS
@@ -47,7 +47,7 @@ def write_report(run: Run, results: Results, lost: int, *, as_json: bool) -> Non
 
     Raises StudyError and SampleError.
     """
-    write_page(run.folder, lambda: content_of(run, results, lost), samples=results.paths, as_json=as_json)
+    write_page(run.folder, content_of(run, results, lost), samples=results.paths, as_json=as_json)
 
 
 def content_of(run: Run, results: Results, lost: int) -> StudyContent:
@@ -58,17 +58,22 @@ def content_of(run: Run, results: Results, lost: int) -> StudyContent:
     as_the_paper = next((each for each in verdicts if each.judge.key == AS_THE_PAPER), verdicts[0] if verdicts else None)
     registry = load_registry()
     sections = _sections(texts, gaps, verdicts, as_the_paper, _badge(registry, question))
-    cells = {cell.id: cell for section in sections for part in section.parts if hasattr(part, "cells") for cell in part.cells()}
+    cells = cells_of(sections)
     claims = tuple(_claims(cells))
     return StudyContent(
         title=f"Counterfeits among lines: {question['model_name']}",
         summary=_summary(texts, gaps, cells, question),
-        facts=tuple(_facts(question)),
+        facts=(
+            f"model {question['model_name']}, fingerprint {question['model']}",
+            f"prompt fingerprint {question['prompt']}; of draws at temperature {question['temperature']}: {question['prompt_sampled']}",
+            *facts_of(question, "memory", "tasks", "projects", "per_project", "limit", "draws", "seed"),
+            the_paper(paper()),
+        ),
         sections=sections,
         claims=claims,
         figures=tuple(_figures(registry, question, results)),
         left_out=(*_not_done(run, question), *_left_out(results.answers, texts, question, lost)),
-        command=f"assay eval report {run.folder.resolve().name}",
+        command=again(run),
     )
 
 
@@ -122,7 +127,7 @@ def _badge(registry: Registry, question: Mapping[str, Any]) -> Badge:
 
 
 def _figures(registry: Registry, question: Mapping[str, Any], results: Results) -> Iterator[Figure]:
-    facts = {fact["id"]: msgspec.convert(fact, Fact) for answer in results.answers for fact in facts_of(answer)}
+    facts = {fact["id"]: msgspec.convert(fact, Fact) for answer in results.answers for fact in facts_of_answer(answer)}
     for task in question["tasks"]:
         drawn: Sequence[Sample] = results.samples.get(f"{task}-{STREAM}", ())
         inputs = Inputs(results.samples.get(task, ()), {STREAM: drawn}, facts)
@@ -170,15 +175,6 @@ def _judged_and_repaired(cells: Mapping[str, Cell]) -> Iterator[str]:
             yield f"Repair of {place.split('/')[1]} against drawing again: {text_of(cell)}."
 
 
-def _facts(question: Mapping[str, Any]) -> Iterator[str]:
-    yield f"model {question['model_name']}, fingerprint {question['model']}"
-    yield f"prompt fingerprint {question['prompt']}; of draws at temperature {question['temperature']}: {question['prompt_sampled']}"
-    for name in ("memory", "tasks", "projects", "per_project", "limit", "draws", "seed"):
-        if (value := question.get(name)) is not None:
-            yield f"{name.replace('_', ' ')}: {', '.join(value) if isinstance(value, list) else value}"
-    yield f"the paper: {paper()['title']}, {paper()['source']}"
-
-
 def _claims(cells: Mapping[str, Cell]) -> Iterator[PaperClaim]:
     """The paper's claims a to h, by explicit rules. A claim that needs what a model of lines can't do has no cell."""
     differences = {place.split("/")[1]: place for place in cells if place.startswith("R/") and place.endswith("/difference")}
@@ -216,8 +212,7 @@ def _not_done(run: Run, question: Mapping[str, Any]) -> Iterator[str]:
 
 def _left_out(answers: Sequence[Any], texts: Sequence[Text], question: Mapping[str, Any], lost: int) -> Iterator[str]:
     hidden = hidden_of(answers)
-    if lost:
-        yield f"{counted(lost, 'item')} without a record: the model or the machine failed there, and the same command asks again."
+    yield from lost_items(lost)
     if hidden.blank:
         yield f"{counted(hidden.blank, 'generation')} without text; among draws they count as failed."
     if hidden.other:

@@ -13,81 +13,55 @@ Executing code is left out: a model of lines can't be asked for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from ....inference.completion.sampling import Sampling
 from ....inference.completion.task import Task
-from ....inference.opening import ModelChoice
-from ....suggestion.memory.scope import DEFAULT_SCOPE, Scope
+from ...asked_line import Asking
 from ...errors import UsageError
 from ...model import StudyModel, model_of
-from ...pool.choice import Pool
-from ...progress import counted, tell_if_stopped, to_stderr
-from ...run import Run
-from ...sets.items import Wanted, items_of_suites, lines_of, question_of_items
-from ...sets.projects import Project, default_cache, named
+from ...on_suites import AskedOfSuites, begun, found, question_about
+from ...progress import to_stderr
+from ...run import Question, Run
 from ...sets.suites import Items, Judging
-from ...study import Plan, Results, Work, conduct
-from .draw import DRAWS, TASKS, Drawing
+from ...study import Plan, Results, Study, all_of, chosen, conduct
+from .draw import DRAWS, TASKS, Drawing, draw
 from .facts import labelled, write_facts
-from .judge import JUDGEMENTS, MEASURE, Asking, drawn_at
-from .label import LABELS, MAX_TEXT_S, Profiling, drawn_texts
-from .repair import REPAIR_LABELS, REPAIRS, Mending, counterfeits, repaired_texts
+from .judge import JUDGEMENTS, MEASURE, drawn_at, judge
+from .label import LABELS, MAX_TEXT_S, drawn_texts, profiled
+from .repair import REPAIR_LABELS, REPAIRS, Mending, counterfeits, mend, repaired_texts
 from .report import write_report
 
 
-class CounterfeitStudy:
-    """The study, as the driver sees it."""
-
-    name = "counterfeit"
-    steps = (DRAWS, LABELS, JUDGEMENTS, REPAIRS, REPAIR_LABELS)
-    needed = ("items", "prompt_sampled")
-
-    def answers(self, run: Run) -> list[Any]:
-        """Each place's generations, with what the tests and the model said of them."""
-        return labelled(run)
-
-    def report(self, run: Run, results: Results, *, as_json: bool) -> None:
-        """facts.jsonl, a page, and a summary on stderr."""
-        write_facts(run, results.answers)
-        write_report(run, results, sum(len(run.lost(step)) for step in self.steps), as_json=as_json)
+def _answers(run: Run) -> list[Any]:
+    """Each place's generations, with what the tests and the model said of them."""
+    return labelled(run)
 
 
-STUDY = CounterfeitStudy()
+def _report(run: Run, results: Results, *, as_json: bool) -> None:
+    """facts.jsonl, a page, and a summary on stderr."""
+    write_facts(run, results.answers)
+    write_report(run, results, STUDY.lost(run), as_json=as_json)
+
+
+STUDY = Study("counterfeit", (DRAWS, LABELS, JUDGEMENTS, REPAIRS, REPAIR_LABELS), ("items", "prompt_sampled"), _report, answers=_answers)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What the user wants. draws: texts at each gap, at the temperature. The rest as of the calibration study."""
+class Asked(AskedOfSuites):
+    """What the user wants. draws: texts at each gap, at the temperature."""
 
-    out: Path
-    choice: ModelChoice = field(default_factory=ModelChoice)
-    projects: Sequence[Project] = ()
-    per_project: int = 60
-    limit: int | None = None
     tasks: Sequence[Task] = TASKS
     draws: int = 10
     temperature: float = 0.6
-    seed: int = 0
-    pool: Pool = field(default_factory=Pool)
-    cache: Path | None = None
-    python: Path | None = None
-    memory: Scope = DEFAULT_SCOPE
-    steps: Sequence[str] = ()
-    as_json: bool = False
 
     @property
-    def archives(self) -> Path:
-        """Where the projects' distributions are."""
-        return self.cache or default_cache()
-
-    @property
-    def chosen(self) -> Sequence[Project]:
-        """Where no project is named, all that have a suite."""
-        return self.projects or named((), suite=True)
+    def asked_tasks(self) -> Sequence[Task]:
+        """What is asked at each place."""
+        return self.tasks
 
     def model(self) -> StudyModel:
         """The model. Raises UsageError for one that a step which is named can't be done with, and as `model_of`."""
@@ -100,26 +74,13 @@ class Asked:
 
 
 def run_lines(asked: Asked) -> Run:
-    """Run, or resume, the study.
-
-    Raises UsageError, RunError, StudyError, NoIsolation, UnusableInterpreter, ModelError and OSError.
-    """
-    with tell_if_stopped(lambda: "stopped before anything was asked; what was fetched or found is kept, and the same command goes on"):
-        model = asked.model()
-        Run.check(asked.out, question_of(asked, model))
-        wanted = Wanted(
-            asked.out, asked.chosen, asked.archives, asked.tasks, asked.per_project, asked.limit, asked.seed, asked.python
-        )  # fmt: skip
-        items = items_of_suites(wanted, asked.pool)
-    return ask(asked, model, items)
+    """Run, or resume, the study. Raises as `on_suites.found`."""
+    return ask(asked, *found(asked, question_of))
 
 
 def ask(asked: Asked, model: StudyModel, items: Items) -> Run:
     """Run, or resume, the study about these items. Raises as `run_lines`."""
-    lines = lines_of(items)
-    run = Run.begin(asked.out, question_of(asked, model) | question_of_items(items, lines))
-    run.keep_items(lines)
-    to_stderr(f"{counted(len(items.places), 'place')} of {counted(len(items.suites), 'project')}")
+    run = begun(asked, question_of(asked, model), items)
     if not model.mends:
         to_stderr(f"note: {model.name} was not trained to mend lines: repair is left out")
     if MEASURE not in model.questions:
@@ -128,47 +89,35 @@ def ask(asked: Asked, model: StudyModel, items: Items) -> Run:
     return run
 
 
-def question_of(asked: Asked, model: StudyModel) -> dict[str, str | int | Sequence[str]]:
+def question_of(asked: Asked, model: StudyModel) -> Question:
     """What makes a run another one, as far as it is known before there are items."""
-    question: dict[str, str | int | Sequence[str]] = {
-        **model.question(STUDY.name),
+    question: dict[str, Any] = {
         "prompt_sampled": model.sampled["line"],
-        "set": "lines",
-        "seed": asked.seed,
         "draws": asked.draws,
         "temperature": f"{asked.temperature:g}",
-        "per_project": asked.per_project,
         "tasks": list(asked.tasks),
-        "projects": [f"{project.name} {project.version}" for project in asked.chosen],
         "mends": "yes" if model.mends else "no",
     }
-    if asked.limit:
-        question["limit"] = asked.limit
     if model.questions:
         question["questions"] = [f"{MEASURE} {model.questions[MEASURE].fingerprint}"] if MEASURE in model.questions else []
-    return question
+    return question_about(asked, model, STUDY.name, question)
 
 
 def _plan(asked: Asked, run: Run, model: StudyModel, items: Items) -> Plan:
-    pool, waits = asked.pool, bool(asked.choice.servers)
-    projects = {project.name: project for project in asked.chosen}
-    drawing = Drawing(model, projects, asked.archives, asked.draws, asked.temperature, asked.seed)
-
-    def counted_work(step: Any, found: Callable[[], Any], start: Any, **more: Any) -> Callable[[], Work[Any]]:
-        """Work whose items are known once the steps before it are done."""
-        return lambda: Work(step, found(), start, pool, sum(1 for _ in found()), **more)
-
-    tests = {"max_item_s": MAX_TEXT_S}
-    plan: dict[str, list[Callable[[], Work[Any]]]] = {
-        "draw": [lambda: Work(DRAWS, items.places, drawing, pool, wanted=len(items.places), waits=waits)],
-        "label": [counted_work(LABELS, lambda: drawn_texts(run, items), Profiling(items.contents, asked.seed), **tests)],
+    pool, waits, tests = asked.pool, asked.waits, {"max_item_s": MAX_TEXT_S}
+    drawing = Asking(model, Drawing(asked.draws, asked.temperature, asked.seed), draw, asked.code)
+    profiling = Judging(items.contents, partial(profiled, asked.seed))
+    plan: dict[str, Plan] = {
+        "draw": [lambda: all_of(DRAWS, items.places, drawing, pool, waits=waits)],
+        "label": [lambda: all_of(LABELS, drawn_texts(run, items), profiling, pool, **tests)],
     }
     if MEASURE in model.questions:
-        plan["judge"] = [counted_work(JUDGEMENTS, lambda: drawn_at(run, items), Asking(model), waits=waits)]
+        judging = Asking(model, model.questions[MEASURE], judge)
+        plan["judge"] = [lambda: all_of(JUDGEMENTS, drawn_at(run, items), judging, pool, waits=waits)]
     if model.mends:
-        mending = Mending(model, asked.temperature, asked.seed)
+        mending = Asking(model, Mending(asked.temperature, asked.seed), mend)
         plan["repair"] = [
-            counted_work(REPAIRS, lambda: counterfeits(run, items, asked.seed), mending, waits=waits),
-            counted_work(REPAIR_LABELS, lambda: repaired_texts(run, items), Judging(items.contents), **tests),
+            lambda: all_of(REPAIRS, counterfeits(run, items, asked.seed), mending, pool, waits=waits),
+            lambda: all_of(REPAIR_LABELS, repaired_texts(run, items), Judging(items.contents), pool, **tests),
         ]
-    return [work for name, works in plan.items() if not asked.steps or name in asked.steps for work in works]
+    return chosen(plan, asked.steps)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from ....inference.asking.asker import Form
 from ....inference.opening import ModelChoice
-from ...asked_model import asked_model
-from ...calibration.recorded.source import AnswerFile, read
 from ...errors import UsageError
 from ...pool.choice import Pool
 from ...sets.problem import Problem
@@ -62,27 +58,3 @@ class Asked:
             except ValueError as error:
                 raise UsageError(f"{self.data}: {error}; name HumanEvalPlus.jsonl.gz or MbppPlus.jsonl.gz as --data") from None
         return found
-
-
-@dataclass(frozen=True, slots=True)
-class Evaluator:
-    """Who answers. id, name: of the model, or of the files of answers. files: of recorded answers; none where a model is asked."""
-
-    id: str
-    name: str
-    form: Form
-    files: Sequence[AnswerFile] = ()
-
-
-def evaluator_of(asked: Asked) -> Evaluator:
-    """Open the model, or the files, to see what they are.
-
-    Raises RecordedError, and what `asked_model` raises.
-    """
-    if asked.recorded:
-        files = read(asked.recorded)
-        digest = hashlib.sha256("".join(file.sha256 for file in files).encode()).hexdigest()[:16]
-        names = ", ".join(dict.fromkeys(file.answers.model or file.answers.name for file in files))
-        return Evaluator(digest, names, "text", files)
-    model = asked_model(asked.choice, asked.form)
-    return Evaluator(model.id, model.name, model.form)

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import as_file, files
+from functools import partial
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
 from ....inference.asking.asker import Asker, Message, Said
-from ....inference.asking.prompts import PromptFile, load_prompt
 from ....inference.asking.reading import alternatives_behind
+from ...asked_model import prompt_beside
 from ...recorded.answers import RecordedAnswer
 from ...recorded.answers import Step as RecordedStep
 from ...recorded.formats import recorded
 
 PROMPTS = ("draw", "judge", "judge_reasoning", "execute", "repair")
+prompt = partial(prompt_beside, __file__)
 # As many as servers tell.
 _TOP = 20
 
@@ -97,13 +96,6 @@ def from_files(paths: Sequence[Path], step: RecordedStep) -> Callable[[Question]
         return {"id": question.id, "given": [_given(each) for each in answers]}
 
     return record
-
-
-@cache
-def prompt(name: str) -> PromptFile:
-    """A prompt of this study."""
-    with ExitStack() as stack:
-        return load_prompt(stack.enter_context(as_file(files(__package__) / "prompts" / f"{name}.txt")))
 
 
 def prompts_fingerprint() -> str:

@@ -8,31 +8,25 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from ....calibration.report.blocks import Table
 from ....calibration.report.study_report import Section, Source, StudyContent
 from ...asked_model import how_asked
-from ...calibration.recorded.source import sources_of
+from ...calibration.recorded.source import recorded_in, sources_of
 from ...errors import UsageError
+from ...evaluator import Evaluator, evaluator_of
 from ...progress import counted, to_stderr
 from ...run import Run
 from ...sets.problems import problems
-from ...study import Results, conduct
-from .asked import Asked, Evaluator, evaluator_of
+from ...study import Results, Study, conduct
+from ...study_page import again, cells_of, facts_of, write_page
+from .asked import Asked
 from .claims import claims
 from .derived import Execution, executed_of
 from .heatmap import compare
 from .of_runs import COMPARED, FILES, sections_of_set
-from .pages import (
-    cells_of,
-    execution_section,
-    facts_of,
-    set_section,
-    summary_of,
-    write_page,
-)
+from .pages import execution_section, set_section, summary_of
 from .programs import CounterfeitSet, Program
 from .questions import lost_in, question_of, without_p
 from .set_file import read_set
@@ -43,34 +37,18 @@ NEEDED = ("set", "items", "form", "benchmark", "generator")
 _STEPS = ("judge", "execute", "repair")
 
 
-class FileStudy:
-    """The study, as the driver sees it."""
-
-    name = FILES
-    compared = COMPARED
-    steps = OF_SETS
-    needed = NEEDED
-
-    def answers(self, run: Run) -> list[Any]:  # noqa: ARG002
-        """None: programs of another model are no suggestions, so there is no sample."""
-        return []
-
-    def report(self, run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG002
-        """A page, and its summary on stderr."""
-        write_page(run, _content(run), as_json=as_json)
-
-    def compare(self, runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
-        """A page on runs on several sets, or of several models. Raises StudyError for runs without a judged program."""
-        compare(runs, out, as_json=as_json)
+def _report(run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG001
+    """A page, and its summary on stderr."""
+    write_page(run.folder, _content(run), as_json=as_json)
 
 
-STUDY = FileStudy()
+STUDY = Study(FILES, OF_SETS, NEEDED, _report, compare=compare, compared=COMPARED)
 
 
 def run_file(asked: Asked) -> Run:
     """Run, or resume, the study. Raises UsageError, RunError, StudyError, NoIsolation, ModelError and OSError."""
     made, executions = items_of(asked)
-    evaluator = evaluator_of(asked)
+    evaluator = evaluator_of(asked.choice, asked.form, asked.recorded)
     _check_answered(evaluator, {each.id for each in (executions or made.programs)}, made.name)
     lines = [json.dumps(asdict(each)).encode() + b"\n" for each in (executions or made.programs)]
     question = question_of(STUDY.name, asked, evaluator, made.name, lines) | _of_set(made, evaluator)
@@ -120,17 +98,8 @@ def _check_answered(evaluator: Evaluator, ids: set[str], name: str) -> None:
 
 
 def _of_set(made: CounterfeitSet, evaluator: Evaluator) -> dict[str, Any]:
-    question: dict[str, Any] = {"benchmark": made.benchmark, "generator": made.generator, "source": made.source, "licence": made.licence}
-    if evaluator.files:
-        answers = [file.answers for file in evaluator.files]
-        question |= {
-            "recorded": [each.name for each in answers],
-            "recorded_sha256": [file.sha256 for file in evaluator.files],
-            "models": [each.model for each in answers],
-            "sources": [each.source for each in answers],
-            "licences": [each.licence for each in answers],
-        }
-    return question
+    told = {"benchmark": made.benchmark, "generator": made.generator, "source": made.source, "licence": made.licence}
+    return told | recorded_in(evaluator.files)
 
 
 def audit(programs: Sequence[Program]) -> Table:
@@ -186,5 +155,5 @@ def _content(run: Run) -> StudyContent:
         claims=claims(cells_of(sections)) if benchmark != "cruxeval" else (),
         left_out=(*lost_in(run, STUDY.steps), *without_p(run, JUDGE)),
         sources=tuple(sources),
-        command=f"assay eval report {run.folder.resolve().name}",
+        command=again(run),
     )  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,18 +10,18 @@ from typing import Any
 
 from ....calibration.report.blocks import Block, Table
 from ....calibration.report.cells import Cell, CellTable, Row, text_of
-from ....calibration.report.study_report import Section, StudyContent, write_study_report
+from ....calibration.report.study_report import Section, StudyContent
 from ...asked_model import names_in_forms
 from ...errors import StudyError
-from ...progress import counted, to_stderr
+from ...progress import counted
 from ...run import Run
+from ...study_page import again_of, cells_of, write_comparison
 from ..paper import paper
 from ..pictures import heatmap
 from ..shares import mean_cell
 from .derived import judgements_of
 from .judgements import Judgement, by_way
 from .of_runs import DRAWS, kept_set, sections_of_set
-from .pages import cells_of
 from .programs import Program
 from .steps import JUDGE, JUDGE_REASONING
 
@@ -57,17 +56,7 @@ def compare(runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
     found = _told_apart([_loaded(run, name) for run, name in zip(runs, names, strict=True)])
     if not any(run.cells for run in found):
         raise StudyError(f"no run of {len(found)} has an answer about a program: run the steps judge, execute or repair first")
-    folders = [str(run.folder) for run in runs]
-    content = heatmap_content(found, f"assay eval report {' '.join(folders)}")
-    for sentence in content.summary:
-        to_stderr(sentence)
-    written = [str(path) for path in write_study_report(out, content)]
-    if as_json:
-        figures = [{"id": cell.id, "value": cell.value, "low": cell.low, "high": cell.high} for t in content.tables() for cell in t.cells()]
-        print(json.dumps({"runs": folders, "report": written, "figures": figures}))
-    else:
-        for path in written:
-            print(path)
+    write_comparison(out, heatmap_content(found, again_of(runs)), [run.folder for run in runs], as_json=as_json)
 
 
 def heatmap_content(runs: Sequence[Asked], command: str) -> StudyContent:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from ....calibration.report.blocks import Block
 from ....calibration.report.cells import Cell, CellTable, text_of
-from ....calibration.report.study_report import Section, StudyContent, write_study_report
-from ...progress import to_stderr
-from ...run import Run
+from ....calibration.report.study_report import Section
 from ..pictures import bars, scatter, stacked
 from .by_difficulty import execution_by_difficulty, repair_by_difficulty
 from .executions import STRATA, Executed, execution_table, more_of_execution
@@ -31,18 +27,6 @@ from .stream import class_table, difficulty_table, own_tests_table, size_table
 Parts = tuple[Block | CellTable, ...]
 # More unreadable answers than this are told first: the other numbers are of what is left.
 MAX_UNREADABLE = 0.05
-
-
-def write_page(run: Run, content: StudyContent, *, as_json: bool) -> None:
-    """Write report/, its summary on stderr; on stdout its files, or one JSON document."""
-    for sentence in content.summary:
-        to_stderr(sentence)
-    files = [str(path) for path in write_study_report(run.folder, content)]
-    if as_json:
-        print(json.dumps({"run": str(run.folder), "samples": [], "report": files}))
-    else:
-        for path in files:
-            print(path)
 
 
 def stream_section(benchmark: str, drawn: Sequence[Drawn], programs: Sequence[Program]) -> Section:
@@ -98,12 +82,6 @@ def repair_section(benchmark: str, generator: str, found: Sequence[Repaired]) ->
     title = "Repair against drawing again, one point a problem"
     picture = scatter("repair", title, points, "pass@1 of drawing again", "share of right repairs")
     return Section("Repair", (repair_table(benchmark, generator, found), picture, repair_by_difficulty(found)))
-
-
-def cells_of(sections: Sequence[Section]) -> dict[str, Cell]:
-    """All cells by their ids."""
-    tables = [part for section in sections for part in section.parts if isinstance(part, CellTable)]
-    return {cell.id: cell for table in tables for cell in table.cells()}
 
 
 def unreadable_first(cells: Mapping[str, Cell]) -> str:
@@ -165,14 +143,4 @@ def of_own_tests(cells: Mapping[str, Cell]) -> Sequence[str]:
         return ()
     return (
         f"Its own tests tell its right programs from its counterfeits of the same problem with an AUC of {text_of(auc)} (½ is chance).",
-    )
-
-
-def facts_of(question: Mapping[str, Any], *names: str) -> tuple[str, ...]:
-    """What was asked, for people."""
-    said = ((name, question.get(name)) for name in names)
-    return tuple(
-        f"{name.replace('_', ' ')}: {', '.join(map(str, value)) if isinstance(value, list) else value}"
-        for name, value in said
-        if value is not None
     )

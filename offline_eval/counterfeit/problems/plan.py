@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from ....analysis.sandbox.isolation.best_level import best_level
-from ...calibration.plan import example_of, tell, written
 from ...calibration.recorded import study as recorded_study
+from ...plan import example_of, tell, written
 from ...progress import counted
 from .asked import Asked
 from .asking import PROMPTS, prompt

@@ -6,10 +6,11 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any
 
+from ...evaluator import Evaluator
 from ...progress import counted
 from ...run import SCHEMA, Run
 from ...study import Step
-from .asked import Asked, Evaluator
+from .asked import Asked
 from .asking import prompts_fingerprint
 
 

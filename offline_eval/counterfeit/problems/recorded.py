@@ -7,24 +7,21 @@ the run's folder, which any model can judge.
 from __future__ import annotations
 
 import ast
-import json
 import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from functools import partial
 from typing import Any
 
-from ....analysis.sandbox.isolation.best_level import best_level
 from ....calibration.report.study_report import StudyContent
-from ...calibration.recorded.draws import Labelled, Unit, start
-from ...calibration.recorded.source import question_of, sources_of
-from ...calibration.recorded.study import LABELS, MAX_TEXT_S, Asked, find
-from ...progress import counted, to_stderr
+from ...calibration.recorded.draws import Labelled, Unit
+from ...calibration.recorded.source import sources_of
+from ...calibration.recorded.study import LABELS, Asked, label
 from ...run import AskedQuestion, Run
 from ...sets.problem import Problem
-from ...study import Results, Work, conduct
+from ...study import Results, Study
+from ...study_page import again, cells_of, facts_of, write_page
 from ..classes_of_problems import PassShares
-from .pages import cells_of, drawn_sentence, facts_of, of_own_tests, stream_section, summary_of, write_page
+from .pages import drawn_sentence, of_own_tests, stream_section, summary_of
 from .programs import CounterfeitSet, Drawn, balanced
 from .set_file import write_set
 
@@ -32,50 +29,24 @@ COUNTERFEITS = "counterfeits.jsonl"
 _NEEDED = ("set", "items")
 
 
-class RecordedPrograms:
-    """The study, as the driver sees it."""
-
-    name = "counterfeit_recorded"
-    steps = (LABELS,)
-    needed = _NEEDED
-
-    def answers(self, run: Run) -> list[Any]:  # noqa: ARG002
-        """None: no model's log-probabilities are known, so there is no sample."""
-        return []
-
-    def report(self, run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG002
-        """A page, its summary on stderr, and the set of counterfeits."""
-        question = run.question(_NEEDED)
-        found = drawn_of(run.items(dict), {record["id"]: Labelled(**record) for record in run.records(LABELS).read()})
-        programs = balanced(question["set"], found, question["seed"])
-        of = sources_of(question)[0]
-        if programs:
-            made = CounterfeitSet(of.name, question["set"], question["model_name"], programs, of.source, of.licence)
-            write_set(run.folder / COUNTERFEITS, made)
-        write_page(run, _content(run, question, found, programs), as_json=as_json)
+def _report(run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG001
+    """A page, its summary on stderr, and the set of counterfeits."""
+    question = run.question(_NEEDED)
+    found = drawn_of(run.items(dict), {record["id"]: Labelled(**record) for record in run.records(LABELS).read()})
+    programs = balanced(question["set"], found, question["seed"])
+    of = sources_of(question)[0]
+    if programs:
+        made = CounterfeitSet(of.name, question["set"], question["model_name"], programs, of.source, of.licence)
+        write_set(run.folder / COUNTERFEITS, made)
+    write_page(run.folder, _content(run, question, found, programs), as_json=as_json)
 
 
-STUDY = RecordedPrograms()
+STUDY = Study("counterfeit_recorded", (LABELS,), _NEEDED, _report)
 
 
 def run_recorded(asked: Asked) -> Run:
-    """Run, or resume, the study. Raises UsageError, RunError, StudyError, NoIsolation and OSError."""
-    found = find(asked)
-    by_id = {problem.id: problem for problem in found.problems}
-    lines = [json.dumps(_item(unit, by_id[unit.problem])).encode() + b"\n" for unit in found.units]
-    question = question_of(STUDY.name, asked.set, found.files, asked.seed, asked.limit, lines)
-    run = Run.begin(asked.out, {**question, "problems": len(found.problems), "unasked": found.unasked})
-    run.keep_items(lines)
-    draws = sum(unit.draws for unit in found.units)
-    to_stderr(f"{counted(draws, 'answer')} to {counted(len(found.problems), 'problem')}, {counted(len(found.units), 'distinct text')}")
-    begin = partial(start, asked.set, asked.data, found.tests.path if found.tests else None, best_level())
-    conduct(
-        STUDY,
-        run,
-        [lambda: Work(LABELS, found.units, begin, asked.pool, wanted=len(found.units), max_item_s=MAX_TEXT_S)],
-        as_json=asked.as_json,
-    )
-    return run
+    """Run, or resume, the study. Raises as `label`."""
+    return label(STUDY, asked, _item)
 
 
 def _item(unit: Unit, problem: Problem) -> dict[str, Any]:
@@ -141,5 +112,5 @@ def _content(run: Run, question: AskedQuestion, found: Sequence[Drawn], programs
         sections=(section,),
         left_out=tuple(left_out),
         sources=sources_of(question),
-        command=f"assay eval report {run.folder.resolve().name}",
+        command=again(run),
     )

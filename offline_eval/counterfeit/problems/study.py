@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,11 +14,13 @@ from typing import Any
 from ....calibration.report.study_report import StudyContent
 from ...asked_model import IN_FORM, how_asked
 from ...calibration.recorded.draws import Labelled, Unit
+from ...evaluator import Evaluator, evaluator_of
 from ...progress import counted, to_stderr
 from ...run import Run
 from ...sets.problem import Problem
-from ...study import Results, conduct
-from .asked import Asked, Evaluator, evaluator_of
+from ...study import Results, Study, conduct
+from ...study_page import again, cells_of, facts_of, write_page
+from .asked import Asked
 from .asking import Question
 from .claims import claims
 from .derived import ProblemItem, failing_references, reference_id, units_of, unreadable_draws
@@ -27,7 +28,7 @@ from .file_study import run_file
 from .heatmap import compare
 from .judgements import unreadable_cell
 from .of_runs import COMPARED, DRAWN, DRAWS, kept_set, sections_of_set, stream_of
-from .pages import MAX_UNREADABLE, cells_of, drawn_sentence, facts_of, stream_section, summary_of, write_page
+from .pages import MAX_UNREADABLE, drawn_sentence, stream_section, summary_of
 from .programs import PER_CLASS
 from .questions import lost_in, question_of, without_p
 from .steps import DRAW, JUDGE, LABEL, OF_SETS, Plan, asking, labelling, plan_of_set
@@ -35,28 +36,12 @@ from .steps import DRAW, JUDGE, LABEL, OF_SETS, Plan, asking, labelling, plan_of
 _TOO_FEW = f"No problem has {PER_CLASS} right programs and {PER_CLASS} counterfeits with distinct texts, so nothing is asked about them."
 
 
-class ProblemsStudy:
-    """The study, as the driver sees it."""
-
-    name = DRAWS
-    compared = COMPARED
-    steps = (DRAW, LABEL, *OF_SETS)
-    needed = DRAWN
-
-    def answers(self, run: Run) -> list[Any]:  # noqa: ARG002
-        """None: a program that was asked for in words is no suggestion of an editor, so there is no sample."""
-        return []
-
-    def report(self, run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG002
-        """A page, its summary on stderr, and the set of counterfeits."""
-        write_page(run, _content(run), as_json=as_json)
-
-    def compare(self, runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
-        """A page on runs on several sets, or of several models. Raises StudyError for runs without a judged program."""
-        compare(runs, out, as_json=as_json)
+def _report(run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG001
+    """A page, its summary on stderr, and the set of counterfeits."""
+    write_page(run.folder, _content(run), as_json=as_json)
 
 
-STUDY = ProblemsStudy()
+STUDY = Study(DRAWS, (DRAW, LABEL, *OF_SETS), DRAWN, _report, compare=compare, compared=COMPARED)
 
 
 def run_problems(asked: Asked) -> Run:
@@ -64,7 +49,7 @@ def run_problems(asked: Asked) -> Run:
     if isinstance(asked.set, Path) or asked.set == "cruxeval":
         return run_file(asked)
     found = asked.problems(asked.set)
-    evaluator = evaluator_of(asked)
+    evaluator = evaluator_of(asked.choice, asked.form, asked.recorded)
     lines = [json.dumps(asdict(item_of(problem))).encode() + b"\n" for problem in found]
     run = Run.begin(asked.out, question_of(STUDY.name, asked, evaluator, asked.set, lines) | _of_draws(asked))
     run.keep_items(lines)
@@ -128,5 +113,5 @@ def _content(run: Run) -> StudyContent:
         sections=tuple(sections),
         claims=claims(cells_of(sections)) if len(sections) > 1 else (),
         left_out=(*left_out, *lost_in(run, STUDY.steps), *without_p(run, JUDGE)),
-        command=f"assay eval report {run.folder.resolve().name}",
+        command=again(run),
     )

@@ -5,14 +5,14 @@ A place has at most one bug of each source: by a rule (`analysis.bugs`), and a c
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypedDict
 
 from ....analysis.bugs.injection import inject
 from ....analysis.morphisms.morphism import Refused
-from ....analysis.python.lines import Gap, UnreadableSource
+from ....analysis.oracle.oracle import Oracle
+from ....analysis.python.lines import UnreadableSource
 from ....inference.completion.sampling import Sampling
 from ...asked_line import OpenModel
 from ...counterfeit.classes import Outcomes, class_of
@@ -64,21 +64,15 @@ DRAWN = Step("drawn", "place", Drawn)
 BUGS = Step("bugs", "place", Bugs)
 
 
-def gap_of(place: Place) -> Gap:
-    """Where the code of a place's line is."""
-    return dict[str, Gap](place.gaps)["line"]
-
-
 def with_code(place: Place, code: str) -> str:
     """The file with other code in the line of a place."""
-    gap = gap_of(place)
-    return place.text[: gap.start] + code + place.text[gap.end :]
+    return place.with_text(place.gap("line"), code)
 
 
 def draw(asked: OpenModel[int], place: Place) -> dict[str, Any]:
-    """What the model draws in the place of a line; `asked.asking.wanted` is the seed. Raises what `Model.generate` raises."""
-    shown = FileWithGap(place.text, gap_of(place), "line", asked.asking.model.settings)
-    how = Sampling(TEMPERATURE, seed=seed_of(asked.asking.wanted, gap_id(place.id, "line")))
+    """What the model draws in the place of a line; `asked.wanted` is the seed. Raises what `Model.generate` raises."""
+    shown = FileWithGap(place.text, place.gap("line"), "line", asked.settings)
+    how = Sampling(TEMPERATURE, seed=seed_of(asked.wanted, gap_id(place.id, "line")))
     made = shown.draws(asked.model, DRAWS, how, asked.memory_at(shown, place))
     texts = dict.fromkeys(one.inserted.rstrip() for one in made if one.inserted is not None and not shown.is_exact(one.inserted))
     return {"texts": list(texts)}
@@ -98,68 +92,44 @@ class Wrong:
         return self.place.id
 
 
-@dataclass(frozen=True, slots=True)
-class Breaking:
-    """Makes the worker's function that finds bugs which the tests notice. contents: as `Judging`'s."""
+def broken(seed: int, judge: Judge, wrong: Wrong) -> dict[str, Any]:
+    """The bugs at a place that its tests notice. Raises Unjudged where the machine failed, and Changed."""
+    bugs, tried = list[Bug](), 0
+    for source, codes in (("rule", by_rules(wrong.place, seed)), ("model", [("counterfeit", text) for text in wrong.drawn])):
+        known = {bug["code"] for bug in bugs}
+        for kind, code in [each for each in codes if each[1] not in known][:TRIES]:
+            tried += 1
+            if found := _bug(seed, judge.oracle(wrong.suite), wrong.place, source, kind, code):
+                bugs.append(found)
+                break
+    return {"id": wrong.id, "bugs": bugs, "tried": tried}
 
-    contents: Mapping[str, str]
-    seed: int
 
-    def __call__(self) -> Callable[[Wrong], dict[str, Any]]:
-        """The function."""
-        return Breaker(Judge(self.contents), self.seed)
-
-
-@dataclass(frozen=True, slots=True)
-class Breaker:
-    """Finds bugs; holds the oracle of the project that was asked about last."""
-
-    judge: Judge
-    seed: int
-
-    def __call__(self, wrong: Wrong) -> dict[str, Any]:
-        """The bugs at a place. Raises Unjudged where the machine failed, and Changed where the project is another than it was."""
-        begun, bugs, tried = time.perf_counter(), list[Bug](), 0
-        for source, codes in (("rule", by_rules(wrong.place, self.seed)), ("model", [("counterfeit", text) for text in wrong.drawn])):
-            known = {bug["code"] for bug in bugs}
-            for kind, code in [each for each in codes if each[1] not in known][:TRIES]:
-                tried += 1
-                if found := self._bug(wrong, source, kind, code):
-                    bugs.append(found)
-                    break
-        return {"id": wrong.id, "bugs": bugs, "tried": tried, "timings": {"tests_ms": (time.perf_counter() - begun) * 1e3}}
-
-    def close(self) -> None:
-        """Put the oracle away."""
-        self.judge.close()
-
-    def _bug(self, wrong: Wrong, source: str, kind: str, code: str) -> Bug | None:
-        """The bug, if the tests notice it, and some do not where the model made it."""
-        oracle, place = self.judge.oracle(wrong.suite), wrong.place
-        lines = range(place.line, place.line + 1)
-        text = with_code(place, code)
-        profile = oracle.profile(place.path.partition("/")[2], text, lines, seed=self.seed)
-        if profile.infrastructure:
-            raise Unjudged(profile.reason)
-        changed = [test for test in profile.tests if test.change == "changed"]
-        known = {test.test for test in profile.tests if test.change != "unknown"}
-        outcomes = Outcomes(profile.tests_pass, profile.error, len(known) - len(changed), len(known))
-        if not changed or (source == "model" and class_of(outcomes) != "counterfeit"):
-            return None
-        return {
-            "source": source,
-            "kind": kind,
-            "code": code,
-            "changed": [{"test": one.test, "error": one.error, "why": reason_of(one.why)} for one in changed],
-            "kept": outcomes.kept,
-            "known": outcomes.known,
-            "spectrum": spectrum_at(oracle, place, text, [one.test for one in changed], known),
-        }
+def _bug(seed: int, oracle: Oracle, place: Place, source: str, kind: str, code: str) -> Bug | None:
+    """The bug, if the tests notice it, and some do not where the model made it."""
+    text = with_code(place, code)
+    profile = oracle.profile(place.file, text, range(place.line, place.line + 1), seed=seed)
+    if profile.infrastructure:
+        raise Unjudged(profile.reason)
+    changed = [test for test in profile.tests if test.change == "changed"]
+    known = {test.test for test in profile.tests if test.change != "unknown"}
+    outcomes = Outcomes(profile.tests_pass, profile.error, len(known) - len(changed), len(known))
+    if not changed or (source == "model" and class_of(outcomes) != "counterfeit"):
+        return None
+    return {
+        "source": source,
+        "kind": kind,
+        "code": code,
+        "changed": [{"test": one.test, "error": one.error, "why": reason_of(one.why)} for one in changed],
+        "kept": outcomes.kept,
+        "known": outcomes.known,
+        "spectrum": spectrum_at(oracle, place, text, [one.test for one in changed], known),
+    }
 
 
 def by_rules(place: Place, seed: int) -> list[tuple[str, str]]:
     """Kind and code of wrong lines that rules make of a place's line, each another one."""
-    gap, found = gap_of(place), dict[str, str]()
+    gap, found = place.gap("line"), dict[str, str]()
     start, end = place.text.rfind("\n", 0, gap.start) + 1, place.text.find("\n", gap.end)
     line = (start, end if end >= 0 else len(place.text))
     for number in range(TRIES):

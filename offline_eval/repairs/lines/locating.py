@@ -58,12 +58,11 @@ def failing_of(items: Items, bugs: Mapping[str, Any], seed: int) -> Iterator[Fai
 
 def locate(asked: OpenModel[int], failing: Failing) -> dict[str, Any]:
     """The record of a bug but for its id. Raises ModelError."""
-    place, settings = failing.line.place, asked.asking.model.settings
-    own = place.path.partition("/")[2]
+    place, settings = failing.line.place, asked.settings
 
     @cache
     def lines_of_file(file: str) -> tuple[str, ...]:
-        return tuple((failing.line.text if file == own else source_of(failing.folder, file)).split("\n"))
+        return tuple((failing.line.text if file == place.file else source_of(failing.folder, file)).split("\n"))
 
     def asking_of(file: str) -> Asking:
         def remember(before: str, after: str) -> Memory | None:

@@ -58,7 +58,7 @@ def lines_of(items: Items, bugs: Mapping[str, Any]) -> Iterator[Line]:
 
 def propose_at(asked: OpenModel[int], line: Line) -> dict[str, Any]:
     """The record of a line. Raises ModelError."""
-    place, settings = line.place, asked.asking.model.settings
+    place, settings = line.place, asked.settings
 
     def remember(before: str, after: str) -> Memory | None:
         return asked.memory_at(FileWithGap(before + after, Gap(len(before), len(before)), "line", settings), place)
@@ -77,5 +77,4 @@ def texts_of(lines: Iterator[Line], made: Mapping[str, Any], items: Items) -> It
                 known.add(each["text_id"])
                 place, text = line.place, repaired(line.text, each)
                 region = changed_lines(place.text, text)
-                file = place.path.partition("/")[2]
-                yield Judged(each["text_id"], items.suites[place.project], file, text, (region.start, region.stop - 1))
+                yield Judged(each["text_id"], items.suites[place.project], place.file, text, (region.start, region.stop - 1))

@@ -40,7 +40,7 @@ def spectrum_at(oracle: Oracle, place: Place, text: str, failing: Collection[str
     run the line, and the others that fail, count neither way.
     """
     one = min(failing, key=lambda test: hashlib.sha256(test.encode()).digest())
-    file, region = place.path.partition("/")[2], with_statements(place.text, range(place.line, place.line + 1))
+    file, region = place.file, with_statements(place.text, range(place.line, place.line + 1))
     coverage = oracle.coverage()
     others = (coverage.touching(file, region) - frozenset(known)) | frozenset(failing)
     found = suspects(with_lines_of(one, coverage.tests, oracle.coverage_with(one, file, text).tests), [one], without=others)

@@ -12,38 +12,31 @@ The places are those whose loss the tests of 20 projects notice. Wrong lines are
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypedDict
 
 from ....inference.completion.sampling import Sampling
-from ....inference.opening import ModelChoice
-from ....suggestion.memory.scope import DEFAULT_SCOPE, Scope
 from ....suggestion.repair.confidence import RANKS, prompt_of
 from ...asked_line import Asking
-from ...counterfeit.lines.label import LABELS, MAX_TEXT_S, Profiling
+from ...counterfeit.lines.label import LABELS, MAX_TEXT_S, profiled
 from ...model import StudyModel, model_of
-from ...pool.choice import Pool
-from ...progress import counted, tell_if_stopped, to_stderr
-from ...run import Run, check_writable
-from ...sets.items import Wanted, check_suites, items_of_suites, question_of_items
-from ...sets.items import lines_of as lines_of_items
-from ...sets.projects import Project, default_cache, named
-from ...sets.suites import Items
-from ...study import Plan, Results, Step, Work, conduct
+from ...on_suites import AskedOfSuites, begun, found, question_about
+from ...run import Question, Run
+from ...sets.suites import Items, Judged, Judging
+from ...study import Making, Plan, Results, Step, Study, Work, all_of, chosen, conduct
 from ..attempts import Attempt
 from ..faults import Fault, fault_of, generations_of
 from ..loop import LOOPED
 from ..model import require_scores, sources_of
 from ..report import attempt_of, write_report
 from ..samples import answer_of
-from .bugs import BUGS, DRAWN, TEMPERATURE, Breaking, Bug, draw, wrong_of
+from .bugs import BUGS, DRAWN, TEMPERATURE, Bug, broken, draw, wrong_of
 from .locating import LOCATED, failing_of, locate
-from .loop import Buggy, Looping
+from .loop import Buggy, loop
 from .proposing import CONTROL, PROPOSED, line_id, lines_of, propose_at, texts_of
 
-PER_PROJECT = 20
 # A suite is run several times before it can judge.
 _MAX_BUG_S = 3600.0
 
@@ -58,32 +51,26 @@ class Place(TypedDict):
     line: int
 
 
-class LineStudy:
-    """The study, as the driver sees it."""
-
-    name = "repairs"
-    steps = (DRAWN, BUGS, PROPOSED, LABELS, LOCATED, LOOPED)
-    needed = ("set",)
-
-    def answers(self, run: Run) -> list[Any]:
-        """The repairs at each line that have a score, with what the tests said; and the suspects of each failure."""
-        made, labels = by_id(run, PROPOSED), by_id(run, LABELS)
-        places = {place["id"]: place for place in run.items(Place)}
-        answers = [
-            answer_of(name, dict(place), made[name], labels, arm="" if bug else CONTROL) for place, name, bug in _lines(run) if name in made
-        ]
-        for fault in faults_of(run):
-            place = places[fault.id.rpartition(":")[0]]
-            answers.append({**place, "id": fault.id, "generations": list(generations_of(fault))})
-        return answers
-
-    def report(self, run: Run, results: Results, *, as_json: bool) -> None:
-        """A page, and a summary on stderr."""
-        lost = sum(len(run.lost(step)) for step in self.steps)
-        write_report(run, results, list(attempts_of(run)), lost, by="project", faults=list(faults_of(run)), as_json=as_json)
+def _answers(run: Run) -> list[Any]:
+    """The repairs at each line that have a score, with what the tests said; and the suspects of each failure."""
+    made, labels = by_id(run, PROPOSED), by_id(run, LABELS)
+    places = {place["id"]: place for place in run.items(Place)}
+    answers = [
+        answer_of(name, dict(place), made[name], labels, arm="" if bug else CONTROL) for place, name, bug in _lines(run) if name in made
+    ]
+    for fault in faults_of(run):
+        place = places[fault.id.rpartition(":")[0]]
+        answers.append({**place, "id": fault.id, "generations": list(generations_of(fault))})
+    return answers
 
 
-STUDY = LineStudy()
+def _report(run: Run, results: Results, *, as_json: bool) -> None:
+    """A page, and a summary on stderr."""
+    lost = STUDY.lost(run)
+    write_report(run, results, list(attempts_of(run)), lost, by="project", faults=list(faults_of(run)), as_json=as_json)
+
+
+STUDY = Study("repairs", (DRAWN, BUGS, PROPOSED, LABELS, LOCATED, LOOPED), ("set",), _report, answers=_answers)
 
 
 def by_id(run: Run, step: Step) -> dict[str, Any]:
@@ -116,116 +103,63 @@ def _lines(run: Run) -> Iterator[tuple[Place, str, Bug | None]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What the user wants. per_project: at most so many places of each; limit: of all. The rest as of the calibration study."""
+class Asked(AskedOfSuites):
+    """What the user wants."""
 
-    out: Path
-    choice: ModelChoice = field(default_factory=ModelChoice)
-    projects: Sequence[Project] = ()
-    per_project: int | None = None
-    limit: int | None = None
-    seed: int = 0
-    pool: Pool = field(default_factory=Pool)
-    cache: Path | None = None
-    python: Path | None = None
-    memory: Scope = DEFAULT_SCOPE
-    steps: Sequence[str] = ()
-    as_json: bool = False
-
-    @property
-    def archives(self) -> Path:
-        """Where the projects' distributions are."""
-        return self.cache or default_cache()
-
-    @property
-    def chosen(self) -> Sequence[Project]:
-        """Where no project is named, all that have a suite."""
-        return self.projects or named((), suite=True)
-
-    @property
-    def most(self) -> int:
-        """At most so many places of a project."""
-        return self.per_project or PER_PROJECT
+    PER_PROJECT = 20
 
     def model(self) -> StudyModel:
         """The model. Raises as `require_scores` and `model_of`."""
         return require_scores(model_of(self.choice, ("line",), memory=self.memory, sampling=Sampling(TEMPERATURE)))
 
-    def check(self) -> None:
-        """Check what would otherwise fail late, or in a plan not at all. Raises UsageError and UnusableInterpreter."""
-        check_writable(self.archives, "the projects' archives are kept there: name another folder with --cache")
-        check_suites(self.python)
-
 
 def run_lines(asked: Asked) -> Run:
-    """Run, or resume, the study.
-
-    Raises UsageError, RunError, StudyError, NoIsolation, UnusableInterpreter, ModelError and OSError.
-    """
-    asked.check()
-    with tell_if_stopped(lambda: "stopped before anything was asked; what was fetched or found is kept, and the same command goes on"):
-        model = asked.model()
-        Run.check(asked.out, question_of(asked, model))
-        wanted = Wanted(asked.out, asked.chosen, asked.archives, ("line",), asked.most, asked.limit, asked.seed, asked.python)
-        items = items_of_suites(wanted, asked.pool)
-    return ask(asked, model, items)
+    """Run, or resume, the study. Raises as `on_suites.found`."""
+    return ask(asked, *found(asked, question_of))
 
 
 def ask(asked: Asked, model: StudyModel, items: Items) -> Run:
     """Run, or resume, the study about these items. Raises as `run_lines`."""
-    lines = lines_of_items(items)
-    run = Run.begin(asked.out, question_of(asked, model) | question_of_items(items, lines))
-    run.keep_items(lines)
-    to_stderr(f"{counted(len(items.places), 'place')} of {counted(len(items.suites), 'project')}")
+    run = begun(asked, question_of(asked, model), items)
     conduct(STUDY, run, _plan(asked, run, model, items), as_json=asked.as_json)
     return run
 
 
-def question_of(asked: Asked, model: StudyModel) -> dict[str, str | int | Sequence[str]]:
+def question_of(asked: Asked, model: StudyModel) -> Question:
     """What makes a run another one, as far as it is known before there are items."""
-    question: dict[str, str | int | Sequence[str]] = {
-        **model.question(STUDY.name),
-        "prompt": prompt_of(model.prompts["line"], sources_of(model)),
+    sources = sources_of(model)
+    more = {
+        "prompt": prompt_of(model.prompts["line"], sources),
         "prompt_sampled": model.sampled["line"],
-        "set": "lines",
-        "sources": sources_of(model),
+        "sources": sources,
         "alternatives": RANKS,
-        "seed": asked.seed,
-        "per_project": asked.most,
-        "projects": [f"{project.name} {project.version}" for project in asked.chosen],
     }
-    if asked.limit:
-        question["limit"] = asked.limit
-    return question
+    return question_about(asked, model, STUDY.name, more)
 
 
 def _plan(asked: Asked, run: Run, model: StudyModel, items: Items) -> Plan:
-    projects, pool, waits = {project.name: project for project in asked.chosen}, asked.pool, bool(asked.choice.servers)
+    def asking(step: Step, what: Callable[..., dict[str, Any]], wanted: Iterable[Any]) -> Work[Any]:
+        return all_of(step, wanted, Asking(model, asked.seed, what, asked.code), asked.pool, waits=asked.waits)
 
-    def asking(step: Step, what: Callable[..., dict[str, Any]], found: Sequence[Any]) -> Work[Any]:
-        return Work(step, found, Asking(model, projects, asked.archives, asked.seed, what), pool, len(found), waits=waits)
+    def judging(step: Step, what: Callable[..., dict[str, Any]], wanted: Iterable[Any], most_s: float) -> Work[Any]:
+        return all_of(step, wanted, Judging(items.contents, what), asked.pool, max_item_s=most_s)
 
-    def bugs() -> Work[Any]:
-        found = list(wrong_of(items.places, by_id(run, DRAWN), items.suites))
-        return Work(BUGS, found, Breaking(items.contents, asked.seed), pool, len(found), max_item_s=_MAX_BUG_S)
+    def bugs() -> dict[str, Any]:
+        return by_id(run, BUGS)
 
-    def labels() -> Work[Any]:
-        found = list(texts_of(lines_of(items, by_id(run, BUGS)), by_id(run, PROPOSED), items))
-        return Work(LABELS, found, Profiling(items.contents, asked.seed), pool, len(found), max_item_s=MAX_TEXT_S)
+    def texts() -> Iterable[Judged]:
+        return texts_of(lines_of(items, bugs()), by_id(run, PROPOSED), items)
 
-    def loop() -> Work[Any]:
-        found = list(_buggy(items, by_id(run, BUGS)))
-        return Work(LOOPED, found, Looping(items.contents), pool, len(found), max_item_s=_MAX_BUG_S)
-
-    plan: dict[str, Callable[[], Work[Any]]] = {
+    seed = asked.seed
+    plan: dict[str, Making] = {
         "draw": lambda: asking(DRAWN, draw, items.places),
-        "bug": bugs,
-        "propose": lambda: asking(PROPOSED, propose_at, list(lines_of(items, by_id(run, BUGS)))),
-        "label": labels,
-        "locate": lambda: asking(LOCATED, locate, list(failing_of(items, by_id(run, BUGS), asked.seed))),
-        "loop": loop,
+        "bug": lambda: judging(BUGS, partial(broken, seed), wrong_of(items.places, by_id(run, DRAWN), items.suites), _MAX_BUG_S),
+        "propose": lambda: asking(PROPOSED, propose_at, lines_of(items, bugs())),
+        "label": lambda: judging(LABELS, partial(profiled, seed), texts(), MAX_TEXT_S),
+        "locate": lambda: asking(LOCATED, locate, failing_of(items, bugs(), seed)),
+        "loop": lambda: judging(LOOPED, loop, _buggy(items, bugs()), _MAX_BUG_S),
     }
-    return [work for name, work in plan.items() if not asked.steps or name in asked.steps]
+    return chosen(plan, asked.steps)
 
 
 def _buggy(items: Items, bugs: Mapping[str, Any]) -> Iterator[Buggy]:

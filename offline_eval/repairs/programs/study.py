@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -22,22 +23,24 @@ from ....analysis.sandbox.isolation.best_level import best_level
 from ....inference.opening import ModelChoice
 from ....suggestion.memory.scope import Scope
 from ....suggestion.repair.confidence import RANKS, prompt_of
-from ...calibration.plan import tell, written
+from ...asked_line import Asking
 from ...model import StudyModel, model_of
+from ...plan import tell, written
 from ...pool.choice import Pool
 from ...progress import counted, to_stderr
 from ...run import Run
+from ...sets.judging import InSandbox, Text
 from ...sets.problem import Problem
 from ...sets.problems import problems
-from ...study import Plan, Results, Work, conduct
+from ...study import Making, Plan, Results, Study, all_of, chosen, conduct
 from ..attempts import Attempt
 from ..candidates import distinct, repaired
 from ..loop import LOOPED, MAX_TRIED
 from ..model import require_scores, sources_of
-from ..options import STEPS
+from ..options import SORTS
 from ..report import attempt_of, write_report
 from ..samples import answer_of
-from .work import LABELS, PROPOSED, Judging, Looping, Proposing, Text, wrong_text
+from .work import LABELS, PROPOSED, label, loop, propose, wrong_text
 
 LANGUAGES = {"quixbugs": "python", "defects4j": "java"}
 # The sandbox ends a program long before; a worker that takes so long for one hangs.
@@ -53,29 +56,23 @@ class Program(TypedDict):
     tested: bool
 
 
-class ProgramStudy:
-    """The study, as the driver sees it."""
-
-    name = "repairs_programs"
-    steps = (PROPOSED, LABELS, LOOPED)
-    needed = ("set",)
-
-    def answers(self, run: Run) -> list[Any]:
-        """The repairs of each program that have a score, with what the tests said."""
-        made, labels, language = _by_id(run, PROPOSED.name), _by_id(run, LABELS.name), LANGUAGES[run.question()["set"]]
-        return [
-            answer_of(each["id"], _about(each) | {"language": language}, made[each["id"]], labels if each["tested"] else None)
-            for each in run.items(Program)
-            if each["id"] in made
-        ]
-
-    def report(self, run: Run, results: Results, *, as_json: bool) -> None:
-        """A page, and a summary on stderr."""
-        lost = sum(len(run.lost(step)) for step in self.steps)
-        write_report(run, results, list(attempts_of(run)), lost, by="program", as_json=as_json)
+def _answers(run: Run) -> list[Any]:
+    """The repairs of each program that have a score, with what the tests said."""
+    made, labels, language = _by_id(run, PROPOSED.name), _by_id(run, LABELS.name), LANGUAGES[run.question()["set"]]
+    return [
+        answer_of(each["id"], _about(each) | {"language": language}, made[each["id"]], labels if each["tested"] else None)
+        for each in run.items(Program)
+        if each["id"] in made
+    ]
 
 
-STUDY = ProgramStudy()
+def _report(run: Run, results: Results, *, as_json: bool) -> None:
+    """A page, and a summary on stderr."""
+    lost = STUDY.lost(run)
+    write_report(run, results, list(attempts_of(run)), lost, by="program", as_json=as_json)
+
+
+STUDY = Study("repairs_programs", (PROPOSED, LABELS, LOOPED), ("set",), _report, answers=_answers)
 
 
 def attempts_of(run: Run) -> Iterator[Attempt]:
@@ -191,19 +188,13 @@ def _item(problem: Problem) -> dict[str, str | int | bool]:
 
 
 def _plan(asked: Asked, run: Run, model: StudyModel, found: Sequence[Problem]) -> Plan:
-    pool, waits = asked.pool, bool(asked.choice.servers)
-    tested = [problem for problem in found if problem.test]
-
-    def labels() -> Work[Any]:
-        texts = list(_texts(tested, _by_id(run, PROPOSED.name)))
-        return Work(LABELS, texts, Judging(best_level()), pool, len(texts), max_item_s=_MAX_TEXT_S)
-
-    plan: dict[str, Callable[[], Work[Any]]] = {
-        "propose": lambda: Work(PROPOSED, found, Proposing(model), pool, len(found), waits=waits),
-        "label": labels,
-        "loop": lambda: Work(LOOPED, tested, Looping(best_level()), pool, len(tested), max_item_s=_MAX_PROGRAM_S),
+    pool, sandbox, tested = asked.pool, partial(InSandbox, best_level()), [problem for problem in found if problem.test]
+    plan: dict[str, Making] = {
+        "propose": lambda: all_of(PROPOSED, found, Asking(model, None, propose), pool, waits=bool(asked.choice.servers)),
+        "label": lambda: all_of(LABELS, _texts(tested, _by_id(run, PROPOSED.name)), sandbox(label), pool, max_item_s=_MAX_TEXT_S),
+        "loop": lambda: all_of(LOOPED, tested, sandbox(loop), pool, max_item_s=_MAX_PROGRAM_S),
     }
-    return [work for name, work in plan.items() if name in (asked.steps or STEPS[asked.set])]
+    return chosen(plan, asked.steps or SORTS.steps[asked.set])
 
 
 def _texts(found: Sequence[Problem], made: Mapping[str, Any]) -> Iterator[Text]:

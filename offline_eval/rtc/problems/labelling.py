@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import re
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, NotRequired, Protocol, TypedDict
 
 from ....analysis.sandbox.isolation.best_level import best_level
-from ....analysis.sandbox.isolation.jail import Jail
 from ....analysis.sandbox.isolation.levels import Isolation
-from ....analysis.sandbox.judging.python import PythonSandbox
 from ...errors import StudyError
-from ...sets.judging import judge
+from ...sets.judging import InSandbox, Text
 from ...sets.problem import Problem
-from ...sets.suites import Judged, Judging, Suite, Unjudged
+from ...sets.suites import Judged, Judging, Suite
 from ...study import Step
 from .asking import Rebuilt
 from .items import Edit, Item, trimmed
@@ -81,15 +78,6 @@ def to_label(items: Sequence[Item], rebuilt: Sequence[Rebuilt], labels: Labels) 
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
-    """A text for a problem of a benchmark."""
-
-    id: str
-    problem: Problem
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class ByProgram:
     """Labels by a benchmark's tests. problems: by the id of the item."""
 
@@ -103,33 +91,17 @@ class ByProgram:
         """In the strongest sandbox that this machine has. Raises NoIsolation."""
         return cls(problems, best_level())
 
-    def unit(self, name: str, item: Item, text: str) -> Program:
+    def unit(self, name: str, item: Item, text: str) -> Text:
         """A program. What defines the function anew follows its published head, whose imports it needs."""
         problem = self.problems[item.id]
         assert not isinstance(item, Edit), "a benchmark's problems are code"
         dedented = item.dedented(text)
         whole = re.search(rf"^def {re.escape(str(problem.entry_point))}\s*\(", dedented, re.MULTILINE)
-        return Program(name, problem, f"{problem.prompt}\n{dedented}" if whole else f"{item.indentation}{text}")
+        return Text(name, problem, f"{problem.prompt}\n{dedented}" if whole else f"{item.indentation}{text}")
 
-    def __call__(self) -> Callable[[Program], dict[str, Any]]:
+    def __call__(self) -> Callable[[Text], dict[str, Any]]:
         """The worker's function, with its sandbox."""
-        return _Programs(PythonSandbox(Jail(self.isolation)))
-
-
-@dataclass(frozen=True, slots=True)
-class _Programs:
-    sandbox: PythonSandbox
-
-    def __call__(self, program: Program) -> dict[str, Any]:
-        begun = time.perf_counter()
-        said = judge(program.problem, program.text, self.sandbox)
-        if said.machine_failed:
-            raise Unjudged(said.why)
-        label: Label = {"id": program.id, "tests_pass": said.tests_pass, "why": said.why}
-        return {**label, "timings": {"tests_ms": (time.perf_counter() - begun) * 1e3}}
-
-    def close(self) -> None:
-        self.sandbox.close()
+        return InSandbox(self.isolation)()
 
 
 @dataclass(frozen=True, slots=True)

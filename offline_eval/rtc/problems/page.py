@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ....calibration.report.blocks import Block, Paragraph
-from ....calibration.report.cells import CellTable, text_of
+from ....calibration.report.cells import Cell, CellTable, text_of
 from ....calibration.report.paper_claims import PaperClaim, Rule, claim_of
-from ....calibration.report.study_report import Section, StudyContent, counted_claims, write_study_report
+from ....calibration.report.study_report import Section, StudyContent, counted_claims
 from ...asked_model import how_asked, names_in_forms
 from ...errors import StudyError
-from ...progress import counted, to_stderr
+from ...progress import counted
 from ...run import RUN, Run, differences
+from ...study_page import again, again_of, cells_of, facts_of, lost_items, the_paper, write_page
 from ..paper import paper
 from .asking import DESCRIPTIONS, REBUILT
 from .items import Item
@@ -69,23 +69,6 @@ def scored_of(run: Run, items: Sequence[Item]) -> list[Scored]:
     return scored(items, described, rebuilt, labels, int(run.question()["backward"]))
 
 
-def write_page(run: Run, items: Sequence[Item], *, as_json: bool) -> None:
-    """Write report/; on stdout its files, or one JSON document."""
-    content = content_of(run, items)
-    for sentence in content.summary:
-        to_stderr(sentence)
-    tell(run.folder, write_study_report(run.folder, content), as_json=as_json)
-
-
-def tell(folder: Path, files: Sequence[Path], *, as_json: bool) -> None:
-    """The files on stdout, or one JSON document."""
-    if as_json:
-        print(json.dumps({"run": str(folder), "samples": [], "report": [str(path) for path in files]}))
-    else:
-        for path in files:
-            print(path)
-
-
 def content_of(run: Run, items: Sequence[Item]) -> StudyContent:
     """The page of a run."""
     question = run.question(("set", "form"))
@@ -107,15 +90,19 @@ def content_of(run: Run, items: Sequence[Item]) -> StudyContent:
     else:
         sections.append(Section("By project", (group_table(found, sim), *_group_pictures(found, sim, by))))
     sections.append(Section("RTC and pass@1", tuple(correlated)))
-    read = _claims([table for section in sections for table in section.parts if isinstance(table, CellTable)], sim)
+    read = _claims(cells_of(sections), sim)
     return StudyContent(
         title=f"Round trips: {question['model_name']} on {name}",
         summary=_summary(question, found, sim, unreadable, read),
-        facts=tuple(_facts(question)),
+        facts=(
+            how_asked(question),
+            *facts_of(question, "set", "forward", "backward", "projects", "repositories", "per_project", "limit", "seed"),
+            the_paper(paper()),
+        ),
         sections=tuple(sections),
         claims=read,
         left_out=tuple(_left_out(run, items, found, sim)),
-        command=f"assay eval report {run.folder.resolve().name}",
+        command=again(run),
     )
 
 
@@ -125,23 +112,13 @@ def _group_pictures(found: Sequence[Scored], sim: str, by: str) -> Iterator[Bloc
         yield over_groups(points, f"{by}s")
 
 
-def _claims(tables: Sequence[CellTable], sim: str) -> tuple[PaperClaim, ...]:
-    cells = {cell.id: cell for table in tables for cell in table.cells()}
+def _claims(cells: Mapping[str, Cell], sim: str) -> tuple[PaperClaim, ...]:
     wanted = (
         ("lift", "A description helps: RTC is above the baseline", "−0.2 to 30.4 points (T2)", f"T2/{sim}/all/lift"),
         ("lift_without_copies", "It helps also where it does not recite the code", "not looked at", f"T2/{sim}/without_copies/lift"),
         ("longer", "Code that never comes back is longer", "454.2 against 302.6 characters (Fig. 6)", "F6/all/difference"),
     )
     return tuple(claim_of(name, claim, printed, _ABOVE_0, [("", cell)], cells) for name, claim, printed, cell in wanted)
-
-
-def _facts(question: Mapping[str, Any]) -> Iterator[str]:
-    yield how_asked(question)
-    for name in ("set", "forward", "backward", "projects", "repositories", "per_project", "limit", "seed"):
-        if question.get(name) is not None:
-            value = question[name]
-            yield f"{name.replace('_', ' ')}: {', '.join(value) if isinstance(value, list) else value}"
-    yield f"the paper: {paper().title}, {paper().source}"
 
 
 def _summary(
@@ -168,8 +145,7 @@ def _summary(
 
 
 def _left_out(run: Run, items: Sequence[Item], found: Sequence[Scored], sim: str) -> Iterator[str]:
-    if lost := sum(len(run.lost(step)) for step in (DESCRIPTIONS, REBUILT, LABELS)):
-        yield f"{counted(lost, 'answer')} or labels lost: the model or the machine failed there, and the same command asks again."
+    yield from lost_items(sum(len(run.lost(step)) for step in (DESCRIPTIONS, REBUILT, LABELS)), "answer", "or labels lost")
     if missing := len(items) - len(found):
         yield f"{counted(missing, 'item')} not described and rebuilt yet."
     if unlabelled := sum(item.rtc(sim) is None for item in found):
@@ -191,10 +167,7 @@ def compare(runs: Sequence[Run], items: Sequence[Sequence[Item]], out: Path, *, 
     names = names_in_forms(questions)
     named = {name if names.count(name) == 1 else f"{name} ({i})": i - 1 for i, name in enumerate(names, 1)}
     found = {name: scored_of(runs[i], items[i]) for name, i in named.items()}
-    content = models_content(found, questions[0]["set"], f"assay eval report {' '.join(str(run.folder) for run in runs)}")
-    for sentence in content.summary:
-        to_stderr(sentence)
-    tell(out, write_study_report(out, content), as_json=as_json)
+    write_page(out, models_content(found, questions[0]["set"], again_of(runs)), as_json=as_json)
 
 
 def models_content(found: Mapping[str, Sequence[Scored]], name: str, command: str) -> StudyContent:
@@ -212,7 +185,7 @@ def models_content(found: Mapping[str, Sequence[Scored]], name: str, command: st
             f"RTC and pass@1 over them: r {text_of(cells['CM/all/r'])}.",
             counted_claims([r]),
         ),
-        facts=(f"the paper: {paper().title}, {paper().source}",),
+        facts=(the_paper(paper()),),
         sections=(Section("Models", (Paragraph(_WHAT), table)), Section("Correlations", (correlated, paper_table(), *drawn))),
         claims=(r,),
         command=command,

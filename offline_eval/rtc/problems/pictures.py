@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ....calibration.bands import LIKELY, NO_EVIDENCE, POSSIBLE
 from ....calibration.report.plots import PAPER, Picture, legend, panel, svg
-from ..paper import paper
+from ..paper import column
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -18,7 +18,7 @@ _BENCHMARK = "HumanEval"
 
 def over_models(ours: Points) -> Picture:
     """The paper's models on HumanEval, and ours."""
-    theirs = list(zip(paper().column(_BENCHMARK, "pass_at_1"), paper().column(_BENCHMARK, "rtc"), strict=True))
+    theirs = list(zip(column(_BENCHMARK, "pass_at_1"), column(_BENCHMARK, "rtc"), strict=True))
     title = f"RTC and pass@1 on HumanEval, {len(theirs)} models of the paper and {len(ours)} of ours"
     return _scatter("rtc-models", title, (("of the paper", theirs), ("ours", ours)), "pass@1")
 

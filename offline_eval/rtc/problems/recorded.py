@@ -11,7 +11,6 @@ from dataclasses import asdict, dataclass
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,15 +21,15 @@ from ....calibration.metrics.intervals import Interval, intervals, rate_interval
 from ....calibration.report.blocks import Paragraph, Table
 from ....calibration.report.cells import Cell, CellTable, Row, text_of, with_interval
 from ....calibration.report.paper_claims import Rule, claim_of
-from ....calibration.report.study_report import Section, StudyContent, counted_claims, write_study_report
+from ....calibration.report.study_report import Section, StudyContent, counted_claims
 from ...calibration.recorded.source import AnswerFile, question_of, read, sources_of
 from ...errors import UsageError
 from ...progress import counted, to_stderr
 from ...run import Run
-from ...study import Results, conduct
+from ...study import Results, Study, conduct
+from ...study_page import again, the_paper, write_page
 from ..copies import is_copy
 from ..paper import paper
-from .page import tell
 from .scores import Mean
 from .tables import cell_of
 
@@ -69,26 +68,12 @@ class Asked:
     as_json: bool = False
 
 
-class RecordedTrips:
-    """The study, as the driver sees it."""
-
-    name = "rtc_recorded"
-    steps = ()
-    needed = _NEEDED
-
-    def answers(self, run: Run) -> list[Any]:  # noqa: ARG002
-        """None: no model's log-probabilities are known, so there is no sample."""
-        return []
-
-    def report(self, run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG002
-        """A page, and its summary on stderr."""
-        content = content_of(run)
-        for sentence in content.summary:
-            to_stderr(sentence)
-        tell(run.folder, write_study_report(run.folder, content), as_json=as_json)
+def _report(run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG001
+    """A page, and its summary on stderr."""
+    write_page(run.folder, content_of(run), as_json=as_json)
 
 
-STUDY = RecordedTrips()
+STUDY = Study("rtc_recorded", (), _NEEDED, _report)
 
 
 def run_recorded(asked: Asked) -> Run:
@@ -171,7 +156,7 @@ def content_of(run: Run) -> StudyContent:
         ),
         facts=(
             "the answers were recorded by others; no model was asked",
-            f"the paper: {paper().title}, {paper().source}; its models are others",
+            the_paper(paper(), "; its models are others"),
         ),
         sections=(Section("Round trips", (Paragraph(_WHAT), table, *(_counts(name, trips) for name, trips in by_file.items()))),),
         claims=(claim,),
@@ -180,7 +165,7 @@ def content_of(run: Run) -> StudyContent:
             "There is no lift: nothing was recorded without a description.",
         ),
         sources=sources_of(question),
-        command=f"assay eval report {run.folder.resolve().name}",
+        command=again(run),
     )
 
 

@@ -89,7 +89,7 @@ def project_regions(found: suites.Items, seed: int, limit: int | None) -> Found:
         if code := _region(place):
             made[place.id] = code, place
     at = {
-        name: Region(found.suites[place.project], place.path.partition("/")[2], place.text, *_span(place), _judged(place))
+        name: Region(found.suites[place.project], place.file, place.text, *_span(place), _judged(place))
         for name, (_, place) in made.items()
     }
     question = {

@@ -20,7 +20,7 @@ from typing import Any, Literal
 import platformdirs
 
 from ....analysis.sandbox.isolation.best_level import best_level
-from ....inference.asking.asker import Form
+from ....inference.asking.asker import Asker, Form
 from ....inference.opening import ModelChoice
 from ...asked_model import IN_FORM, AskedModel, Asking, asked_model
 from ...errors import UsageError
@@ -31,40 +31,32 @@ from ...sets.items import check_suites
 from ...sets.problems import SETS
 from ...sets.projects import Project, default_cache, named
 from ...sets.suites import prepared, watched
+from ...study import Making, Results, Step, Study, Work, all_of, chosen, conduct
 from ...study import Plan as Works
-from ...study import Results, Work, conduct
+from ...study_page import write_page
 from .asking import DESCRIPTIONS, REBUILT, Plan, question_of
 from .items import Code, Edit, Item
 from .labelling import LABELS, to_label
-from .page import compare, write_page
+from .page import compare, content_of
 from .sets import Found, edits, functions, project_regions
 
 Set = Literal["humaneval", "regions", "edits"]
 PER_PROJECT = 100
 
 
-class ProblemsStudy:
-    """The study, as the driver sees it."""
-
-    name = "rtc_problems"
-    compared = (name,)
-    steps = (DESCRIPTIONS, REBUILT, LABELS)
-    needed = ("set", "items", "form")
-
-    def answers(self, run: Run) -> list[Any]:  # noqa: ARG002
-        """None: what is rebuilt is no suggestion of an editor, so there is no sample."""
-        return []
-
-    def report(self, run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG002
-        """A page, and its summary on stderr."""
-        write_page(run, items_of(run), as_json=as_json)
-
-    def compare(self, runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
-        """A page on runs of several models. Raises StudyError where they are not of the same items."""
-        compare(runs, [items_of(run) for run in runs], out, as_json=as_json)
+def _report(run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG001
+    """A page, and its summary on stderr."""
+    write_page(run.folder, content_of(run, items_of(run)), as_json=as_json)
 
 
-STUDY = ProblemsStudy()
+def _compare(runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
+    """A page on runs of several models. Raises StudyError where they are not of the same items."""
+    compare(runs, [items_of(run) for run in runs], out, as_json=as_json)
+
+
+STUDY = Study(
+    "rtc_problems", (DESCRIPTIONS, REBUILT, LABELS), ("set", "items", "form"), _report, compare=_compare, compared=("rtc_problems",)
+)
 
 
 def items_of(run: Run) -> list[Item]:
@@ -183,22 +175,23 @@ def _question(asked: Asked, model: AskedModel) -> dict[str, Any]:
 
 
 def _works(asked: Asked, run: Run, model: AskedModel, found: Found) -> Works:
-    waits = bool(asked.choice.servers)
-
-    def described() -> Work[Any]:
-        return Work(DESCRIPTIONS, found.items, Asking(model, asked.plan.describe), asked.pool, wanted=len(found.items), waits=waits)
+    def asking(step: Step, items: Sequence[Item], ask: Callable[[Asker, Any], dict[str, Any]]) -> Work[Any]:
+        return all_of(step, items, Asking(model, ask), asked.pool, waits=bool(asked.choice.servers))
 
     def rebuilt() -> Work[Any]:
         told = {record["id"]: record["descriptions"] for record in run.records(DESCRIPTIONS).read()}
-        there = [item for item in found.items if item.id in told]
-        return Work(REBUILT, there, Asking(model, partial(asked.plan.rebuild, told)), asked.pool, wanted=len(there), waits=waits)
+        return asking(REBUILT, [item for item in found.items if item.id in told], partial(asked.plan.rebuild, told))
 
     def labelled() -> Work[Any]:
-        units = list(to_label(found.items, run.records(REBUILT).read(), found.labels))
-        return Work(LABELS, units, found.labels, asked.pool, wanted=len(units), max_item_s=found.labels.max_item_s)
+        units = to_label(found.items, run.records(REBUILT).read(), found.labels)
+        return all_of(LABELS, units, found.labels, asked.pool, max_item_s=found.labels.max_item_s)
 
-    works: dict[str, Callable[[], Work[Any]]] = {"describe": described, "rebuild": rebuilt, "labels": labelled}
-    return [work for name, work in works.items() if not asked.steps or name in asked.steps]
+    works: dict[str, Making] = {
+        "describe": lambda: asking(DESCRIPTIONS, found.items, asked.plan.describe),
+        "rebuild": rebuilt,
+        "labels": labelled,
+    }
+    return chosen(works, asked.steps)
 
 
 def tell_problems(asked: Asked) -> None:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from ....calibration.metrics.correlations import MIN_PAIRS, Correlations, correlations
 from ....calibration.metrics.intervals import Interval
 from ....calibration.report.cells import Cell, CellTable, PaperValue, Row, with_interval
-from ..paper import BENCHMARKS, paper, table_2
+from ..paper import BENCHMARKS, models, paper, table_2
+from ..paper import column as paper_column
 from .scores import Mean, Scored, by_group, longer_by, mean_of
 
 SIM_WORDS = {"tests_pass": "passes tests", "exact": "exact match", "bleu": "BLEU", "rouge": "ROUGE-L"}
@@ -76,12 +77,13 @@ def _of_paper(benchmark: str | None, column: str) -> tuple[PaperValue, ...]:
     """The paper's numbers of a column; its baseline is RTC without the lift."""
     if benchmark is None:
         return ()
-    cells, models = paper().cells, paper().models(benchmark)
-    if column == "baseline":
-        minus = {model: cells[f"T2/{benchmark}/{model}/rtc"].value - cells[f"T2/{benchmark}/{model}/lift"].value for model in models}
-        return tuple(PaperValue(value, model, f"T2/{benchmark}/{model}/rtc minus lift") for model, value in minus.items())
-    places = (f"T2/{benchmark}/{model}/{column}" for model in models)
-    return tuple(cells[place] for place in places if place in cells)
+    if column != "baseline":
+        return tuple(paper().cells[place] for model in models(benchmark) if (place := f"T2/{benchmark}/{model}/{column}") in paper().cells)
+    of_rtc, of_lift = (paper_column(benchmark, name) for name in ("rtc", "lift"))
+    return tuple(
+        PaperValue(rtc - lift, model, f"T2/{benchmark}/{model}/rtc minus lift")
+        for model, rtc, lift in zip(models(benchmark), of_rtc, of_lift, strict=True)
+    )
 
 
 def edit_table(items: Sequence[Scored], by: str) -> CellTable:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import make_pipeline
@@ -36,15 +35,6 @@ def test_each_probability_is_of_a_map_that_saw_nothing_of_its_group(estimator: A
         takes_groups = isinstance(estimator, MapClassifier)
         made = estimator.fit(X[rest], y[rest], **({"groups": groups[rest]} if takes_groups else {}))
         np.testing.assert_allclose(p[out], made.predict_proba(X[out])[:, 1], rtol=1e-12)
-
-
-def test_the_label_of_a_group_has_no_part_in_its_own_probabilities() -> None:
-    X, y, groups = matrix_of(world(300, projects=7)[0], ["total_logprob"], "exact_match")
-    of = groups == "p3"
-    turned = np.where(of, ~y, y)
-    p, q = (held_out_probabilities(MapClassifier(measures=["total_logprob"]), X, labels, groups, folds=7) for labels in (y, turned))
-    assert (p[of] == q[of]).all()
-    assert (p != q).any()
 
 
 @given(st.lists(st.integers(0, 9), min_size=20, max_size=60).filter(lambda g: len(set(g)) >= 5), st.integers(1, 4), st.integers(0, 3))
@@ -76,22 +66,6 @@ def test_a_learning_curve_rises_to_the_skill_of_all_groups() -> None:
     assert (every.skill.low, every.skill.high) == pytest.approx((whole.low, whole.high))
 
 
-def test_a_learning_curves_sizes_double_up_to_all_that_folds_leave() -> None:
-    X, y, groups = matrix_of(world(300, projects=15)[0], ["total_logprob"], "exact_match")
-    points = learning_curve(MapClassifier("base_rate", ["total_logprob"]), X, y, groups, draws=1)
-    assert [point.groups for point in points] == [5, 10, 12]
-    assert points == learning_curve(MapClassifier("base_rate", ["total_logprob"]), X, y, groups, draws=1)
-
-
-def test_a_line_leaves_nothing_where_the_truth_is_one() -> None:
-    samples, _ = world(700, projects=12)
-    X, y, groups = matrix_of(samples, ["total_logprob"], "exact_match")
-    found = what_maps_leave(MapClassifier("platt", ["total_logprob"]), X, y, groups, CURVES)
-    assert (found.n, found.groups) == (700, 12)
-    assert found.more_skill.value < 0.01
-    assert found.more_skill.low < 0
-
-
 def test_a_line_leaves_what_bends() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(700, 2))
@@ -106,35 +80,11 @@ def test_a_line_leaves_what_bends() -> None:
 
 
 @pytest.mark.slow
-def test_boosted_trees_find_what_a_line_leaves_and_nothing_else() -> None:
-    rng = np.random.default_rng(0)
-    X, groups = rng.normal(size=(700, 2)), np.arange(700) % 12
-    bent, straight = (rng.random(700) < sigmoid(z) for z in (4 * np.abs(X[:, 0]) - 3, 2 * X[:, 0] - 1))
-    assert what_maps_leave(MapClassifier("platt"), X, bent, groups).more_skill.low > 0.1
-    assert what_maps_leave(MapClassifier("platt"), X, straight, groups).more_skill.high < 0.02
-
-
-@pytest.mark.slow
-def test_the_trees_that_are_compared_with_are_chosen_for_few_samples_too() -> None:
-    X, y, groups = matrix_of(world(400, projects=5)[0], ["total_logprob"], "exact_match")
-    found = what_maps_leave(MapClassifier(measures=["total_logprob"]), X, y, groups)
-    overgrown = what_maps_leave(MapClassifier(measures=["total_logprob"]), X, y, groups, HistGradientBoostingClassifier())
-    assert overgrown.richer_skill.value < found.richer_skill.value
-    assert found.more_skill.low < 0
-
-
-@pytest.mark.slow
 def test_a_group_of_one_class_can_be_held_out_where_trees_are_chosen() -> None:
     X, y, groups = matrix_of(world(200, projects=6)[0], ["total_logprob"], "exact_match")
     y = np.where(groups == "p1", "right", np.where(y, "right", "no"))
     assert np.isfinite(boosted().fit(X, y == "right", groups=groups).cv_results_["mean_test_score"]).all()
     assert what_maps_leave(MapClassifier("platt"), X, y, groups).groups == 6
-
-
-def test_certain_trees_cost_no_infinite_loss() -> None:
-    X, y, groups = matrix_of(world(100, projects=5)[0], ["total_logprob"], "exact_match")
-    sure = HistGradientBoostingClassifier(max_iter=1, learning_rate=1e6, min_samples_leaf=1, early_stopping=False)
-    assert np.isfinite(what_maps_leave(MapClassifier(measures=["total_logprob"]), X, y, groups, sure).more_log_loss.value)
 
 
 X, Y, GROUPS = matrix_of(world(60, projects=6)[0], ["total_logprob"], "exact_match")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -11,9 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import config_context
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_predict
+from sklearn.model_selection import GroupKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
@@ -52,30 +49,6 @@ def test_it_fits_the_map_that_a_calibrator_has(kind: str, between: float) -> Non
     assert (made.predict_proba(X)[:, 1] == bounded(sigmoid(fitted.calibrator.map.log_odds(entered)), len(y))).all()
 
 
-def test_groups_change_what_is_fitted() -> None:
-    X, y, groups = matrix_of(world(400, between=0.8)[0], ["total_logprob"], "exact_match")
-    alone, together = (MapClassifier("platt", ["total_logprob"]).fit(X, y, of).map_ for of in (None, groups))
-    assert alone.intercept == together.intercept
-    assert alone.covariance != together.covariance
-
-
-def test_a_single_group_is_none() -> None:
-    X, y, groups = matrix_of(world(200, projects=1)[0], ["total_logprob"], "exact_match")
-    assert MapClassifier().fit(X, y, groups).map_ == MapClassifier().fit(X, y).map_
-
-
-@pytest.mark.parametrize("kind", [LADDER, *MAPS])
-def test_a_row_has_the_same_probability_alone_and_among_others(kind: str) -> None:
-    X, y, _ = matrix_of(world(300)[0], ["total_logprob"], "exact_match")
-    made = MapClassifier(kind, ["total_logprob"]).fit(X, y)
-    for same in (
-        np.vstack([made.predict_proba(row[None]) for row in X]),
-        made.predict_proba(np.asfortranarray(X)),
-        made.predict_proba(X[::-1])[::-1],
-    ):
-        np.testing.assert_allclose(same, made.predict_proba(X), rtol=1e-12)
-
-
 @given(st.lists(st.floats(-1e9, 0), min_size=1, max_size=30))
 def test_probabilities_are_two_that_add_up_to_one_and_never_certain(values: list[float]) -> None:
     X, y, _ = matrix_of(world(50)[0], ["total_logprob"], "exact_match")
@@ -85,28 +58,6 @@ def test_probabilities_are_two_that_add_up_to_one_and_never_certain(values: list
     assert (p >= 1 / 52 - 1e-15).all()
 
 
-def test_columns_without_names_enter_as_they_are() -> None:
-    X, y, _ = matrix_of(world(400)[0], ["total_logprob"], "exact_match")
-    named = MapClassifier("beta", ["total_logprob"]).fit(X, y)
-    entered = enter("total_logprob", X[:, 0].copy())[:, None]
-    plain = MapClassifier("beta").fit(entered, y)
-    assert plain.map_ == named.map_
-    assert (plain.predict_proba(entered) == named.predict_proba(X)).all()
-
-
-def test_the_ladder_takes_a_column_without_a_name_for_no_log_odds() -> None:
-    X, y, _ = matrix_of(world(400)[0], ["total_logprob"], "exact_match")
-    assert "beta" in {tried.kind for tried in MapClassifier(measures=["total_logprob"]).fit(X, y).selection_.tried}
-    assert "beta" not in {tried.kind for tried in MapClassifier().fit(X, y).selection_.tried}
-
-
-def test_a_falling_column_without_a_name_is_found_out() -> None:
-    X, y, _ = matrix_of(world(400)[0], ["total_logprob"], "exact_match")
-    for kind in ("isotonic", "venn_abers"):
-        up, down = MapClassifier(kind).fit(X, y), MapClassifier(kind).fit(-X, y)
-        np.testing.assert_allclose(up.predict_proba(X), down.predict_proba(-X))
-
-
 def test_the_second_class_is_the_event_whatever_labels_are_called() -> None:
     X, y, _ = matrix_of(world(300)[0], ["total_logprob"], "exact_match")
     by_truth = MapClassifier(measures=["total_logprob"]).fit(X, y)
@@ -114,24 +65,6 @@ def test_the_second_class_is_the_event_whatever_labels_are_called() -> None:
     assert list(by_name.classes_) == ["no", "right"]
     assert (by_name.predict_proba(X) == by_truth.predict_proba(X)).all()
     assert ((by_name.predict(X) == "right") == by_truth.predict(X)).all()
-
-
-def test_copies_and_pickles_are_the_same() -> None:
-    X, y, groups = matrix_of(world(300)[0], BOTH, "exact_match")
-    made = MapClassifier("platt", BOTH, random_state=3).fit(X, y, groups)
-    assert made.get_params() == {"kind": "platt", "measures": BOTH, "random_state": 3}
-    assert clone(made).get_params() == made.get_params()
-    with pytest.raises(NotFittedError):
-        clone(made).predict(X)
-    assert (pickle.loads(pickle.dumps(made)).predict_proba(X) == made.predict_proba(X)).all()
-    assert made.set_params(kind="ladder").fit(X, y).selection_.tried[1].kind == "beta"
-
-
-def test_the_random_state_decides_the_folds() -> None:
-    X, y, _ = matrix_of(world(300)[0], BOTH, "exact_match")
-    losses = [MapClassifier(measures=BOTH, random_state=seed).fit(X, y).selection_.tried[0].log_loss for seed in (0, 0, 1)]
-    assert losses[0] == losses[1] != losses[2]
-    assert len({MapClassifier(random_state=np.random.RandomState(0)).fit(X, y).selection_.tried for _ in range(2)}) == 1
 
 
 class Noted(MapClassifier):
@@ -155,26 +88,6 @@ def test_cross_validation_brings_each_fold_its_groups_and_parts_none(wrapped: bo
     held_out = [set(groups) - fitted for fitted in Noted.fits]
     assert sorted(name for names in held_out for name in names) == sorted(set(groups))
     assert len(held_out) == 4
-
-
-def test_without_routing_the_folds_alone_have_the_groups() -> None:
-    X, y, groups = matrix_of(world(400)[0], ["total_logprob"], "exact_match")
-    estimator = MapClassifier(measures=["total_logprob"])
-    plain = cross_val_predict(estimator, X, y, groups=groups, cv=GroupKFold(4), method="predict_proba")
-    handed = cross_val_predict(estimator, X, y, groups=groups, cv=GroupKFold(4), method="predict_proba", params={"groups": groups})
-    with config_context(enable_metadata_routing=True):
-        routed = cross_val_predict(estimator, X, y, cv=GroupKFold(4), method="predict_proba", params={"groups": groups})
-    assert plain.shape == (400, 2)
-    assert (handed == routed).all()
-
-
-def test_a_search_over_kinds_holds_groups_out() -> None:
-    X, y, groups = matrix_of(world(400)[0], ["total_logprob"], "exact_match")
-    search = GridSearchCV(
-        MapClassifier(measures=["total_logprob"]), {"kind": ["base_rate", "platt"]}, scoring="neg_log_loss", cv=GroupKFold(4)
-    )
-    with config_context(enable_metadata_routing=True):
-        assert search.fit(X, y, groups=groups).best_params_ == {"kind": "platt"}
 
 
 def test_a_frame_has_the_measures_in_their_order() -> None:
@@ -219,17 +132,6 @@ def test_what_can_not_be_fitted_is_a_value_error_that_says_why(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         MapClassifier(**parameters).fit(X, y)
-
-
-def test_groups_of_another_number_of_samples_are_refused() -> None:
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        MapClassifier().fit(X2, Y2, groups=["a", "b"])
-
-
-def test_a_value_that_no_generation_has_is_refused_later_too() -> None:
-    X, y, _ = matrix_of(world(50)[0], ["total_logprob"], "exact_match")
-    with pytest.raises(ValueError, match="total_logprob holds a positive log-probability"):
-        MapClassifier(measures=["total_logprob"]).fit(X, y).predict_proba([[0.5]])
 
 
 def test_a_matrix_has_raw_measures_and_leaves_unknown_labels_out() -> None:

@@ -6,8 +6,7 @@ from numpy.typing import NDArray
 
 from assay.calibration.arrays import Floats, sigmoid
 from assay.calibration.fitting.folds import folds_of, numbered
-from assay.calibration.fitting.model_selection import RIDGES, fit_map, log_losses, mean_and_standard_error, select_map
-from assay.calibration.maps.platt import PlattMap
+from assay.calibration.fitting.model_selection import fit_map, mean_and_standard_error, select_map
 from assay.calibration.metrics.scores import log_loss
 
 NAMES = ["total_logprob"]
@@ -61,17 +60,6 @@ def test_what_only_tells_groups_apart_wins_nothing() -> None:
         assert all(candidate.gain <= 0.1 for candidate in select_map(x, y, groups, NAMES).tried)
 
 
-def test_a_loss_is_bounded_as_the_probability_is() -> None:
-    assert log_losses(np.array([99.0, -99.0, 0.0]), np.array([False, True, True]), 8) == pytest.approx(np.log([10, 10, 2]))
-
-
-def test_of_very_many_samples_the_choice_is_made_on_10_000_that_the_seed_draws() -> None:
-    x, y, groups, _ = world(12_000, 0)
-    first, again, other = (select_map(x, y, groups, NAMES, seed=seed).tried[0].log_loss for seed in (0, 0, 1))
-    some = np.random.default_rng(0).choice(12_000, 10_000, replace=False)
-    assert first == again == select_map(x[some], y[some], np.unique(groups[some], return_inverse=True)[1], NAMES).tried[0].log_loss != other
-
-
 @pytest.mark.slow
 def test_of_several_measures_the_useful_one_is_taken_up_and_the_noise_is_not() -> None:
     names = ["total_logprob", "mean_entropy"]
@@ -85,23 +73,6 @@ def test_of_several_measures_the_useful_one_is_taken_up_and_the_noise_is_not() -
         assert (useful.kind, useful.features) == ("platt", 2)
         kept.append(useless.features)
     assert kept.count(1) >= 8
-
-
-def test_the_ridge_is_on_the_further_measures_only_and_the_best_of_those_tried() -> None:
-    rng = np.random.default_rng(3)
-    x = rng.normal(0, 1, (60, 6))
-    y = rng.random(60) < sigmoid(1.0 * x[:, 0])
-    names = ["total_logprob", "min_logprob", "mean_logprob", "mean_entropy", "mean_margin", "length"]
-    choice = select_map(x, y, np.arange(60), names, "platt")
-    several = [candidate for candidate in choice.tried if candidate.features == 6]
-    assert [candidate.ridge for candidate in several] == list(RIDGES)
-    assert choice.ridge == min(several, key=lambda candidate: candidate.log_loss).ridge > 0
-    made = fit_map(choice, x, y, names)
-    strong = fit_map(type(choice)("platt", 6, 1e9, ()), x, y, names)
-    assert isinstance(made, PlattMap)
-    assert isinstance(strong, PlattMap)
-    assert np.abs(strong.slopes[1:]).max() < 1e-6
-    assert strong.slopes[0] > 0.5
 
 
 @pytest.mark.slow

@@ -92,62 +92,6 @@ def test_levels_are_nested_and_a_user_without_samples_has_the_projects_map() -> 
     assert log_odds_of(tree, x[:2], [path] * 2).tolist() == known["l0", "l0p0"].as_map().log_odds(x[:2]).tolist()
 
 
-def nested_world(seed: int, sizes: list[list[int]]) -> tuple[Floats, NDArray[np.bool_], list[tuple[str, str]], Floats]:
-    """Samples of so many languages with projects of these sizes, intercepts that differ by 0.8 and 0.5; and each language's intercept."""
-    rng = np.random.default_rng(seed)
-    of_language = rng.normal(-0.3, 0.8, len(sizes))
-    paths = [(f"l{a}", f"p{b}") for a, projects in enumerate(sizes) for b, n in enumerate(projects) for _ in range(n)]
-    offset = np.concatenate([of_language[a] + np.repeat(rng.normal(0, 0.5, len(p)), p) for a, p in enumerate(sizes)])
-    x = rng.normal(0, 2, (len(paths), 1))
-    return x, rng.random(len(paths)) < sigmoid(offset + 0.6 * x[:, 0]), paths, of_language
-
-
-@pytest.mark.slow
-def test_the_spread_within_a_parent_of_two_children_is_not_halved_by_their_own_mean() -> None:
-    found = np.array([fit_tree(*nested_world(seed, [[200, 200]] * 20)[:3]).between for seed in range(10)])
-    assert np.sqrt(np.mean(found[:, :, 0] ** 2, axis=0)) == pytest.approx([0.8, 0.5], abs=0.08)
-
-
-@pytest.mark.slow
-def test_a_languages_map_is_as_sure_as_its_projects_are_many_not_its_samples() -> None:
-    held, total = 0, 0
-    for seed in range(30):
-        x, y, paths, truth = nested_world(seed, [[600, 20, 20], [20] * 4, [300], [20], [100, 50, 20, 20, 20], [400, 20], [50, 50], [20]])
-        for child in fit_tree(x, y, paths).children:
-            if len(child.path) == 1:
-                held += abs(child.intercept - truth[int(child.path[0][1:])]) < 1.96 * child.covariance[0][0] ** 0.5
-                total += 1
-    # as if all samples of a language were of one project: 0.59
-    assert 0.8 < held / total <= 0.99
-
-
-def test_a_ridge_holds_the_further_slopes_of_the_root_back() -> None:
-    rng = np.random.default_rng(0)
-    x, group = rng.normal(0, 1, (400, 3)), rng.integers(0, 8, 400)
-    y = rng.random(400) < sigmoid(x @ [1.0, 0.5, 0.0])
-    for paths in ([(f"p{g}",) for g in group], [("only",)] * 400):
-        free, held = fit_tree(x, y, paths).root, fit_tree(x, y, paths, ridge=1e6).root
-        assert np.abs(held.slopes[1:]).max() < 1e-3 < free.slopes[1]
-        assert held.slopes[0] > 0.5
-        assert held.ridge == 1e6
-
-
-def test_a_level_that_parts_nothing_may_stand_anywhere() -> None:
-    x, y, group, _ = groups_world(60, 1)
-    plain = {child.path: child for child in fit_tree(x, y, [(f"p{g}",) for g in group]).children}
-    tree = fit_tree(x, y, [("python", f"p{g}", "me") for g in group])
-    for child in tree.children:
-        same = tree.root if len(child.path) == 1 else plain[child.path[1:2]]
-        assert (child.intercept, child.slopes, child.covariance) == (same.intercept, same.slopes, same.covariance)
-    assert tree.between[0] == tree.between[2] == (0.0, 0.0)
-
-
-def test_a_single_group_has_its_parents_map() -> None:
-    x, y, _, _ = groups_world(50, 0)
-    tree = fit_tree(x, y, [("only",)] * len(y))
-    assert (tree.children[0].intercept, tree.children[0].slopes) == (tree.root.intercept, tree.root.slopes)
-
-
 @pytest.mark.slow
 def test_a_calibrator_with_levels_gives_each_project_its_own_number_and_survives_its_file(tmp_path: Path) -> None:
     samples, _ = world(6000, projects=30, between=1.0, seed=4)
@@ -233,14 +177,6 @@ def test_levels_that_can_not_be_are_refused(levels: list[str], kind: str, reason
         fit(world(100)[0], "exact_match", levels=levels, kind=kind)  # type: ignore[arg-type]
 
 
-@pytest.mark.slow
-def test_the_user_is_a_level_too() -> None:
-    samples, _ = world(2000, projects=10, between=1.2, seed=4)
-    samples = [structs.replace(s, user=s.project, project=f"q{i % 9}") for i, s in enumerate(samples)]
-    found = fit(samples, "exact_match", levels=["user"], resamples=50).calibrator
-    assert {child.path for child in found.children} == {(f"p{i}",) for i in range(10)}
-
-
 @pytest.mark.parametrize("each", [1, 20, 150])
 def test_a_group_that_is_right_throughout_has_a_high_but_finite_map_and_spoils_no_other(each: int) -> None:
     x, y, group, _ = groups_world(150, 1)
@@ -255,10 +191,3 @@ def test_a_group_that_is_right_throughout_has_a_high_but_finite_map_and_spoils_n
     assert ones.mean() > {1: 0.3, 20: 0.7, 150: 0.9}[each]
     for child in without.children:
         assert maps[child.path].intercept == pytest.approx(child.intercept, abs=0.25)
-
-
-def test_groups_of_one_class_each_are_fitted() -> None:
-    x, _, group, _ = groups_world(30, 0)
-    tree = fit_tree(x, group % 2 == 0, [(f"p{g}",) for g in group])
-    p = sigmoid(log_odds_of(tree, x, [(f"p{g}",) for g in group]))
-    assert ((p > 0.5) == (group % 2 == 0)).mean() > 0.95

@@ -1,12 +1,10 @@
 from __future__ import annotations
 
 import os
-import random
 import sqlite3
 import stat
 import subprocess
 import sys
-import time
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
@@ -37,35 +35,6 @@ from assay.calibration.log.events import (
 ROOT = Path(__file__).parents[3]
 ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join((str(ROOT / ".typing"), str(ROOT / "tests")))}
 
-# Appends so many events as one name, a few in each transaction.
-WRITER = """
-import sys
-from pathlib import Path
-from typing import get_args
-from assay.calibration.log.event_log import EventLog, New
-from assay.calibration.log.events import ShowingSeen
-with EventLog(Path(sys.argv[1]), create=True) as log:
-    for n in range(0, int(sys.argv[3]), 5):
-        log.append([New(n + i, sys.argv[2], None, ShowingSeen(by="client")) for i in range(5)])
-"""
-# Appends for ever, prunes now and then, and says what is committed.
-KILLED = """
-import random, sys
-from pathlib import Path
-from typing import get_args
-from assay.calibration.log.event_log import EventLog
-from synthetic_events import new, request
-rolled = random.Random(int(sys.argv[2]))
-with EventLog(Path(sys.argv[1]), create=True) as log:
-    print("begun", flush=True)
-    while True:
-        said = [f"{rolled.getrandbits(48):012x}" for _ in range(rolled.choice((1, 5, 200)))]
-        log.append([new(request(name), name) for name in said])
-        print(*said, flush=True)
-        if rolled.random() < 0.02:
-            sum(log.prune(10**6, 10**6))
-            log.overwritten()
-"""
 # The disk fills up, then there is room again.
 FULL = """
 import resource, sys
@@ -135,12 +104,6 @@ def test_what_is_read_is_what_was_written_in_its_order(
         assert list(log.rows()) == [
             Row(number, time_ms, SERVER, showing, event) for number, (event, showing, time_ms) in enumerate(events, 1)
         ]
-
-
-def test_more_events_than_are_read_at_once_come_in_order_from_a_number_and_a_time_on(path: Path) -> None:
-    with EventLog(path, create=True) as log:
-        assert log.append([new(EventsDropped(count=n), time_ms=n) for n in range(1700)]) == 1700
-        assert [row.time_ms for row in log.rows(after=100, since_ms=400)] == list(range(400, 1700))
 
 
 def test_the_file_and_those_beside_it_are_the_owners_alone(path: Path) -> None:
@@ -277,15 +240,6 @@ def test_an_event_that_is_larger_than_any_real_one_is_passed_over_and_counted_an
         assert log.forget_documents([wanted]) == 3
 
 
-def test_a_value_that_would_fill_the_memory_is_an_error_with_the_file_and_the_reason(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assay.calibration.log.event_log._MAX_VALUE_BYTES", 2**21)
-    with EventLog(path, create=True) as log:
-        changed(path, "INSERT INTO events (time_ms, server, kind, body) VALUES (1, '', 'request', ?)", "x" * 2**22)
-        with pytest.raises(EventLogError, match=f"{path}: it is damaged: string or blob too big"):
-            list(log.rows())
-        assert log.forget_all() == 1
-
-
 def test_half_a_character_from_an_editor_does_not_stop_an_event(path: Path) -> None:
     with EventLog(path, create=True) as log:
         log.append([new(ServerStarted(version="1", client="a\ud800")), new(request("b", measures={"\udfff": 1.0}))])
@@ -391,28 +345,6 @@ def test_while_another_process_reads_what_is_forgotten_it_is_said_that_remains_a
         assert b"SECRET" not in bytes_of(path)
 
 
-def test_several_processes_make_one_log_and_write_to_it_at_once(path: Path) -> None:
-    writers = [run(WRITER, path, name, 300) for name in "abcdef"]
-    assert [writer.wait(60) for writer in writers] == [0] * 6
-    found = rows_of(path)
-    for name in "abcdef":
-        assert [row.time_ms for row in found if row.server == name] == list(range(300))
-    assert [file.name for file in path.parent.iterdir()] == ["events.sqlite3"]
-
-
-def test_pruning_while_another_process_writes_deletes_nothing_of_what_is_new(path: Path) -> None:
-    with EventLog(path, create=True) as log:
-        log.append([new(request(f"{n:012}"), time_ms=n) for n in range(3000)])
-        writer = run(WRITER, path, "later", 2000)
-        while writer.poll() is None:
-            for _ in log.prune(10**6, 1):
-                pass
-        assert writer.returncode == 0
-        later = [row.time_ms for row in log.rows() if row.server == "later"]
-        assert later == list(range(2000 - len(later), 2000))
-        assert log.size <= 2**20 + 300_000
-
-
 def test_a_log_that_is_removed_while_it_is_open_is_seen_and_the_next_begins_empty(path: Path) -> None:
     removed = EventLog(path, create=True)
     removed.append([new(EventsDropped(count=1))])
@@ -427,15 +359,6 @@ def test_a_log_that_is_removed_while_it_is_open_is_seen_and_the_next_begins_empt
     assert [row.event for row in rows_of(path)] == [EventsDropped(count=2), EventsDropped(count=3)]
     with closing(sqlite3.connect(path)) as db:
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-
-
-def test_a_log_that_is_moved_away_while_it_is_open_is_whole_where_it_is_now(path: Path, tmp_path: Path) -> None:
-    moved = EventLog(path, create=True)
-    moved.append([new(EventsDropped(count=n)) for n in range(3)])
-    (tmp_path / "kept").mkdir()
-    path.rename(tmp_path / "kept" / "log")
-    moved.close()
-    assert len(rows_of(tmp_path / "kept" / "log")) == 3
 
 
 def test_another_processs_long_write_is_waited_for_and_then_said(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -456,26 +379,6 @@ def test_on_a_full_disk_a_batch_is_there_whole_or_not_at_all_and_later_ones_are(
     assert writer.returncode == 0
     assert f"{path}: can't be written: " in said[0]
     assert len(rows_of(path)) == int(said[1])
-
-
-@pytest.mark.slow
-def test_a_writer_that_is_killed_a_hundred_times_loses_nothing_that_it_committed(path: Path) -> None:
-    rolled, said = random.Random(0), list[str]()
-    for turn in range(100):
-        writer = run(KILLED, path, turn)
-        assert writer.stdout is not None
-        assert writer.stdout.readline() == "begun\n"
-        time.sleep(rolled.random() ** 2 * 0.5)
-        writer.kill()
-        told = writer.communicate(timeout=60)[0]
-        # the last line may be torn; what it names is committed all the same, but not known whole
-        said += [name for line in told.splitlines(keepends=True) if line.endswith("\n") for name in line.split()]
-        with closing(sqlite3.connect(path)) as db:
-            assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-            there = {row[0] for row in db.execute("SELECT showing FROM events")}
-        assert [name for name in said if name not in there] == []
-    print(f"{len(said):,} events told, none lost")
-    assert len(said) > 10_000
 
 
 def test_every_kind_field_and_ending_is_documented() -> None:

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -140,12 +138,6 @@ def test_nothing_that_is_seen_later_changes_a_label_and_no_false_one_comes_of_ig
     assert label is was_kept(ended(ending), [look for look in looks if look.after_s is None or look.after_s <= at_s], at_s)
     if all(look.share is None and look.why != "undone" for look in looks):
         assert label is None
-
-
-@given(st.permutations(range(9)))
-def test_the_order_of_a_showings_events_does_not_matter(order: Sequence[int]) -> None:
-    events = [*life("a", kept=True), (None, request("hidden", outcome="hidden", propensity=0.0))]
-    assert [sample.labels for sample in made(*(events[index] for index in order)).samples] == [{"kept": True}]
 
 
 @pytest.mark.parametrize("passed", [True, False, None])

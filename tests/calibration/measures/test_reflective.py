@@ -18,7 +18,7 @@ from assay.calibration.measures.reflective import (
     reflect,
     verbalise,
 )
-from assay.calibration.measures.registry import MEASURES, enter, raw_probability
+from assay.calibration.measures.registry import MEASURES, raw_probability
 from assay.inference.completion.prompt import prompt_at
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Generation, Prompt
@@ -68,14 +68,6 @@ def test_words_that_can_not_be_told_apart_by_a_first_token_have_no_measure(tiny:
     assert (said.measures, said.asked) == ({}, {})
 
 
-def test_a_certain_answer_is_neither_0_nor_infinite(tmp_path: Path) -> None:
-    with LlamaModel(write_tiny_gguf(tmp_path / "m.gguf", scripted(b"T", b"\n", prompt=b":")), threads=1) as model:
-        log_true, odds = ask_true(model, *written(model), TRUE_OR_FALSE) or (math.nan, math.nan)
-    assert -1e-2 < log_true <= 0
-    assert odds > 10
-    assert math.isfinite(float(enter("ask_true", log_true)))
-
-
 class Asked(Exception):
     """What a model was asked."""
 
@@ -111,14 +103,6 @@ def test_the_question_is_put_behind_what_stands_there_and_what_is_shown(
         asked = asked_by(embedded, prompt, replace(generation, text=text), monkeypatch)
         assert asked.decode() == prompt.held + text
         assert before.endswith(prompt.held)
-
-
-def test_asking_true_or_false_leaves_the_prompt_in_the_cache(embedded: LlamaModel) -> None:
-    prompt, generation = prompt_at(embedded, BEFORE, AFTER), complete(embedded, BEFORE, AFTER)
-    ask_true(embedded, prompt, generation, TRUE_OR_FALSE)
-    again = complete(embedded, BEFORE, AFTER)
-    assert again.timings.reused_tokens == len(prompt.tokens)
-    assert again.text == generation.text
 
 
 def test_a_stated_percentage_is_read_from_the_greedy_answer(tmp_path: Path) -> None:

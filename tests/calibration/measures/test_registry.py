@@ -3,7 +3,6 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 
 import mpmath  # type: ignore[import-untyped]
@@ -53,21 +52,6 @@ def test_whether_a_text_parses_is_a_measure_where_somebody_looked(parses: bool |
     assert {name: value for name, value in found.items() if name == "parses"} == measured
 
 
-def test_the_lowest_are_three_whatever_else_there_is() -> None:
-    tokens = [(-0.01, -5.0, 0.1), (-4.0, -5.0, 0.1), (-0.02, -5.0, 0.1), (-1.0, -5.0, 0.1), (-3.0, -5.0, 0.1), (-2.0, -5.0, 0.1)]
-    assert measures_of(generation(*tokens))["lowest_logprob"] == pytest.approx(-3.0)
-    assert measures_of(generation(*tokens[:2]))["lowest_logprob"] == pytest.approx(-2.005)
-
-
-@given(st.lists(st.floats(-700, 0), min_size=1, max_size=40))
-def test_the_means_keep_their_order(logprobs: list[float]) -> None:
-    """The least is at most the mean of the three lowest, that at most the geometric mean, that at most the arithmetic one."""
-    found = measures_of(generation(*((s, -1.0, 0.5) for s in logprobs)))
-    names = ("min_logprob", "lowest_logprob", "mean_logprob")
-    means = [*(math.exp(found[name]) for name in names), found["mean_probability"], 1.0]
-    assert all(low <= high * (1 + 1e-12) for low, high in pairwise(means))
-
-
 def test_length_counts_characters_not_bytes() -> None:
     assert measures_of(generation((-0.1, -3.0, 0.2), text="é = 'ß'"))["length"] == 7
 
@@ -86,12 +70,6 @@ def test_logit_is_exact_from_the_smallest_to_the_largest_probability(s: float) -
     with mpmath.workdps(400):
         exact = min(mpmath.mpf(s) - mpmath.log(-mpmath.expm1(mpmath.mpf(s))), mpmath.mpf(LOGIT_CEILING))
         assert abs(mpmath.mpf(logit(s)) - exact) <= 1e-15 * max(1, abs(exact), abs(s))
-
-
-@given(st.floats(-745, 0), st.floats(-745, 0))
-def test_logit_rises_with_the_log_probability(a: float, b: float) -> None:
-    low, high = sorted((a, b))
-    assert logit(low) <= logit(high) + 1e-12 * (1 + abs(low))
 
 
 def test_certainty_has_a_finite_logit_above_all_others() -> None:
@@ -187,12 +165,6 @@ def test_every_measure_is_in_the_documented_table() -> None:
     table = text.split("| measure |")[1].split("\n\n")[0].splitlines()[2:]
     rows = {re.findall(r"`(\w+)`", row)[0]: [cell.strip() for cell in row.split("|")[2:5]] for row in table}
     assert rows == {m.name: [m.kind, str(m.cost), m.unit] for m in MEASURES.values()}
-
-
-@pytest.mark.parametrize("name", MEASURES)
-def test_no_measure_enters_with_a_value_that_is_not_finite(name: str) -> None:
-    with pytest.raises(ValueError, match="not finite"):
-        enter(name, np.array([-1.0, np.nan]))
 
 
 def test_what_a_server_does_not_tell_is_left_out_never_made_up() -> None:

@@ -132,41 +132,11 @@ IN_PERCENT = [
     "**{}%**",
     "{}/100",
 ]
-AS_SHARE = [
-    "{}",
-    "Probability: {}",
-    "confidence = {}",
-    "I'd say {}.",
-    "The probability is about {}",
-    "an estimate of {}",
-    "({} probability)",
-]
 
 
 @given(percentages, st.sampled_from(IN_PERCENT))
 def test_every_percentage_is_read_as_it_is_written(percentage: Decimal, template: str) -> None:
     assert probability_in(template.format(percentage)) == float(percentage / 100)
-
-
-@given(st.decimals(0, Decimal("0.999"), places=3), st.sampled_from(AS_SHARE))
-def test_every_share_is_read_as_it_is_written(share: Decimal, template: str) -> None:
-    assert probability_in(template.format(share)) == float(share)
-
-
-@given(percentages, percentages, st.sampled_from(["{}% or {}%", "{}%. No: {}%", "{} % ({} %)"]))
-def test_two_that_differ_are_refused(one: Decimal, other: Decimal, template: str) -> None:
-    if one == other:
-        assert probability_in(template.format(one, other)) == float(one / 100)
-    else:
-        with pytest.raises(ValueError, match="they differ"):
-            probability_in(template.format(one, other))
-
-
-@given(st.integers(0, 99), st.integers(1, 50), st.sampled_from(["{}-{}%", "{}% to {}%", "between {} and {} percent", "{} – {} %"]))
-def test_of_a_range_the_middle_is_taken(low: int, width: int, template: str) -> None:
-    high = min(low + width, 100)
-    if (low, high) != (0, 100):
-        assert probability_in(template.format(low, high)) == float(Decimal(low + high) / 200)
 
 
 @given(st.integers(0, 10_000), st.sampled_from(["line {}", "{} bugs", "{} lines of code", "version {}", "it has {} tests", "x{}", "{}th"]))

@@ -1,15 +1,11 @@
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 from forecasts import Forecast, forecasts, overconfident, perfect
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from model_diagnostics.scoring import LogLoss, SquaredError  # type: ignore[import-untyped]
 from model_diagnostics.scoring import decompose as model_diagnostics_decompose
-from sklearn.isotonic import IsotonicRegression  # type: ignore[import-untyped]
 
 from assay.calibration.metrics.corp import Score, consistency_band, decompose, miscalibration_noise_floor, recalibrated
 from assay.calibration.metrics.scores import brier, log_loss, reference_brier
@@ -58,29 +54,6 @@ def test_the_recalibrated_probabilities_have_no_miscalibration_left_and_as_much_
     assert after.discrimination == pytest.approx(before.discrimination, abs=1e-12)
 
 
-@given(forecasts, st.integers(0, 2**32))
-def test_the_order_of_equal_probabilities_changes_nothing(forecast: Forecast, seed: int) -> None:
-    p, y = forecast
-    order = np.random.default_rng(seed).permutation(len(p))
-    assert decompose(p[order], y[order]) == decompose(p, y)
-    assert recalibrated(p[order], y[order]).rate.tolist() == recalibrated(p, y).rate.tolist()
-
-
-@given(forecasts)
-def test_the_curve_is_isotonic_regression(forecast: Forecast) -> None:
-    p, y = forecast
-    p = p.round(6)
-    curve = recalibrated(p, y)
-    block = np.searchsorted(curve.low, p, side="right") - 1
-    assert curve.rate[block] == pytest.approx(IsotonicRegression().fit(p, y).predict(p), abs=1e-9)
-    assert (np.diff(curve.rate) >= 0).all()
-    assert curve.low.tolist() == [p[block == b].min() for b in range(len(curve.n))]
-    assert curve.high.tolist() == [p[block == b].max() for b in range(len(curve.n))]
-    assert curve.n.sum() == len(p)
-    assert curve.n.tolist() == np.bincount(block).tolist()
-    assert (curve.n * curve.rate).sum() == pytest.approx(y.sum())
-
-
 def test_an_infinite_log_loss_is_refused_and_a_certainty_that_came_true_is_not() -> None:
     for p in ([0.0, 0.5], [0.5, 1.0]):
         with pytest.raises(ValueError, match="the log loss is infinite"):
@@ -96,12 +69,6 @@ def test_the_noise_floor_is_the_mean_miscalibration_of_a_perfect_forecaster(n: i
     p = rng.beta(1.2, 2.5, n)
     simulated = np.mean([decompose(p, rng.random(n) < p, score).miscalibration for _ in range(400)])
     assert miscalibration_noise_floor(p, score) == pytest.approx(simulated, rel=0.08)
-
-
-def test_the_noise_floor_of_tied_probabilities_is_that_of_the_ties() -> None:
-    """Ten values of 100 samples each: rates so far apart that none are pooled, so that each is off by its variance alone."""
-    p = np.repeat(np.arange(10) / 10 + 0.05, 100)
-    assert miscalibration_noise_floor(p) == pytest.approx((p * (1 - p)).mean() * 10 / 1000, rel=0.12)
 
 
 def test_certain_probabilities_have_no_noise_floor_and_no_band() -> None:
@@ -135,19 +102,3 @@ def test_the_band_holds_the_diagonal_leaves_out_an_overconfident_curve_and_narro
     assert ((rate < band.low) | (rate > band.high)).mean() > 0.4
     fewer = consistency_band(p[:500])
     assert (band.high - band.low).mean() < 0.6 * (fewer.high - fewer.low).mean()
-
-
-def test_the_same_seed_gives_the_same_band_and_noise_floor_and_another_seed_others() -> None:
-    p, _ = perfect(200, 0)
-    assert consistency_band(p, 50).low.tolist() == consistency_band(p, 50).low.tolist()
-    assert consistency_band(p, 50).low.tolist() != consistency_band(p, 50, seed=1).low.tolist()
-    assert miscalibration_noise_floor(p) == miscalibration_noise_floor(p)
-    assert miscalibration_noise_floor(p) != miscalibration_noise_floor(p, seed=1)
-
-
-def test_a_million_samples_take_a_second() -> None:
-    p, y = perfect(1_000_000, 0)
-    for work, seconds in ((lambda: decompose(p, y), 1.0), (lambda: recalibrated(p, y), 1.0), (lambda: miscalibration_noise_floor(p), 4.0)):
-        began = time.process_time()
-        work()
-        assert time.process_time() - began < seconds

@@ -16,7 +16,6 @@ from assay.calibration.metrics.groups import (
     difference,
     intraclass_correlation,
     log_odds_ratio,
-    mean,
     mean_share,
     skill_gain,
     within_auc,
@@ -76,12 +75,6 @@ def test_without_two_groups_that_tell_anything_there_is_no_interval() -> None:
     assert correlation([1, 2, 3, 4], [2, 4, 6, 8], np.arange(4)) is None
 
 
-def test_the_log_odds_ratio_of_one_stratum_is_that_of_its_table() -> None:
-    y, exposed = np.repeat([True, True, False, False], [30, 10, 20, 40]), np.repeat([True, False, True, False], [30, 10, 20, 40])
-    found = log_odds_ratio(y, exposed, np.zeros(100, dtype=int), np.random.default_rng(0).permutation(100) % 10)
-    assert value_of(found) == pytest.approx(math.log(30 * 40 / (10 * 20)))
-
-
 def test_the_log_odds_ratio_within_strata_is_not_that_of_what_makes_them() -> None:
     rng = np.random.default_rng(0)
     strata = rng.integers(0, 4, 8000)
@@ -106,15 +99,6 @@ def test_the_intraclass_correlation_is_the_share_of_the_variance_between_places(
     assert found.value == pytest.approx(share, abs=0.03)
 
 
-@given(st.lists(st.tuples(st.floats(-100, 100), st.floats(-100, 100)), min_size=6, max_size=40, unique_by=(lambda p: p[0], lambda p: p[1])))
-def test_the_correlation_is_numpys(points: list[tuple[float, float]]) -> None:
-    x, y = np.array(points).T
-    found = correlation(x, y, np.arange(len(x)))
-    if found is not None:
-        assert found.value == pytest.approx(np.corrcoef(x, y)[0, 1], abs=1e-6)
-        assert -1 <= found.low <= found.value <= found.high <= 1
-
-
 def test_the_gain_of_skill_is_that_of_paired_intervals_where_those_are_defined() -> None:
     p, y = perfect(900, 0)
     q, groups = np.clip(p**2, 0.001, 0.999), np.arange(900) % GROUPS
@@ -128,13 +112,6 @@ def test_the_gain_of_skill_is_that_of_paired_intervals_where_those_are_defined()
 def test_the_gain_of_skill_takes_a_probability_of_zero_for_what_happened() -> None:
     p, y = perfect(300, 1)
     assert value_of(skill_gain(np.where(y, 0.0, p), y, p, y, np.arange(300) % GROUPS)) > 0
-
-
-def test_the_mean_of_equal_groups_has_students_interval() -> None:
-    of_groups = np.array([1.0, 2.0, 4.0, 5.0])
-    found = mean(np.repeat(of_groups, 3), np.repeat(np.arange(4), 3))
-    half = 3.182446 * of_groups.std(ddof=1) / 2
-    assert found == Interval(3.0, pytest.approx(3 - half, abs=0.03), pytest.approx(3 + half, abs=0.03))
 
 
 Drawn = tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64], NDArray[np.intp], NDArray[np.intp]]

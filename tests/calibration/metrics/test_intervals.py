@@ -1,13 +1,10 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 from scipy.stats import t as student
@@ -132,66 +129,6 @@ def test_the_quantile_of_students_t_is_within_1_percent(degrees: int) -> None:
     assert student_t(degrees) == pytest.approx(student.ppf(0.975, degrees), rel=0.01)
 
 
-@pytest.mark.parametrize(("groups", "share"), [(5, 0.00096), (15, 0.0132), (30, 0.0188), (1000, 0.0249)])
-def test_fewer_groups_leave_out_less_at_the_ends(groups: int, share: float) -> None:
-    assert tail(groups) == pytest.approx(share, rel=0.03)
-
-
-def test_the_same_seed_gives_the_same_intervals_and_another_seed_another_of_the_calibration_error_only() -> None:
-    p, y, group = forecast(200, 10, 2)
-    assert intervals(p, y, group) == intervals(p, y, group)
-    one, other = intervals(p, y, group), intervals(p, y, group, seed=1)
-    assert one.calibration_error != other.calibration_error
-    assert (one.brier, one.skill, one.auc) == (other.brier, other.skill, other.auc)
-
-
-@given(st.integers(0, 10_000), st.integers(2, 12))
-def test_neither_the_order_of_the_samples_nor_the_numbers_of_the_groups_matter(seed: int, groups: int) -> None:
-    p, y, group = forecast(60, groups, seed)
-    rng = np.random.default_rng(seed)
-    order, renamed = rng.permutation(60), rng.permutation(groups)
-    one, other = intervals(p, y, group, resamples=2), intervals(p[order], y[order], renamed[group][order], resamples=2)
-    for name in METRICS:
-        a, b = getattr(one, name), getattr(other, name)
-        assert (a is None) == (b is None)
-        if a is not None:
-            assert (a.value, a.low, a.high) == pytest.approx((b.value, b.low, b.high), abs=1e-9)
-
-
-@given(st.integers(0, 10_000))
-def test_a_difference_turned_round_is_its_negative_and_of_a_forecaster_to_itself_it_is_0(seed: int) -> None:
-    p, y, group = forecast(80, 8, seed, temper=2)
-    q = p**0.8
-    there, back, none = paired(p, q, y, group), paired(q, p, y, group), paired(p, p, y, group)
-    for name in ("brier", "skill", "log_loss", "auc"):
-        a, b, zero = (defined(getattr(found, name)) for found in (there, back, none))
-        assert (a.value, a.low, a.high) == pytest.approx((-b.value, -b.high, -b.low), abs=1e-12)
-        assert zero == Interval(0, 0, 0)
-
-
-def test_a_map_that_only_rises_changes_no_auc_and_the_sign_says_which_forecaster_is_better() -> None:
-    p, y, group = forecast(5000, 50, 3, temper=2.5)
-    better = sigmoid(np.log(p / (1 - p)) / 2.5)
-    found = paired(p, better, y, group)
-    assert defined(found.auc) == Interval(0, 0, 0)
-    assert found.brier.high < 0
-    assert found.log_loss.high < 0
-    assert defined(found.skill).low > 0
-
-
-def test_a_difference_is_known_far_better_than_either_of_the_two() -> None:
-    p, y, group = forecast(2000, 30, 4, between=0.8, temper=1.5)
-    q = sigmoid(np.log(p / (1 - p)) / 1.5)
-    alone, difference = defined(intervals(p, y, group).skill), defined(paired(p, q, y, group).skill)
-    assert difference.high - difference.low < 0.6 * (alone.high - alone.low)
-
-
-def test_groups_that_are_alike_inside_make_intervals_wider_than_single_samples_do() -> None:
-    p, y, group = forecast(2000, 15, 3, between=0.8)
-    grouped, single = intervals(p, y, group).brier, intervals(p, y, np.arange(2000)).brier
-    assert grouped.high - grouped.low > 1.5 * (single.high - single.low)
-
-
 def test_with_one_class_skill_and_auc_are_none() -> None:
     found = intervals(np.full(30, 0.6), np.ones(30, bool), np.arange(30) % 6)
     assert found.skill is None
@@ -307,22 +244,6 @@ def test_a_calibrated_forecaster_has_no_calibration_error_left_where_its_ece_is_
         debiased.append(found.value)
         assert found.low == 0
     assert np.median(debiased) < 0.02
-
-
-@pytest.mark.parametrize("groups", [30, 10_000, 1_000_000])
-def test_a_million_samples_take_about_a_second_however_many_groups_there_are(groups: int) -> None:
-    p, y, group = forecast(1_000_000, groups, 0)
-    began = time.process_time()
-    intervals(p, y, group)
-    assert time.process_time() - began < 3
-
-
-def test_three_hundred_samples_take_a_few_milliseconds() -> None:
-    p, y, group = forecast(300, 300, 0)
-    intervals(p, y, group)
-    began = time.process_time()
-    intervals(p, y, group)
-    assert time.process_time() - began < 0.05
 
 
 def test_pairs_may_have_labels_of_their_own() -> None:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import itertools
-import time
 
 import numpy as np
 import pytest
@@ -52,13 +51,6 @@ def test_excess_is_0_for_the_best_order_and_never_below(forecast: Forecast) -> N
     assert aurc(p, y) <= aurc(~y * 0.5, y) + 1e-12
 
 
-@given(forecasts, st.integers(0, 2**32))
-def test_the_order_of_the_samples_changes_nothing(forecast: Forecast, seed: int) -> None:
-    p, y = forecast
-    order = np.random.default_rng(seed).permutation(len(p))
-    assert (aurc(p[order], y[order]), augrc(p[order], y[order])) == (aurc(p, y), augrc(p, y))
-
-
 def test_with_one_class_the_areas_are_all_or_nothing() -> None:
     p = [0.2, 0.4, 0.4]
     assert (aurc(p, [1, 1, 1]), augrc(p, [1, 1, 1]), excess_aurc(p, [1, 1, 1])) == (0, 0, 0)
@@ -99,27 +91,3 @@ def test_a_thinned_curve_enters_leaves_and_reaches_as_far_in_every_column(curve_
     for column in range(count):
         before, after = whole.y[columns_of(whole.x, count) == column], thin.y[columns_of(thin.x, count) == column]
         assert (after[0], after[-1], after.min(), after.max()) == (before[0], before[-1], before.min(), before.max())
-
-
-def test_a_short_curve_is_left_as_it_is() -> None:
-    p, y = perfect(300, 0)
-    curve = roc(p, y)
-    assert thinned(curve) is curve
-
-
-@pytest.mark.parametrize(
-    "work",
-    [
-        aurc,
-        excess_aurc,
-        augrc,
-        lambda p, y: thinned(roc(p, y)),
-        lambda p, y: thinned(risk_coverage(p, y)),
-    ],
-)
-def test_a_million_samples_take_less_than_half_a_second(work: object) -> None:
-    p, y = perfect(1_000_000, 0)
-    assert callable(work)
-    began = time.process_time()
-    work(p, y)
-    assert time.process_time() - began < 0.5

@@ -126,12 +126,3 @@ def test_the_interval_of_independent_samples_is_wilsons_but_for_the_quantile_and
     assert alike is not None
     assert alike.value == alone.value
     assert alike.high - alike.low > 5 * (alone.high - alone.low)
-
-
-def test_where_all_are_right_only_the_groups_count_and_one_group_says_nothing() -> None:
-    found = rate_interval(np.ones(1_000), np.arange(1_000) % 8)
-    assert found is not None
-    assert (found.value, found.high) == (1, 1)
-    assert 0.5 < found.low < 0.7
-    assert rate_interval(np.ones(1_000), np.zeros(1_000, dtype=np.intp)) is None
-    assert rate_interval(np.empty(0), np.empty(0, dtype=np.intp)) is None

@@ -55,22 +55,6 @@ def test_while_the_claim_holds_the_e_value_never_grows_in_the_mean(
     assert q * happens + (1 - q) * does_not <= 1 + 1e-9
 
 
-@given(STREAM, st.integers(0, 40))
-@settings(max_examples=60, deadline=None)
-def test_samples_may_come_in_any_number_of_calls(samples: list[tuple[float, bool]], cut: int) -> None:
-    whole = watched(samples, start(0.5, 0.1))
-    pieces = start(0.5, 0.1)
-    for part in (samples[:cut], samples[cut:]):
-        pieces = watched(part, pieces) if part else pieces
-    assert (whole.count, whole.raised) == (pieces.count, pieces.raised) == (len(samples), whole.raised)
-    assert log_e_value(whole) == pytest.approx(log_e_value(pieces), abs=1e-9)
-    assert whole.log_highest == pytest.approx(pieces.log_highest, abs=1e-9)
-    for one, other in zip(whole.bets, pieces.bets, strict=True):
-        assert one.log_best == pytest.approx(other.log_best, abs=1e-9)
-        if one.since == other.since:
-            assert (one.score, one.information) == pytest.approx((other.score, other.information), abs=1e-9)
-
-
 @given(STREAM)
 @settings(max_examples=30, deadline=None)
 def test_the_state_goes_through_json_unchanged(samples: list[tuple[float, bool]]) -> None:
@@ -112,19 +96,6 @@ def test_a_drift_is_found_with_its_direction_its_size_and_its_beginning(shift: f
     assert abs(np.median([each.since for each in found]) - 1501) < 100
     assert sum(each.low <= size <= each.high for each in found) >= 4
     assert np.mean([each.size for each in found]) == pytest.approx(size, rel=0.1)
-
-
-def test_a_late_drift_finds_money_that_is_not_lost_yet() -> None:
-    delays = {}
-    for onset in (0, 500, 6000):
-        delays[onset] = np.median([(watch(start(), *stream(9000, seed, -1.0, onset=onset)).raised or 10**6) - onset for seed in range(8)])
-    assert delays[0] < delays[500] < delays[6000] < 3 * delays[0]
-
-
-def test_a_drift_within_the_tolerance_is_none_and_a_smaller_tolerance_finds_it() -> None:
-    p, y = stream(20_000, 3, -0.45)
-    assert watch(start(tolerance=0.5), p, y).raised is None
-    assert watch(start(tolerance=0.2), p, y).raised is not None
 
 
 def test_an_error_below_two_points_is_none_however_large_in_log_odds() -> None:

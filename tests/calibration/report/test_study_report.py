@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,24 +11,9 @@ from assay.calibration.report.cells import Cell, CellTable, PaperValue, Row, tex
 from assay.calibration.report.paper_claims import PaperClaim
 from assay.calibration.report.plots import Picture
 from assay.calibration.report.study_report import Section, Source, StudyContent, write_study_report
+from assay.calibration.validation.figures import Figure
 
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """A figure of the validation table, as the contract has it."""
-
-    id: str = "K1"
-    value: float | None = 0.2
-    low: float | None = 0.1
-    high: float | None = 0.3
-    n: int = 500
-    groups: int = 20
-    grouped_by: str = "project"
-    claim: str = "> 0"
-    reading: str = "holds"
-    note: str = ""
-
-
+KNOWN = Figure("K1", 0.2, 0.1, 0.3, 500, 20, "project", "> 0", "holds")
 TABLE = CellTable(
     "T1",
     "Some <table>",
@@ -45,7 +30,7 @@ CONTENT = StudyContent(
     facts=("model m",),
     sections=(Section("Tables", (Paragraph("Before."), TABLE, Picture("plot", "A plot", "what it shows", "<svg></svg>"))),),
     claims=(PaperClaim("RQ1", "It is so", "0.3", "above 0", "confirmed", "0.1", ("T1/p_tot",)),),
-    figures=(Known(), Known(id="K2", value=None, low=None, high=None, n=0, reading="not run", note="no tests")),
+    figures=(KNOWN, replace(KNOWN, id="K2", value=None, low=None, high=None, n=0, reading="not run", note="no tests")),
     left_out=("3 items without an answer",),
     sources=(Source("codet", "CodeGen", "github.com/x/y", "MIT"),),
     command="assay eval report RUN",

@@ -10,24 +10,19 @@ import msgspec
 import numpy as np
 import pytest
 from catcode_worlds import figures_of, suggestions, world
-from hypothesis import given
-from hypothesis import strategies as st
 from synthetic_samples import sample
 from validation_worlds import most
 
-from assay.calibration.arrays import logit, sigmoid
 from assay.calibration.fitting.fit import fit
 from assay.calibration.samples import Event, Sample
 from assay.calibration.validation.catcode_facts import LineFact, PlaceFact, RegeneratedFact, VariantFact
 from assay.calibration.validation.catcode_study import (
     MAX_SHIFT,
     Rewrites,
-    by_rule,
     falls_for_wrong,
     figures,
     in_rewritten_code,
     meaning_not_strangeness,
-    of_rewrites,
     same_in_rewritten_code,
 )
 from assay.calibration.validation.figures import Figure
@@ -82,31 +77,6 @@ def test_a_change_that_is_as_large_as_may_be_holds_in_at_most_one_world_of_twent
     assert held <= most(worlds)
 
 
-def test_changes_in_both_directions_do_not_cancel_out() -> None:
-    moved, kept, size, _ = same_in_rewritten_code(world(0, noise=2.0))
-    assert kept.reading == "refuted"
-    assert moved.reading != "holds"
-    assert size.value is not None
-    assert size.value > 0.1
-
-
-def test_the_floor_is_what_scoring_again_changes() -> None:
-    found = world(0)
-    same = replace(found, after=np.where(found.arm == "context", found.again, found.after))
-    _, _, size, log_odds = same_in_rewritten_code(same)
-    assert size.value == pytest.approx(0, abs=1e-12)
-    assert log_odds.value == pytest.approx(0, abs=1e-12)
-
-
-@given(st.floats(-2, 2))
-def test_m3_is_the_same_whatever_both_kinds_of_rewrites_fall_by(strangeness: float) -> None:
-    found = world(1)
-    own = found.arm != "context"
-    after = np.where(own, sigmoid(logit(found.after) - strangeness), found.after)
-    first, second = meaning_not_strangeness(found)[0], meaning_not_strangeness(replace(found, after=after))[0]
-    assert first.value == pytest.approx(second.value)
-
-
 def test_a_number_that_falls_further_for_what_does_the_same_is_refuted() -> None:
     found = meaning_not_strangeness(world(0, meaning=-1.0))[0]
     assert found.reading == "refuted"
@@ -117,17 +87,6 @@ def test_numbers_that_are_too_high_in_rewritten_code_are_refuted() -> None:
     offset, original, _ = in_rewritten_code(suggestions(0, off=1.0))
     assert offset.reading == "refuted"
     assert abs(original.value or 1) < 0.05
-
-
-def test_of_a_rule_with_few_lines_nothing_is_told() -> None:
-    assert {each.id for each in by_rule(world(0))} == {"M7.context_unused_statement", "M7.line_rename_variable", "M7.wrong_wrong_name"}
-    assert list(by_rule(world(0, n=29))) == []
-
-
-def test_of_fewer_than_five_groups_nothing_is_decided() -> None:
-    found = world(0)
-    for groups in (found.groups % 4, found.groups * 0):
-        assert {each.reading for each in of_rewrites(replace(found, groups=groups))} <= {"undecided", "reported"}
 
 
 def inputs(n: int = 300, projects: int = 10, event: Event = "tests_pass") -> Inputs:

@@ -99,14 +99,6 @@ def test_repair_pays_where_more_repairs_pass_than_draws(gain: float, reading: st
     assert "repair wins at " in found.note
 
 
-def test_of_fewer_than_five_groups_nothing_is_decided() -> None:
-    found = world(0)
-    few = replace(found, texts=replace(found.texts, groups=found.texts.groups % 4))
-    alone = replace(found, texts=replace(found.texts, groups=found.texts.groups * 0))
-    for each in (few, alone):
-        assert {figure.reading for figure in figures_of(each)} <= {"undecided", "reported"}
-
-
 @pytest.fixture(scope="module")
 def samples() -> list[Sample]:
     """Shown suggestions, labelled by tests, with what the model says when asked."""

@@ -11,7 +11,6 @@ from synthetic_samples import world
 from assay.calibration.calibrator import Parent
 from assay.calibration.confidence import confidence
 from assay.calibration.fitting.fit import Fit, fit
-from assay.calibration.held_out import FoldsError
 from assay.calibration.samples import Sample
 from assay.calibration.validation.held_out import CrossFitted, NotHeldOut, held_out, shown
 
@@ -84,18 +83,6 @@ def test_with_folds_a_project_that_was_not_seen_has_the_calibrators_own_map_and_
 
 
 @pytest.mark.slow
-def test_what_the_calibrator_has_no_map_for_is_cross_fitted_to_the_samples_also_with_folds(made: Fit, samples: list[Sample]) -> None:
-    both = [changed(each, labels={**each.labels, "tests_pass": not each.labels["exact_match"]}) for each in again(samples[:300])]
-    p = held_out(made.calibrator, both, made.kept_folds())(both, "tests_pass", FEATURES)
-    assert np.array_equal(p, held_out(made.calibrator, both)(both, "tests_pass", FEATURES))
-
-
-def test_folds_of_another_calibrator_are_refused(made: Fit, samples: list[Sample]) -> None:
-    with pytest.raises(FoldsError, match="folds are of calibrator"):
-        held_out(replace(made.calibrator, reason="another"), samples, made.kept_folds())
-
-
-@pytest.mark.slow
 def test_a_project_with_a_map_of_its_own_is_not_judged_by_it() -> None:
     several, _ = world(500, projects=5, between=2.0)
     found = fit(several, "exact_match", levels=("project",), resamples=2)
@@ -105,16 +92,6 @@ def test_a_project_with_a_map_of_its_own_is_not_judged_by_it() -> None:
     assert held_out(found.calibrator, again(several, project="new")).how.startswith("other samples")
     p = held_out(found.calibrator, again(several), found.kept_folds())(again(several), "exact_match", found.calibrator.features)
     assert np.array_equal(p, found.held_out)
-
-
-@pytest.mark.slow
-def test_maps_of_levels_are_used_for_other_samples() -> None:
-    several, _ = world(500, projects=5, between=2.0)
-    calibrator = fit(several, "exact_match", levels=("project",), resamples=2).calibrator
-    assert calibrator.children
-    p = shown(calibrator, several)
-    seen = [confidence(replace(calibrator, status="informative"), s.measures, {"project": s.project}).probability for s in several]
-    assert p == pytest.approx(np.array(seen, dtype=float))
 
 
 def test_what_can_not_be_held_out_is_refused_with_what_to_do(samples: list[Sample]) -> None:

@@ -30,7 +30,6 @@ from assay.offline_eval.model import StudyModel, model_of
 from assay.offline_eval.pool.choice import Pool
 from assay.offline_eval.pool.interface import PoolError
 from assay.offline_eval.repository.answers import Answerer
-from assay.offline_eval.repository.study import Repository
 from assay.offline_eval.sets.regions import TASKS, places_of, regions_of
 
 pytest.importorskip("libcst", reason="libcst is not installed")
@@ -138,7 +137,7 @@ def test_what_a_killed_run_had_finished_is_kept(project: Path, monkeypatch: pyte
     done = sum(answer["deletion"] == "seen" for answer in records(run))
     capsys.readouterr()
     with monkeypatch.context() as patched:
-        patched.setattr(Repository, "report", interrupted)
+        patched.setattr("assay.offline_eval.repository.study.write_results", interrupted)
         assert main(command(project, "--samples", "30")) == 130
     said = capsys.readouterr().err
     assert f"stopped after {done} place" in said

@@ -9,14 +9,13 @@ from pathlib import Path
 
 import pytest
 from needs import DATA, needs_data
+from study_runs import isolation_here
 from tiny_gguf import END, TinyModel, scripted, write_tiny_gguf
 
-from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.calibration.samples import Sample, read_samples
 from assay.inference.completion.settings import Settings
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.calibration.problems import ANSWERS, LABELS, Asked, gap_of, indentation_of, run_problems
-from assay.offline_eval.errors import RunError
 from assay.offline_eval.run import Run
 from assay.offline_eval.sets.problem import SetError
 from assay.offline_eval.sets.problems import problems
@@ -58,10 +57,7 @@ def halves(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def asked(tmp_path: Path, halves: Path) -> Asked:
-    try:
-        best_level()
-    except NoIsolation as error:
-        pytest.skip(str(error))
+    isolation_here()
     data = tmp_path / "HumanEval.jsonl"
     data.write_text("".join(json.dumps(record(n, *body)) + "\n" for n, body in enumerate(BODIES)))
     return Asked(tmp_path / "run", "humaneval", data, ModelChoice(str(halves)), memory="off")
@@ -101,24 +97,6 @@ def test_a_run_that_lost_its_records_is_resumed_to_the_same_bytes(asked: Asked, 
     path = run.folder / lost
     path.write_bytes(path.read_bytes()[: len(path.read_bytes()) // 2])
     assert files_of(run_problems(asked)) == before
-
-
-def test_another_set_file_or_another_number_of_problems_is_another_run(asked: Asked) -> None:
-    run_problems(replace(asked, limit=1, steps=("answers",)))
-    with pytest.raises(RunError, match="what is asked about"):
-        run_problems(replace(asked, limit=2))
-    asked.data.write_text(json.dumps(record(0, *BODIES[0])).replace("assert", "assert 1 and") + "\n")
-    with pytest.raises(RunError, match="what is asked about"):
-        run_problems(replace(asked, limit=1))
-
-
-def test_answers_and_labels_can_be_made_one_after_the_other(asked: Asked) -> None:
-    run = run_problems(replace(asked, steps=("answers",)))
-    assert not run.records(LABELS).path.exists()
-    assert {sample.labels["tests_pass"] for sample in samples_of(run)} == {None}
-    run = run_problems(replace(asked, steps=("labels",)))
-    assert len(run.records(LABELS).read()) == 3
-    assert {sample.labels["tests_pass"] for sample in samples_of(run)} == {True, False}
 
 
 def test_the_model_is_asked_about_its_answers_and_alternatives_have_their_rank(asked: Asked, tmp_path: Path) -> None:

@@ -17,11 +17,13 @@ from assay.calibration.registry import Registry
 from assay.calibration.samples import Sample, read_samples
 from assay.inference.opening import ModelChoice, open_model
 from assay.offline_eval.answers import Generated
-from assay.offline_eval.calibration.draw import ANSWERS, Drawing
+from assay.offline_eval.asked_line import Asking
+from assay.offline_eval.calibration.draw import ANSWERS, Gaps, answer_at
 from assay.offline_eval.calibration.study import Asked, run_study
 from assay.offline_eval.errors import RunError, UsageError
 from assay.offline_eval.model import model_of
 from assay.offline_eval.run import GENERATIONS, TIMINGS, Run
+from assay.offline_eval.sets.code import code_of
 from assay.offline_eval.sets.lines import TASKS, Place, places_of
 from assay.suggestion.suggest import suggest_at
 
@@ -155,7 +157,7 @@ def test_what_the_model_says_of_its_own_is_in_the_samples_and_asked_once(
 
 def test_what_is_recorded_of_a_place_depends_on_no_place_before_it(tmp_path: Path) -> None:
     project = make_sdist(tmp_path, functions=40)
-    drawing = Drawing(model_of(ModelChoice(), TASKS), {project.name: project}, tmp_path)
+    drawing = Asking(model_of(ModelChoice(), TASKS), Gaps(), answer_at, code_of([project], tmp_path))
     places = places_of(project, tmp_path, 12, 0)
 
     def recorded(places: Sequence[Place]) -> dict[str, object]:
@@ -166,14 +168,6 @@ def test_what_is_recorded_of_a_place_depends_on_no_place_before_it(tmp_path: Pat
             drawer.close()  # type: ignore[attr-defined]
 
     assert recorded(places) == recorded(places[::-1])
-
-
-def test_asking_a_model_changes_nothing_of_what_it_writes(tmp_path: Path, roomy_gguf: Path) -> None:
-    given = asked(tmp_path, roomy_gguf, 4, tasks=("line_rest",))
-    plain, reflective = (generations(run_study(replace(given, out=tmp_path / f"run{ask}", reflective=ask))) for ask in (False, True))
-    assert [made["text"] for made in plain] == [made["text"] for made in reflective]
-    for one, other in zip(plain, reflective, strict=True):
-        assert {name: other["measures"][name] for name in one["measures"]} == pytest.approx(one["measures"], abs=5e-3)
 
 
 def test_alternatives_are_recorded_with_their_rank_and_their_agreement(tmp_path: Path, tiny_gguf: Path) -> None:
@@ -198,18 +192,6 @@ def test_alternatives_are_recorded_with_their_rank_and_their_agreement(tmp_path:
         assert shares <= 1 + 1e-9
         if len(samples) == len([made for made in every if made["id"].startswith(gap)]) and not any(name.startswith(gap) for name in hidden):
             assert all(sample.measures["agreement"] <= 0 for sample in samples)
-
-
-def test_a_run_with_alternatives_is_resumed_where_any_place_is_lost_and_is_not_one_without(tmp_path: Path, tiny_gguf: Path) -> None:
-    given = asked(tmp_path, tiny_gguf, 5, tasks=("line_rest",), alternatives=3)
-    run = run_study(given)
-    made = run.records(ANSWERS).path.read_bytes().splitlines(keepends=True)
-    for lost in (0, 2, len(made) - 1):
-        run.records(ANSWERS).path.write_bytes(b"".join(made[:lost] + made[lost + 1 :]))
-        run_study(given)
-        assert run.records(ANSWERS).path.read_bytes() == b"".join(made)
-    with pytest.raises(RunError, match="asked something else"):
-        run_study(replace(given, alternatives=1))
 
 
 def test_a_model_that_can_not_be_asked_is_said_to_be_one(tmp_path: Path) -> None:

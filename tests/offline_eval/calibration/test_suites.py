@@ -10,11 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from killed_runs import kill_once_begun
 from source_distribution import make_sdist
+from study_runs import files_of
 from sums_project import SOURCE, write_project
 
-from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
+from assay.analysis.sandbox.isolation.best_level import best_level
 from assay.calibration.samples import read_samples
 from assay.inference.completion.task import Task
 from assay.offline_eval.calibration.draw import ANSWERS
@@ -22,12 +22,14 @@ from assay.offline_eval.calibration.study import LABELS, Asked, Set, ask, run_st
 from assay.offline_eval.errors import RunError
 from assay.offline_eval.model import model_of
 from assay.offline_eval.pool.choice import Pool
-from assay.offline_eval.run import TIMINGS, Run
+from assay.offline_eval.run import Run
 from assay.offline_eval.sets.lines import TASKS
 from assay.offline_eval.sets.projects import Project
 from assay.offline_eval.sets.suites import Items, Suite, watched
 
 pytest.importorskip("libcst", reason="libcst is not installed")
+
+pytestmark = pytest.mark.usefixtures("isolated")
 
 
 def suite_in(folder: Path) -> Suite:
@@ -51,14 +53,6 @@ def run_in(folder: Path, out: str = "run", workers: int = 1, name: Set = "suites
     return ask(asked, [project], model_of(asked.choice, TASKS, memory="file"), items)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def isolation() -> None:
-    try:
-        best_level()
-    except NoIsolation as error:
-        pytest.skip(f"nothing isolates programs here: {error}")
-
-
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return run_in(tmp_path_factory.mktemp("whole"))
@@ -67,15 +61,6 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Run:
 @pytest.fixture(scope="module")
 def repairs(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return run_in(tmp_path_factory.mktemp("repairs"), name="bugs")
-
-
-def files_of(run: Run) -> dict[str, bytes]:
-    """All that a run has, but what may differ between two of them: timings, and the folder in the command that makes the report again."""
-    return {
-        str(path.relative_to(run.folder)): path.read_bytes().replace(str(run.folder).encode(), b"RUN")
-        for path in run.folder.rglob("*")
-        if path.is_file() and path.name != TIMINGS
-    }
 
 
 @pytest.mark.slow
@@ -136,14 +121,6 @@ def test_repairs_have_both_labels_and_are_no_samples_of_lines(repairs: Run) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "begun"), [("suites", "run/answers.jsonl"), ("bugs", "run/labels.jsonl")])
-def test_a_run_that_is_killed_is_resumed_to_the_same_bytes(request: pytest.FixtureRequest, tmp_path: Path, name: Set, begun: str) -> None:
-    whole: Run = request.getfixturevalue("repairs" if name == "bugs" else "whole")
-    kill_once_begun(f"run_in(Path({str(tmp_path)!r}), workers=2, name={name!r})", __file__, tmp_path, begun)
-    assert files_of(run_in(tmp_path, name=name)) == files_of(whole)
-
-
-@pytest.mark.slow
 def test_a_project_that_was_left_out_when_a_run_began_stays_out_and_the_run_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -159,8 +136,8 @@ def test_a_project_that_was_left_out_when_a_run_began_stays_out_and_the_run_goes
 
     monkeypatch.setattr("assay.offline_eval.sets.items.prepared", prepared)
     monkeypatch.setattr("assay.offline_eval.sets.items.watched", lambda *_, **__: found)
-    before = files_of(run_study(asked))
-    assert files_of(run_study(asked)) == before
+    before = files_of(run_study(asked).folder)
+    assert files_of(run_study(asked).folder) == before
     assert prepared_of == [["shop", "bad"], ["shop"]]
     assert "left out when the run began: bad" in capsys.readouterr().err
     with pytest.raises(RunError, match="asked something else"):

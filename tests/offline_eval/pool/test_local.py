@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from pool_work import CannotStart, DiesAtStart, Lingers, Squares, Starts
+from pool_work import CannotStart, DiesAtStart, Lingers, Squares
 
 from assay.offline_eval.pool.interface import PoolError
 from assay.offline_eval.pool.local import run
@@ -84,25 +84,10 @@ def test_a_worker_that_hangs_is_killed_and_its_item_tried_again(tmp_path: Path) 
     assert all_end(workers_of(tmp_path))
 
 
-def test_items_are_taken_only_when_a_worker_is_free(tmp_path: Path) -> None:
-    taken = []
-    finished = run(Squares(tmp_path), (taken.append(n) or n for n in range(1000)), 2)
-    next(finished)
-    finished.close()
-    assert len(taken) <= 4
-    assert all_end(workers_of(tmp_path))
-
-
 @pytest.mark.parametrize(("start", "said"), [(CannotStart(), "there is no model"), (DiesAtStart(), "exit code 3")])
 def test_workers_that_cannot_start_end_the_run_with_the_reason(start: CannotStart | DiesAtStart, said: str) -> None:
     with pytest.raises(PoolError, match=said):
         list(run(start, range(5), 2))
-
-
-def test_what_a_worker_starts_is_interrupted_as_any_program_is(tmp_path: Path) -> None:
-    program = "import signal; print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
-    (said,) = run(Starts(), [program], 1)
-    assert said.answer == "True\n"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a parent's death is told by Linux alone")

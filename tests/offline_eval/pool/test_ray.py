@@ -87,14 +87,6 @@ def test_a_driver_that_is_killed_leaves_the_cluster_to_the_next(cluster: str, tm
     assert found == {n: n * n for n in range(6)}
 
 
-def test_workers_that_do_not_begin_in_time_end_the_run_with_both_reasons(
-    cluster: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("assay.offline_eval.pool.ray.MAX_START_S", 8.0)
-    with pytest.raises(PoolError, match=r"4 workers .* did not begin in 8 s: the cluster has fewer CPUs free .* or they take longer"):
-        list(run(Squares(tmp_path), range(2), cluster, workers=4))
-
-
 def test_a_work_function_that_cannot_be_made_and_a_cluster_that_is_not_there_end_the_run(cluster: str) -> None:
     with pytest.raises(PoolError, match="there is no model"):
         list(run(CannotStart(), range(2), cluster, workers=1))

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from assay.offline_eval.pool.interface import PoolError
 from assay.offline_eval.pool.threads import run
 
 
@@ -75,18 +74,6 @@ def test_items_are_taken_as_threads_come_free_and_none_after_the_iterator_is_clo
     assert len(start.begun) <= 5
 
 
-def test_that_no_thread_can_start_is_said() -> None:
-    def start() -> Callable[[int], int]:
-        raise OSError("there is no server")
-
-    with pytest.raises(PoolError, match="no worker can start: there is no server"):
-        list(run(start, range(3), 2))
-
-
-def test_a_work_function_that_can_not_be_closed_ends_its_thread_all_the_same() -> None:
-    assert len(list(run(Waits(closes=False), range(4), 2))) == 4
-
-
 def test_where_no_more_items_can_be_made_those_before_are_finished_and_the_reason_is_raised() -> None:
     def items() -> Iterator[int]:
         yield from range(5)
@@ -96,15 +83,3 @@ def test_where_no_more_items_can_be_made_those_before_are_finished_and_the_reaso
     with pytest.raises(OSError, match="the disk is gone"):
         found.extend(each.answer for each in run(Waits(pause_s=0.01), items(), 2))
     assert sorted(found) == [n * n for n in range(5)]
-
-
-def test_the_share_of_a_thread_that_can_not_start_is_done_by_the_others() -> None:
-    refused = iter([True])
-
-    class StartsLate(Waits):
-        def __call__(self) -> Callable[[int], int]:
-            if next(refused, False):
-                raise OSError("too many connections")
-            return super().__call__()
-
-    assert {each.item for each in run(StartsLate(), range(10), 2)} == set(range(10))

@@ -2,9 +2,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import resource
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -125,27 +122,3 @@ def test_what_would_not_be_read_is_not_written(tmp_path: Path, made: RecordedAns
     with pytest.raises(RecordedError):
         write(path, Recorded("", "", "", "", {made.key: made}))
     assert path.read_bytes() == before
-
-
-_READING = """
-import resource, sys
-from pathlib import Path
-from assay.offline_eval.recorded.formats import recorded
-assert len(recorded(Path(sys.argv[1])).answers) == 100_000
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)
-"""
-
-
-@pytest.mark.slow
-def test_a_hundred_thousand_answers_are_read_in_seconds_of_cpu_time_and_little_memory(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    with path.open("w") as file:
-        file.write(json.dumps(HEADER) + "\n")
-        for number in range(100_000):
-            answer = {"item": f"Set/{number // 100}", "step": "draw", "index": number % 100, "text": f"    return {number}\n" * 40}
-            file.write(json.dumps(answer | {"logprobs": [-0.5] * 100, "score": 0.5, "labels": {"tests_pass": True}}) + "\n")
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    ran = subprocess.run([sys.executable, "-c", _READING, path], capture_output=True, text=True, check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    assert int(ran.stdout) < 2048
-    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 30

@@ -11,18 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.cli.main import main
 
 pytest.importorskip("libcst", reason="libcst is not installed")
 
-
-@pytest.fixture(scope="module", autouse=True)
-def isolation() -> None:
-    try:
-        best_level()
-    except NoIsolation as error:
-        pytest.skip(f"nothing isolates programs here: {error}")
+pytestmark = pytest.mark.usefixtures("isolated")
 
 
 @pytest.fixture

@@ -9,18 +9,14 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
+from study_runs import isolation_here
 
 pytest.importorskip("libcst", reason="libcst is not installed")
 
 
 @pytest.mark.slow
 def test_who_stops_the_baseline_is_told_that_nothing_is_lost(tmp_path: Path) -> None:
-    try:
-        best_level()
-    except NoIsolation as error:
-        pytest.skip(f"nothing isolates programs here: {error}")
+    isolation_here()
     project = tmp_path / "shop"
     project.mkdir()
     (project / "test_slow.py").write_text("import time\n\n\ndef test_slow():\n    time.sleep(60)\n")

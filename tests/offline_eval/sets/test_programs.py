@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from needs import DATA, needs_data
+from study_runs import isolation_here
 
-from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.analysis.sandbox.isolation.jail import Jail
 from assay.analysis.sandbox.judging.python import PythonSandbox
 from assay.offline_eval.sets.problem import SetError
@@ -80,10 +80,7 @@ def test_a_test_of_a_folder_decides_in_the_sandbox(tmp_path: Path) -> None:
     (tmp_path / "twice.py").write_text("def twice(x):\n    return 2 * x\n")
     (tmp_path / "test_twice.py").write_text("from twice import twice\n\ndef test_two():\n    assert twice(2) == 4\n")
     (program,) = read_programs([tmp_path])
-    try:
-        level = best_level()
-    except NoIsolation as error:
-        pytest.skip(str(error))
+    level = isolation_here()
     with PythonSandbox(Jail(level)) as sandbox:
         assert sandbox.check(program.source, program.test).label is True
         assert sandbox.check(program.source.replace("2", "3"), program.test).label is False

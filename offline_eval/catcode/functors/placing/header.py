@@ -55,8 +55,3 @@ class Placing(Protocol):
 def renamed(code: str, name: str, other: str) -> str:
     """The code with every word that is a name written otherwise."""
     return re.sub(rf"(?<![\w$]){re.escape(name)}(?![\w$])", other, code)
-
-
-def first_that_parses(candidates: list[str], placing: Placing) -> str:
-    """The first program that is one; the last where none is."""
-    return next((each for each in candidates if placing.parses(each)), candidates[-1])

@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 import re
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import fields, replace
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import pytest
-from house.running import assay
 from needs import DATA, needs_data
+from study_runs import figures_of, files_of, isolation_here
 
-from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.cli.main import main
 from assay.offline_eval.calibration.recorded import labelled
-from assay.offline_eval.calibration.recorded.study import LABELS, STUDY, Asked, run_recorded
+from assay.offline_eval.calibration.recorded.study import LABELS, Asked, run_recorded
 from assay.offline_eval.calibration.recorded.votes import Ballot
 from assay.offline_eval.errors import RunError, UsageError
 from assay.offline_eval.pool.choice import Pool
 from assay.offline_eval.recorded.answers import Recorded, RecordedAnswer
 from assay.offline_eval.recorded.assay_answers import write
-from assay.offline_eval.run import SCHEMA, Run
-from assay.offline_eval.study import Results
+from assay.offline_eval.run import Run
 
 BODIES = [
     "    return x // {k}\n",
@@ -65,26 +57,13 @@ def answers(path: Path, step: str, texts: dict[str, list[str]], **more: Any) -> 
 
 @pytest.fixture
 def asked(tmp_path: Path) -> Asked:
-    try:
-        best_level()
-    except NoIsolation as error:
-        pytest.skip(str(error))
+    isolation_here()
     data = tmp_path / "HumanEvalPlus.jsonl"
     data.write_text("".join(json.dumps(problem(number)) + "\n" for number in range(6)))
     draws = {f"HumanEval/{n}": [body.format(k=n + 2) for body in (*BODIES[: 3 + n % 3], BODIES[0])] for n in range(5)}
     tests = {f"HumanEval/{n}": [f"f{n}(0) == 0\nassert f{n}({2 * n + 4}) == 2\nassert f{n}(1) == 7"] for n in range(4)}
     files = [answers(tmp_path / "draws.jsonl", "draw", draws), answers(tmp_path / "tests.jsonl", "test", tests)]
     return Asked(tmp_path / "run", "humaneval", data, files)
-
-
-def files_of(folder: Path) -> dict[str, bytes]:
-    return {
-        str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.name != "timings.jsonl"
-    }
-
-
-def figures(folder: Path) -> dict[str, Any]:
-    return {each["id"]: each for each in json.loads((folder / "report" / "figures.json").read_text())["figures"]}
 
 
 @pytest.mark.slow
@@ -97,7 +76,7 @@ def test_each_distinct_program_is_run_once_and_both_measures_are_judged(asked: A
     assert said.out.splitlines() == [
         str(run.folder / "report" / name) for name in ("figures.json", "report.json", "report.html", "report.md")
     ]
-    found = figures(run.folder)
+    found = figures_of(run.folder)
     assert {name for name in found if name.endswith("/skill")} == {
         f"S/made up draws/{measure}/{way}/skill" for measure in ("agreement", "self-test") for way in ("raw", "random_folds", "by_problem")
     }
@@ -164,28 +143,6 @@ def test_a_run_whose_answers_were_changed_is_not_reported_on(asked: Asked, capsy
         run_recorded(replace(asked, limit=3))
 
 
-@pytest.mark.slow
-def test_a_run_that_is_killed_is_resumed_to_the_same_bytes(asked: Asked, tmp_path: Path) -> None:
-    files = [str(path) for path in asked.files]
-    command = ["eval", "calibration", "--set", "humaneval", "--data", str(asked.data), "--recorded", *files, "--out", "killed"]
-    child = subprocess.Popen([sys.executable, "-m", "assay", *command], cwd=tmp_path, start_new_session=True, stdout=subprocess.DEVNULL)
-    path, until = tmp_path / "killed" / "labels.jsonl", time.monotonic() + 60
-    while not (path.exists() and path.stat().st_size) and child.poll() is None and time.monotonic() < until:
-        time.sleep(0.005)
-    os.killpg(child.pid, signal.SIGKILL)
-    assert child.wait() == -signal.SIGKILL, "it was killed before it had ended"
-    done = path.read_bytes()[: path.read_bytes().rfind(b"\n") + 1].splitlines()
-    assert 0 < len(done) < 19
-    ran = assay(*command, cwd=tmp_path)
-    assert ran.returncode == 0, ran.stderr
-    assert f"{len(done)} of 19 texts {'is' if len(done) == 1 else 'are'} done already" in ran.stderr
-    (tmp_path / "again").mkdir()
-    whole = assay(*[word if word != "killed" else "again/killed" for word in command], "--workers", "2", cwd=tmp_path)
-    assert whole.returncode == 0, whole.stderr
-    resumed, made = (files_of(tmp_path / folder) for folder in ("killed", "again/killed"))
-    assert {name: text.replace(b"again/killed", b"killed") for name, text in made.items()} == resumed
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -222,7 +179,7 @@ def test_scores_that_a_file_tells_are_judged_by_its_labels(tmp_path: Path, event
     rows = [(f"I/{n % 10}", float(n % 5), n % 5 > n % 3) for n in range(60)]
     path = scored(tmp_path / "scores.jsonl", [*rows, ("I/1", None, True), ("I/2", 3.0, None)], event)
     assert main(["eval", "calibration", "--set", "answers", "--recorded", str(path), "--out", str(tmp_path / "run")]) == 0
-    found = figures(tmp_path / "run")["S/scores/verbalised/raw/brier"]
+    found = figures_of(tmp_path / "run")["S/scores/verbalised/raw/brier"]
     assert found["value"] == pytest.approx(sum((score / 4 - right) ** 2 for _, score, right in rows) / 60)
     assert (found["n"], found["groups"]) == (60, 10)
     assert Run.opened(tmp_path / "run").question()["event"] == event
@@ -263,11 +220,11 @@ def test_a_dry_run_says_what_would_be_run_and_writes_nothing(asked: Asked, capsy
 def test_votes_on_cruxeval_are_judged_without_a_run(tmp_path: Path) -> None:
     command = ["eval", "calibration", "--set", "cruxeval", "--data", str(DATA / CRUXEVAL), "--recorded", str(DATA / VOTES)]
     assert main([*command, "--out", str(tmp_path / "run")]) == 0
-    found = figures(tmp_path / "run")
+    found = figures_of(tmp_path / "run")
     assert found["R/codellama-34b_temp0.2/pass_at_1"]["value"] == pytest.approx(0.424, abs=1e-4)
     assert found["S/codellama-34b_temp0.2/vote share/raw/skill"]["value"] == pytest.approx(-0.527, abs=1e-3)
     assert main([*command, "--out", str(tmp_path / "few"), "--limit", "20"]) == 0
-    assert figures(tmp_path / "few")["S/codellama-34b_temp0.2/vote share/raw/skill"]["n"] == 20
+    assert figures_of(tmp_path / "few")["S/codellama-34b_temp0.2/vote share/raw/skill"]["n"] == 20
 
 
 @pytest.mark.slow
@@ -277,17 +234,8 @@ def test_published_programs_of_two_problems_are_labelled_and_judged(tmp_path: Pa
     run = run_recorded(Asked(tmp_path / "run", "humaneval", DATA / PLUS, files, limit=2, pool=Pool(2)))
     assert sum(item["draws"] for item in run.items(dict)) == 200
     assert len(run.records(LABELS).read()) == len(run.items(dict))
-    found = figures(run.folder)
+    found = figures_of(run.folder)
     assert found["S/codet-codegen16B/agreement/by_problem/brier"]["n"] == 200
     assert found["S/codet-codegen16B/self-test/by_problem/brier"]["n"] == 200
     assert "15,800" not in (run.folder / "report" / "report.md").read_text()
     assert "16,200 recorded answers to other problems." in (run.folder / "report" / "report.md").read_text()
-
-
-def test_items_that_are_not_those_of_the_study_are_refused(tmp_path: Path) -> None:
-    line = b'{"id": "a"}\n'
-    asked = {"schema": SCHEMA, "study": "recorded", "model": "m", "model_name": "", "prompt": "p", "seed": 0, "set": "humaneval"}
-    run = Run.begin(tmp_path / "run", asked | {"items": hashlib.sha256(line).hexdigest()})
-    run.keep_items([line])
-    with pytest.raises(RunError, match=r"items\.jsonl: not the items of this study: Object missing required field"):
-        STUDY.report(run, Results([], {}, []), as_json=False)

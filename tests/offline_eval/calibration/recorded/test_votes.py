@@ -43,12 +43,6 @@ def test_an_answer_that_is_no_literal_votes_by_its_text_and_is_wrong() -> None:
     assert (votes(run), run.share.right.tolist(), run.unparsed) == ([2], [False], 3)
 
 
-def test_of_a_tie_the_answer_that_stands_first_wins() -> None:
-    run = judged(["3", "[1, 2]", "[1, 2]", "3"], ["[1, 2]", "3", "4", "5"], ["3"] * 4)
-    assert (votes(run), run.share.right.tolist()) == ([2, 1, 4], [False, True, False])
-    assert (run.tied, run.right_by_lot) == (2, pytest.approx((1 / 2 + 1 / 4 + 0) / 3))
-
-
 def test_labels_that_the_recorded_evaluation_gives_otherwise_are_counted() -> None:
     assert judged(["[1, 2]", "3"], ["3", "[1, 2]"], wrongly=2).relabelled == 2
 

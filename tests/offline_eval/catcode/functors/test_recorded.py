@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from needs import DATA, needs_data
+from study_runs import figures_of
 
-from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.offline_eval.catcode.functors.study import Asked, run_functors, tell_functors
 from assay.offline_eval.errors import UsageError
 from assay.offline_eval.pool.choice import Pool
@@ -20,13 +20,7 @@ from .functor_server import written
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
-
-@pytest.fixture(autouse=True)
-def isolated() -> None:
-    try:
-        best_level()
-    except NoIsolation as error:
-        pytest.skip(str(error))
+pytestmark = pytest.mark.usefixtures("isolated")
 
 
 def recording(path: Path, *answers: tuple[str, str, str]) -> Path:
@@ -35,10 +29,6 @@ def recording(path: Path, *answers: tuple[str, str, str]) -> Path:
     lines += [{"item": item, "step": step, "index": 0, "text": text} for item, step, text in answers]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return path
-
-
-def cells_of(folder: Path) -> dict[str, Any]:
-    return {cell["id"]: cell for cell in json.loads((folder / "report" / "figures.json").read_text())["figures"]}
 
 
 def asked(tmp_path: Path, path: Path, name: str = "translate") -> Asked:
@@ -56,7 +46,7 @@ def test_recorded_translations_are_run(tmp_path: Path, capsys: pytest.CaptureFix
         ("humaneval-javascript-python/9", "translate", "pass"),
     )
     run = run_functors(asked(tmp_path, path))
-    cells = cells_of(run.folder)
+    cells = figures_of(run.folder)
     assert (cells["T4/humaneval/javascript-python"]["value"], cells["T4/humaneval/javascript-python"]["n"]) == (0.5, 2)
     report = (run.folder / "report" / "report.md").read_text()
     assert "some-7b" in report
@@ -75,7 +65,7 @@ def test_recorded_round_trips_are_run_as_reproductions(tmp_path: Path) -> None:
         ("humaneval-javascript/2", "describe", "halve2: return x * x"),
         ("humaneval-javascript/2", "rebuild", "return x * x;"),
     )
-    cells = cells_of(run_functors(asked(tmp_path, path, "explain")).folder)
+    cells = figures_of(run_functors(asked(tmp_path, path, "explain")).folder)
     assert (cells["T6/humaneval/javascript/named"]["value"], cells["T6/humaneval/javascript/named"]["n"]) == (1.0, 2)
     assert cells["T6/humaneval/javascript/named_without_copies"]["n"] == 1
     assert cells["T6/humaneval/javascript/header"]["value"] is None
@@ -104,6 +94,6 @@ def test_published_completions_are_read_and_run(tmp_path: Path) -> None:
     found = recorded(samples)
     assert (found.name, len(found.answers)) == ("mxeval-mbjsp_samples", 966)
     run = run_functors(Asked(tmp_path / "run", [tasks], recorded=[samples], limit=2, pool=Pool(1)))
-    cell = cells_of(run.folder)["D/mbxp/javascript"]
+    cell = figures_of(run.folder)["D/mbxp/javascript"]
     assert (cell["n"], cell["value"] is not None) == (2, True)
     assert run.question()["set"] == "complete"

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
 import threading
 import time
 from contextlib import ExitStack
@@ -14,15 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from study_runs import figures_of, files_of, isolation_here
 from tiny_gguf import TinyModel, write_tiny_gguf
 
-from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.inference.asking.chat import ChatAsker
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.catcode.functors.asking import ANSWERS, DESCRIPTIONS
 from assay.offline_eval.catcode.functors.labelling import LABELS, SOURCES
 from assay.offline_eval.catcode.functors.study import STUDY, Asked, run_functors, tell_functors
-from assay.offline_eval.errors import RunError, StudyError, UsageError
+from assay.offline_eval.errors import StudyError, UsageError
 from assay.offline_eval.pairing.compare import compare
 from assay.offline_eval.pool.choice import Pool
 from assay.offline_eval.pool.interface import PoolError
@@ -31,7 +28,7 @@ from assay.offline_eval.sets.problem import SetError
 from assay.offline_eval.study import finish
 
 from ....inference.chat_server import ChatSpeech, chatting
-from .functor_server import PROBLEMS, replying, written
+from .functor_server import replying, written
 
 pytestmark = pytest.mark.slow
 
@@ -57,12 +54,8 @@ def knowing(name: str = "acme/chat-tiny", known: int = 6) -> ChatSpeech:
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("ASSAY_API_KEY", raising=False)
     monkeypatch.setitem(ChatAsker.__init__.__kwdefaults__, "patience_s", 0.1)
-    try:
-        best_level()
-    except NoIsolation as error:
-        pytest.skip(str(error))
+    isolation_here()
 
 
 @pytest.fixture(scope="module")
@@ -81,21 +74,9 @@ def explaining(asked: Asked) -> Asked:
     return replace(asked, out=asked.out.with_name("explained"), set="explain", sources=("python",))
 
 
-def cells_of(folder: Path) -> dict[str, Any]:
-    return {cell["id"]: cell for cell in json.loads((folder / "report" / "figures.json").read_text())["figures"]}
-
-
-def files_of(run: Run) -> dict[str, bytes]:
-    return {
-        str(path.relative_to(run.folder)): path.read_bytes()
-        for path in run.folder.rglob("*")
-        if path.is_file() and path.name != "timings.jsonl"
-    }
-
-
 def test_translations_are_run_and_end_in_classes(asked: Asked, capsys: pytest.CaptureFixture[str]) -> None:
     run = run_functors(asked)
-    cells = cells_of(run.folder)
+    cells = figures_of(run.folder)
     place = "humaneval/javascript-python"
     assert cells[f"T4/{place}"]["value"] == pytest.approx(2 / 6)
     assert (cells[f"T4/{place}"]["n"], cells[f"T4/{place}"]["groups"], cells[f"T4/{place}"]["paper"]) == (6, 6, [])
@@ -129,7 +110,7 @@ def test_a_program_that_fails_its_own_test_is_not_asked_about(asked: Asked, tmp_
 
 def test_reproduction_is_told_with_names_without_and_without_copies(explaining: Asked, capsys: pytest.CaptureFixture[str]) -> None:
     run = run_functors(explaining)
-    cells = cells_of(run.folder)
+    cells = figures_of(run.folder)
     values = {name: cells[f"T6/humaneval/python/{name}"]["value"] for name in ("named", "named_without_copies", "unnamed", "header")}
     assert values == pytest.approx({"named": 3 / 6, "named_without_copies": 2 / 5, "unnamed": 2 / 6, "header": 0})
     assert cells["T6/humaneval/python/lift"]["value"] == pytest.approx(3 / 6)
@@ -156,19 +137,19 @@ def test_each_question_is_asked_as_often_as_the_plan_says(asked: Asked, explaini
 def test_a_run_whose_files_are_torn_is_resumed_to_the_same_bytes(asked: Asked, torn: str) -> None:
     asked = replace(asked, limit=3)
     run = run_functors(asked)
-    before = files_of(run)
+    before = files_of(run.folder)
     path = run.folder / torn
     path.write_bytes(path.read_bytes()[: len(path.read_bytes()) // 2])
-    assert files_of(run_functors(asked)) == before
+    assert files_of(run_functors(asked).folder) == before
 
 
 def test_steps_can_be_done_one_after_the_other_and_nothing_is_claimed_before_its_labels(asked: Asked) -> None:
     run = run_functors(replace(asked, steps=("sources", "write")))
     assert not run.records(LABELS).path.exists()
-    assert cells_of(run.folder)["T4/humaneval/javascript-python"]["value"] is None
+    assert figures_of(run.folder)["T4/humaneval/javascript-python"]["value"] is None
     assert "of which an answer has no label" in (run.folder / "report" / "report.md").read_text()
     run_functors(replace(asked, steps=("labels",)))
-    assert cells_of(run.folder)["T4/humaneval/javascript-python"]["value"] == pytest.approx(2 / 6)
+    assert figures_of(run.folder)["T4/humaneval/javascript-python"]["value"] == pytest.approx(2 / 6)
 
 
 def test_an_answer_without_a_label_takes_its_program_out_of_every_number(asked: Asked) -> None:
@@ -178,15 +159,8 @@ def test_an_answer_without_a_label_takes_its_program_out_of_every_number(asked: 
     gone = json.loads(lines[0])
     labels.write_text("".join([json.dumps({**gone, "ending": None}) + "\n", *lines[1:]]))
     finish(STUDY, run, as_json=True)
-    assert cells_of(run.folder)["T4/humaneval/javascript-python"]["n"] == 2
+    assert figures_of(run.folder)["T4/humaneval/javascript-python"]["n"] == 2
     assert "1 item of which an answer has no label" in (run.folder / "report" / "report.md").read_text()
-
-
-def test_another_question_is_another_run(asked: Asked) -> None:
-    run_functors(replace(asked, steps=("sources",), limit=1))
-    for other in (replace(asked, limit=2), replace(asked, limit=1, draws=2), replace(asked, limit=1, set="explain")):
-        with pytest.raises(RunError, match="asked something else"):
-            run_functors(other)
 
 
 def test_data_that_can_not_be_used_are_told(asked: Asked, tmp_path: Path) -> None:
@@ -226,7 +200,7 @@ def test_a_server_that_stops_ends_the_run_with_what_is_finished_and_the_same_com
         run = run_functors(replace(explaining, choice=ModelChoice(address)))
     assert len(run.records(DESCRIPTIONS).read()) == len(run.records(ANSWERS).read()) == 6
     assert run.lost(ANSWERS) == set()
-    assert cells_of(run.folder)["T6/humaneval/python/named"]["value"] == pytest.approx(3 / 6)
+    assert figures_of(run.folder)["T6/humaneval/python/named"]["value"] == pytest.approx(3 / 6)
 
 
 def test_two_models_are_compared_pair_by_pair(asked: Asked, tmp_path: Path) -> None:
@@ -235,7 +209,7 @@ def test_two_models_are_compared_pair_by_pair(asked: Asked, tmp_path: Path) -> N
         with chatting(knowing(f"acme/{number}", known)) as address:
             folders.append(run_functors(replace(asked, out=tmp_path / f"run{number}", choice=ModelChoice(address))).folder)
     compare(folders, tmp_path / "both", as_json=False)
-    cells = cells_of(tmp_path / "both")
+    cells = figures_of(tmp_path / "both")
     found = cells["P/acme/1/translation/humaneval/javascript-python/difference"]
     assert found["value"] == pytest.approx(1 / 6)
     assert found["low"] < found["value"] < found["high"]
@@ -249,9 +223,9 @@ def test_reproduction_stands_beside_translation_problem_by_problem(asked: Asked,
     translated = run_functors(replace(asked, sources=("javascript",)))
     explained = run_functors(replace(explaining, sources=("javascript",)))
     compare([explained.folder, translated.folder], tmp_path / "both", as_json=False)
-    cells = cells_of(tmp_path / "both")
+    cells = figures_of(tmp_path / "both")
     assert cells["C/humaneval/javascript/translation"]["value"] == pytest.approx(2 / 6)
-    reproduced = cells_of(explained.folder)["T6/humaneval/javascript/named"]["value"]
+    reproduced = figures_of(explained.folder)["T6/humaneval/javascript/named"]["value"]
     assert cells["C/humaneval/javascript/reproduction"]["value"] == pytest.approx(reproduced)
     assert cells["C/mean/difference"]["value"] == pytest.approx(reproduced - 2 / 6)
     claims = {claim["id"]: claim["verdict"] for claim in json.loads((tmp_path / "both" / "report" / "report.json").read_text())["claims"]}
@@ -265,20 +239,3 @@ def test_a_model_that_only_completes_texts_is_asked_in_text(asked: Asked, tmp_pa
     assert run.question()["form"] == "text"
     (record,) = run.records(ANSWERS).read()
     assert record["answers"][0]["said"].startswith("[CODE]")
-
-
-def test_a_run_that_is_killed_is_resumed_to_the_bytes_of_one_that_was_not(explaining: Asked, address: str, tmp_path: Path) -> None:
-    whole = files_of(run_functors(replace(explaining, out=tmp_path / "whole" / "explained")))
-    command = [sys.executable, "-m", "assay", "eval", "catcode", "--set", "explain", "--language", "python", "--workers", "1"]
-    command += ["--out", str(explaining.out), "--data", *map(str, explaining.data), "--model"]
-    for step, wanted in (("descriptions", 2), ("answers", 2), ("labels", 1)):
-        slow = knowing()
-        slow.pause_s = 0.05
-        with chatting(slow) as at, subprocess.Popen([*command, at], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-            path, until = explaining.out / f"{step}.jsonl", time.monotonic() + 120
-            while process.poll() is None and time.monotonic() < until and not (path.exists() and path.read_bytes().count(b"\n") >= wanted):
-                time.sleep(0.005)
-            process.send_signal(signal.SIGKILL)
-    assert Run.opened(explaining.out).records(DESCRIPTIONS).read()
-    assert len(PROBLEMS) == len(Run.opened(explaining.out).records(DESCRIPTIONS).read())
-    assert files_of(run_functors(explaining)) == whole

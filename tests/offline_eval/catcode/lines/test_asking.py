@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,7 +34,7 @@ def variant(*steps: StepRecord, arm: str = "context", line: str = "result = resu
 @pytest.fixture(scope="module")
 def opened() -> Iterator[OpenModel[None]]:
     model = model_of(ModelChoice(), ("line",), memory="file")
-    found = Asking(model, {}, Path(), None, answer).at(model.choice)
+    found = Asking(model, None, answer).at(model.choice)
     yield found
     found.close()
 

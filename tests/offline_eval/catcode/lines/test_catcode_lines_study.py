@@ -8,23 +8,25 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from killed_runs import kill_once_begun
 from source_distribution import make_sdist
+from study_runs import files_of, kill_once_begun
 from sums_project import write_project
 
-from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
+from assay.analysis.sandbox.isolation.best_level import best_level
 from assay.calibration.samples import read_samples
 from assay.cli.main import main
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.catcode.lines.asking import ANSWERS, REGENERATED, SCORES
 from assay.offline_eval.catcode.lines.confirm import REWRITES
 from assay.offline_eval.catcode.lines.study import Asked, ask, run_lines
-from assay.offline_eval.errors import RunError, UsageError
+from assay.offline_eval.errors import UsageError
 from assay.offline_eval.pool.choice import Pool
-from assay.offline_eval.run import TIMINGS, Run
+from assay.offline_eval.run import Run
 from assay.offline_eval.sets.suites import Suite, watched
 
 from ....inference.completion_server import Speech, serving
+
+pytestmark = pytest.mark.usefixtures("isolated")
 
 
 def run_in(folder: Path, workers: int = 1, **more: object) -> Run:
@@ -37,24 +39,9 @@ def run_in(folder: Path, workers: int = 1, **more: object) -> Run:
     return ask(wanted, wanted.model(), items)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def isolation() -> None:
-    try:
-        best_level()
-    except NoIsolation as error:
-        pytest.skip(f"nothing isolates programs here: {error}")
-
-
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return run_in(tmp_path_factory.mktemp("whole"))
-
-
-def files_of(run: Run) -> dict[str, bytes]:
-    """All that a run has, but how long it took."""
-    return {
-        str(path.relative_to(run.folder)): path.read_bytes() for path in run.folder.rglob("*") if path.is_file() and path.name != TIMINGS
-    }
 
 
 @pytest.mark.slow
@@ -81,25 +68,16 @@ def test_no_sample_is_of_rewritten_code(whole: Run) -> None:
 
 @pytest.mark.slow
 def test_the_report_is_made_again_from_the_run_alone(whole: Run, capsys: pytest.CaptureFixture[str]) -> None:
-    before = files_of(whole)
+    before = files_of(whole.folder)
     assert main(["eval", "report", str(whole.folder), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["run"] == str(whole.folder)
-    assert files_of(whole) == before
+    assert files_of(whole.folder) == before
 
 
 @pytest.mark.slow
 def test_a_run_that_is_killed_is_resumed_to_the_same_bytes(whole: Run, tmp_path: Path) -> None:
     kill_once_begun(f"run_in(Path({str(tmp_path)!r}), workers=2)", __file__, tmp_path, "run/scores.jsonl")
-    assert files_of(run_in(tmp_path)) == files_of(whole)
-
-
-@pytest.mark.slow
-def test_steps_can_be_done_one_after_another_and_another_question_is_refused(whole: Run, tmp_path: Path) -> None:
-    for steps in (["answers", "rewrite"], ["score"], ["regenerate", "label"]):
-        run = run_in(tmp_path, steps=steps)
-    assert files_of(run) == files_of(whole)
-    with pytest.raises(RunError, match="of: truth, suggestion -> truth"):
-        run_in(tmp_path, of=("truth",))
+    assert files_of(run_in(tmp_path).folder) == files_of(whole.folder)
 
 
 def test_a_model_that_scores_no_given_text_is_refused_before_anything_is_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,12 +52,6 @@ def test_each_rewrite_has_its_own_score_and_what_was_not_scored_has_none() -> No
     assert [one["measures"] for one in bare["variants"]] == [None, None]
 
 
-def test_of_a_line_that_was_not_rewritten_there_is_nothing() -> None:
-    (place,) = facts_of([answer("return 1")], known(TRUTH, [], []), BOTH)
-    assert [line["code"] for line in place["lines"]] == ["truth"]
-    assert place["regenerated"] is None
-
-
 def test_a_suggestion_in_rewritten_code_that_is_the_line_passes_and_another_is_as_the_tests_say() -> None:
     variants = [variant("context", "unused_statement"), variant("context", "unused_statement", "rename_variable")]
     again = {"text": TRUTH, "inserted": TRUTH, "measures": {"total_logprob": -1.0}, "equal": True}

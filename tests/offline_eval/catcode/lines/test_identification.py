@@ -19,12 +19,6 @@ def test_a_threshold_is_taken_from_other_projects_alone() -> None:
     assert thresholds(fall, arm, projects).tolist() == [5.5, 5.5, 5.0, 5.0, 5.0]
 
 
-def test_where_the_others_lack_a_class_there_is_no_threshold() -> None:
-    found = thresholds(np.array([0.0, 1.0, 2.0]), np.array(["equivalent", "wrong", "wrong"]), np.array([0, 0, 1]))
-    assert np.isnan(found[:2]).all()
-    assert found[2] == 0.5
-
-
 @given(st.lists(st.tuples(st.floats(-5, 20), st.booleans(), st.integers(0, 3)), min_size=2, max_size=40))
 def test_no_threshold_has_a_higher_balanced_accuracy_on_the_other_projects(rows: list[tuple[float, bool, int]]) -> None:
     fall, wrong, projects = (np.array(column) for column in zip(*rows, strict=True))

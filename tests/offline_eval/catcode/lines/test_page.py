@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from assay.calibration.metrics.intervals import Interval
 from assay.calibration.report.study_report import StudyContent, write_study_report
 from assay.calibration.samples import Sample
-from assay.calibration.validation.figures import figure
 from assay.offline_eval.catcode.lines.page import About, content_of
 from assay.offline_eval.catcode.lines.tables import BALANCED, regenerated_table
 
@@ -50,18 +48,6 @@ def test_the_claim_about_edits_follows_the_balanced_accuracy_and_the_others_say_
     assert verdicts(0.0) == {"a1": "refuted"} | others
 
 
-def test_the_figures_of_the_number_are_said_in_words() -> None:
-    of = (
-        figure("line, passes tests: M1, change", Interval(0.01, -0.01, 0.03), 100, 10, "project", "within ±0.02"),
-        figure("line, passes tests: M3, fall", Interval(0.8, 0.5, 1.1), 100, 10, "project", "> 0"),
-        figure("line, passes tests: M3.auc, AUC", Interval(0.7, 0.6, 0.8), 100, 10, "project"),
-    )
-    said = page(*world(1.0), figures=of).summary[2]
-    assert "the number for passes tests changes in rewritten code by +0.010 (-0.010 to +0.030; undecided)" in said
-    assert "falls further for wrong lines than for rewritten ones by +0.800 in log odds (+0.500 to +1.100; holds)" in said
-    assert "+0.700" not in said
-
-
 def test_what_is_left_out_and_what_tests_contradict_is_told(tmp_path: Path) -> None:
     facts, samples = world(1.0)
     facts[0]["lines"] = [{**facts[0]["lines"][0], "variants": []}]
@@ -76,14 +62,6 @@ def test_what_is_left_out_and_what_tests_contradict_is_told(tmp_path: Path) -> N
     page_text = next(path for path in written if path.name == "report.md").read_text()
     assert "tests contradict (1; at most 10 are shown)" in page_text
     assert "Wrong rewrites that the model minds least" in page_text
-
-
-def test_a_run_without_rewrites_has_a_page() -> None:
-    facts, samples = world(1.0, places=5)
-    for place in facts:
-        place["lines"], place["regenerated"] = [], None
-    assert page(facts, samples).summary[1] == "There are too few rewrites to say whether it tells one from the other."
-    assert page([], []).summary[0].startswith("At 0 places of 0 projects")
 
 
 def test_suggestions_in_rewritten_code_are_compared_with_those_at_the_same_places() -> None:

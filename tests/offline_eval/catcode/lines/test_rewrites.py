@@ -107,12 +107,6 @@ def test_a_bug_that_no_test_notices_is_no_wrong_line() -> None:
     assert 0 < len(judged) <= MAX_WRONG + MAX_UNCONFIRMED
 
 
-def test_what_tests_can_not_tell_is_in_no_arm() -> None:
-    found = rewriting(view(), judge=lambda *_: (None, "no stable test touches it"))
-    assert found.variants == []
-    assert {one["outcome"] for one in found.tried} <= {"unknown", "no place", "refused", "elsewhere"}
-
-
 def test_what_runs_at_import_is_left_out_of_the_equivalent_rewrites() -> None:
     found = rewriting(view(), at_import=True)
     assert {one["arm"] for one in found.variants} == {"wrong"}

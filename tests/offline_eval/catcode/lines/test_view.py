@@ -86,12 +86,6 @@ def test_a_line_that_takes_the_place_of_its_neighbour_is_not_the_same_line() -> 
     assert kept.line == "cc = 3"
 
 
-def test_a_rewrite_of_more_lines_than_before_that_touches_the_line_is_left_out() -> None:
-    text = "def f():\n    x = 1\n"
-    step = Rewrite(13, 18, "y = 0\n    x = 1 + y", "loop_exchange", equivalent=True, site=Site(13, 18))
-    assert view_of("x = 1", text).after(step) is None
-
-
 @pytest.fixture(scope="module")
 def model() -> Iterator[Model]:
     with ModelChoice().open() as opened:
@@ -122,12 +116,3 @@ def test_a_longer_rewrite_moves_nothing_out_of_what_is_shown(model: Model) -> No
     assert shown is not None
     assert shown.text == step.of(text)[view.start : view.end + len(step.text)]
     assert shown.prompt(model).tokens[-8:] == FileWithGap(text, gap, "line", Settings()).prompt(model).tokens[-8:]
-
-
-def test_what_the_model_has_no_room_for_is_not_shown() -> None:
-    with ModelChoice(options={"n_ctx": 256}).open() as model:
-        gap = view_of("best = word").gap
-        whole = View(PROGRAM, gap, 0, len(PROGRAM))
-        assert as_shown(model, whole, Settings()) is None
-        start, end = shown_around(model, FileWithGap(PROGRAM, gap, "line", Settings()))
-        assert as_shown(model, View(PROGRAM, gap, start, end), Settings()) is not None

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from study_runs import figures_of, files_of, isolation_here
 
-from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.cli.main import main
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.catcode.pairs.asked import Asked, sources_of
@@ -73,18 +73,10 @@ def nonsense(body: dict[str, Any]) -> Sequence[str]:
     return ["Hello"] if asked_about(body) is None else ["They", " look", " alike"]
 
 
-@pytest.fixture(autouse=True)
-def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("ASSAY_API_KEY", raising=False)
-
-
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a run that made pairs, and the benchmark's file beside it."""
-    try:
-        best_level()
-    except NoIsolation as error:
-        pytest.skip(str(error))
+    isolation_here()
     folder = tmp_path_factory.mktemp("built")
     data = folder / "HumanEval.jsonl"
     data.write_text("".join(json.dumps(problem(number)) + "\n" for number in range(PROGRAMS)))
@@ -106,16 +98,6 @@ def address(speech: ChatSpeech) -> Iterator[str]:
 def about(built: Path, out: Path, address: str = "", **more: Any) -> Asked:
     """A run on the pairs that were made."""
     return Asked(out, (built / "run" / "pairs.jsonl",), ModelChoice(address) if address else ModelChoice(), votes=2, pool=Pool(1), **more)
-
-
-def figures(folder: Path) -> dict[str, Any]:
-    return {each["id"]: each for each in json.loads((folder / "report" / "figures.json").read_text())["figures"]}
-
-
-def files_of(folder: Path) -> dict[str, bytes]:
-    return {
-        str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.name != "timings.jsonl"
-    }
 
 
 def test_pairs_are_made_without_a_model_and_counted(built: Path) -> None:
@@ -142,7 +124,7 @@ def test_half_of_a_lost_step_is_made_again_to_the_same_bytes(built: Path, tmp_pa
 
 def test_each_pair_is_asked_about_in_both_orders(built: Path, tmp_path: Path, address: str, speech: ChatSpeech) -> None:
     run = run_pairs(about(built, tmp_path / "run", address))
-    found = {name: each["value"] for name, each in figures(run.folder).items()}
+    found = {name: each["value"] for name, each in figures_of(run.folder).items()}
     for way in ("vote", "probability"):
         assert [found[f"K/{way}/{kind}"] for kind in ("1-eq", "2-eq", "1-neq", "identity")] == [1.0, 1.0, 1.0, 1.0]
         assert (found[f"C/{way}/local/balanced"], found[f"C/{way}/local/youden"]) == (1.0, 1.0)
@@ -164,7 +146,7 @@ def test_each_pair_is_asked_about_in_both_orders(built: Path, tmp_path: Path, ad
 
 def test_a_model_that_always_says_true_has_no_balanced_accuracy(built: Path, tmp_path: Path, address: str, speech: ChatSpeech) -> None:
     speech.reply = willing
-    found = {name: each["value"] for name, each in figures(run_pairs(about(built, tmp_path / "run", address)).folder).items()}
+    found = {name: each["value"] for name, each in figures_of(run_pairs(about(built, tmp_path / "run", address)).folder).items()}
     assert [found[f"C/vote/local/{name}"] for name in ("eq", "neq", "balanced", "youden")] == [1.0, 0.0, 0.5, 0.0]
     assert found["L/vote/lean"] == 1.0
     assert found["U/all/paper"] == 0.0
@@ -175,7 +157,7 @@ def test_answers_that_can_not_be_read_are_told_first_and_count_as_wrong(
 ) -> None:
     speech.reply = nonsense
     run = run_pairs(about(built, tmp_path / "run", address))
-    found = figures(run.folder)
+    found = figures_of(run.folder)
     assert found["U/all/here"]["value"] == 1.0
     assert found["U/all/here"]["low"] is not None
     assert found["K/vote/1-eq"]["value"] == found["K/vote/1-neq"]["value"] == 0.0
@@ -208,10 +190,10 @@ def test_two_models_are_compared_at_the_same_pairs(built: Path, tmp_path: Path, 
     speech.reply = willing
     second = run_pairs(about(built, tmp_path / "second", address))
     assert main(["eval", "report", str(first.folder), str(second.folder), "--out", str(tmp_path / "both")]) == 0
-    found = {name: each["value"] for name, each in figures(tmp_path / "both").items()}
+    found = {name: each["value"] for name, each in figures_of(tmp_path / "both").items()}
     assert (found["MC/vote/0/1/balanced"], found["MC/vote/0/2/balanced"]) == (1.0, 0.5)
     # equivalent pairs, and the others
-    recall = figures(first.folder)["C/vote/rewrites/eq"]["value"]
+    recall = figures_of(first.folder)["C/vote/rewrites/eq"]["value"]
     assert (found["MD/1/vote/0/0"], found["MD/1/vote/1/0"]) == (pytest.approx(1 - recall), -1.0)
 
 
@@ -231,7 +213,7 @@ def test_recorded_answers_take_the_place_of_a_model(built: Path, tmp_path: Path)
     ]
     write(tmp_path / "answers.jsonl", Recorded("a judge", "other-7b", "here", "MIT", {answer.key: answer for answer in answers}))
     run = run_pairs(about(built, tmp_path / "run", recorded=(tmp_path / "answers.jsonl",)))
-    found = {name: each["value"] for name, each in figures(run.folder).items()}
+    found = {name: each["value"] for name, each in figures_of(run.folder).items()}
     assert [found[f"K/vote/{kind}"] for kind in ("1-eq", "1-neq", "identity")] == [1.0, 0.0, None]
     assert "| a judge | other-7b | here | MIT |" in (run.folder / "report" / "report.md").read_text()
 

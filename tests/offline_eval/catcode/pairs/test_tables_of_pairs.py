@@ -5,19 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.calibration.report.cells import Cell, CellTable
-from assay.offline_eval.catcode.pairs.claims import claims
 from assay.offline_eval.catcode.pairs.judgements import PROBABILITY, VOTE, Judgement, judgements_of
 from assay.offline_eval.catcode.pairs.made import false_equivalents, kinds_made, refusals_table, rules_made, size_table
 from assay.offline_eval.catcode.pairs.pair import CodePair, Kind, Order
 from assay.offline_eval.catcode.pairs.tables import (
     average_table,
     classes_table,
-    distance_table,
     kinds_table,
-    lean_table,
     order_table,
-    rules_table,
-    unreadable_table,
     worst_table,
 )
 
@@ -83,39 +78,11 @@ def test_the_papers_worst_rules_are_compared_in_either_order_and_in_java_alone()
     assert [value.value for value in table["T3/vote/mbxp/boolean_exchange"].paper] == [pytest.approx(0.3333)]
 
 
-def test_rules_and_distances_are_of_their_own_pairs_alone() -> None:
-    found = [
-        *(said(pair(n), 1.0) for n in range(5)),
-        *(said(pair(n, "1-neq", ("remove_else",)), 1.0) for n in range(5)),
-        *(said(pair(n, "3-eq-chain", ("a", "b", "c")), 0.0) for n in range(5)),
-    ]
-    rules, distance = cells(rules_table(found)), cells(distance_table(found))
-    assert (rules["R/vote/boolean_exchange"].value, rules["R/vote/remove_else"].value) == (1.0, 0.0)
-    assert (distance["N/vote/1"].value, distance["N/vote/2"].value, distance["N/vote/3"].value) == (1.0, None, 0.0)
-    assert distance["N/vote/fall"].value == 1.0
-
-
 def test_orders_are_paired_by_pair() -> None:
     found = [said(pair(n), 1.0) for n in range(6)] + [said(pair(n), float(n < 3), "ba") for n in range(6)] + [said(pair(9), 0.0)]
     table = cells(order_table(found))
     assert (table["O/vote/1-eq/difference"].value, table["O/vote/1-eq/same"].value) == (0.5, 0.5)
     assert table["O/vote/1-eq/same"].n == 6
-
-
-def test_unreadable_answers_are_a_class_with_an_interval() -> None:
-    cell = cells(unreadable_table([said(pair(n), 1.0, unreadable=n % 2) for n in range(8)]))["U/all/here"]
-    assert cell.value == pytest.approx(4 / 80)
-    assert cell.n == 80
-    assert (cell.low or 0.0) < 0.05 < (cell.high or 0.0)
-
-
-def test_a_claim_is_decided_by_its_cells() -> None:
-    eq = [said(pair(n), float(n % 9 > 0)) for n in range(60)]
-    neq = [said(pair(n, "1-neq"), float(n % 8 > 1)) for n in range(60)]
-    found = eq + neq
-    table = cells(classes_table(found)) | cells(lean_table(found))
-    verdicts = {claim.id: claim.verdict for claim in claims(table)}
-    assert verdicts == {"a1": "refuted", "a2": "not run", "b": "confirmed", "c": "not run"}
 
 
 def test_what_was_made_is_counted_by_kind_rule_and_data_set() -> None:

@@ -14,13 +14,9 @@ from assay.offline_eval.counterfeit.classes import Outcomes
 from assay.offline_eval.counterfeit.lines.examples import examples_of
 from assay.offline_eval.counterfeit.lines.judges import (
     JUDGES,
-    accuracy_by_gap,
     all_verdicts,
     best_threshold,
     calls_of,
-    judging_table,
-    strata_of,
-    strata_table,
     verdicts_of,
 )
 from assay.offline_eval.counterfeit.lines.tables import class_table, difficulty_table, plausibility_table, repair_table, rule_table
@@ -78,23 +74,6 @@ def test_a_threshold_never_sees_the_project_that_it_judges() -> None:
     assert calls_of(scores[:2], right[:2], groups[:2]) is None, "there is no other project"
 
 
-def test_a_judge_that_calls_everything_right_finds_no_counterfeit(texts: Sequence[Text]) -> None:
-    cells = {cell.id: cell for cell in judging_table(all_verdicts(texts)).cells()}
-    assert (cells["J/asked/sensitivity"].value, cells["J/asked/specificity"].value) == (1, 0)
-    assert (cells["J/asked/balanced_accuracy"].value, cells["J/asked/youden"].value, cells["J/asked/within"].value) == (0.5, 0, 0.5)
-    assert [round(each.value, 2) for each in cells["J/asked/sensitivity"].paper] == [0.69, 0.69, 1.0, 0.94, 0.86]
-    assert (cells["J/own/within"].value or 0) > 0.7
-    assert (cells["J/own_fitted/balanced_accuracy"].value or 0) > 0.65
-
-
-def test_calling_everything_right_is_no_easier_where_more_is_right() -> None:
-    of_gaps = [(RIGHT, HALF), (RIGHT, RIGHT, RIGHT, HALF), (RIGHT, HALF, FEW, FEW), (RIGHT, RIGHT), (HALF,)]
-    found = [text(5 * gap + n, kind, 0.9) for gap, kinds in enumerate(of_gaps) for n, kind in enumerate(kinds)]
-    verdicts = verdicts_of(JUDGES[0], found)
-    assert verdicts is not None
-    assert accuracy_by_gap(verdicts) == {"p0:0": 0.5, "p0:1": 0.5, "p0:2": 0.5}
-
-
 def test_only_right_texts_and_counterfeits_are_judged(texts: Sequence[Text]) -> None:
     found = verdicts_of(JUDGES[0], texts)
     assert found is not None
@@ -102,12 +81,6 @@ def test_only_right_texts_and_counterfeits_are_judged(texts: Sequence[Text]) -> 
     assert verdicts_of(JUDGES[0], [text(0, Outcomes(None), 0.5)]) is None
     unasked = [text(number, RIGHT, 0.5) for number in range(3)]
     assert [each.judge.key for each in all_verdicts(unasked)] == ["own"]
-
-
-def test_strata_are_by_how_right_a_text_looks(texts: Sequence[Text]) -> None:
-    assert [len(found) for found in strata_of([*texts, text(0, Outcomes(None), 0.5)]).values()] == [30] * 5
-    cells = {cell.id: cell for cell in strata_table(texts).cells()}
-    assert [cells[f"S/{number}/asked"].value for number in range(5)] == [1] * 5
 
 
 def test_classes_rules_and_plausibility_are_counted_of_shown_drawn_and_distinct_texts(texts: Sequence[Text]) -> None:
@@ -131,15 +104,6 @@ def test_repair_is_compared_with_drawing_again_at_the_same_gaps(texts: Sequence[
     assert (cells["R/line/wins"].value, cells["R/line/ties"].value, cells["R/line/wins"].n) == (0.5, 0.5, 6)
     rows = difficulty_table(gaps, verdicts_of(JUDGES[0], texts)).rows
     assert [row.names[1] for row in rows[:3]] == ["difficult (0)", "medium (6)", "easy (6)"]
-
-
-def test_of_one_project_there_are_numbers_without_intervals(texts: Sequence[Text]) -> None:
-    alone = [each for each in texts if each.project == "p0"]
-    gaps = [Gap("p0:0", "line", "p0", 0.5, (1 / 3,))]
-    tables = (plausibility_table(alone), judging_table(all_verdicts(alone)), strata_table(alone), repair_table(gaps))
-    cells = [cell for table in tables for cell in table.cells() if cell.value is not None]
-    assert len(cells) > 20
-    assert {cell.low for cell in cells} == {None}
 
 
 def test_examples_are_the_counterfeits_that_looked_surest_the_shown_ones_first() -> None:

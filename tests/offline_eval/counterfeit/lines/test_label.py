@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from study_runs import isolation_here
 from sums_project import FILES, SOURCE, write_project
 
 from assay.analysis.oracle.oracle import Oracle
-from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.offline_eval.counterfeit.classes import class_of
 from assay.offline_eval.counterfeit.lines.label import Label, label_of, outcomes_of
 from assay.offline_eval.sets.suites import Judged, Suite
@@ -30,10 +30,7 @@ def test_a_sum_of_nothing():
 
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Suite, Oracle]]:
-    try:
-        level = best_level()
-    except NoIsolation as error:
-        pytest.skip(f"nothing isolates programs here: {error}")
+    level = isolation_here()
     folder = tmp_path_factory.mktemp("label")
     shop = write_project(folder / "shop")
     (shop / "tests" / "test_sums.py").write_text(FILES["tests/test_sums.py"] + _EASY)

@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from killed_runs import kill_once_begun
 from source_distribution import make_sdist
+from study_runs import files_of, kill_once_begun
 from sums_project import FILES, write_project
 
-from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
+from assay.analysis.sandbox.isolation.best_level import best_level
 from assay.calibration.samples import read_samples
 from assay.cli.main import main
 from assay.offline_eval.counterfeit.lines.draw import DRAWS
@@ -20,10 +20,10 @@ from assay.offline_eval.counterfeit.lines.label import LABELS
 from assay.offline_eval.counterfeit.lines.repair import REPAIR_LABELS, REPAIRS
 from assay.offline_eval.counterfeit.lines.study import Asked, ask
 from assay.offline_eval.pool.choice import Pool
-from assay.offline_eval.run import TIMINGS, Run
+from assay.offline_eval.run import Run
 from assay.offline_eval.sets.suites import Suite, watched
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("isolated")]
 _DRAWS = 4
 # Tests that touch much and notice little.
 _EASY = """
@@ -55,26 +55,9 @@ def run_in(folder: Path, workers: int = 1) -> Run:
     return ask(asked, asked.model(), watched([suite], asked.pool, asked.per_project, asked.tasks, 0))
 
 
-@pytest.fixture(scope="module", autouse=True)
-def isolation() -> None:
-    try:
-        best_level()
-    except NoIsolation as error:
-        pytest.skip(f"nothing isolates programs here: {error}")
-
-
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return run_in(tmp_path_factory.mktemp("whole"))
-
-
-def files_of(run: Run) -> dict[str, bytes]:
-    """All that a run has, but what may differ between two of them: timings, and the folder in the command that makes the report again."""
-    return {
-        str(path.relative_to(run.folder)): path.read_bytes().replace(str(run.folder).encode(), b"RUN")
-        for path in run.folder.rglob("*")
-        if path.is_file() and path.name != TIMINGS
-    }
 
 
 def facts_of(run: Run) -> dict[str, dict[str, object]]:
@@ -131,13 +114,13 @@ def test_counterfeits_are_repaired_and_what_comes_of_it_is_judged(whole: Run) ->
 
 def test_a_run_that_is_killed_is_resumed_to_the_same_bytes(whole: Run, tmp_path: Path) -> None:
     kill_once_begun(f"run_in(Path({str(tmp_path)!r}), workers=2)", __file__, tmp_path, "run/repairs.jsonl")
-    assert files_of(run_in(tmp_path)) == files_of(whole)
+    assert files_of(run_in(tmp_path).folder) == files_of(whole.folder)
 
 
 def test_a_run_is_reported_on_without_a_model_and_says_what_of_it_is_left_out(whole: Run, capsys: pytest.CaptureFixture[str]) -> None:
-    before = files_of(whole)
+    before = files_of(whole.folder)
     assert main(["eval", "report", str(whole.folder)]) == 0
-    assert files_of(whole) == before
+    assert files_of(whole.folder) == before
     assert "drew for" in capsys.readouterr().err
     page = (whole.folder / "report" / "report.md").read_text()
     for part in (

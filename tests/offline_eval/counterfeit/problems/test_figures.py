@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import math
-import random
-
 import pytest
 
 from assay.calibration.report.cells import Cell, CellTable
 from assay.offline_eval.counterfeit.classes_of_problems import PassShares
-from assay.offline_eval.counterfeit.difficulty import BUCKETS
-from assay.offline_eval.counterfeit.problems.by_difficulty import execution_by_difficulty, repair_by_difficulty
 from assay.offline_eval.counterfeit.problems.executions import Executed, execution_table, more_of_execution
 from assay.offline_eval.counterfeit.problems.judgements import (
     PROBABILITY,
     THOUGHT,
     VOTE,
     Judgement,
-    by_difficulty,
-    by_pass_rate,
     confusion,
     gain_of_reasoning,
     judging_table,
@@ -26,7 +19,7 @@ from assay.offline_eval.counterfeit.problems.judgements import (
 )
 from assay.offline_eval.counterfeit.problems.programs import Drawn, Program
 from assay.offline_eval.counterfeit.problems.repairs import Repaired, repair_table
-from assay.offline_eval.counterfeit.problems.stream import class_table, own_tests_table
+from assay.offline_eval.counterfeit.problems.stream import class_table
 
 
 def cells(table: CellTable) -> dict[str, Cell]:
@@ -68,38 +61,9 @@ def test_labels_of_which_the_paper_says_otherwise_are_scored_again() -> None:
     assert of["J/vote/counterfeits/specificity"].n == 4
 
 
-def test_a_judge_that_guesses_is_seldom_shown_to_do_better() -> None:
-    """By design at most in one of twenty worlds, at each side in one of forty."""
-    better = 0
-    for world in range(60):
-        draw = random.Random(world)
-        found = [judged(n, k, "right" if k < 5 else "counterfeit", float(draw.random() < 0.7)) for n in range(30) for k in range(10)]
-        better += (cells(judging_table("humaneval", "x", found))["J/vote/strict/youden"].low or 0.0) > 0
-    assert better <= 6
-
-
 def test_reasoning_is_compared_on_the_same_programs() -> None:
     found = [judged(n, 0, "right", float(n > 1)) for n in range(4)] + [judged(n, 0, "right", 1.0, THOUGHT) for n in range(5)]
     assert cells(gain_of_reasoning(found))["JG/all"].value == 0.5
-
-
-def test_the_log_odds_ratio_of_pass_rates_is_that_of_the_counts() -> None:
-    found = [judged(n, n, "counterfeit", float(n % 4 == 0), plus=0.2) for n in range(40)]
-    found += [judged(n, 100 + n, "counterfeit", float(n % 2 == 0), plus=0.8) for n in range(40)]
-    found += [judged(0, 999, "counterfeit", 1.0, plus=0.5)]
-    of = cells(by_pass_rate(found))
-    assert (of["P/vote/below"].value, of["P/vote/above"].value, of["P/vote/above"].n) == (0.25, 0.5, 40)
-    assert of["P/vote/log_odds_ratio"].value == pytest.approx(math.log(3))
-    assert [round(each.value, 2) for each in of["P/vote/log_odds_ratio"].paper][:2] == [-0.28, 0.55]
-
-
-def test_problems_are_put_into_buckets_by_rate_and_by_number() -> None:
-    found = [judged(n, k, kind, 1.0) for n in (1, 2, 3, 5, 8, 9) for k, kind in enumerate(("right", "counterfeit"))]
-    table = by_difficulty(found)
-    assert [row.names[2] for row in table.rows] == [
-        *("difficult (3)", "medium (1)", "easy (2)"),
-        *("difficult (2)", "medium (2)", "easy (2)"),
-    ]
 
 
 def test_probabilities_rank_programs_within_a_problem() -> None:
@@ -120,15 +84,6 @@ def test_the_four_shares_of_execution() -> None:
     printed = {each.of: each.value for each in of["E/failing"].paper}
     assert (printed["CL-34B"], printed["GPT-4"]) == (0.30, 0.69)
     assert cells(more_of_execution(found))["EM/unreadable"].value == pytest.approx(6 / 180)
-
-
-def test_success_is_told_by_difficulty() -> None:
-    executed = [Executed(f"P/{n}", "failing", n / 10, 0.0, 10, 0, n / 10) for n in range(9)]
-    of = cells(execution_by_difficulty(executed))
-    assert [of[f"ED/cut at/{bucket}/failing"].value for bucket in BUCKETS] == pytest.approx([0.15, 0.5, 0.75])
-    assert of["ED/thirds/easy/right"].value is None
-    repaired = [Repaired(f"P/{n}", n / 10, 10, 0, n / 10) for n in range(9)]
-    assert cells(repair_by_difficulty(repaired))["RD/thirds/difficult/repairs_that_are_right"].value == pytest.approx(0.1)
 
 
 def test_repair_wins_where_it_is_above_drawing_again() -> None:
@@ -156,12 +111,3 @@ def test_classes_of_draws_and_of_distinct_texts() -> None:
     assert shares["strict", "draws"] == pytest.approx([6 / 9, 2 / 9, 1 / 9])
     assert shares["benchmark", "draws"] == pytest.approx([8 / 9, 0.0, 1 / 9])
     assert shares["strict", "distinct_texts"] == pytest.approx([1 / 3, 1 / 3, 1 / 3])
-
-
-def test_own_tests_that_say_the_same_of_all_programs_of_a_problem_tell_nothing() -> None:
-    drawn = [
-        Drawn(f"P/{n}", k, f"{k}", 1, PassShares(1.0, 1.0) if k < 3 else PassShares(1.0, 0.5), own_share=n / 10)
-        for n in range(8)
-        for k in range(6)
-    ]
-    assert cells(own_tests_table("humaneval", drawn, []))["O/right_against_counterfeit/auc"].value == 0.5

@@ -5,29 +5,17 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from counterfeit_models import BODIES, able, nonsense, problem, published, step_of
+from study_runs import figures_of, isolation_here
 
-from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
-from assay.calibration.report.cells import Cell
 from assay.cli.main import main
 from assay.inference.opening import ModelChoice
-from assay.offline_eval.counterfeit.problems import heatmap
 from assay.offline_eval.counterfeit.problems.asked import Asked
 from assay.offline_eval.counterfeit.problems.study import run_problems
 
 from ....inference.chat_server import ChatSpeech, chatting
-
-
-@pytest.fixture(autouse=True)
-def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("ASSAY_API_KEY", raising=False)
-
-
-def figures(folder: Path) -> dict[str, Any]:
-    return {each["id"]: each for each in json.loads((folder / "report" / "figures.json").read_text())["figures"]}
 
 
 @pytest.mark.slow
@@ -42,7 +30,7 @@ def test_several_runs_make_a_table_of_generators_and_evaluators(tmp_path: Path) 
         speech.reply = nonsense
         run_problems(replace(first, out=tmp_path / "b"))
     assert main(["eval", "report", *(str(tmp_path / name) for name in "abc"), "--out", str(tmp_path / "all")]) == 0
-    found = figures(tmp_path / "all")
+    found = figures_of(tmp_path / "all")
     place = "H/J/vote/strict/balanced_accuracy"
     assert found[f"{place}/some-7b/acme/chat-tiny"]["value"] == 0.5
     assert found[f"{place}/some-7b/acme/chat-tiny (run 2)"]["value"] == 0.0
@@ -50,28 +38,6 @@ def test_several_runs_make_a_table_of_generators_and_evaluators(tmp_path: Path) 
     assert found[f"{place}/some-34b/acme/chat-tiny (run 2)"]["value"] is None
     # the second run has the programs of the first, the third has others
     assert {name: cell["value"] for name, cell in found.items() if name.startswith("HD/")} == {"HD/1/vote_without_reasoning": -0.5}
-
-
-@pytest.mark.slow
-def test_programs_for_two_benchmarks_are_no_second_run(tmp_path: Path) -> None:
-    made, other = published(tmp_path / "set.jsonl", 4), published(tmp_path / "other.jsonl", 4)
-    other.write_text(other.read_text().replace('"humaneval"', '"mbpp"').replace("return", "yield"))
-    with chatting(ChatSpeech(reply=able)) as address:
-        for name, programs in (("a", made), ("b", other)):
-            run_problems(Asked(tmp_path / name, programs, None, ModelChoice(address), votes=1, reasoning="without"))
-    assert main(["eval", "report", *(str(tmp_path / name) for name in "ab"), "--out", str(tmp_path / "all")]) == 0
-    cells = [name for name in figures(tmp_path / "all") if name.startswith("H/J/vote")]
-    assert [name.split("balanced_accuracy/")[1] for name in cells] == [
-        "some-7b on humaneval/acme/chat-tiny",
-        "some-7b on mbpp/acme/chat-tiny",
-    ]
-
-
-def test_more_models_than_letters_have_columns() -> None:
-    cell = Cell("EM/all", 0.5, 0.4, 0.6, n=9, groups=9, grouped_by="problem")
-    runs = [heatmap.Asked("some-7b", f"model {n}", "humaneval", frozenset(), {cell.id: cell}, ()) for n in range(28)]
-    (table,) = heatmap.heatmap_content(runs, "").tables()
-    assert (table.columns[1], table.columns[27]) == ("B: model 1", "BB: model 27")
 
 
 @pytest.mark.parametrize(
@@ -92,10 +58,7 @@ def test_runs_that_can_not_be_compared_are_refused(
 
 @pytest.mark.slow
 def test_two_models_draws_for_the_same_problems_are_paired_only_where_they_are_the_same_programs(tmp_path: Path) -> None:
-    try:
-        best_level()
-    except NoIsolation as error:
-        pytest.skip(str(error))
+    isolation_here()
     data = tmp_path / "HumanEvalPlus.jsonl"
     data.write_text("".join(json.dumps(problem(number)) + "\n" for number in range(2)))
     speech = ChatSpeech(reply=able)
@@ -108,7 +71,7 @@ def test_two_models_draws_for_the_same_problems_are_paired_only_where_they_are_t
         speech.reply = lambda body: [part.replace("  # ", "  # no. ") if step_of(body) == "draw" else part for part in able(body)]
         run_problems(replace(asked, out=tmp_path / "b"))
     assert main(["eval", "report", *(str(tmp_path / name) for name in ("a", "b", "same")), "--out", str(tmp_path / "all")]) == 0
-    assert [name for name in figures(tmp_path / "all") if name.startswith("HD/")] == [
+    assert [name for name in figures_of(tmp_path / "all") if name.startswith("HD/")] == [
         "HD/2/vote_without_reasoning",
         "HD/2/p(Correct)_without_reasoning",
     ]

@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from counterfeit_models import BODIES, able, nonsense, problem, published, step_of
-from house.running import assay
 from needs import DATA, needs_data
+from study_runs import figures_of, files_of, isolation_here
 
-from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.cli.main import main
-from assay.inference.asking.chat import ChatAsker
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.counterfeit.problems.asked import Asked
 from assay.offline_eval.counterfeit.problems.derived import Execution
@@ -30,7 +22,7 @@ from assay.offline_eval.counterfeit.problems.programs import Program
 from assay.offline_eval.counterfeit.problems.set_file import read_set
 from assay.offline_eval.counterfeit.problems.steps import DRAW, EXECUTE, JUDGE, LABEL, REPAIR_LABEL, TRACE
 from assay.offline_eval.counterfeit.problems.study import run_problems
-from assay.offline_eval.errors import RunError, StudyError, UsageError
+from assay.offline_eval.errors import RunError, UsageError
 from assay.offline_eval.pool.choice import Pool
 from assay.offline_eval.recorded.answers import Recorded, RecordedAnswer
 from assay.offline_eval.recorded.assay_answers import write
@@ -42,11 +34,6 @@ pytestmark = pytest.mark.slow
 
 VOTES, CRUXEVAL = "cruxeval-model-outputs/codellama-34b_temp0.2_output.json.gz", "cruxeval/cruxeval.jsonl"
 PUBLISHED = "counterfeit-cl34b-humaneval/test.jsonl.gz"
-
-
-@pytest.fixture(autouse=True)
-def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("ASSAY_API_KEY", raising=False)
 
 
 @pytest.fixture
@@ -61,10 +48,7 @@ def address(speech: ChatSpeech) -> Iterator[str]:
 
 
 def asked_in(folder: Path, address: str) -> Asked:
-    try:
-        best_level()
-    except NoIsolation as error:
-        pytest.skip(str(error))
+    isolation_here()
     data = folder / "HumanEvalPlus.jsonl"
     data.write_text("".join(json.dumps(problem(number)) + "\n" for number in range(2)))
     draws = len(BODIES) + 2
@@ -93,20 +77,10 @@ def copied(asked: Asked, folder: Path) -> Asked:
     return replace(asked, out=folder / "run")
 
 
-def files_of(folder: Path) -> dict[str, bytes]:
-    return {
-        str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.name != "timings.jsonl"
-    }
-
-
-def figures(folder: Path) -> dict[str, Any]:
-    return {each["id"]: each for each in json.loads((folder / "report" / "figures.json").read_text())["figures"]}
-
-
 def test_programs_are_drawn_labelled_judged_executed_and_repaired(finished: tuple[Asked, ChatSpeech]) -> None:
     asked, speech = finished
     run = Run.opened(asked.out)
-    found = {name: each["value"] for name, each in figures(run.folder).items()}
+    found = {name: each["value"] for name, each in figures_of(run.folder).items()}
     # 16 draws of 14 texts, of which the first two are drawn twice
     assert found["F2/strict/draws/right"] == pytest.approx(9 / 16)
     assert found["F2/strict/draws/counterfeit"] == pytest.approx(6 / 16)
@@ -161,7 +135,7 @@ def test_what_nobody_can_read_is_told_first_and_counts_as_wrong(
 ) -> None:
     speech.reply = nonsense
     run = run_problems(asked)
-    found = figures(run.folder)
+    found = figures_of(run.folder)
     assert [found[f"J/vote/strict/{kind}"]["value"] for kind in ("sensitivity", "specificity")] == [0.0, 0.0]
     assert found["JM/vote/unreadable"]["value"] == found["EM/unreadable"]["value"] == found["R/unreadable"]["value"] == 1.0
     assert found["R/repairs"]["value"] == 0.0
@@ -173,7 +147,7 @@ def test_what_nobody_can_read_is_told_first_and_counts_as_wrong(
 def test_without_log_probabilities_there_is_no_p_correct(tmp_path: Path, address: str, speech: ChatSpeech) -> None:
     speech.tells = False
     run = run_problems(Asked(tmp_path / "run", published(tmp_path / "set.jsonl", 4), None, ModelChoice(address), votes=1))
-    assert {cell.split("/")[1] for cell in figures(run.folder) if cell.startswith("J/")} == {"vote", "thought"}
+    assert {cell.split("/")[1] for cell in figures_of(run.folder) if cell.startswith("J/")} == {"vote", "thought"}
     assert all("top" not in record for record in run.records(JUDGE).read())
     assert "p(Correct) of 4 of 4 judged programs: the model tells no log-probabilities" in (run.folder / "report/report.md").read_text()
 
@@ -181,40 +155,15 @@ def test_without_log_probabilities_there_is_no_p_correct(tmp_path: Path, address
 def test_draws_without_a_program_are_other_and_are_told(asked: Asked, speech: ChatSpeech) -> None:
     speech.reply = lambda body: ["no idea"] if step_of(body) == "draw" and int(body["seed"]) % 2 else able(body)
     run = run_problems(replace(asked, steps=("draw", "label")))
-    assert figures(run.folder)["F2/strict/draws/other"]["value"] >= 0.5
+    assert figures_of(run.folder)["F2/strict/draws/other"]["value"] >= 0.5
     assert (run.folder / "report" / "report.md").read_text().splitlines()[2].startswith("50.0 % of the draws hold no program")
-
-
-def test_a_server_that_stops_in_mid_run_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(ChatAsker.__init__.__kwdefaults__, "patience_s", 0.2)
-    made = published(tmp_path / "set.jsonl", 8)
-    speech = ChatSpeech(reply=able)
-    with chatting(speech) as at:
-        port = int(at.rpartition(":")[2])
-        asked = Asked(tmp_path / "run", made, None, ModelChoice(at), votes=1, reasoning="without", pool=Pool(1))
-
-        def reply(body: dict[str, Any]) -> Any:
-            if step_of(body) == "judge" and len([each for each in speech.chats if step_of(each) == "judge"]) > 5:
-                speech.fail += [(503, {}, b"{}")] * 500
-            return able(body)
-
-        speech.reply = reply
-        with pytest.raises(StudyError):
-            run_problems(asked)
-        done = Run.opened(asked.out).records(JUDGE).read()
-        assert 0 < len(done) < 8
-    with chatting(ChatSpeech(reply=able), port):
-        run = run_problems(asked)
-    records = run.records(JUDGE).read()
-    assert len(records) == 8
-    assert {each["id"]: each for each in records}.items() >= {each["id"]: each for each in done}.items()
 
 
 def test_a_set_is_judged_by_another_model_without_the_benchmark(tmp_path: Path, address: str) -> None:
     asked = Asked(tmp_path / "run", published(tmp_path / "set.jsonl", 12), None, ModelChoice(address), votes=2)
     run = run_problems(asked)
     assert {path.stem for path in run.folder.glob("*.jsonl")} == {"items", "judge", "judge_reasoning", "timings"}
-    assert figures(run.folder)["J/vote/strict/sensitivity"]["value"] == 1.0
+    assert figures_of(run.folder)["J/vote/strict/sensitivity"]["value"] == 1.0
     with pytest.raises(UsageError, match="the step repair runs programs on the tests of humaneval: name its file with --data"):
         run_problems(replace(asked, steps=("repair",)))
 
@@ -225,7 +174,7 @@ def test_recorded_answers_take_the_place_of_a_model(tmp_path: Path) -> None:
     write(tmp_path / "answers.jsonl", Recorded("a judge", "other-7b", "here", "MIT", {answer.key: answer for answer in answers}))
     asked = Asked(tmp_path / "run", published(tmp_path / "set.jsonl", 4), None, recorded=(tmp_path / "answers.jsonl",))
     run = run_problems(asked)
-    found = figures(run.folder)
+    found = figures_of(run.folder)
     assert [found[f"J/vote/strict/{kind}"]["value"] for kind in ("sensitivity", "specificity")] == [0.5, 1.0]
     assert found["JM/vote/unreadable"]["value"] == pytest.approx(1 / 6)
     assert "| a judge | other-7b | here | MIT |" in (run.folder / "report" / "report.md").read_text()
@@ -243,7 +192,7 @@ def test_recorded_answers_to_something_else_are_refused(tmp_path: Path) -> None:
 @needs_data(VOTES, CRUXEVAL)
 def test_the_published_answers_to_cruxeval_have_the_published_rate(tmp_path: Path) -> None:
     asked = Asked(tmp_path / "run", "cruxeval", DATA / CRUXEVAL, recorded=(DATA / VOTES,))
-    found = figures(run_problems(asked).folder)
+    found = figures_of(run_problems(asked).folder)
     assert round(100 * found["E/right"]["value"], 1) == 42.4
     assert found["E/right"]["groups"] == 800
 
@@ -261,44 +210,9 @@ def test_the_fields_of_a_run_are_documented(finished: tuple[Asked, ChatSpeech], 
     assert written - {"study", "schema"} <= documented
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--set", "humaneval"], "--set humaneval needs --data"),
-        (["--set", "nothing.jsonl"], "no such set: nothing.jsonl"),
-        (["--set", "odex", "--data", "x", "--recorded", "y"], "recorded programs for odex are not run"),
-        (["--set", "cruxeval", "--data", "x", "--draws", "5"], "--draws does nothing for a file of counterfeits, or cruxeval"),
-        (["--set", "mbpp", "--data", "x", "--tasks", "line"], "--tasks does nothing for a set of problems"),
-        (["--set", "mbpp", "--data", "x", "--recorded", "y", "--steps", "judge"], "recorded programs has no step judge"),
-        (["--set", "cruxeval", "--data", "x", "--recorded", "y", "--model", "z"], "with --recorded no model is asked"),
-    ],
-)
-def test_options_that_can_not_be_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], message: str) -> None:
-    assert main(["eval", "counterfeit", "--out", str(tmp_path / "run"), *words]) == 2
-    assert message in capsys.readouterr().err
-    assert not (tmp_path / "run").exists()
-
-
 def test_a_dry_run_tells_the_calls_and_makes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made = published(tmp_path / "set.jsonl", 12)
     assert main(["eval", "counterfeit", "--set", str(made), "--out", str(tmp_path / "run"), "--dry-run", "--json"]) == 0
     plan = json.loads(capsys.readouterr().out)
     assert (plan["questions"], plan["generations"]) == ({"judge": 12, "judge_reasoning": 12}, 12 * 11 + 12 * 10)
     assert not (tmp_path / "run").exists()
-
-
-def test_a_run_that_is_killed_is_resumed_to_the_same_bytes(asked: Asked, tmp_path: Path) -> None:
-    options = ["--set", "humaneval", "--data", str(asked.data), "--model", str(asked.choice.where), "--draws", "16", "--votes", "1"]
-    command = ["eval", "counterfeit", *options, "--repairs", "1", "--out", "killed"]
-    child = subprocess.Popen([sys.executable, "-m", "assay", *command], cwd=tmp_path, start_new_session=True, stdout=subprocess.DEVNULL)
-    path, until = tmp_path / "killed" / "judge.jsonl", time.monotonic() + 60
-    while not (path.exists() and path.stat().st_size) and child.poll() is None and time.monotonic() < until:
-        time.sleep(0.005)
-    os.killpg(child.pid, signal.SIGKILL)
-    assert child.wait() == -signal.SIGKILL, "it was killed before it had ended"
-    ran = assay(*command, cwd=tmp_path)
-    assert ran.returncode == 0, ran.stderr
-    (tmp_path / "again").mkdir()
-    whole = assay(*[word if word != "killed" else "again/killed" for word in command], cwd=tmp_path)
-    assert whole.returncode == 0, whole.stderr
-    assert files_of(tmp_path / "killed") == files_of(tmp_path / "again" / "killed")

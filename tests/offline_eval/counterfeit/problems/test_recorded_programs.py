@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from counterfeit_models import OTHER, RIGHT, WRONG, problem
+from study_runs import files_of, isolation_here
 
-from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.cli.main import main
 from assay.offline_eval.calibration.recorded.draws import Labelled
 from assay.offline_eval.calibration.recorded.study import LABELS, Asked
@@ -32,10 +32,7 @@ def answers(path: Path, step: str, texts: dict[str, list[str]]) -> Path:
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Asked:
-    try:
-        best_level()
-    except NoIsolation as error:
-        pytest.skip(str(error))
+    isolation_here()
     folder = tmp_path_factory.mktemp("recorded")
     data = folder / "HumanEvalPlus.jsonl"
     data.write_text("".join(json.dumps(problem(number)) + "\n" for number in range(2)))
@@ -45,12 +42,6 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Asked:
     asked = Asked(folder / "run", "humaneval", data, files)
     run_recorded(asked)
     return asked
-
-
-def files_of(folder: Path) -> dict[str, bytes]:
-    return {
-        str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.name != "timings.jsonl"
-    }
 
 
 def test_classes_shares_and_own_tests(finished: Asked) -> None:

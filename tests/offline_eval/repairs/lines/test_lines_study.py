@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from source_distribution import make_sdist
+from study_runs import isolation_here
 from sums_project import write_project
 
-from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.calibration.samples import read_samples
 from assay.cli.main import main
 from assay.offline_eval.counterfeit.lines.label import LABELS
@@ -25,10 +25,7 @@ from assay.offline_eval.sets.suites import Suite, watched
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    try:
-        isolation = best_level()
-    except NoIsolation as error:
-        pytest.skip(f"nothing isolates programs here: {error}")
+    isolation = isolation_here()
     folder = tmp_path_factory.mktemp("repairs")
     project = replace(make_sdist(folder / "archives", functions=1), name="shop")
     suite = Suite("shop", write_project(folder / "shop"), Path(sys.executable), isolation, folder / "cache")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from needs import DATA, needs_data
+from study_runs import isolation_here
 
-from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.calibration.samples import read_samples
 from assay.cli.main import main
 from assay.offline_eval.repairs.programs.study import STUDY
@@ -18,10 +18,7 @@ from assay.offline_eval.run import Run
 @pytest.mark.slow
 @needs_data("quixbugs")
 def test_a_program_is_repaired_judged_and_told_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    try:
-        best_level()
-    except NoIsolation as error:
-        pytest.skip(f"nothing isolates programs here: {error}")
+    isolation_here()
     folder = tmp_path / "run"
     command = ["eval", "repairs", "--set", "quixbugs", "--data", str(DATA / "quixbugs"), "--out", str(folder), "--limit", "1", "--json"]
     assert main(command) == 0

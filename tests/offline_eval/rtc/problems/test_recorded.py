@@ -9,25 +9,21 @@ from typing import Any
 
 import pytest
 from needs import DATA, needs_data
+from study_runs import figures_of
 
 from assay.offline_eval.errors import RunError, UsageError
 from assay.offline_eval.recorded.answers import RecordedError
 from assay.offline_eval.rtc.problems.recorded import STUDY, Asked, run_recorded, tell_recorded
-from assay.offline_eval.run import Run
 from assay.offline_eval.study import finish
 
 CHAIN = "identitychain-gpt35"
-
-
-def cells_of(run: Run) -> dict[str, Any]:
-    return {cell["id"]: cell for cell in json.loads((run.folder / "report" / "figures.json").read_text())["figures"]}
 
 
 @needs_data(CHAIN)
 def test_identity_chain_gives_its_published_numbers(tmp_path: Path) -> None:
     (path,) = (DATA / CHAIN).glob("IDChain_*.jsonl.gz")
     run = run_recorded(Asked(tmp_path / "run", [path]))
-    cells = {name.rpartition("/all/")[2]: cell for name, cell in cells_of(run).items() if "/all/" in name}
+    cells = {name.rpartition("/all/")[2]: cell for name, cell in figures_of(run.folder).items() if "/all/" in name}
     values = {name: round(cell["value"], 3) for name, cell in cells.items()}
     assert (values["rtc"], values["pass_at_1"], values["auc"], values["skill"]) == (0.571, 0.706, 0.653, 0.08)
     assert (values["if_equal"], values["if_not"], values["difference"]) == (0.817, 0.557, 0.26)
@@ -61,7 +57,7 @@ def written(path: Path, found: list[dict[str, Any]]) -> Path:
 
 def test_a_file_of_ones_own_is_read_and_copies_stand_apart(tmp_path: Path) -> None:
     run = run_recorded(Asked(tmp_path / "run", [written(tmp_path / "a.jsonl", lines())]))
-    cells = cells_of(run)
+    cells = figures_of(run.folder)
     assert [cells[f"I/mine/{which}/rtc"]["n"] for which in ("all", "without_copies")] == [8, 7]
     assert [cells[f"I/mine/all/{name}"]["value"] for name in ("rtc", "pass_at_1", "difference", "auc")] == [0.5, 0.5, 0, 0.5]
     before = (run.folder / "report" / "report.md").read_bytes()
@@ -71,7 +67,7 @@ def test_a_file_of_ones_own_is_read_and_copies_stand_apart(tmp_path: Path) -> No
 
 def test_a_forecast_that_is_always_the_same_has_no_auc(tmp_path: Path) -> None:
     run = run_recorded(Asked(tmp_path / "run", [written(tmp_path / "a.jsonl", lines(passes=True))]))
-    assert cells_of(run)["I/mine/all/auc"]["value"] is None
+    assert figures_of(run.folder)["I/mine/all/auc"]["value"] is None
 
 
 def test_files_without_round_trips_twice_the_same_or_torn_are_told(tmp_path: Path) -> None:
@@ -102,7 +98,7 @@ def test_several_round_trips_of_a_problem_are_one_group_and_no_problem_is_counte
     several = [{**record, "item": "p/0", "index": int(record["item"][2:])} for record in records]
     unlabelled = [{**record, "item": "p/1", "labels": {}} for record in records[:3]]
     run = run_recorded(Asked(tmp_path / "run", [written(tmp_path / "a.jsonl", [header, *several, *unlabelled])]))
-    cells = cells_of(run)
+    cells = figures_of(run.folder)
     assert [cells["I/mine/all/rtc"][name] for name in ("value", "low", "n", "groups")] == [0.5, None, 8, 1]
     assert cells["I/mine/all/auc"]["value"] is None
     assert "1 problem without a whole round trip, or without labels" in (run.folder / "report" / "report.md").read_text()

@@ -7,9 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from study_runs import isolation_here
 from sums_project import SOURCE, write_project
 
-from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
+from assay.analysis.sandbox.isolation.best_level import best_level
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.asked_model import asked_model
 from assay.offline_eval.pool.choice import Pool
@@ -25,10 +26,7 @@ from .round_trip_server import replying
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> Found:
-    try:
-        best_level()
-    except NoIsolation as error:
-        pytest.skip(f"nothing isolates programs here: {error}")
+    isolation_here()
     folder = tmp_path_factory.mktemp("regions")
     suite = Suite("shop", write_project(folder / "shop"), Path(sys.executable), best_level(), folder / "cache")
     return project_regions(watched([suite], Pool(), 6, ("line", "block"), 0), 0, None)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from assay.offline_eval.rtc.problems.items import Code
 from assay.offline_eval.rtc.problems.labelling import Label, label_id
-from assay.offline_eval.rtc.problems.scores import Scored, longer_by, mean_of, scored, unreadable_of
+from assay.offline_eval.rtc.problems.scores import Scored, longer_by, scored, unreadable_of
 
 RIGHT = "return left + right"
 
@@ -91,14 +91,6 @@ def items(count: int, came_back: int) -> list[Scored]:
 
 def _rest(found: Scored) -> tuple[Any, ...]:
     return found.trips, found.baseline, found.direct, found.descriptions, found.copies, found.answers, found.unreadable
-
-
-def test_means_have_intervals_by_group() -> None:
-    mean = mean_of(items(40, 10), lambda item: item.rtc("tests_pass"))
-    assert (mean.value, mean.n, mean.groups) == (0.25, 40, 40)
-    assert mean.found is not None
-    assert 0.12 < mean.found.low < 0.25 < mean.found.high < 0.45
-    assert mean_of(items(1, 1), lambda item: item.rtc("tests_pass")).found is None
 
 
 def test_code_that_does_not_come_back_is_longer_here_and_the_interval_says_so() -> None:

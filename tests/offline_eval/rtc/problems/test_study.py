@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
 import sys
-import threading
-import time
 from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from study_runs import figures_of, files_of, isolation_here
 from tiny_gguf import TinyModel, write_tiny_gguf
 
-from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.inference.asking.chat import ChatAsker
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.errors import RunError, StudyError, UsageError
 from assay.offline_eval.pairing.compare import compare
-from assay.offline_eval.pool.interface import PoolError
-from assay.offline_eval.rtc.problems.asking import DESCRIPTIONS, REBUILT
+from assay.offline_eval.rtc.problems.asking import REBUILT
 from assay.offline_eval.rtc.problems.labelling import LABELS
 from assay.offline_eval.rtc.problems.study import STUDY, Asked, run_problems, tell_problems
-from assay.offline_eval.run import Run
 from assay.offline_eval.sets.problem import SetError
 from assay.offline_eval.study import finish
 
@@ -60,12 +53,8 @@ def knowing(name: str = "acme/chat-tiny", *, documented: bool = True) -> ChatSpe
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("ASSAY_API_KEY", raising=False)
     monkeypatch.setitem(ChatAsker.__init__.__kwdefaults__, "patience_s", 0.1)
-    try:
-        best_level()
-    except NoIsolation as error:
-        pytest.skip(str(error))
+    isolation_here()
 
 
 @pytest.fixture
@@ -86,22 +75,10 @@ def asked(tmp_path: Path, data: Path, address: str) -> Asked:
     return Asked(tmp_path / "run", ModelChoice(address), "humaneval", [data])
 
 
-def cells_of(folder: Path) -> dict[str, Any]:
-    return {cell["id"]: cell for cell in json.loads((folder / "report" / "figures.json").read_text())["figures"]}
-
-
-def files_of(run: Run) -> dict[str, bytes]:
-    return {
-        str(path.relative_to(run.folder)): path.read_bytes()
-        for path in run.folder.rglob("*")
-        if path.is_file() and path.name != "timings.jsonl"
-    }
-
-
 @pytest.mark.slow
 def test_what_comes_back_is_judged_and_told_with_and_without_copies(asked: Asked, capsys: pytest.CaptureFixture[str]) -> None:
     run = run_problems(asked)
-    cells = cells_of(run.folder)
+    cells = figures_of(run.folder)
     shares = {name: cells[f"T2/tests_pass/{name}"]["value"] for name in ("all/rtc", "all/baseline", "all/lift", "all/pass_at_1", "all/any")}
     assert shares == pytest.approx({"all/rtc": 5 / 6, "all/baseline": 0, "all/lift": 5 / 6, "all/pass_at_1": 4 / 6, "all/any": 5 / 6})
     assert 0 < cells["T2/tests_pass/all/lift"]["low"] < cells["T2/tests_pass/all/lift"]["high"] <= 1
@@ -144,20 +121,20 @@ def test_each_item_is_asked_as_often_as_the_plan_says_and_no_docstring_is_shown(
 @pytest.mark.parametrize("torn", ["descriptions.jsonl", "rebuilt.jsonl", "labels.jsonl"])
 def test_a_run_whose_files_are_torn_is_resumed_to_the_same_bytes(asked: Asked, torn: str) -> None:
     run = run_problems(asked)
-    before = files_of(run)
+    before = files_of(run.folder)
     path = run.folder / torn
     path.write_bytes(path.read_bytes()[: len(path.read_bytes()) // 2])
-    assert files_of(run_problems(asked)) == before
+    assert files_of(run_problems(asked).folder) == before
 
 
 @pytest.mark.slow
 def test_steps_can_be_done_one_after_the_other_and_nothing_is_claimed_before_its_labels(asked: Asked) -> None:
     run = run_problems(replace(asked, steps=("describe", "rebuild")))
     assert not run.records(LABELS).path.exists()
-    assert cells_of(run.folder)["T2/tests_pass/all/rtc"]["value"] is None
+    assert figures_of(run.folder)["T2/tests_pass/all/rtc"]["value"] is None
     assert "of which a text has no label" in (run.folder / "report" / "report.md").read_text()
     run_problems(replace(asked, steps=("labels",)))
-    assert cells_of(run.folder)["T2/tests_pass/all/rtc"]["value"] == pytest.approx(5 / 6)
+    assert figures_of(run.folder)["T2/tests_pass/all/rtc"]["value"] == pytest.approx(5 / 6)
 
 
 @pytest.mark.slow
@@ -172,7 +149,7 @@ def test_a_text_without_a_label_takes_its_item_out_of_every_number_and_is_told(a
     told = capsys.readouterr()
     assert "rebuilt 80.0% of 5 items" in told.err
     assert json.loads(told.out)["report"]
-    assert cells_of(run.folder)["T2/tests_pass/all/rtc"]["n"] == 5
+    assert figures_of(run.folder)["T2/tests_pass/all/rtc"]["n"] == 5
     assert "1 item of which a text has no label" in (run.folder / "report" / "report.md").read_text()
 
 
@@ -202,61 +179,9 @@ def test_answers_that_can_not_be_read_come_first_in_the_report(asked: Asked) -> 
     text = (run.folder / "report" / "report.md").read_text()
     assert text.splitlines()[2].startswith("100.0% (")
     assert "of the answers could not be read, and count as failures." in text.splitlines()[2]
-    assert cells_of(run.folder)["T2/tests_pass/all/rtc"]["value"] == 0
+    assert figures_of(run.folder)["T2/tests_pass/all/rtc"]["value"] == 0
     # without a description nothing is rebuilt from one
     assert {one["arm"] for record in run.records(REBUILT).read() for one in record["rebuilt"]} == {"baseline", "direct"}
-
-
-@pytest.mark.slow
-def test_a_server_that_stops_ends_the_run_with_what_is_finished_and_the_same_command_goes_on(asked: Asked) -> None:
-    speech, whole = knowing(), knowing()
-    speech.pause_s = whole.pause_s = 0.02
-    with ExitStack() as dies:
-        address = dies.enter_context(chatting(speech))
-        port = int(address.rpartition(":")[2])
-
-        def kill() -> None:
-            until = time.monotonic() + 30
-            while len(speech.chats) < 14 and time.monotonic() < until:
-                time.sleep(0.005)
-            dies.close()
-
-        killer = threading.Thread(target=kill)
-        killer.start()
-        with pytest.raises((StudyError, PoolError), match=r"without an answer|no worker can start"):
-            run_problems(replace(asked, choice=ModelChoice(address)))
-        killer.join()
-    begun = Run.opened(asked.out)
-    assert 0 < len(begun.records(DESCRIPTIONS).read()) <= 6
-    with chatting(whole, port) as address:
-        run = run_problems(replace(asked, choice=ModelChoice(address)))
-    assert len(run.records(DESCRIPTIONS).read()) == len(run.records(REBUILT).read()) == 6
-    assert run.lost(DESCRIPTIONS) == run.lost(REBUILT) == set()
-    assert cells_of(run.folder)["T2/tests_pass/all/rtc"]["value"] == pytest.approx(5 / 6)
-
-
-@pytest.mark.slow
-def test_a_run_that_is_killed_is_resumed_to_the_bytes_of_one_that_was_not(asked: Asked, data: Path, address: str, tmp_path: Path) -> None:
-    whole = files_of(run_problems(replace(asked, out=tmp_path / "whole" / "run")))
-    command = [sys.executable, "-m", "assay", "eval", "rtc", "--set", "humaneval", "--data", str(data), "--out", str(asked.out), "--model"]
-    for step, wanted in (("descriptions", 2), ("rebuilt", 2)):
-        slow = knowing()
-        slow.pause_s = 0.05
-        with chatting(slow) as at, subprocess.Popen([*command, at], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-            path, until = asked.out / f"{step}.jsonl", time.monotonic() + 120
-            while process.poll() is None and time.monotonic() < until and not (path.exists() and path.read_bytes().count(b"\n") >= wanted):
-                time.sleep(0.005)
-            process.send_signal(signal.SIGKILL)
-    assert Run.opened(asked.out).records(DESCRIPTIONS).read()
-    assert files_of(run_problems(asked)) == whole
-
-
-def test_a_model_that_only_completes_texts_is_asked_in_text(asked: Asked, tmp_path: Path) -> None:
-    model = write_tiny_gguf(tmp_path / "tiny.gguf", TinyModel(context_length=8192))
-    run = run_problems(replace(asked, choice=ModelChoice(str(model)), limit=1, steps=("describe",), forward=1))
-    assert run.question()["form"] == "text"
-    (described,) = run.records(DESCRIPTIONS).read()
-    assert described["descriptions"][0]["said"].startswith("[DESCRIPTION]")
 
 
 def test_a_run_in_chat_takes_no_answers_in_text(asked: Asked, tmp_path: Path) -> None:
@@ -291,7 +216,7 @@ def test_runs_of_several_models_stand_in_one_table(asked: Asked, tmp_path: Path)
         with chatting(speech) as address:
             folders.append(run_problems(replace(asked, out=tmp_path / f"run{number}", choice=ModelChoice(address), forward=1)).folder)
     compare(folders, tmp_path / "all", as_json=False)
-    cells = cells_of(tmp_path / "all")
+    cells = figures_of(tmp_path / "all")
     assert [cells[f"M/acme/{number}/rtc"]["value"] for number in range(5)] == pytest.approx([1 / 6, 2 / 6, 3 / 6, 4 / 6, 5 / 6])
     assert [cells[f"M/acme/{number}/pass_at_1"]["value"] for number in range(5)] == pytest.approx([0, 1 / 6, 2 / 6, 3 / 6, 4 / 6])
     assert (cells["CM/all/r"]["value"], cells["CM/all/tau"]["value"], cells["CM/all/r"]["n"]) == (None, 1, 5)  # they lie on a line

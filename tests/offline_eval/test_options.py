@@ -1,0 +1,226 @@
+"""What a run can't be asked for: each is said in a line that tells what to do; and what a dry run says of what can."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from needs import DATA, needs_data
+from tiny_gguf import write_tiny_gguf
+
+from assay.cli.main import main
+from assay.offline_eval.run import SCHEMA, Run
+
+from .catcode.functors.functor_server import written
+
+_OF_EVERY_STUDY = [
+    (["--model", "nowhere.gguf"], "nowhere.gguf: no such model file"),
+    (["--out", "notes.txt"], "notes.txt is not a folder"),
+    (["--out", "notes.txt", "--dry-run"], "notes.txt is not a folder"),
+]
+
+_OF_EVERY_STUDY_ON_SUITES = [
+    (["--projects", "flask"], "no such project in the list: flask. It has: "),
+    (["--python", "nowhere"], "nowhere: no such program"),
+    (["--python", "nowhere", "--dry-run"], "nowhere"),
+]
+
+_CALIBRATION = [
+    (["--ray", "127.0.0.1:1", "--dry-run"], "127.0.0.1:1"),
+    (["--out", "/dev/null/run", "--dry-run"], "/dev/null is not a folder"),
+    (["--set", "bugs", "--projects", "flask"], "no such project in the list: flask. It has: arrow"),
+    (["--set", "humaneval"], "--set humaneval needs --data: HumanEval.jsonl.gz or HumanEvalPlus.jsonl.gz, of the project openai/"),
+    (["--set", "humaneval", "--data", "nowhere"], "nowhere is missing. Assay brings no set with it"),
+    (["--set", "humaneval", "--data", "notes.txt"], "notes.txt, line 1: no JSON"),
+    (["--set", "quixbugs", "--data", "notes.txt"], "python_programs is missing"),
+    (["--set", "humaneval", "--data", "x", "--arms", "docstring"], "--arms does nothing for a set of problems, but for --set"),
+    (["--set", "humaneval", "--data", "x", "--per-project", "3"], "--per-project does nothing for a set of problems"),
+    (["--set", "humaneval", "--data", "x", "--python", "x"], "--python does nothing for a set of problems, but for --set suites"),
+    (["--set", "suites", "--python", "/nowhere/python", "--dry-run"], "/nowhere/python"),
+    (["--python", "x"], "--python does nothing for --set projects, but for --set suites, --set bugs: leave it out"),
+    (
+        ["--set", "bugs", "--tasks", "line"],
+        "--tasks does nothing for --set bugs, but for --set projects, --set suites, --set packages, --code",
+    ),
+    (["--set", "bugs", "--data", "x"], "--data is of a set of problems: name one with --set"),
+    (["--set", "bugs", "--recorded", "x"], "--recorded is of a set of problems: name one with --set"),
+    (["--code", ".", "--set", "suites"], "--code is of your own folders, instead of a set: leave --set, --data and --recorded out"),
+    (["--code", "nowhere"], "nowhere is not a folder; --code takes the folder of each project"),
+    (["--code", ".", "--projects", "attrs"], "--projects does nothing for --code, but for --set projects"),
+    (["--code", ".", "--arms", "no_docstring"], "the arm no_docstring takes the docstrings of Python away"),
+    (["--set", "packages", "--steps", "labels"], "--set packages has no step labels"),
+    (["--set", "packages", "--projects", "left-pad"], "no such package in the list: left-pad. It has: @react-native-firebase/app"),
+    (["--languages", "go"], "--languages does nothing for --set projects, but for --set packages, --code: leave it out"),
+    (["--data", "x"], "--data is of a set of problems: name one with --set"),
+    (["--recorded", "x"], "--recorded is of a set of problems: name one with --set"),
+    (["--steps", "labels"], "--set projects has no step labels"),
+    (["--set", "defects4j", "--data", "x", "--steps", "labels"], "--set defects4j has no step labels"),
+    (["--set", "cruxeval", "--data", "x"], "--set cruxeval is for recorded answers: name their files with --recorded"),
+    (["--set", "cruxeval", "--recorded", "x"], "--set cruxeval needs --data: data/cruxeval.jsonl"),
+    (["--set", "answers", "--recorded", "x"], "x: can't be read: No such file"),
+    (["--set", "answers", "--recorded", "notes.txt"], "notes.txt:1: not JSON"),
+    (["--set", "answers", "--recorded", "x", "--model", "TINY"], "with --recorded no model is asked: leave --model"),
+    (["--set", "answers", "--recorded", "x", "--workers", "2"], "--workers does nothing for recorded answers with labels"),
+    (["--set", "mbpp", "--data", "x", "--recorded", "x", "--reflective"], "--reflective does nothing for recorded programs"),
+    (["--set", "mbpp", "--data", "x", "--recorded", "x", "--memory", "off"], "--memory does nothing for recorded programs"),
+    (["--set", "quixbugs", "--data", "x", "--recorded", "x"], "recorded answers to quixbugs are not run: leave --data out"),
+]
+
+_CATCODE = [
+    (["--set", "poems"], "invalid choice: 'poems'"),
+    (["--of", "truth,lies"], "no such code: lies (there are truth, suggestion)"),
+    (["--per-project", "0"], "'0' is not a whole number of at least 1"),
+    (["--steps", "judge"], "no such step: judge (there are answers, rewrite, score, regenerate, label"),
+    (["--set", "translate"], "--set translate needs programs with tests: --data names files of HumanEval"),
+    (["--set", "translate", "--data", "nowhere"], "nowhere: can't be read: No such file"),
+    (["--set", "translate", "--data", "notes.txt"], "notes.txt, line 1: a record is a JSON object"),
+    (["--set", "explain", "--data", "x", "--to", "python"], "--to does nothing for --set explain, but for --set translate"),
+    (["--set", "explain", "--data", "x", "--votes", "3"], "--votes does nothing for --set explain"),
+    (["--set", "translate", "--data", "x", "--steps", "describe"], "--set translate has no step describe (there are sources, write"),
+    (["--set", "translate", "--data", "x", "--recorded", "x", "--draws", "2"], "with --recorded no model is asked: leave --draws"),
+    (["--set", "translate", "--data", "x", "--recorded", "nowhere"], "nowhere: can't be read: No such file"),
+    (["--language", "java"], "--language does nothing for --set lines"),
+]
+
+_COUNTERFEIT = [
+    (["--set", "nowhere"], "no such set: nowhere"),
+    (["--tasks", "line_middle"], "no such task: line_middle (there are line, line_rest)"),
+    (["--steps", "execute"], "--set lines has no step execute"),
+    (["--temperature", "0"], "'0' is not a number above 0"),
+    (["--temperature", "nan"], "'nan' is not a number above 0"),
+    (["--draws", "0"], "'0' is not a whole number of at least 1"),
+    (["--set", ".", "--repairs", "5"], "--repairs does nothing without --data"),
+    (["--set", "cruxeval", "--data", "FILE", "--repairs", "5"], "--repairs does nothing for cruxeval"),
+    (["--model", "TINY", "--steps", "repair"], "was not trained to mend lines, so the step repair does nothing: leave it out"),
+]
+
+_REPAIRS = [
+    (["--data", "x"], "--data does nothing for --set lines, but for --set quixbugs, --set defects4j: leave it out"),
+    (["--set", "quixbugs"], "--set quixbugs needs --data"),
+    (["--set", "quixbugs", "--data", "x", "--per-project", "3"], "--per-project does nothing for --set quixbugs"),
+    (["--set", "quixbugs", "--data", "x", "--steps", "bug"], "--set quixbugs has no step bug (there are propose, label, loop)"),
+    (["--set", "quixbugs", "--data", "nowhere"], "nowhere is missing. Assay brings no set with it"),
+    (["--set", "defects4j", "--data", "x", "--steps", "label"], "--set defects4j has no step label (there are propose)"),
+]
+
+_RTC = [
+    (["--forward", "0"], "'0' is not a whole number of at least 1"),
+    (["--steps", "judge"], "no such step: judge (there are describe, rebuild, labels)"),
+    (["--set", "humaneval"], "--set humaneval needs one file as --data: HumanEval.jsonl.gz"),
+    (["--set", "humaneval", "--data", "nowhere"], "nowhere is missing. Assay brings no set with it"),
+    (["--set", "humaneval", "--data", "notes.txt"], "notes.txt, line 1: no JSON"),
+    (
+        ["--set", "humaneval", "--data", "x", "--projects", "attrs"],
+        "--projects does nothing for --set humaneval, but for --set regions: leave it out",
+    ),
+    (["--set", "edits", "--data", "x", "--cache", "x"], "--cache does nothing for --set edits, but for --set regions: leave it out"),
+    (["--data", "x"], "--data does nothing for --set regions, but for --set humaneval, --set edits"),
+    (["--recorded", "nowhere"], "nowhere: can't be read: No such file"),
+    (["--recorded", "notes.txt"], "notes.txt:1: not JSON"),
+    (["--recorded", "x", "--set", "humaneval"], "recorded round trips are a set of their own: leave --set out"),
+    (["--recorded", "x", "--forward", "3"], "--forward does nothing for recorded round trips"),
+    (["--recorded", "x", "--model", "notes.txt"], "with --recorded no model is asked: leave --model and its options out"),
+]
+
+_REFUSED = [
+    *((study, *case) for study in ("calibration", "catcode", "counterfeit", "repairs", "rtc") for case in _OF_EVERY_STUDY),
+    *((study, *case) for study in ("catcode", "counterfeit", "repairs", "rtc") for case in _OF_EVERY_STUDY_ON_SUITES),
+    *(("calibration", *case) for case in _CALIBRATION),
+    *(("catcode", *case) for case in _CATCODE),
+    *(("counterfeit", *case) for case in _COUNTERFEIT),
+    *(("repairs", *case) for case in _REPAIRS),
+    *(("rtc", *case) for case in _RTC),
+]
+
+
+@pytest.mark.parametrize(("study", "options", "message"), _REFUSED)
+def test_what_does_nothing_or_lacks_something_is_refused_in_a_line_that_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], study: str, options: list[str], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    Path("notes.txt").write_text("mine", encoding="utf-8")
+    options = [str(write_tiny_gguf(tmp_path / "tiny.gguf")) if option == "TINY" else option for option in options]
+    try:
+        code = main(["eval", study, "--out", "run", *options])
+    except SystemExit as ended:
+        code = int(str(ended.code))
+    said = capsys.readouterr()
+    assert code in (1, 2)
+    *usage, last = said.err.splitlines()
+    assert message in last
+    assert last.startswith("assay")
+    assert not usage or usage[0].startswith("usage:")
+    assert not said.out
+    assert not Path("run").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (
+            ["catcode", "--projects", "toolz", "--per-project", "2", "--of", "suggestion"],
+            ["calls        at most 4 generations, 256 new tokens, and 22 texts that are scored"],
+        ),
+        (
+            [
+                "catcode",
+                "--set",
+                "translate",
+                "--language",
+                "python",
+                "--to",
+                "javascript",
+                "--model",
+                "http://127.0.0.1:1",
+                "--data",
+                "PAIR",
+            ],
+            ["programs     at most 2 of 2 problems", "Translate from Python to JavaScript."],
+        ),
+        (
+            ["counterfeit", "--projects", "toolz", "--per-project", "3", "--draws", "4"],
+            [
+                "places       at most 3, with line, line_rest at each",
+                "draw         the shown suggestion and 4 draws at each gap: at most 30 generations",
+            ],
+        ),
+        (["rtc", "--projects", "toolz", "--per-project", "2"], ["calls        6 descriptions, "]),
+    ],
+)
+def test_a_dry_run_says_what_would_be_asked_and_makes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: list[str], said: list[str]
+) -> None:
+    (empty := tmp_path / "empty").mkdir()
+    monkeypatch.chdir(empty)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(empty / "cache"))
+    if command[-1] == "PAIR":
+        command = [*command[:-1], *map(str, written(tmp_path, 2))]
+    assert main(["eval", *command, "--out", "run", "--dry-run"]) == 0
+    told = capsys.readouterr().err
+    assert all(line in told for line in said)
+    assert list(empty.iterdir()) == []
+
+
+@needs_data("quixbugs")
+def test_a_dry_run_of_programs_says_how_many_have_tests(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--set", "quixbugs", "--data", str(DATA / "quixbugs"), "--dry-run", "--json"]
+    assert main(["eval", "repairs", "--out", str(tmp_path / "run"), *options]) == 0
+    plan = json.loads(capsys.readouterr().out)
+    assert (plan["programs"], plan["tested_programs"]) == (35, 34)
+
+
+def test_runs_are_gone_on_with_and_compared_only_where_they_ask_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    question = {"schema": SCHEMA, "model": "m", "model_name": "", "prompt": "p", "seed": 0}
+    for number, study in enumerate(("calibration", "calibration", "calibration", "rtc_problems")):
+        Run.begin(tmp_path / str(number), {**question, "study": study, "set": "projects"})
+    assert main(["eval", "report", "0", "1", "2"]) == 2
+    assert "of the study calibration two runs are compared, not 3" in capsys.readouterr().err
+    assert main(["eval", "report", "3", "1"]) == 2
+    assert "runs of calibration and rtc_problems ask different things: name runs of one study" in capsys.readouterr().err
+    assert main(["eval", "counterfeit", "--out", "0"]) != 0
+    assert "holds a run that asked something else (model: m -> " in capsys.readouterr().err
