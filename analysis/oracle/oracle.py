@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
-from types import TracebackType
 from typing import TypeVar
 
 from ..sandbox.isolation.jail import Jail
@@ -119,7 +118,7 @@ class Oracle(AbstractContextManager["Oracle"]):
         """Remove the copy."""
         self._folder.close()
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def baseline(self) -> Baseline:
