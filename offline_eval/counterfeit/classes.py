@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-
 Class = Literal["right", "counterfeit", "other"]
 Rule = Literal["kept", "wrong", "parses"]
 CLASSES: tuple[Class, ...] = ("right", "counterfeit", "other")
