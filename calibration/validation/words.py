@@ -6,8 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from ...analysis.bugs.registry import KINDS
-from ...analysis.morphisms.registry import MORPHISMS
+from ...analysis.morphisms.registry import KINDS, MORPHISMS
 from ..bands import BOUNDARIES, LIKELY, POSSIBLE, UNLIKELY
 from .figures import Figure, Reading
 from .table import Row, Validation

@@ -17,7 +17,7 @@ from difflib import unified_diff
 from itertools import islice
 from typing import Literal, TypedDict
 
-from ....analysis.bugs.registry import KINDS, bug
+from ....analysis.bugs import KINDS, bug
 from ....analysis.morphisms.morphism import Morphism, Refused, Rewrite, Site, rewrite
 from ....analysis.morphisms.registry import morphism, morphisms
 from ....analysis.python.lines import UnreadableSource
