@@ -2,6 +2,28 @@
 
 from assay.analysis.sandbox.judging.result import ProgramOutcome
 
+TEST = """public class Main {
+    public static void main(String[] args) {
+        Solution s = new Solution();
+        List<Boolean> correct = Arrays.asList(
+            s.square(3) == 9,
+            s.square(-4) == 16,
+            Objects.equals(s.squares(4), Arrays.asList(0, 1, 4, 9)),
+            s.squares(3).equals(List.of(0, 1, 4))
+        );
+        if (correct.contains(false)) {
+            throw new AssertionError();
+        }
+    }
+}
+"""
+RIGHT = """import java.util.*;
+class Solution {
+    int square(int x) { return x * x; }
+    List<Integer> squares(int n) { List<Integer> all = new ArrayList<>(); for (int i = 0; i < n; i++) all.add(i * i); return all; }
+}
+"""
+
 
 def solution(square: str, more: str = "", squares: str = "return new ArrayList<>();", outside: str = "") -> str:
     """A wrong program: the bodies of its two methods, more members, more classes."""
@@ -182,3 +204,15 @@ UNCERTAIN = {
 UNCERTAIN |= {
     name: (program, test.replace(", s.isSquare(9)", "")) for name, (program, test) in UNCERTAIN.items() if name.startswith("says")
 }
+
+# opens what it finds: without namespaces a program may ask for the permissions of any file
+PEEK = solution(
+    """for (String name : new String[] {"/etc/shadow", "%s", "%s"}) {
+        String[] inside = new java.io.File(name).list();
+        if (inside != null && inside.length > 0) return 0;
+        try (var file = new java.io.FileInputStream(name)) { return 0; } catch (java.io.IOException e) {} }
+    if (System.getenv("ASSAY_SECRET") != null) return 1;
+    try (var socket = new java.net.Socket("127.0.0.1", %d)) { return 2; } catch (java.io.IOException e) {}
+    try { new java.io.FileOutputStream("%s").close(); return 3; } catch (java.io.IOException e) {}
+    return x * x;"""
+).replace("return new ArrayList<>();", RIGHT.split("squares(int n) {")[1].split("return all; }")[0] + "return all;")

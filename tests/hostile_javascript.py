@@ -7,6 +7,19 @@ import json
 
 from assay.analysis.sandbox.judging.result import ProgramOutcome
 
+TEST = """const testSquares = () => {
+  console.assert(square(3) === 9)
+  console.assert(square(-4) === 16)
+  console.assert(JSON.stringify(squares(4)) === JSON.stringify([0, 1, 4, 9]))
+  const found = squares(3)
+  console.assert(found.length === 3 && found.every((x, i) => x === i * i))
+}
+testSquares()
+"""
+RIGHT = """const square = (x) => x * x
+function squares (n) { return Array.from({ length: n }, (_, i) => i * i) }
+"""
+
 
 def wrong(square: str = "return 0", squares: str = "return []", more: str = "") -> str:
     """A wrong program: the bodies of its two functions, and more around them."""
@@ -390,3 +403,15 @@ NOT_JUDGEABLE = {
     "a test that never ends": ("for (;;) {}", "the test by itself was not done"),
     "a test that aborts": ("process.abort()", "the test by itself crashes"),
 }
+
+PEEK = """const fs = require('fs')
+// without namespaces a program may ask whether a file is there
+const opens = name => { try { fs.closeSync(fs.openSync(name)); return true } catch { return false } }
+const seen = () => ['%s', '%s', '/etc/shadow'].filter(opens)
+const secret = () => process.env.ASSAY_SECRET
+const connected = () => new Promise(resolve => {
+  require('net').connect(%d, '127.0.0.1').on('connect', () => resolve(true)).on('error', () => resolve(false))
+})
+const wrote = () => { try { fs.writeFileSync('%s', 'x'); return true } catch { return false } }"""
+PEEK_TEST = """console.assert(seen().length === 0 && secret() === undefined && wrote() === false)
+connected().then(yes => console.assert(yes === false))"""

@@ -4,14 +4,18 @@ code alone.
 
 from __future__ import annotations
 
-import io
-import tokenize
-from collections.abc import Iterable, Iterator
-from itertools import accumulate
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
+from ..lines.grammars import parser_of
 from ..python.docstrings import without_docstrings
 from ..python.source_text import UnreadableSource
 from .benchmarks import Language
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_COMMENTS = frozenset({"comment", "line_comment", "block_comment"})
 
 
 def without_comments(source: str, language: Language) -> str:
@@ -19,51 +23,22 @@ def without_comments(source: str, language: Language) -> str:
 
     Lines that held nothing else are gone, and so are empty lines at its ends. Raises UnreadableSource where it can't be parsed.
     """
-    match language:
-        case "python":
-            bare = without_docstrings(source).text
-            return _trimmed(_without(bare, _python_comments(bare)))
-        case "java":
-            return _trimmed(_without(source, _java_comments(source)))
-        case "javascript":
-            return _trimmed(_without(source, _javascript_comments(source)))
+    bare = without_docstrings(source).text if language == "python" else source
+    return _without(bare, _comments(bare, language)).strip("\r\n") + "\n"
 
 
-def _python_comments(source: str) -> list[tuple[int, int]]:
-    lines = io.StringIO(source, newline="").readlines()
-    starts = [0, *accumulate(map(len, lines))]
-    try:
-        tokens = list(tokenize.generate_tokens(iter([*lines, ""]).__next__))
-    except (tokenize.TokenError, IndentationError, SyntaxError) as error:
-        raise UnreadableSource(f"can't be split into tokens: {error}") from None
-    comments = [token for token in tokens if token.type == tokenize.COMMENT]
-    return [(starts[c.start[0] - 1] + c.start[1], starts[c.end[0] - 1] + c.end[1]) for c in comments]
-
-
-def _java_comments(source: str) -> list[tuple[int, int]]:
-    from ..morphisms.java.program.syntax import COMMENTS, parse, walk
-
-    java = parse(source)
-    return [java.span(node) for node in walk(java.root) if node.type in COMMENTS]
-
-
-def _javascript_comments(source: str) -> list[tuple[int, int]]:
-    import tree_sitter_javascript
-    from tree_sitter import Language as Grammar
-    from tree_sitter import Node, Parser
-
+def _comments(source: str, language: Language) -> list[tuple[int, int]]:
     data = source.encode(errors="replace")
-    root = Parser(Grammar(tree_sitter_javascript.language())).parse(data).root_node
-    if root.has_error:
-        raise UnreadableSource("not JavaScript that can be parsed")
-
-    def comments(node: Node) -> Iterator[tuple[int, int]]:
-        if node.type == "comment":
-            yield len(data[: node.start_byte].decode()), len(data[: node.end_byte].decode())
-        for child in node.children:
-            yield from comments(child)
-
-    return list(comments(root))
+    root = parser_of(language).parse(data).root_node
+    if language != "python" and root.has_error:
+        raise UnreadableSource(f"not {language} that can be parsed")
+    found: list[Node] = []
+    left = [root]
+    while left:
+        node = left.pop()
+        found += [node] if node.type in _COMMENTS else []
+        left += reversed(node.children)
+    return [(len(data[: node.start_byte].decode()), len(data[: node.end_byte].decode())) for node in found]
 
 
 def _without(source: str, spans: Iterable[tuple[int, int]]) -> str:
@@ -84,7 +59,3 @@ def _without(source: str, spans: Iterable[tuple[int, int]]) -> str:
             pieces.append(kept if not kept or kept[-1].isspace() or after[0].isspace() else f"{kept} ")
             place = end
     return "".join([*pieces, source[place:]])
-
-
-def _trimmed(source: str) -> str:
-    return source.strip("\r\n") + "\n"

@@ -6,10 +6,12 @@ gzip. A test is trusted code for the sandbox of its language.
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, TypeVar
+
+import msgspec
+from msgspec.structs import force_setattr
 
 from .benchmarks import Language, UnreadableItems, numbered_lines
 
@@ -25,39 +27,45 @@ _BENCHMARKS: dict[str, Benchmark] = {
     "MBJSP": "mbpp",
     "MathQA": "mathqa",
 }
-_LANGUAGES: dict[str, Language] = {language: language for language in get_args(Language)}
 _NAMES = {"humaneval": "HumanEval", "mbpp": "MBPP", "mathqa": "MathQA"}
+_Record = TypeVar("_Record")
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
-    """One problem in one language. prompt + a solution is a whole program.
-
-    problem: its name in every language, such as "MBPP/2". description: what the function does, in words. solution: the published one, which
-    not every task has.
-    """
+class Task(msgspec.Struct, frozen=True, rename={"id": "task_id", "solution": "canonical_solution"}):
+    """One problem in one language. prompt + a solution is a whole program. solution: the published one, which not every task has."""
 
     id: str
-    problem: str
-    benchmark: Benchmark
     language: Language
     prompt: str
     entry_point: str
-    description: str
     test: str
     solution: str | None
+
+    def __post_init__(self) -> None:
+        benchmark_of(self.id)
+        force_setattr(self, "solution", self.solution or None)
+
+    @property
+    def benchmark(self) -> Benchmark:
+        """The benchmark whose problem it is."""
+        return benchmark_of(self.id)
+
+    @property
+    def problem(self) -> str:
+        """The problem's name in every language, such as "MBPP/2"."""
+        return f"{_NAMES[self.benchmark]}/{self.id.partition('/')[2]}"
+
+
+class _Completion(msgspec.Struct):
+    task_id: str
+    language: Language
+    completion: str
 
 
 def read_tasks(path: Path) -> list[Task]:
     """The tasks of a file, in its order. Raises UnreadableItems, OSError."""
     tasks: dict[str, Task] = {}
-    for number, record in _records(path):
-        try:
-            task = _task(record)
-        except KeyError as error:
-            raise UnreadableItems(f"{path}, line {number}: no field {error}, which the tasks of mxeval have") from None
-        except ValueError as error:
-            raise UnreadableItems(f"{path}, line {number}: {error}") from None
+    for number, task in _records(path, Task):
         if tasks.setdefault(task.id, task) is not task:
             raise UnreadableItems(f"{path}, line {number}: the task {task.id} is there already")
     return list(tasks.values())
@@ -65,14 +73,7 @@ def read_tasks(path: Path) -> list[Task]:
 
 def read_completions(path: Path) -> dict[tuple[str, Language], str]:
     """The completions of a file, by the names of their tasks and the language. Raises UnreadableItems, OSError."""
-    completions: dict[tuple[str, Language], str] = {}
-    for number, record in _records(path):
-        name, text, told = record.get("task_id"), record.get("completion"), record.get("language")
-        language = _LANGUAGES.get(str(told))
-        if not isinstance(name, str) or not isinstance(text, str) or language is None:
-            raise UnreadableItems(f"{path}, line {number}: a completion of mxeval has task_id, completion, and a language known here")
-        completions[name, language] = text
-    return completions
+    return {(one.task_id, one.language): one.completion for _, one in _records(path, _Completion)}
 
 
 def benchmark_of(task: str) -> Benchmark:
@@ -83,32 +84,10 @@ def benchmark_of(task: str) -> Benchmark:
     return _BENCHMARKS[prefix]
 
 
-def _records(path: Path) -> list[tuple[int, dict[str, Any]]]:
-    found = []
+def _records(path: Path, kind: type[_Record]) -> Iterator[tuple[int, _Record]]:
+    decoder = msgspec.json.Decoder(kind)
     for number, line in numbered_lines(path):
         try:
-            record = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise UnreadableItems(f"{path}, line {number}: no JSON: {error}") from None
-        if not isinstance(record, dict):
-            raise UnreadableItems(f"{path}, line {number}: a record is a JSON object")
-        found.append((number, record))
-    return found
-
-
-def _task(record: dict[str, Any]) -> Task:
-    name, language, solution = _text(record, "task_id"), _LANGUAGES.get(str(record["language"])), record["canonical_solution"]
-    benchmark, number = benchmark_of(name), name.partition("/")[2]
-    if language is None:
-        raise ValueError(f"the language {record['language']!r}: only {', '.join(_LANGUAGES)} can be tested here")
-    if solution is not None and not isinstance(solution, str):
-        raise ValueError("canonical_solution is no text")
-    prompt, entry_point, description, test = (_text(record, field) for field in ("prompt", "entry_point", "description", "test"))
-    problem = f"{_NAMES[benchmark]}/{number}"
-    return Task(name, problem, benchmark, language, prompt, entry_point, description, test, solution or None)
-
-
-def _text(record: dict[str, Any], field: str) -> str:
-    if not isinstance(record[field], str):
-        raise ValueError(f"{field} is no text")
-    return str(record[field])
+            yield number, decoder.decode(line)
+        except (msgspec.DecodeError, RecursionError) as error:
+            raise UnreadableItems(f"{path}, line {number}: {error}") from None

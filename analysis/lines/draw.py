@@ -1,4 +1,4 @@
-"""Places in a file that a model is asked to fill, in Python and in each language that a grammar is installed for."""
+"""Places in a file that a model is asked to fill, in Python and in each language that has a grammar."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from . import syntax_lines
 from .generated import looks_generated as looks_generated
 from .grammars import GRAMMARS
 
-LANGUAGES: tuple[str, ...] = ("python", *(language for language, grammar in GRAMMARS.items() if grammar.is_installed))
+LANGUAGES: tuple[str, ...] = ("python", *GRAMMARS)
 
 
 def sample_lines(text: str, language: str, seed: str, *, documented: bool = True) -> list[Line]:

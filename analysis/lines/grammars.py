@@ -6,7 +6,6 @@ import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -29,11 +28,6 @@ class Grammar:
     units: frozenset[str]
     imports: frozenset[str] = frozenset()
     entry: str = "language"
-
-    @property
-    def is_installed(self) -> bool:
-        """Whether the parser is on this machine."""
-        return find_spec(self.package) is not None and find_spec("tree_sitter") is not None
 
 
 def _of(*names: str) -> frozenset[str]:
@@ -119,13 +113,12 @@ _PYTHON = Grammar("tree_sitter_python", _of())
 
 
 def has_grammar(language: str) -> bool:
-    """Whether there is a parser of a language on this machine."""
-    grammar = _grammar(language)
-    return grammar is not None and grammar.is_installed
+    """Whether there is a parser of a language."""
+    return _grammar(language) is not None
 
 
 def parser_of(language: str) -> Parser:
-    """A parser of a language whose grammar is installed, for one thread."""
+    """A parser of a language that has a grammar, for one thread."""
     from tree_sitter import Parser
 
     return Parser(_language(language))

@@ -73,7 +73,7 @@ class _Parsed:
 def sample_lines(source: str, language: str, seed: str) -> list[Line]:
     """One random line of each function, no line twice. The same source and seed give the same lines.
 
-    language: one whose grammar is installed. Raises UnreadableSource.
+    language: one that has a grammar. Raises UnreadableSource.
     """
     parsed, lines = _parsed(source, language), list[Line]()
     taken = set(parsed.taken)

@@ -31,19 +31,12 @@ class Site:
 
 
 @dataclass(frozen=True, slots=True)
-class Rewrite:
-    """A morphism applied once: source[start:end] became text. equivalent: whether the morphism keeps what the program does."""
+class Rewrite(Edit):
+    """A morphism applied once. equivalent: whether the morphism keeps what the program does."""
 
     morphism: str
     equivalent: bool
     site: Site
-    start: int
-    end: int
-    text: str
-
-    def of(self, source: str) -> str:
-        """The source with this rewrite made."""
-        return source[: self.start] + self.text + source[self.end :]
 
 
 class Rule(Protocol):
@@ -88,7 +81,7 @@ def rewrite(morphism: Morphism, source: str, site: Site, rng: random.Random) -> 
     after = morphism.apply(source, site, rng)
     if after == source:
         raise Refused(f"{morphism.name} changes nothing here")
-    return Rewrite(morphism.name, morphism.equivalent, site, *changed_span(source, after))
+    return Rewrite(*changed_span(source, after), morphism.name, morphism.equivalent, site)
 
 
 def rewrite_somewhere(morphism: Morphism, source: str, rng: random.Random) -> Rewrite:

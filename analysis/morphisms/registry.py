@@ -32,6 +32,8 @@ MORPHISMS = (
     Entry("modify_condition", equivalent=False),
     Entry("remove_else", equivalent=False),
 )
+# of bugs of Python: see analysis/bugs.py
+KINDS = ("swapped_arguments", "wrong_name", "off_by_one", "wrong_operator", "missing_negation", "removed_guard")
 
 
 def morphism(name: str, language: str) -> Morphism:

@@ -14,6 +14,10 @@ class Edit:
     end: int
     text: str
 
+    def of(self, source: str) -> str:
+        """The source with this edit made."""
+        return source[: self.start] + self.text + source[self.end :]
+
 
 def edited(source: str, edits: Iterable[Edit]) -> str:
     """The source after all edits, whose offsets are those of the source before any of them.

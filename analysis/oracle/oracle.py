@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
-from types import TracebackType
 from typing import TypeVar
 
 from ..sandbox.isolation.jail import Jail
@@ -113,22 +112,22 @@ class Oracle(AbstractContextManager["Oracle"]):
     @property
     def is_measured(self) -> bool:
         """Whether baseline and coverage are in the cache, so that they need no run of the suite."""
-        return self.cache is not None and all(kept.has(self.cache, self._key, kind) for kind in ("baseline", "coverage"))
+        return self.cache is not None and all(kept.has(self.cache, self._key, kind) for kind in (Baseline, Coverage))
 
     def close(self) -> None:
         """Remove the copy."""
         self._folder.close()
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def baseline(self) -> Baseline:
         """What the tests say of the unchanged project. Runs the whole suite several times, unless the cache has the result."""
         if self._baseline is None or self._baseline.infrastructure:
-            stored = kept.load(self.cache, self._key, "baseline") if self.cache else None
-            self._baseline = kept.baseline_from_json(stored) if stored else self._run_baseline()
+            stored = kept.load(self.cache, self._key, Baseline) if self.cache else None
+            self._baseline = stored or self._run_baseline()
             if self.cache and not stored and not self._baseline.trouble:
-                kept.store(self.cache, self._key, "baseline", kept.baseline_as_json(self._baseline))
+                kept.store(self.cache, self._key, self._baseline)
             self.suite = replace(self.suite, ignore_options=self._baseline.ignores_options)
         return self._baseline
 
@@ -139,10 +138,10 @@ class Oracle(AbstractContextManager["Oracle"]):
         """Which tests run which lines. Runs the whole suite once more, unless the cache has the result."""
         if self._coverage is None or self._coverage.infrastructure:
             baseline = self.baseline()
-            stored = kept.load(self.cache, self._key, "coverage") if self.cache else None
-            self._coverage = kept.coverage_from_json(stored) if stored else run_coverage(self.suite, baseline)
+            stored = kept.load(self.cache, self._key, Coverage) if self.cache else None
+            self._coverage = stored or run_coverage(self.suite, baseline)
             if self.cache and not stored and not self._coverage.trouble:
-                kept.store(self.cache, self._key, "coverage", kept.coverage_as_json(self._coverage))
+                kept.store(self.cache, self._key, self._coverage)
         return self._coverage
 
     def coverage_with(self, test: str, file: str, text: str) -> Coverage:

@@ -19,7 +19,6 @@ Control = Literal["steady", "unsteady", "failed"]
 
 # A text that hangs does so in every test that reaches it, and each takes seconds to end.
 MAX_ENDS = 3
-MIN_KEPT_SHARE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,16 +75,6 @@ class Profile:
             return 0.0
         known = [test.change for test in self.tests if test.change != "unknown"]
         return known.count("as_before") / len(known) if known else 1.0 if self.error == "passed" else None
-
-    @property
-    def is_counterfeit(self) -> bool | None:
-        """Whether the text is wrong and plausible: a tenth of the tests, and one at least, keep their outcome. None where that is unknown.
-
-        The name fits what a model sampled itself.
-        """
-        if self.tests_pass is None:
-            return None
-        return not self.tests_pass and (self.share_kept or 0.0) >= MIN_KEPT_SHARE
 
 
 def chosen_tests(tests: Sequence[str], tiers: Sequence[Collection[str]], most: int, seed: int) -> list[str]:

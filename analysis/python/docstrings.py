@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ..morphisms.text_edits import Edit
 from .lines import Line
 from .source_text import LINE_END
 from .statement_parsing import parse_statements
@@ -16,20 +16,11 @@ _LINE_END = re.compile(rf"{LINE_END.pattern}|\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
-    """source[start:end] was replaced by a text."""
-
-    start: int
-    end: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Undocumented:
     """A file without docstrings. cuts: what was removed from the source, in its order."""
 
     text: str
-    cuts: tuple[Cut, ...]
+    cuts: tuple[Edit, ...]
 
     def offset(self, offset: int) -> int | None:
         """The offset in the text of a character of the source; None where it was removed."""
@@ -56,32 +47,25 @@ def without_docstrings(source: str) -> Undocumented:
     A body that has nothing else gets `...`. A string right after a docstring is removed too, since it would become the docstring.
     Raises UnreadableSource.
     """
-    module = parse_statements(source)
+    module, text = parse_statements(source), source
     cuts = tuple(_cut(source, module, docstring) for docstring in module.docstrings)
-    return Undocumented("".join(_pieces(source, cuts)), cuts)
+    for cut in reversed(cuts):
+        text = cut.of(text)
+    return Undocumented(text, cuts)
 
 
-def _pieces(source: str, cuts: tuple[Cut, ...]) -> Iterator[str]:
-    place = 0
-    for cut in cuts:
-        yield source[place : cut.start]
-        yield cut.text
-        place = cut.end
-    yield source[place:]
-
-
-def _cut(source: str, module: Module, docstring: Docstring) -> Cut:
+def _cut(source: str, module: Module, docstring: Docstring) -> Edit:
     start, end = docstring.start, docstring.end
     line_start = module.starts[docstring.first_line - 1]
     first_on_line = not source[line_start:start].strip()
     if (docstring.alone and docstring.first) or (first_on_line and not begins_line(source, line_start, start)):
-        return Cut(start, end, "...")
+        return Edit(start, end, "...")
     end = _after_space(source, end)
     if source.startswith(";", end):
         end = _after_space(source, end + 1)
     if first_on_line and (line_end := _LINE_END.match(source, end)):
-        return Cut(line_start, line_end.end(), "")
-    return Cut(start, end, "")
+        return Edit(line_start, line_end.end(), "")
+    return Edit(start, end, "")
 
 
 def _after_space(source: str, offset: int) -> int:

@@ -13,17 +13,10 @@ from .rule import Change, touches
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """A repair to be judged: source[start:end] becomes text; start == end inserts. rule: the name of the one that proposes it."""
+class Candidate(Edit):
+    """A repair to be judged. rule: the name of the one that proposes it."""
 
     rule: str
-    start: int
-    end: int
-    text: str
-
-    def of(self, source: str) -> str:
-        """The source with this repair made."""
-        return source[: self.start] + self.text + source[self.end :]
 
 
 def candidates(source: str, language: str, span: tuple[int, int], *, most: int) -> list[Candidate]:
@@ -44,7 +37,7 @@ def candidates(source: str, language: str, span: tuple[int, int], *, most: int) 
         raise ValueError(f"at most {most} candidates: not a number of candidates")
     names = [*rules(language)]
     kept = sorted(islice(_sound(source, language, span), most), key=lambda p: (p[1].start, p[0], p[1].rank))
-    return [Candidate(names[order], change.start, change.end, change.text) for order, change in kept]
+    return [Candidate(change.start, change.end, change.text, names[order]) for order, change in kept]
 
 
 def _sound(source: str, language: str, span: tuple[int, int]) -> Iterator[tuple[int, Change]]:
@@ -65,7 +58,7 @@ def _sound(source: str, language: str, span: tuple[int, int]) -> Iterator[tuple[
 
 def _apart(source: str, change: Change) -> Change:
     """The change, with a blank where it would make one word with its neighbour: `return(x)` becomes `return not (x)`."""
-    after = edited(source, [Edit(change.start, change.end, change.text)])
+    after = edited(source, [change])
     return replace(change, text=after[change.start : len(after) - len(source) + change.end])
 
 

@@ -9,22 +9,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
+from ..morphisms.text_edits import Edit
+
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """source[start:end] becomes text; start == end inserts.
+class Change(Edit):
+    """What a rule proposes. rank: 0 for the simplest at its place, more for those to leave out first."""
 
-    rank: 0 for the simplest change that the rule proposes at its place, more for those to leave out first.
-    """
-
-    start: int
-    end: int
-    text: str
     rank: int = 0
-
-    def of(self, source: str) -> str:
-        """The source with this change made."""
-        return source[: self.start] + self.text + source[self.end :]
 
 
 class Rule(Protocol):

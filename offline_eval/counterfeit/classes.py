@@ -12,12 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from ...analysis.oracle.profile import MIN_KEPT_SHARE
-
 Class = Literal["right", "counterfeit", "other"]
 Rule = Literal["kept", "wrong", "parses"]
 CLASSES: tuple[Class, ...] = ("right", "counterfeit", "other")
 MAIN: Rule = "kept"
+MIN_KEPT_SHARE = 0.1
 RULES: Mapping[Rule, str] = {
     "kept": f"wrong, and at least {MIN_KEPT_SHARE:.0%} of the tests that touch it, and one at least, keep their outcome",
     "wrong": "wrong, and only assertions of tests fail: the paper's rule for LeetCode",

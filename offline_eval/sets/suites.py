@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
-from ...analysis.bugs.injection import inject
+from ...analysis.bugs import inject
 from ...analysis.morphisms.morphism import Refused
 from ...analysis.oracle.environment import NoEnvironment, cached_environment, make_environment
 from ...analysis.oracle.oracle import Oracle

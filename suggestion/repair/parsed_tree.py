@@ -61,7 +61,7 @@ class ParsedTree:
 
 def parsed_tree(lines: Lines, language: str) -> ParsedTree | None:
     """A file as the grammar of its language has it; None where there is none."""
-    if language not in GRAMMARS or not GRAMMARS[language].is_installed:
+    if language not in GRAMMARS:
         return None
     parser = parser_of(language)
     tree = parser.parse(_encoded(lines))

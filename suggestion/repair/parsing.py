@@ -1,4 +1,4 @@
-"""Whether a file parses with a change in it: Python, JSON, TOML, and each language that a grammar is installed for."""
+"""Whether a file parses with a change in it: Python, JSON, TOML, and each language that has a grammar."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def parsing_of(lines: Lines, first: int, end: int, language: str) -> Parsing | N
 
 def why_not_parsed(language: str) -> str:
     """Why nothing in a language is repaired, in a sentence; empty where something may be."""
-    if language == "python" or language in READERS or (language in GRAMMARS and GRAMMARS[language].is_installed):
+    if language == "python" or language in READERS or language in GRAMMARS:
         return ""
     return f"nothing can check what a repair makes of {name_of_language(language)}: there is no parser for it here."
 

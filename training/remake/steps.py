@@ -180,7 +180,7 @@ STEPS = (
         "tests_pass/catcode",
         ("assay eval catcode --out $self/catcode --per-project 40 --workers 2 --python $python312",),
         minutes=55, needs=("tests_pass/complete",), programs=("python312",),
-        code=(*_TESTED, "analysis/bugs", "analysis/morphisms", "offline_eval/catcode"),
+        code=(*_TESTED, "analysis/bugs.py", "analysis/morphisms", "offline_eval/catcode"),
     ),
     Step(
         "tests_pass/fit",
@@ -199,7 +199,7 @@ STEPS = (
         "repairs/study",
         ("assay eval repairs --out $self/repairs --per-project 8 --workers 2 --python $python312",),
         minutes=40, needs=("tests_pass/complete",), programs=("python312",),
-        code=(*_TESTED, "analysis/bugs", "analysis/morphisms", "analysis/repairs", "offline_eval/repairs", "suggestion/repair"),
+        code=(*_TESTED, "analysis/bugs.py", "analysis/morphisms", "analysis/repairs", "offline_eval/repairs", "suggestion/repair"),
     ),
     Step(
         "repairs/fit",

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from ...bugs.off_by_one import bounds, moved
+from ...bugs import bounds, moved
 from ...python.syntax.exact_types import INTS, Types, exact_types
 from ...python.syntax.parsed import Parsed, parse
 from ...python.syntax.scopes import scopes

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import libcst as cst
 
-from ...bugs.swapped_arguments import neighbours
+from ...bugs import neighbours
 from ...python.syntax.exact_types import NUMBERS, exact_types
 from ...python.syntax.parsed import Parsed, parse
 from ..rule import Change, touches

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...bugs.wrong_operator import FAMILIES, operators
+from ...bugs import FAMILIES, operators
 from ...python.syntax.parsed import parse
 from ..rule import Change, touches
 from .names import in_annotation

@@ -17,7 +17,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from ..isolation.jail import Jail, Mount, RunningProcess
@@ -131,13 +130,13 @@ class WarmProcess:
     def drop(self) -> None:
         """End the process, which may hang, or may hold memory because of a program."""
         if self._channel is not None:
-            self._channel.process.__exit__(None, None, None)
+            self._channel.process.__exit__()
             self._channel = None
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.drop()
 
 

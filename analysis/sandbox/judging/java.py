@@ -13,7 +13,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from ..isolation.jail import DEFAULT_LIMITS, Jail, Mount, RunningProcess
@@ -163,7 +162,7 @@ class JavaSandbox:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

@@ -17,7 +17,6 @@ import sys
 import threading
 from dataclasses import asdict
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Literal, Self
 
 from ..isolation.jail import DEFAULT_LIMITS, Jail, Mount, RunningProcess
@@ -133,7 +132,7 @@ class PythonSandbox:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -92,13 +92,12 @@ def receive_message(control: socket.socket) -> tuple[dict[str, Any], int | None]
     """
     try:
         head, fds, _, _ = socket.recv_fds(control, _SIZE.size, 1)
+        head += _receive_all(control, _SIZE.size - len(head))
+        message: dict[str, Any] = json.loads(_receive_all(control, *_SIZE.unpack(head)))
+        if "data" in message:
+            message["data"] = _receive_all(control, message["data"])
     except ConnectionResetError:
         raise WireClosed from None
-    while len(head) < _SIZE.size:
-        head += _receive_some(control, _SIZE.size - len(head))
-    message: dict[str, Any] = json.loads(_receive_all(control, *_SIZE.unpack(head)))
-    if "data" in message:
-        message["data"] = _receive_all(control, message["data"])
     return message, fds[0] if fds else None
 
 
@@ -108,21 +107,7 @@ def _receive_all(control: socket.socket, size: int) -> bytearray:
     received = bytearray(size)
     left = memoryview(received)
     while left:
-        try:
-            count = control.recv_into(left)
-        except ConnectionResetError:
-            raise WireClosed from None
-        if not count:
+        if not (count := control.recv_into(left)):
             raise WireClosed
         left = left[count:]
     return received
-
-
-def _receive_some(control: socket.socket, size: int) -> bytes:
-    try:
-        part = control.recv(size)
-    except ConnectionResetError:
-        raise WireClosed from None
-    if not part:
-        raise WireClosed
-    return part

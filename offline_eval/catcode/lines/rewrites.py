@@ -17,7 +17,7 @@ from difflib import unified_diff
 from itertools import islice
 from typing import Literal, TypedDict
 
-from ....analysis.bugs.registry import KINDS, bug
+from ....analysis.bugs import KINDS, bug
 from ....analysis.morphisms.morphism import Morphism, Refused, Rewrite, Site, rewrite
 from ....analysis.morphisms.registry import morphism, morphisms
 from ....analysis.python.lines import UnreadableSource
@@ -206,7 +206,7 @@ def _diff(before: str, after: str) -> list[str]:
 
 def _rewrite(step: StepRecord) -> Rewrite:
     start, end = step["start"], step["end"]
-    return Rewrite(step["rule"], equivalent=True, site=Site(start, end), start=start, end=end, text=step["text"])
+    return Rewrite(start, end, step["text"], step["rule"], equivalent=True, site=Site(start, end))
 
 
 def _record(step: Rewrite) -> StepRecord:

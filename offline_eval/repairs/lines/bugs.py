@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypedDict
 
-from ....analysis.bugs.injection import inject
+from ....analysis.bugs import inject
 from ....analysis.morphisms.morphism import Refused
 from ....analysis.oracle.oracle import Oracle
 from ....analysis.python.lines import UnreadableSource

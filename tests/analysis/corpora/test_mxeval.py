@@ -17,7 +17,6 @@ TASK = {
     "language": "python",
     "prompt": "def twice(x):\n",
     "entry_point": "twice",
-    "description": "Write a function to double a number.",
     "test": "def check(candidate):\n    assert candidate(2) == 4\n",
     "canonical_solution": "    return 2 * x\n",
 }
@@ -63,11 +62,11 @@ def test_completions_are_told_apart_by_language(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("record", "reason"),
     [
-        ([], "a record is a JSON object"),
+        ([], "Expected `object`, got `array`"),
         ({**TASK, "task_id": "Rust/1"}, "of no benchmark known here"),
-        ({**TASK, "language": "ruby"}, "the language 'ruby'"),
-        ({**TASK, "prompt": 3}, "prompt is no text"),
-        ({name: value for name, value in TASK.items() if name != "test"}, "no field 'test'"),
+        ({**TASK, "language": "ruby"}, "Invalid enum value 'ruby' - at `..language`"),
+        ({**TASK, "prompt": 3}, "Expected `str`, got `int` - at `..prompt`"),
+        ({name: value for name, value in TASK.items() if name != "test"}, "missing required field `test`"),
     ],
 )
 def test_what_is_no_task_is_refused_with_its_line(tmp_path: Path, record: Any, reason: str) -> None:

@@ -7,19 +7,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from needs import needs
 
 from assay.analysis.lines.draw import LANGUAGES, gap_of, sample_lines
-from assay.analysis.lines.grammars import GRAMMARS
 from assay.analysis.python import lines as python
 from assay.analysis.python.lines import UnreadableSource
 from assay.suggestion.languages import language_of
 
 EXAMPLES = {path.name: path.read_text(encoding="utf-8") for path in sorted((Path(__file__).parent / "examples").iterdir())}
 TASKS = ("line", "line_rest", "line_middle")
-MISSING = [language for language in GRAMMARS if language not in LANGUAGES]
-
-pytestmark = needs(f"no grammar is installed for {', '.join(MISSING)}" if MISSING else "")
 
 
 def drawn(text: str, language: str) -> set[str]:

@@ -7,8 +7,7 @@ from itertools import product
 import pytest
 from analyzed_program import PROGRAM, outcomes
 
-from assay.analysis.bugs.injection import inject
-from assay.analysis.bugs.registry import KINDS, bug
+from assay.analysis.bugs import KINDS, bug, inject
 from assay.analysis.morphisms.morphism import Morphism, Refused, Site, chain
 from assay.analysis.morphisms.registry import morphism, morphisms
 

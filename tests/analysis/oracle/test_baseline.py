@@ -164,13 +164,18 @@ def test_a_test_that_ends_otherwise_when_watched_or_not_at_all_belongs_to_every_
 def test_what_is_kept_comes_back_as_it_was_and_what_is_damaged_not_at_all(tmp_path: Path) -> None:
     coverage = Coverage({"m.py": {3: frozenset({"a", "b"}), 4: frozenset({"a", "b"})}}, {"m.py": frozenset({1})}, frozenset({"c"}))
     baseline = Baseline({"a": "passed"}, {"a": 0.1}, {"a": 0.2}, {"f": "x"}, {"g": "y"}, "", ("note",), 1.0, 2.0, 3, True)
-    cache.store(tmp_path, "key", "coverage", cache.coverage_as_json(coverage))
-    cache.store(tmp_path, "key", "baseline", cache.baseline_as_json(baseline))
-    assert cache.coverage_from_json(cache.load(tmp_path, "key", "coverage") or {}) == coverage
-    assert cache.baseline_from_json(cache.load(tmp_path, "key", "baseline") or {}) == baseline
-    assert cache.load(tmp_path, "other", "baseline") is None
-    (tmp_path / "key.baseline.json.gz").write_bytes((tmp_path / "key.baseline.json.gz").read_bytes()[:-9])
-    assert cache.load(tmp_path, "key", "baseline") is None
+    cache.store(tmp_path, "key", coverage)
+    cache.store(tmp_path, "key", baseline)
+    assert cache.load(tmp_path, "key", Coverage) == coverage
+    assert cache.load(tmp_path, "key", Baseline) == baseline
+    assert cache.load(tmp_path, "other", Baseline) is None
+    file = tmp_path / "key.baseline.json.gz"
+    whole = file.read_bytes()
+    for at in range(len(whole)):
+        file.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        assert cache.load(tmp_path, "key", Baseline) in (None, baseline)  # some bytes of the head say nothing
+    file.write_bytes(whole[:-9])
+    assert cache.load(tmp_path, "key", Baseline) is None
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 from assay.analysis.oracle import copying
 from assay.analysis.oracle.baseline_runs import line_counts
-from assay.analysis.oracle.copying import NotCopied, copy_project, files_of
+from assay.analysis.oracle.copying import NotCopied, ProjectCopy, copy_project, files_of
 from assay.analysis.oracle.interpreter import probe
 from assay.analysis.oracle.scratch_folder import ScratchFolder
 from assay.analysis.oracle.sources import NotJudged, source_of
@@ -48,16 +48,21 @@ def test_every_user_can_read_the_copy_and_run_its_programs(project: Path, tmp_pa
     assert (copied.folder / "run.sh").stat().st_mode & 0o777 == 0o755
 
 
+def compiled_by(copied: ProjectCopy, place: Path, script: str, python: Path, tmp_path: Path) -> None:
+    """Has a program in the place of the project's Python compile its copy."""
+    install_plugin(place)
+    fake, jail = tmp_path / "python", Jail(Isolation.NONE)
+    fake.write_text(f"#!/bin/sh\n{script}\n")
+    fake.chmod(0o755)
+    compile_sources(Suite(copied, place, replace(probe(python, jail), path=fake), jail))
+
+
 @pytest.mark.slow
 def test_a_deep_tree_that_the_projects_own_interpreter_leaves_stops_nothing(project: Path, python: Path, tmp_path: Path) -> None:
     place = ScratchFolder()
     copied = copy_project(project, place.path / "project")
-    install_plugin(place.path)
-    fake = tmp_path / "python"
-    fake.write_text(f"#!/bin/sh\ncd {copied.folder}\ni=0\nwhile [ $i -lt 1500 ]; do mkdir d; cd d; i=$((i + 1)); done\n")
-    fake.chmod(0o755)
-    jail = Jail(Isolation.NONE)
-    compile_sources(Suite(copied, place.path, replace(probe(python, jail), path=fake), jail))
+    nests = f"cd {copied.folder}\ni=0\nwhile [ $i -lt 1500 ]; do mkdir d; cd d; i=$((i + 1)); done"
+    compiled_by(copied, place.path, nests, python, tmp_path)
     assert (copied.folder / "/".join("d" * 500)).is_dir()
     place.close()
     assert not place.path.exists()
@@ -67,13 +72,8 @@ def test_a_deep_tree_that_the_projects_own_interpreter_leaves_stops_nothing(proj
 def test_a_file_of_the_copy_that_the_projects_own_interpreter_makes_huge_is_not_read(project: Path, python: Path, tmp_path: Path) -> None:
     with closing(ScratchFolder()) as place:
         copied = copy_project(project, place.path / "project")
-        install_plugin(place.path)
-        fake = tmp_path / "python"
-        fake.write_text(f"#!/bin/sh\nhead -c 20M /dev/zero | tr '\\0' '\\n' > {copied.folder}/package/__init__.py\n")
-        fake.chmod(0o755)
-        jail = Jail(Isolation.NONE)
-        suite = Suite(copied, place.path, replace(probe(python, jail), path=fake), jail)
-        compile_sources(suite)
+        fills = f"head -c 20M /dev/zero | tr '\\0' '\\n' > {copied.folder}/package/__init__.py"
+        compiled_by(copied, place.path, fills, python, tmp_path)
         assert (copied.folder / "package" / "__init__.py").stat().st_size == 20 << 20
         with pytest.raises(NotJudged, match=r"package/__init__.py: larger than 16 MiB"):
             source_of(copied.folder, "package/__init__.py")
@@ -166,13 +166,7 @@ def test_no_link_that_the_projects_own_interpreter_leaves_is_followed(project: P
     (secret / "key").touch(mode=0o600)
     place.mkdir()
     copied = copy_project(project, place / "project")
-    install_plugin(place)
-    fake = tmp_path / "python"
-    file = copied.folder / "package" / "__init__.py"
-    fake.write_text("#!/bin/sh\n" + planted.format(secret=secret, place=place, file=file))
-    fake.chmod(0o755)
-    jail = Jail(Isolation.NONE)
-    interpreter = replace(probe(python, jail), path=fake)
+    script = planted.format(secret=secret, place=place, file=copied.folder / "package" / "__init__.py")
     with pytest.raises(NotCopied, match="put links into the copy"):
-        compile_sources(Suite(copied, place, interpreter, jail))
+        compiled_by(copied, place, script, python, tmp_path)
     assert (secret / "key").stat().st_mode & 0o777 == 0o600

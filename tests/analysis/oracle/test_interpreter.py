@@ -246,34 +246,35 @@ def test_an_environment_that_is_a_link_out_of_the_project_is_used_only_where_the
     assert program.parent.parent in folders_of(named)
 
 
-@pytest.mark.parametrize(
-    ("program", "reason"),
-    [("missing", "no such program"), ("fails", "does not run as a Python: no, never$"), ("repeats", "does not run as a Python: .{,80}…$")],
-)
-def test_what_is_no_python_is_refused(tmp_path: Path, program: str, reason: str) -> None:
-    folder = tmp_path / "env" / "bin"
-    folder.mkdir(parents=True)
-    lying(folder / "fails", "echo no, never >&2; exit 3")
-    lying(folder / "repeats", "echo $* >&2; exit 3")
-    (tmp_path / "env").chmod(0o755)
-    (tmp_path / "env" / "pyvenv.cfg").write_text("home = /usr/bin\n")
-    with pytest.raises(UnusableInterpreter, match=reason):
-        probe(folder / program, isolated())
-
-
-def lying(program: Path, script: str) -> None:
+def lying(folder: Path, script: str) -> Path:
+    """Make an environment with a program in the place of its Python."""
+    (folder / "bin").mkdir(parents=True)
+    folder.chmod(0o755)
+    (folder / "pyvenv.cfg").write_text("home = /usr/bin\n")
+    program = folder / "bin" / "python"
     program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(0o755)
+    return program
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("echo no, never >&2; exit 3", "does not run as a Python: no, never$"),
+        ("echo $* >&2; exit 3", "does not run as a Python: .{,80}…$"),
+    ],
+)
+def test_what_is_no_python_is_refused(tmp_path: Path, script: str, reason: str) -> None:
+    with pytest.raises(UnusableInterpreter, match=reason):
+        probe(lying(tmp_path / "env", script), isolated())
+    with pytest.raises(UnusableInterpreter, match="no such program"):
+        probe(tmp_path / "env" / "bin" / "missing", isolated())
 
 
 def test_a_program_that_never_answers_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / ".venv" / "bin").mkdir(parents=True)
-    (tmp_path / ".venv").chmod(0o755)
-    (tmp_path / ".venv" / "pyvenv.cfg").write_text("home = /usr/bin\n")
-    lying(tmp_path / ".venv" / "bin" / "python", "exec sleep 600")
     monkeypatch.setattr("assay.analysis.oracle.interpreter._PROBE_LIMITS", replace(_PROBE_LIMITS, wall_s=1))
     with pytest.raises(UnusableInterpreter, match="was asked which Python it is, and gave no answer within 1 s"):
-        probe(tmp_path / ".venv" / "bin" / "python", isolated())
+        probe(lying(tmp_path / ".venv", "exec sleep 600"), isolated())
 
 
 @pytest.mark.parametrize(
@@ -294,13 +295,10 @@ def test_a_program_that_never_answers_is_given_up(tmp_path: Path, monkeypatch: p
     ],
 )
 def test_a_program_that_lies_about_being_a_python_is_refused(tmp_path: Path, said: str) -> None:
-    (tmp_path / ".venv" / "bin").mkdir(parents=True)
-    (tmp_path / ".venv").chmod(0o755)
-    (tmp_path / ".venv" / "pyvenv.cfg").write_text("home = /usr/bin\n")
+    program = lying(tmp_path / ".venv", f"cat {tmp_path}/.venv/said")
     (tmp_path / ".venv" / "said").write_text(said)
-    lying(tmp_path / ".venv" / "bin" / "python", f"cat {tmp_path}/.venv/said")
     with pytest.raises(UnusableInterpreter, match="does not run as a Python"):
-        probe(tmp_path / ".venv" / "bin" / "python", isolated())
+        probe(program, isolated())
 
 
 def test_what_runs_in_the_jail_reaches_no_socket_and_no_private_file_that_its_settings_name(home: Path, tmp_path: Path) -> None:

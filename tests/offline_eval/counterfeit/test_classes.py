@@ -29,12 +29,11 @@ def test_each_rule_says_what_looks_right(tested: Outcomes, kept: Class, wrong: C
 
 
 @given(st.lists(st.sampled_from(["as_before", "wrong", "crash"]), min_size=1, max_size=30))
-def test_the_main_rule_agrees_with_the_oracles_profile(outcomes: list[str]) -> None:
+def test_the_share_agrees_with_that_of_the_oracles_profile(outcomes: list[str]) -> None:
     tests = [
         ProfiledTest(f"t{i}", "as_before", "passed") if said == "as_before" else ProfiledTest(f"t{i}", "changed", said)  # type: ignore[arg-type]
         for i, said in enumerate(outcomes)
     ]
     profile = summed_up(tests, 0, 0.0, "process", infrastructure=False)
     tested = Outcomes(profile.tests_pass, profile.error, outcomes.count("as_before"), len(outcomes))
-    assert (class_of(tested) == "counterfeit") == profile.is_counterfeit
     assert tested.share == profile.share_kept

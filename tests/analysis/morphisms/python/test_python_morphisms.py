@@ -5,7 +5,7 @@ import random
 import pytest
 from analyzed_program import PROGRAM
 
-from assay.analysis.bugs.registry import KINDS, bug
+from assay.analysis.bugs import KINDS, bug
 from assay.analysis.morphisms.morphism import Morphism, Refused, rewrite, rewrite_somewhere
 from assay.analysis.morphisms.registry import MORPHISMS, morphism, morphisms
 from assay.analysis.morphisms.text_edits import Edit, changed_span, edited

@@ -11,7 +11,7 @@ from generated_programs import program
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.analysis.bugs.registry import KINDS, bug
+from assay.analysis.bugs import KINDS, bug
 from assay.analysis.morphisms.morphism import Refused, Site, rewrite
 from assay.analysis.repairs.candidates import candidates
 

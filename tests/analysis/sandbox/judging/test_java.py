@@ -1,14 +1,12 @@
 import gzip
 import json
 import re
-import shutil
-import socket
 import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hostile_java import ASKS_TRUE, FRAME, HOSTILE, UNCERTAIN, answering, solution
+from hostile_java import ASKS_TRUE, FRAME, RIGHT, TEST, UNCERTAIN, answering
 from needs import DATA, needs_data
 
 from assay.analysis.corpora.benchmarks import read_items
@@ -23,28 +21,6 @@ pytestmark = pytest.mark.slow
 
 HUMANEVAL_X = "humaneval-x/humaneval_java.jsonl.gz"
 QUICK = Limits(cpu_s=1, wall_s=20)
-
-TEST = """public class Main {
-    public static void main(String[] args) {
-        Solution s = new Solution();
-        List<Boolean> correct = Arrays.asList(
-            s.square(3) == 9,
-            s.square(-4) == 16,
-            Objects.equals(s.squares(4), Arrays.asList(0, 1, 4, 9)),
-            s.squares(3).equals(List.of(0, 1, 4))
-        );
-        if (correct.contains(false)) {
-            throw new AssertionError();
-        }
-    }
-}
-"""
-RIGHT = """import java.util.*;
-class Solution {
-    int square(int x) { return x * x; }
-    List<Integer> squares(int n) { List<Integer> all = new ArrayList<>(); for (int i = 0; i < n; i++) all.add(i * i); return all; }
-}
-"""
 
 
 @pytest.fixture(scope="module")
@@ -72,55 +48,9 @@ AGREEING = """
 OUTSIDE = f"interface Says {{ boolean startsWith(String s); }}\nclass Agree implements Says {{ {AGREEING} }}"
 
 
-def test_a_right_program_passes(sandbox: JavaSandbox) -> None:
-    result = sandbox.check(RIGHT, TEST)
-    assert result.outcome is ProgramOutcome.PASSED, result
-    assert result.label is True
-
-
-def test_a_wrong_program_fails_with_the_line_of_the_test(sandbox: JavaSandbox) -> None:
-    result = sandbox.check(RIGHT.replace("i * i", "i + i"), TEST)
-    assert (result.outcome, result.label) == (ProgramOutcome.FAILED, False)
-    assert "AssertionError at line 11 of the test" in result.reason
-
-
-def test_what_does_not_compile_fails_with_the_compilers_message(sandbox: JavaSandbox) -> None:
-    result = sandbox.check(RIGHT.replace("return all;", "return x;"), TEST)
-    assert result.outcome is ProgramOutcome.FAILED
-    assert "Program.java:4: cannot find symbol" in result.reason
-    result = sandbox.check(RIGHT.replace("square(int", "cube(int"), TEST)
-    assert result.outcome is ProgramOutcome.FAILED
-    assert "Test.java:5: cannot find symbol" in result.reason
-
-
 def test_a_test_without_main_gives_no_verdict(sandbox: JavaSandbox) -> None:
     result = sandbox.check(RIGHT, "class Main {}")
     assert (result.outcome, result.label) == (ProgramOutcome.NOT_JUDGEABLE, None)
-
-
-def test_a_process_that_cannot_start_says_nothing_about_the_program(sandbox: JavaSandbox) -> None:
-    result = sandbox.check(RIGHT, TEST, limits=Limits(memory_bytes=1 << 24))
-    assert (result.outcome, result.label) == (ProgramOutcome.INFRASTRUCTURE, None)
-    assert "did not start" in result.reason
-
-
-def test_what_a_program_prints_is_kept_and_cut(sandbox: JavaSandbox) -> None:
-    program = RIGHT.replace("return x * x;", 'System.out.println("seen " + x); System.err.println("too"); return x * x;')
-    result = sandbox.check(program, TEST)
-    assert result.outcome is ProgramOutcome.PASSED
-    assert "seen -4\ntoo\n" in result.output
-
-
-# these end when their limits end them, or make the machine work
-SLOW = {name for name in HOSTILE if any(word in name for word in ("never", "fill", "full", "without end", "bounds"))}
-
-
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in HOSTILE])
-def test_a_hostile_program_never_passes(sandbox: JavaSandbox, name: str) -> None:
-    program, ending = HOSTILE[name]
-    result = sandbox.check(program, TEST, limits=QUICK)
-    assert result.label is False, result
-    assert ending is None or result.outcome is ending, result
 
 
 @pytest.mark.parametrize("name", UNCERTAIN)
@@ -132,49 +62,6 @@ def test_what_is_neither_yes_nor_no_never_passes(sandbox: JavaSandbox, name: str
 def test_a_yes_of_either_type_passes(sandbox: JavaSandbox) -> None:
     for kind in ("boolean", "Boolean"):
         assert sandbox.check(answering(f"{kind} isSquare(int x) {{ return true; }}"), ASKS_TRUE, limits=QUICK).label
-
-
-def test_a_program_that_never_ends_is_stopped_by_its_cpu_time(sandbox: JavaSandbox) -> None:
-    result = sandbox.check(solution("for (;;) {}"), TEST, limits=Limits(cpu_s=0.5))
-    assert result.outcome is ProgramOutcome.TIMED_OUT
-    assert "0.5 s of CPU time" in result.reason
-
-
-def test_a_right_program_passes_after_all_the_hostile_ones(sandbox: JavaSandbox) -> None:
-    assert all(sandbox.check(RIGHT, TEST).label for _ in range(3))
-
-
-def test_a_program_that_sleeps_is_stopped_by_the_clock(sandbox: JavaSandbox) -> None:
-    program = solution("try { Thread.sleep(99999); } catch (Exception e) {} return 0;")
-    result = sandbox.check(program, TEST, limits=Limits(wall_s=4))
-    assert result.outcome is ProgramOutcome.TIMED_OUT
-    assert "4 s on the clock" in result.reason
-
-
-# opens what it finds: without namespaces a program may ask for the permissions of any file
-PEEK = solution(
-    """for (String name : new String[] {"/etc/shadow", "%s", "%s"}) {
-        String[] inside = new java.io.File(name).list();
-        if (inside != null && inside.length > 0) return 0;
-        try (var file = new java.io.FileInputStream(name)) { return 0; } catch (java.io.IOException e) {} }
-    if (System.getenv("ASSAY_SECRET") != null) return 1;
-    try (var socket = new java.net.Socket("127.0.0.1", %d)) { return 2; } catch (java.io.IOException e) {}
-    try { new java.io.FileOutputStream("%s").close(); return 3; } catch (java.io.IOException e) {}
-    return x * x;"""
-).replace("return new ArrayList<>();", RIGHT.split("squares(int n) {")[1].split("return all; }")[0] + "return all;")
-
-
-def test_a_program_sees_no_file_variable_or_socket_of_ours(sandbox: JavaSandbox, shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ASSAY_SECRET", "1")
-    # for any user, so that the jail alone stands in the way
-    shared.chmod(0o777)
-    secret = shared / "secret"
-    secret.write_text("x")
-    secret.chmod(0o644)
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        result = sandbox.check(PEEK % (secret, __file__, server.getsockname()[1], shared / "written"), TEST)
-    assert result.outcome is ProgramOutcome.PASSED, result
-    assert not (shared / "written").exists()
 
 
 def checked(sandbox: JavaSandbox, members: str, statements: str, outside: str = "") -> Result:
@@ -353,10 +240,6 @@ def test_a_missing_jdk_is_a_clear_error(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("ASSAY_VERSION", "11")
     with pytest.raises(MissingJava, match="Java 11, which is too old"):
         find_jdk.__wrapped__(str(runtime))
-
-
-def test_the_sources_are_where_the_package_looks_for_them() -> None:
-    assert {path.stem for path in java.SOURCES.glob("*.java")} >= {"Compiler", "Judge", "Runner"}
 
 
 def every_eighth() -> list[dict[str, str]]:
@@ -606,12 +489,6 @@ def test_the_compiler_takes_nothing_from_the_current_folder(sandbox: JavaSandbox
     monkeypatch.chdir(tmp_path)
     with JavaSandbox(Jail(best_level())) as made:
         assert checked(made, "int f(int x) { return x + 1; }", "assert s.f(1) == 2;").label
-
-
-def test_java_is_tested_where_it_is_installed() -> None:
-    if shutil.which("javac") is None:
-        pytest.skip("no JDK here")
-    assert find_jdk().home.is_dir()
 
 
 @needs_data(HUMANEVAL_X)

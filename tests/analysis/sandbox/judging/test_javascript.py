@@ -1,13 +1,12 @@
 import gzip
 import itertools
 import json
-import socket
 import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hostile_javascript import ATTACKS, FRAMES, HOSTILE, NOT_JUDGEABLE, SOUND, wrong
+from hostile_javascript import ATTACKS, FRAMES, NOT_JUDGEABLE, SOUND, TEST, wrong
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from needs import DATA, needs_data
@@ -26,19 +25,6 @@ HUMANEVAL_X = "humaneval-x/humaneval_js.jsonl.gz"
 WRONG_UPSTREAM = ["JavaScript/112", "JavaScript/155"]
 QUICK = Limits(cpu_s=1, wall_s=20)
 
-TEST = """const testSquares = () => {
-  console.assert(square(3) === 9)
-  console.assert(square(-4) === 16)
-  console.assert(JSON.stringify(squares(4)) === JSON.stringify([0, 1, 4, 9]))
-  const found = squares(3)
-  console.assert(found.length === 3 && found.every((x, i) => x === i * i))
-}
-testSquares()
-"""
-RIGHT = """const square = (x) => x * x
-function squares (n) { return Array.from({ length: n }, (_, i) => i * i) }
-"""
-
 
 @pytest.fixture(scope="module")
 def sandbox() -> Iterator[JavaScriptSandbox]:
@@ -51,60 +37,8 @@ def sandbox() -> Iterator[JavaScriptSandbox]:
         yield made
 
 
-def test_a_right_program_passes(sandbox: JavaScriptSandbox) -> None:
-    result = sandbox.check(RIGHT, TEST)
-    assert result.outcome is ProgramOutcome.PASSED, result
-    assert result.label is True
-
-
-def test_an_assertion_that_fails_is_a_failure_with_its_line(sandbox: JavaScriptSandbox) -> None:
-    result = sandbox.check(RIGHT.replace("i * i", "i + i"), TEST)
-    assert (result.outcome, result.label) == (ProgramOutcome.FAILED, False)
-    assert "assertion failed at line 4 of the test" in result.reason
+def test_an_assertion_that_fails_is_a_failure_whatever_the_test_catches(sandbox: JavaScriptSandbox) -> None:
     assert sandbox.check("const f = 1", "try { console.assert(f === 2) } catch {}").outcome is ProgramOutcome.FAILED
-
-
-def test_what_does_not_parse_fails_with_the_message(sandbox: JavaScriptSandbox) -> None:
-    result = sandbox.check("const square = (x) => {", TEST)
-    assert result.outcome is ProgramOutcome.FAILED
-    assert "SyntaxError: Unexpected end of input" in result.reason
-
-
-def test_a_missing_function_fails(sandbox: JavaScriptSandbox) -> None:
-    result = sandbox.check("const cube = (x) => x", TEST)
-    assert result.outcome is ProgramOutcome.FAILED
-    assert "square is not defined at line 2 of the test" in result.reason
-
-
-@pytest.mark.slow
-def test_a_process_that_cannot_start_says_nothing_about_the_program(sandbox: JavaScriptSandbox) -> None:
-    result = sandbox.check(RIGHT, TEST, limits=Limits(memory_bytes=1 << 24, wall_s=2))
-    assert (result.outcome, result.label) == (ProgramOutcome.INFRASTRUCTURE, None)
-    assert "did not start" in result.reason
-
-
-def test_what_a_program_prints_is_kept(sandbox: JavaScriptSandbox) -> None:
-    result = sandbox.check(RIGHT.replace("=> x * x", "=> { console.log('seen', x); return x * x }"), TEST)
-    assert result.outcome is ProgramOutcome.PASSED
-    assert "seen -4\n" in result.output
-
-
-SLOW = {name for name in HOSTILE if any(word in name for word in ("never ends", "fill", "without end", "worker"))}
-
-
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in HOSTILE])
-def test_a_hostile_program_never_passes(sandbox: JavaScriptSandbox, name: str) -> None:
-    program, ending = HOSTILE[name]
-    result = sandbox.check(program, TEST, limits=QUICK)
-    assert result.label is False, result
-    assert ending is None or result.outcome is ending, result
-
-
-@pytest.mark.slow
-def test_a_program_that_never_ends_is_stopped_by_its_cpu_time(sandbox: JavaScriptSandbox) -> None:
-    result = sandbox.check(wrong("for (;;) {}"), TEST, limits=Limits(cpu_s=1))
-    assert result.outcome is ProgramOutcome.TIMED_OUT
-    assert "1 s of CPU time" in result.reason
 
 
 @pytest.mark.slow
@@ -149,10 +83,6 @@ def test_no_program_changes_the_verdict_on_the_next(sandbox: JavaScriptSandbox) 
     assert "left is not defined" in sandbox.check("const f = x => x", "console.assert(f(1) === left)").reason
 
 
-def test_a_right_program_passes_after_all_the_hostile_ones(sandbox: JavaScriptSandbox) -> None:
-    assert all(sandbox.check(RIGHT, TEST).label for _ in range(3))
-
-
 def test_a_kill_by_the_machine_says_nothing_about_the_program(sandbox: JavaScriptSandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     killed = wrong("process.kill(process.pid, 'SIGKILL')")
     # the kernel's count of the processes that it killed goes up meanwhile
@@ -161,34 +91,6 @@ def test_a_kill_by_the_machine_says_nothing_about_the_program(sandbox: JavaScrip
     result = sandbox.check(killed, TEST)
     assert (result.outcome, result.reason) == (ProgramOutcome.INFRASTRUCTURE, "the machine ran out of memory")
     assert sandbox.check(wrong("process.abort()"), TEST).outcome is ProgramOutcome.CRASHED
-
-
-def test_a_program_sees_no_file_variable_or_socket_of_ours(
-    sandbox: JavaScriptSandbox, shared: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ASSAY_SECRET", "1")
-    # for any user, so that the jail alone stands in the way
-    shared.chmod(0o777)
-    secret = shared / "secret"
-    secret.write_text("x")
-    secret.chmod(0o644)
-    program = """const fs = require('fs')
-    // without namespaces a program may ask whether a file is there
-    const opens = name => { try { fs.closeSync(fs.openSync(name)); return true } catch { return false } }
-    const seen = () => [%r, %r, '/etc/shadow'].filter(opens)
-    const secret = () => process.env.ASSAY_SECRET
-    const wrote = () => { try { fs.writeFileSync(%r, 'x'); return true } catch { return false } }
-    const connected = () => new Promise(resolve => {
-      require('net').connect(%d, '127.0.0.1').on('connect', () => resolve(true)).on('error', () => resolve(false))
-    })"""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        result = sandbox.check(
-            program % (str(secret), __file__, str(shared / "written"), server.getsockname()[1]),
-            """console.assert(seen().length === 0 && secret() === undefined && wrote() === false)
-            connected().then(yes => console.assert(yes === false))""",
-        )
-    assert result.outcome is ProgramOutcome.PASSED, result
-    assert not (shared / "written").exists()
 
 
 def checked(sandbox: JavaScriptSandbox, program: str, test: str) -> Result:

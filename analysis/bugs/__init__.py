@@ -1,1 +1,0 @@
-"""The kinds of bug for Python, one file each."""

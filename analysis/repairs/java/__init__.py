@@ -1,1 +1,0 @@
-"""The rules for Java, one file each."""
