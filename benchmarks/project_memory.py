@@ -32,7 +32,8 @@ from assay.inference.project_memory.project import Project, ProjectFiles, projec
 from assay.inference.project_memory.reader import Reader
 from assay.suggestion.complete import complete
 from assay.suggestion.memory.folder import as_code
-from assay.suggestion.memory.memories import SCOPES, Memories, Scope
+from assay.suggestion.memory.memories import Memories
+from assay.suggestion.memory.scope import SCOPES, Scope
 
 LIBRARY = Path(sysconfig.get_path("stdlib"))
 FILES, KEYS = 30, 20

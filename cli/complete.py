@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..calibration.registry import Registry
     from ..inference.model import Model
     from ..inference.project_memory.memory import Memory
-    from ..suggestion.memory.memories import Scope
+    from ..suggestion.memory.scope import Scope
     from ..suggestion.suggestion import Suggestion
 
 

@@ -191,7 +191,8 @@ def _model_and_calibrators(choice: ModelChoice, runtime_works: bool) -> Iterator
 def _prompts(model: Model, settings: Settings, languages: Set[str]) -> Set[str]:
     """The fingerprints of all prompts and decoders in use: for suggestions, and for repairs and faults in the languages."""
     from ..inference.completion.task import Kind
-    from ..suggestion.memory.memories import SCOPES, memory_fingerprint
+    from ..suggestion.memory.memories import memory_fingerprint
+    from ..suggestion.memory.scope import SCOPES
     from ..suggestion.repair.asking import Asking
     from ..suggestion.repair.confidence import purpose_of
     from ..suggestion.repair.request import request_for

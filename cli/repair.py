@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ..inference.asking.asker import Asker
     from ..inference.opening import ModelChoice
-    from ..suggestion.memory.memories import Scope
+    from ..suggestion.memory.scope import Scope
     from ..suggestion.repair.request import Repair, Repairs, Request
     from ..suggestion.repair.surprise import LineSurprise
     from ..suggestion.repair.verified import Verification, Verified

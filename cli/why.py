@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ..analysis.oracle.spectrum import Suspect
-    from ..suggestion.memory.memories import Scope
+    from ..suggestion.memory.scope import Scope
     from ..suggestion.repair.candidate import Lines
     from ..suggestion.repair.localisation import Located
 

@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..suggestion.memory.memories import DEFAULT_SCOPE, SCOPES
+from ..suggestion.memory.scope import DEFAULT_SCOPE, SCOPES
 from .errors import UsageError
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable
 from ..inference.model import Model
 from ..inference.project_memory.memory import Memory
 from ..inference.project_memory.project import Project, ProjectTooLarge, project_of
-from ..suggestion.memory.memories import Memories, Scope
+from ..suggestion.memory.memories import Memories
+from ..suggestion.memory.scope import Scope
 from .errors import StudyError
 from .suggested import FileWithGap
 

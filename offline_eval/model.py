@@ -16,7 +16,8 @@ from ..inference.completion.task import Task, kind_of
 from ..inference.errors import SERVER_FAILURES, OtherModelServed
 from ..inference.model import Fingerprint, Model
 from ..inference.opening import ModelChoice
-from ..suggestion.memory.memories import DEFAULT_SCOPE, Scope, memory_fingerprint, own_weights
+from ..suggestion.memory.memories import memory_fingerprint, own_weights
+from ..suggestion.memory.scope import DEFAULT_SCOPE, Scope
 from .errors import StudyError, UsageError
 from .progress import to_stderr
 from .run import SCHEMA

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar
 from ..analysis.sandbox.isolation.best_level import best_level
 from ..inference.completion.task import Task
 from ..inference.opening import ModelChoice
-from ..suggestion.memory.memories import DEFAULT_SCOPE, Scope
+from ..suggestion.memory.scope import DEFAULT_SCOPE, Scope
 from .model import StudyModel
 from .plan import written
 from .pool.choice import Pool

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ...inference.opening import ModelChoice
-from ...suggestion.memory.memories import DEFAULT_SCOPE, Scope
+from ...suggestion.memory.scope import DEFAULT_SCOPE, Scope
 from ..errors import RunError
 from ..model import StudyModel, model_of
 from ..pool.choice import WAITING, Pool

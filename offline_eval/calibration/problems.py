@@ -21,7 +21,7 @@ from ...analysis.sandbox.isolation.best_level import best_level
 from ...inference.completion.settings import Settings
 from ...inference.completion.task import Task
 from ...inference.opening import ModelChoice
-from ...suggestion.memory.memories import Scope
+from ...suggestion.memory.scope import Scope
 from ..answers import Answer
 from ..asked_line import Asking, OpenModel
 from ..model import StudyModel, model_of

@@ -19,7 +19,7 @@ from typing import Any, Literal
 from ...analysis.lines.draw import LANGUAGES
 from ...inference.completion.task import Task
 from ...inference.opening import ModelChoice
-from ...suggestion.memory.memories import DEFAULT_SCOPE, Scope
+from ...suggestion.memory.scope import DEFAULT_SCOPE, Scope
 from ..asked_line import Asking
 from ..errors import StudyError
 from ..model import StudyModel, model_of

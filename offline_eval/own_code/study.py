@@ -22,7 +22,7 @@ from ...inference.backends import LLAMA_CPP
 from ...inference.completion.task import Task
 from ...inference.found.bandwidth import runs_on_gpu
 from ...inference.opening import ModelChoice
-from ...suggestion.memory.memories import DEFAULT_SCOPE, Scope
+from ...suggestion.memory.scope import DEFAULT_SCOPE, Scope
 from ..active_clock import ActiveClock
 from ..asked_line import Asking
 from ..calibration.draw import Gaps

@@ -17,7 +17,7 @@ from ...calibration.plain_number import plain
 from ...calibration.project_folder import PROJECT_FOLDER, link_in
 from ...inference.completion.task import Task
 from ...inference.opening import ModelChoice
-from ...suggestion.memory.memories import DEFAULT_SCOPE, Scope
+from ...suggestion.memory.scope import DEFAULT_SCOPE, Scope
 from ..errors import UsageError
 from ..pool.choice import Pool
 from ..progress import counted

@@ -163,7 +163,8 @@ class _Host:
 
     def _info(self) -> dict[str, Any]:
         from ...inference.completion.prompt_size import size_for
-        from ...suggestion.memory.memories import DEFAULT_SCOPE, memory_fingerprint
+        from ...suggestion.memory.memories import memory_fingerprint
+        from ...suggestion.memory.scope import DEFAULT_SCOPE
 
         model = self._loaded()
         return {

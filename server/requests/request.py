@@ -10,7 +10,7 @@ from ...inference.completion.prompt import Surroundings
 from ...inference.completion.settings import Settings
 from ...inference.completion.task import Kind
 from ...inference.model import Generation, StopReason
-from ...suggestion.memory.memories import Scope
+from ...suggestion.memory.scope import Scope
 from ...suggestion.positions import Encoding
 from ...suggestion.suggestion import Place
 from .request_ending import Source

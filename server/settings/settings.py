@@ -13,7 +13,7 @@ from ...calibration.bands import BOUNDARIES, Boundaries
 from ...calibration.samples import Event
 from ...inference.completion.prompt_size import SizeChoice
 from ...inference.opening import FLAGS, ModelChoice, ModelOptions
-from ...suggestion.memory.memories import Scope
+from ...suggestion.memory.scope import Scope
 from ..tracking.event_writer import LogTarget
 from .table import SETTINGS, Plain, Setting, ShowAbove, Wanted
 from .values import MAX_QUOTED, clipped, quoted

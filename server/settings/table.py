@@ -15,7 +15,7 @@ from ...calibration.samples import EVENTS
 from ...inference.completion.prompt_size import SizeChoice
 from ...inference.model import KVType
 from ...inference.opening import MAX_THREADS
-from ...suggestion.memory.memories import DEFAULT_SCOPE, SCOPES
+from ...suggestion.memory.scope import DEFAULT_SCOPE, SCOPES
 from .values import Values, file, folders, key_files, number, one_of, or_word, place, quoted, switch, text, texts, whole
 
 Wanted = Literal["auto", "line", "block", "function"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from functools import cache
 from pathlib import Path
-from typing import Literal, cast, get_args
+from typing import cast
 
 from ...calibration.data_folder import data_folder
 from ...inference.model import Model
@@ -15,6 +15,7 @@ from ...inference.project_memory.spelling import Spelling, Vocabulary
 from ...inference.project_memory.weights import UnreadableWeights, Weights, read_weights, shipped_for
 from ..window import Window
 from .folder import files_in
+from .scope import Scope
 
 _log = logging.getLogger(__name__)
 
@@ -43,12 +44,6 @@ def _read(path: Path) -> Weights | None:
     except (UnreadableWeights, OSError) as error:
         _log.warning("The weights of the project memory that Assay brings are used instead: %s", error)
         return None
-
-
-# The open file and the project's other files, the open file alone, or nothing.
-Scope = Literal["project", "file", "off"]
-SCOPES: tuple[Scope, ...] = get_args(Scope)
-DEFAULT_SCOPE: Scope = "project"
 
 
 # How much of the open file is read. Two thirds of what its memory gains come from beyond what the model is shown.

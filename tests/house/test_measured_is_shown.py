@@ -20,7 +20,7 @@ from assay.inference.opening import EMBEDDED, open_model
 from assay.offline_eval.memory import StudyMemory
 from assay.offline_eval.suggested import FileWithGap
 from assay.suggestion.memory.folder import files_in
-from assay.suggestion.memory.memories import SCOPES, Scope
+from assay.suggestion.memory.scope import SCOPES, Scope
 from assay.suggestion.positions import Position, position_at
 
 from ..server.client import client_of

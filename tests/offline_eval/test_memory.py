@@ -14,7 +14,8 @@ from assay.inference.project_memory import project
 from assay.offline_eval.errors import StudyError
 from assay.offline_eval.memory import StudyMemory
 from assay.offline_eval.suggested import FileWithGap
-from assay.suggestion.memory.memories import Scope, memory_fingerprint
+from assay.suggestion.memory.memories import memory_fingerprint
+from assay.suggestion.memory.scope import Scope
 
 USE = "def use(path):\n    store = open_zarquon_index(path)\n    return store\n"
 HIDDEN = "index(path)"

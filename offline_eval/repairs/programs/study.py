@@ -21,7 +21,7 @@ from typing import Any, TypedDict
 
 from ....analysis.sandbox.isolation.best_level import best_level
 from ....inference.opening import ModelChoice
-from ....suggestion.memory.memories import Scope
+from ....suggestion.memory.scope import Scope
 from ....suggestion.repair.confidence import RANKS, prompt_of
 from ...asked_line import Asking
 from ...model import StudyModel, model_of
