@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from ..completion.settings import Sampling
-from ..errors import BadAnswer, NoChat, NoSuchEndpoint, NotACompletionServer, RemoteClosed, RequestRefused, ServerFailed
+from ..errors import BadAnswer, ModelClosed, NoChat, NoSuchEndpoint, NotACompletionServer, RequestRefused, ServerFailed
 from ..model import Fingerprint, StopReason
 from ..remote.chat_format import PATH, STAND_IN_TEMPLATE, ChatAnswer, chat_answer, chat_request
 from ..remote.formats import ServedToken, same_distribution
@@ -149,7 +149,7 @@ class ChatAsker:
         try:
             answer = self._connection.post(PATH, body)
         except concurrent.futures.CancelledError:
-            raise RemoteClosed(self.where) from None
+            raise ModelClosed(self.where) from None
         with self._connection.expecting(PATH):
             return chat_answer(answer)
 

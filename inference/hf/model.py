@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ..chat_format import ChatFormat
-from ..errors import ExtraMissing, ModelClosed
+from ..errors import ModelClosed, PackageMissing
 from ..model import (
     Cancel,
     Capabilities,
@@ -41,7 +41,7 @@ try:
     from .network import Network
     from .tokenizer import TextTokenizer
 except ImportError as missing:
-    raise ExtraMissing(str(missing)) from missing
+    raise PackageMissing("the packages of assay[hf]", missing, "torch>=2.6", "transformers>=5", "safetensors>=0.4") from missing
 
 
 # Logits that `score` holds at once, in numbers: 256 MiB of float32.

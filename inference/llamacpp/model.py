@@ -69,7 +69,7 @@ class LlamaModel(LocalModel):
 
     Raises on opening
         NoSuchModel, UnreadableModel, NotTheModel, NotAGGUF, TruncatedModel, DamagedModel, SplitModel, UnsupportedArchitecture,
-        UnknownLayout, ContextTooLong, OutOfMemory, CacheNotPossible, ShiftNotPossible, LoadFailed, RuntimeMissing.
+        UnknownLayout, ContextTooLong, OutOfMemory, CacheNotPossible, ShiftNotPossible, LoadFailed, PackageMissing.
     """
 
     def __init__(
