@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from assay.analysis.lines.grammars import GRAMMARS
 from assay.suggestion.repair.candidate import Change
 from assay.suggestion.repair.gathering import Seen, is_kept
-from assay.suggestion.repair.parsing import ParsedTree, parsed_tree
+from assay.suggestion.repair.parsed_tree import ParsedTree, parsed_tree
 
 JAVASCRIPT = """function inside(range, comps) {
   for (let k = 0; k < comps.length; k++) {
