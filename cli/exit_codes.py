@@ -65,12 +65,18 @@ def _known_errors() -> tuple[tuple[type[Exception], ...], tuple[type[Exception],
     from ..inference.hub.errors import DownloadFailed
     from ..offline_eval.errors import RunError, StudyError
 
-    not_installed = (errors.RuntimeMissing, errors.ExtraMissing, errors.HttpxMissing)
     model_failed = (errors.OutOfMemory, errors.LoadFailed, errors.FolderLoadFailed, errors.DecodeFailed, errors.ForwardFailed)
     server_failed = (*errors.SERVER_FAILURES, errors.NoServerAnswers, errors.RequestRefused)
-    closed = (errors.ModelClosed, errors.RemoteClosed)
     study_failed = (StudyError, NoIsolation, NoEnvironment, UnusableInterpreter)
-    failures = (*not_installed, *model_failed, *server_failed, *closed, *study_failed, DownloadFailed, EventLogUnavailable)
+    failures = (
+        errors.PackageMissing,
+        *model_failed,
+        *server_failed,
+        errors.ModelClosed,
+        *study_failed,
+        DownloadFailed,
+        EventLogUnavailable,
+    )
     return failures, (errors.ModelError, CalibratorError, FitError, FoldsError, SampleError, EventLogError, RunError, NotCopied)
 
 

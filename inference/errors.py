@@ -11,14 +11,18 @@ class ModelError(Exception):
     """Anything that keeps a model from answering. The message is for the user."""
 
 
-class RuntimeMissing(ModelError):
-    """llama-cpp-python can't be imported."""
+class PackageMissing(ModelError):
+    """Packages can't be imported, those of Assay's optional ones or what it can't run a model without. wanted: as pip is given them."""
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(
-            f"llama-cpp-python can't be imported ({reason}). "
-            f"Install it with: {sys.executable} -m pip install 'llama-cpp-python>=0.3.36,<0.4'"
-        )
+    def __init__(self, what: str, reason: ImportError | OSError | RuntimeError, *wanted: str) -> None:
+        super().__init__(pip_advice(what, reason, *wanted))
+
+
+def pip_advice(what: str, reason: object, *wanted: str) -> str:
+    """That something can't be imported, and the command that installs it."""
+    packages = " ".join(f"'{each}'" for each in wanted)
+    them = "it" if len(wanted) == 1 else "them"
+    return f"{what} can't be imported ({reason}). Install {them} with: {sys.executable} -m pip install {packages}"
 
 
 class NoSuchModel(ModelError):
@@ -153,10 +157,10 @@ class DecodeFailed(ModelError):
 
 
 class ModelClosed(ModelError):
-    """The model is closed already."""
+    """The model, or the connection to its server, is closed already."""
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(f"{path}: the model is closed. Open it again to use it.")
+    def __init__(self, where: Path | str) -> None:
+        super().__init__(f"{where}: the model is closed. Open it again to use it.")
 
 
 class Unavailable(ModelError):
@@ -320,23 +324,6 @@ class BadPromptFile(ModelError):
         super().__init__(f"{path}:{line}: {what}. A prompt file begins with assay/prompt/1 and version: N, then come its messages.")
 
 
-class RemoteClosed(ModelError):
-    """The connection to the server is closed already."""
-
-    def __init__(self, where: str) -> None:
-        super().__init__(f"{where}: the model is closed. Open it again to use it.")
-
-
-class ExtraMissing(ModelError):
-    """A package that transformers models need can't be imported."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(
-            f"the packages of assay[hf] can't be imported ({reason}). "
-            f"Install them with: {sys.executable} -m pip install 'torch>=2.6' 'transformers>=5' 'safetensors>=0.4'"
-        )
-
-
 class NotAModelFolder(ModelError):
     """The folder does not hold a model that transformers can load."""
 
@@ -420,15 +407,6 @@ class ShiftNotPossible(ModelError):
 
     def __init__(self, path: Path) -> None:
         super().__init__(f"{path}: the keys that this architecture caches can't be moved to other positions. Open it without shift_tokens.")
-
-
-class HttpxMissing(ModelError):
-    """The package that asks servers can't be imported."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(
-            f"the package of assay[remote] can't be imported ({reason}). Install it with: {sys.executable} -m pip install 'httpx>=0.27'"
-        )
 
 
 class NoSuchDtype(ModelError):

@@ -1,10 +1,8 @@
-"""What the models of this process have in common: how many tokens their context has, and has left behind a prompt."""
+"""How many tokens a model's context has, and has left behind a prompt."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import TracebackType
-from typing import Self
 
 from .errors import ContextTooLong
 from .model import Prompt
@@ -12,41 +10,6 @@ from .model import Prompt
 # The default context is the model's own, but no longer than this: its cache takes memory from the start.
 DEFAULT_CONTEXT = 4096
 _UNKNOWN_CONTEXT = 2048
-
-
-class LocalModel:
-    """A model that is closed at the end of a `with`, with a context of some length and tokens of a vocabulary."""
-
-    _context_length: int
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
-
-    @property
-    def context_length(self) -> int:
-        """Tokens that prompt and generation may have together."""
-        return self._context_length
-
-    @property
-    def vocabulary_size(self) -> int:
-        """How many tokens there are."""
-        raise NotImplementedError
-
-    def close(self) -> None:
-        """Free the memory. The model can't be used afterwards. A second call does nothing."""
-        raise NotImplementedError
-
-    def _room(self, prompt: Prompt, wanted: int = 1) -> int:
-        """Tokens that the context has left behind the prompt, at least `wanted`."""
-        check_tokens(prompt.tokens, self.vocabulary_size)
-        return room_behind(prompt, self._context_length, wanted)
-
-    def _most(self, prompt: Prompt, max_tokens: int) -> int:
-        """How many tokens a text may have, so that these and those for what is held back fit into the context."""
-        return max(1, min(max_tokens, self._room(prompt) - len(prompt.held_bytes)))
 
 
 def context_for(trained: int | None, n_ctx: int | None) -> int:

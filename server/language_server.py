@@ -21,8 +21,8 @@ from .confidence.calibrators import Calibrators, trust_in
 from .confidence.drift_watch import DriftWatch, look_hourly
 from .confidence.log_reader import LogReader
 from .confidence.stops import Stops
-from .context.background_search import OtherFiles
 from .context.edited_files import EditedFiles
+from .context.open_files import OtherFiles
 from .documents import notebooks
 from .documents.documents import Document, Splice
 from .documents.workspace import Roots, roots_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from ..errors import HttpxMissing
+from ..errors import PackageMissing
 from .candidate import Notes
 from .model import FoundModel
 
@@ -21,7 +21,7 @@ def served_models(notes: Notes, ports: Sequence[tuple[str, int]]) -> list[FoundM
     try:
         # Before there are threads: of several that import a module at once whose import fails, some see half of it.
         from .served import ask_server
-    except HttpxMissing as error:
+    except PackageMissing as error:
         notes.append(f"servers were not asked: {error}")
         return []
     with ThreadPoolExecutor(len(ports)) as pool:

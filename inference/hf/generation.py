@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -108,12 +109,16 @@ def check_numbers(path: Path, logprobs: list[float]) -> list[float]:
 
 @dataclass(slots=True)
 class Generating:
-    """One generation while it is made: its text, the rule that chooses its tokens, its shares for who types along, and its memory."""
+    """One generation while it is made: its text, the rule that chooses its tokens, its shares for who types along, and its memory.
+
+    ended: when it ended, in seconds of time.perf_counter.
+    """
 
     text: Continuation
     choose: Choose
     typed_along: TypedAlong
     memory: MemoryReader | None = None
+    ended: float | None = None
 
     def generation(self, otherwise: StopReason, timings: Timings) -> Generation:
         """What was made. otherwise: why it ended where none of its own rules ended it."""
@@ -159,6 +164,8 @@ class GenerationLoop:
             if each.memory is not None:
                 each.memory.take(token)
             reasons.append(each.text.add(Token(token, piece, logprob, best_other, entropy), token in self._tokenizer.ends))
+            if reasons[-1] is not None:
+                each.ended = time.perf_counter()
         return [token for token, *_ in found], reasons
 
     def add_first(

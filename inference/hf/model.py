@@ -4,31 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import math
-import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ..chat_format import ChatFormat
-from ..errors import ExtraMissing, ModelClosed
+from ..errors import ModelClosed, PackageMissing
+from ..local_model import LocalModel
 from ..model import (
-    Cancel,
     Capabilities,
     Fingerprint,
-    Generation,
     Layout,
-    OnAlternative,
-    OnToken,
     Prompt,
     StopReason,
-    Timings,
-    check_sampling,
 )
 from ..replay.given_text import Choice, GivenText
-from ..room import LocalModel, check_tokens, context_for
-from ..stopping.cancel_or_timeout import StopCheck, make_stop_check, never_stop
+from ..room import check_tokens, context_for
+from ..stopping.cancel_or_timeout import StopCheck, never_stop
 from ..stopping.continuation import Continuation
-from ..stopping.stop import NONE, Stop
 from .folder import read_folder
 
 try:
@@ -37,18 +30,18 @@ try:
     from torch import Tensor
 
     from .cache import CachedSequence
-    from .generation import Generating, GenerationLoop, best_other, check_numbers, chooser, logprobs_of, widest_float
+    from .generation import Choose, Generating, GenerationLoop, best_other, check_numbers, chooser, logprobs_of, widest_float
     from .network import Network
     from .tokenizer import TextTokenizer
 except ImportError as missing:
-    raise ExtraMissing(str(missing)) from missing
+    raise PackageMissing("the packages of assay[hf]", missing, "torch>=2.6", "transformers>=5", "safetensors>=0.4") from missing
 
 
 # Logits that `score` holds at once, in numbers: 256 MiB of float32.
 _LOGITS_AT_ONCE = 1 << 26
 
 
-class HFModel(LocalModel):
+class HFModel(LocalModel[Generating, Choose]):
     """The `Model` protocol on transformers. One call at a time; a call leaves its tokens in the cache for the next to reuse.
 
     Code that comes with a model is never run, and pickled weights are never read.
@@ -64,6 +57,8 @@ class HFModel(LocalModel):
         TruncatedModel, UnreadableModel, NoSuchDevice, NoSuchDtype, OutOfMemory, FolderLoadFailed, ContextTooLong.
     """
 
+    _sampler = staticmethod(chooser)
+
     def __init__(self, path: str | Path, *, dtype: str = "auto", device: str = "auto", n_ctx: int | None = None) -> None:
         if n_ctx is not None and n_ctx < 1:
             raise ValueError(f"n_ctx is {n_ctx}, it must be at least 1")
@@ -74,8 +69,8 @@ class HFModel(LocalModel):
         self._loop = GenerationLoop(self.path, self._tokenizer)
         self._network: Network | None = Network(self.folder, dtype, device)
         self._reader: CachedSequence = CachedSequence(self._network)
-        # How many of the cached tokens are the last prompt's.
-        self._prompt_held = 0
+        # How many of the cached tokens are the last prompt's, and the logits behind it.
+        self._prompt_held, self._behind = 0, torch.empty(0)
 
     @property
     def fingerprint(self) -> Fingerprint:
@@ -149,86 +144,32 @@ class HFModel(LocalModel):
         """A prompt as text, its control tokens spelled."""
         return self._tokenizer.spelled(prompt.tokens)
 
-    def generate(
-        self,
-        prompt: Prompt,
-        *,
-        stop: Stop,
-        max_tokens: int,
-        max_ms: float | None = None,
-        temperature: float = 0.0,
-        top_p: float = 1.0,
-        seed: int = 0,
-        cancel: Cancel | None = None,
-        on_token: OnToken | None = None,
-        instead_of: Sequence[int] = (),
-    ) -> Generation:
-        """Continue the prompt until `stop`, the end of the text, a budget, or `cancel()` is true. temperature 0 is greedy.
+    def _chooser_of(self, given: GivenText) -> Choose:
+        tokenizer = self._tokenizer
+        choice = Choice(given, tokenizer.healing.vocabulary, tokenizer.piece, tokenizer.ends.__contains__, tokenizer.tokenize)
+        return lambda row: torch.tensor(choice.choose(row.cpu().numpy()), device=row.device)
 
-        max_ms counts from the call, with the reading of the prompt. cancel is called on this thread, between tokens and between chunks of
-        the prompt. Raises ContextTooLong where the prompt leaves no room for a token, OutOfMemory, ForwardFailed.
-        """
-        begun = time.perf_counter()
-        check_sampling(max_tokens, temperature, top_p)
-        stop_check = make_stop_check(cancel, max_ms, begun)
-        text = Continuation(stop, self._most(prompt, max_tokens), on_token, prompt.held_bytes)
-        one = self._loop.generating(prompt, text, chooser(temperature, top_p, seed))
-        reused, logits, stopped = self._read(prompt.tokens, stop_check)
-        read = time.perf_counter()
-        stopped = stopped or self._go_on(logits, one, stop_check, instead_of)
-        done = time.perf_counter()
-        return one.generation(stopped, Timings((read - begun) * 1000, (done - read) * 1000, len(prompt.tokens), reused))
+    def _begin(self, prompt: Prompt, text: Continuation, choose: Choose) -> Generating:
+        return self._loop.generating(prompt, text, choose)
 
-    def alternatives(
-        self,
-        prompt: Prompt,
-        count: int,
-        *,
-        stop: Stop,
-        max_tokens: int,
-        max_ms: float | None = None,
-        temperature: float = 0.0,
-        top_p: float = 1.0,
-        seed: int = 0,
-        cancel: Cancel | None = None,
-        on_token: OnAlternative | None = None,
-    ) -> list[Generation]:
-        """`count` generations of one prompt, which is read once; one step serves all that have not ended. See `Model.alternatives`.
+    def _go_on(self, one: Generating, stop_check: StopCheck, instead_of: Sequence[int] = ()) -> StopReason:
+        given, logits = deque(instead_of), self._behind
+        while True:
+            rows, chosen = self._loop.rows(logits, [one]), None
+            if given and not self._loop.only_holds(rows[0], one.text):
+                first = given.popleft()
+                chosen = torch.tensor([first if given else best_other(rows[0], first)], device=rows.device)
+            (token,), (ended,) = self._loop.add(rows, [one], chosen)
+            if stopped := ended or stop_check():
+                return stopped
+            logits = self._reader.extend([token]).logits[:, -1]
 
-        Afterwards the cache holds the prompt and the first generation. Raises as `generate` does, and ValueError for a count below 1.
-        """
-        begun = time.perf_counter()
-        check_sampling(max_tokens, temperature, top_p)
-        if count < 1:
-            raise ValueError(f"count is {count}, it must be at least 1")
-        max_tokens = self._most(prompt, max_tokens)
-        stop_check = make_stop_check(cancel, max_ms, begun)
-        reused, logits, stopped = self._read(prompt.tokens, stop_check)
-        read = time.perf_counter()
-        several = [
-            self._loop.generating(
-                prompt,
-                Continuation(stop, max_tokens, _for_one(on_token, i), prompt.held_bytes),
-                chooser(temperature, top_p, seed + i),
-            )
-            for i in range(count)
-        ]
-        otherwise = stopped or StopReason.CANCELLED
-        if stopped is None:
-            several, otherwise = self._together(logits, several, stop_check, greedy=temperature == 0)
-        done = time.perf_counter()
-        timings = Timings((read - begun) * 1000, (done - read) * 1000, len(prompt.tokens), reused)
-        return [each.generation(otherwise, timings) for each in several]
-
-    def _together(
-        self, logits: Tensor, several: list[Generating], stop_check: StopCheck, *, greedy: bool
-    ) -> tuple[list[Generating], StopReason]:
-        """Make several generations of the prompt that was read. Returns those that there are, and why those ended that have no own reason.
-
-        Greedy ones begin differently, as `Model.alternatives` says; what is held back is written by the same tokens in all.
-        """
+    def _go_on_together(
+        self, several: list[Generating], _max_tokens: int, stop_check: StopCheck, *, greedy: bool
+    ) -> tuple[list[Generating], StopReason | None]:
+        """What is held back is written by the same tokens in all greedy ones."""
         loop, first = self._loop, None
-        rows = loop.rows(logits, several[:1])
+        rows = loop.rows(self._behind, several[:1])
         if greedy:
             while loop.only_holds(rows[0], several[0].text):
                 token, _ = loop.add_first(rows, several, rows.argmax(-1).expand(len(several)))
@@ -245,36 +186,6 @@ class HFModel(LocalModel):
 
         last, _ = loop.add_first(rows, several, first)
         return several, loop.together(batch, last, several, stop_check, hold_the_first)
-
-    def replay(self, prompt: Prompt, text: str, *, stop: Stop | None, repeated: Sequence[str] = ()) -> Generation:
-        """The generation that has this text, as if the model had written it greedily, read token by token as `generate` does.
-
-        See `Model.replay`. Raises NotReplayable, ContextTooLong, OutOfMemory, ForwardFailed.
-        """
-        begun = time.perf_counter()
-        given, tokenizer = GivenText(text, stop, repeated, prompt.held_bytes), self._tokenizer
-        choice = Choice(given, tokenizer.healing.vocabulary, tokenizer.piece, tokenizer.ends.__contains__, tokenizer.tokenize)
-        continuation = Continuation(stop or NONE, self._most(prompt, self._context_length), None, prompt.held_bytes)
-        one = self._loop.generating(prompt, continuation, lambda row: torch.tensor(choice.choose(row.cpu().numpy()), device=row.device))
-        reused, logits, _ = self._read(prompt.tokens, never_stop)
-        read = time.perf_counter()
-        stopped = given.stop_check() or self._go_on(logits, one, given.stop_check)
-        given.check_whole(len(prompt.tokens) + len(continuation.sampled), self._context_length)
-        done = time.perf_counter()
-        return one.generation(stopped, Timings((read - begun) * 1000, (done - read) * 1000, len(prompt.tokens), reused))
-
-    def _go_on(self, logits: Tensor, one: Generating, stop_check: StopCheck, instead_of: Sequence[int] = ()) -> StopReason:
-        """Continue one generation until it or `stop_check` ends. Returns why. logits: those behind what was read."""
-        given = deque(instead_of)
-        while True:
-            rows, chosen = self._loop.rows(logits, [one]), None
-            if given and not self._loop.only_holds(rows[0], one.text):
-                first = given.popleft()
-                chosen = torch.tensor([first if given else best_other(rows[0], first)], device=rows.device)
-            (token,), (ended,) = self._loop.add(rows, [one], chosen)
-            if stopped := ended or stop_check():
-                return stopped
-            logits = self._reader.extend([token]).logits[:, -1]
 
     def score(self, prompt: Prompt, continuation: Sequence[int]) -> list[float]:
         """log p of each continuation token given the prompt and those before it, in nats.
@@ -302,14 +213,11 @@ class HFModel(LocalModel):
 
         Raises ContextTooLong, OutOfMemory, ForwardFailed; ValueError for an empty candidate.
         """
-        self._room(prompt)
-        first = [self._tokenizer.tokenize(candidate)[:1] for candidate in candidates]
-        if not all(first):
-            raise ValueError("an empty candidate has no first token")
+        first = self._first_tokens(prompt, candidates)
         with self._question(prompt.tokens):
             logits, _ = self._read_on(prompt.tokens, never_stop)
             row = widest_float(logits).expand(len(first), -1)
-            return check_numbers(self.path, logprobs_of(row, self._open().tensor([token for (token,) in first])) if first else [])
+            return check_numbers(self.path, logprobs_of(row, self._open().tensor(first)) if first else [])
 
     def forget(self) -> None:
         """Empty the cache, so that the next call reads its whole prompt."""
@@ -328,17 +236,14 @@ class HFModel(LocalModel):
             raise ModelClosed(self.path)
         return self._network
 
-    def _read(self, tokens: Sequence[int], stop_check: StopCheck) -> tuple[int, Tensor, StopReason | None]:
-        """Read a generation's prompt.
-
-        Returns how many tokens were cached, the logits behind it, and why reading was broken off (there are no logits then) or None.
-        """
-        reused = self._reader.keep_common(tokens, len(tokens) - 1)
-        self._prompt_held = len(tokens) - 1
-        return reused, *self._read_on(tokens, stop_check)
+    def _read(self, prompt: Prompt, stop_check: StopCheck) -> tuple[int, int, StopReason | None]:
+        reused = self._reader.keep_common(prompt.tokens, len(prompt.tokens) - 1)
+        self._prompt_held = len(prompt.tokens) - 1
+        self._behind, stopped = self._read_on(prompt.tokens, stop_check)
+        return reused, 0, stopped
 
     def _read_on(self, tokens: Sequence[int], stop_check: StopCheck) -> tuple[Tensor, StopReason | None]:
-        """Read the tokens that are not cached, chunk by chunk."""
+        """Read the tokens that are not cached, chunk by chunk. Returns the logits behind them, if nothing broke it off, and why or None."""
         chunk = self._open().chunk
         logits = torch.empty(0)
         for start in range(len(self._reader.tokens), len(tokens), chunk):
@@ -359,7 +264,3 @@ class HFModel(LocalModel):
                 self._reader.restore(held)
             else:
                 self._prompt_held = len(tokens) - 1
-
-
-def _for_one(on_token: OnAlternative | None, number: int) -> OnToken | None:
-    return None if on_token is None else lambda token, text: on_token(number, token, text)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..errors import ModelError
+from ..errors import ModelError, pip_advice
 
 # Said where a download stops in its middle.
 KEPT = "What has come is kept: the same command goes on from there."
@@ -41,9 +40,7 @@ class HubMissing(DownloadFailed):
     """The package that asks the hub can't be imported."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(
-            f"huggingface_hub can't be imported ({reason}). Install it with: {sys.executable} -m pip install 'huggingface_hub>=2.4,<3'"
-        )
+        super().__init__(pip_advice("huggingface_hub", reason, "huggingface_hub>=2.4,<3"))
 
 
 class BadEnvironment(DownloadFailed):

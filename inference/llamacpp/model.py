@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
@@ -16,27 +15,21 @@ from ..chat_format import ChatFormat
 from ..completion.fim_families import Family, family_of, front_tokens, in_front, prefix_parts, separates_files
 from ..errors import CacheNotPossible, DecodeFailed, ModelClosed, ShiftNotPossible, UnreadableModel
 from ..file_hash import sha256_of_all
+from ..local_model import LocalModel
 from ..model import (
-    Cancel,
     Capabilities,
     Fingerprint,
-    Generation,
     KVType,
     Layout,
-    OnAlternative,
-    OnToken,
     Prompt,
     StopReason,
-    Timings,
-    check_sampling,
 )
 from ..replay.given_text import Choice, GivenText
-from ..room import LocalModel, check_tokens, context_for
-from ..stopping.cancel_or_timeout import StopCheck, make_stop_check, never_stop
+from ..room import check_tokens, context_for
+from ..stopping.cancel_or_timeout import StopCheck, never_stop
 from ..stopping.continuation import Continuation
-from ..stopping.stop import NONE, Stop
-from .cache import Cache, CacheOptions, PromptReading
-from .generation import Distribution, Generating, begin_several, distribution, generate_one, generate_several, sampler
+from .cache import Cache, CacheOptions
+from .generation import Choose, Distribution, Generating, begin_several, distribution, generate_one, generate_several, sampler
 from .header_checks import check_can_run, layout_of, parts_of, read_parts
 from .session import BYTES_OF_KV, CHUNK, QUANTISED_KV, Offload, Session, SessionOptions, runtime_name
 from .threads import ThreadsInUse
@@ -47,7 +40,7 @@ PARKED_BYTES = 256 << 20
 PARKED_SEQUENCES = 8
 
 
-class LlamaModel(LocalModel):
+class LlamaModel(LocalModel[Generating, Choose]):
     """The `Model` protocol on llama.cpp. One call at a time; a call leaves its tokens in the cache for the next to reuse.
 
     Parameters
@@ -69,8 +62,10 @@ class LlamaModel(LocalModel):
 
     Raises on opening
         NoSuchModel, UnreadableModel, NotTheModel, NotAGGUF, TruncatedModel, DamagedModel, SplitModel, UnsupportedArchitecture,
-        UnknownLayout, ContextTooLong, OutOfMemory, CacheNotPossible, ShiftNotPossible, LoadFailed, RuntimeMissing.
+        UnknownLayout, ContextTooLong, OutOfMemory, CacheNotPossible, ShiftNotPossible, LoadFailed, PackageMissing.
     """
+
+    _sampler = staticmethod(sampler)
 
     def __init__(
         self,
@@ -241,104 +236,23 @@ class LlamaModel(LocalModel):
         self._open()
         return b"".join(map(self._vocabulary.spelled, prompt.tokens)).decode("utf-8", "replace")
 
-    def generate(
-        self,
-        prompt: Prompt,
-        *,
-        stop: Stop,
-        max_tokens: int,
-        max_ms: float | None = None,
-        temperature: float = 0.0,
-        top_p: float = 1.0,
-        seed: int = 0,
-        cancel: Cancel | None = None,
-        on_token: OnToken | None = None,
-        instead_of: Sequence[int] = (),
-    ) -> Generation:
-        """Continue the prompt until `stop`, the end of the text, a budget, `on_token` or `cancel()` is true. temperature 0 is greedy.
-
-        max_ms counts from the call, with the reading of the prompt. cancel is called on this thread, between tokens and within a chunk of
-        the prompt. Raises ContextTooLong where the prompt leaves no room for a token, OutOfMemory, DecodeFailed.
-        """
-        begun = time.perf_counter()
-        check_sampling(max_tokens, temperature, top_p)
-        stop_check = make_stop_check(cancel, max_ms, begun)
-        continuation = Continuation(stop, self._most(prompt, max_tokens), on_token, prompt.held_bytes)
-        generating = Generating(prompt, sampler(temperature, top_p, seed), continuation, self._vocabulary, self._distribution)
-        reading, stopped = self._read(prompt, stop_check)
-        read = time.perf_counter()
-        if stopped is None:
-            stopped = generate_one(self._open(), generating, stop_check, instead_of)
-        timings = Timings((read - begun) * 1000, (time.perf_counter() - read) * 1000, len(prompt.tokens), reading.reused, reading.shifted)
-        return generating.generation(stopped, timings)
-
-    def alternatives(
-        self,
-        prompt: Prompt,
-        count: int,
-        *,
-        stop: Stop,
-        max_tokens: int,
-        max_ms: float | None = None,
-        temperature: float = 0.0,
-        top_p: float = 1.0,
-        seed: int = 0,
-        cancel: Cancel | None = None,
-        on_token: OnAlternative | None = None,
-    ) -> list[Generation]:
-        """`count` generations of one prompt, side by side. temperature 0: number i begins with the i-th most likely token.
-
-        At another temperature number i is what `generate` gives with seed + i, up to llama.cpp's rounding, which depends on the batch
-        size. Afterwards the cache holds the first one. See `Model.alternatives`. Raises what `generate` raises.
-        """
-        begun = time.perf_counter()
-        check_sampling(max_tokens, temperature, top_p)
-        if count < 1:
-            raise ValueError(f"count is {count}, it must be at least 1")
-        max_tokens = self._most(prompt, max_tokens)
-        stop_check = make_stop_check(cancel, max_ms, begun)
-        reading, stopped = self._read(prompt, stop_check)
-        read = time.perf_counter()
-        several = [
-            Generating(
-                prompt,
-                sampler(temperature, top_p, seed + number),
-                Continuation(stop, max_tokens, None if on_token is None else functools.partial(on_token, number), prompt.held_bytes),
-                self._vocabulary,
-                self._distribution,
-            )
-            for number in range(count)
-        ]
-        if stopped is None:
-            count_begun, stopped = begin_several(self._open(), several, stop_check, greedy=temperature == 0)
-            several = several[:count_begun]
-        if stopped is None:
-            stopped = generate_several(self._open(), several, max_tokens + len(prompt.held_bytes), stop_check)
-        done = time.perf_counter()
-
-        def timings(ended: float) -> Timings:
-            return Timings((read - begun) * 1000, (ended - read) * 1000, len(prompt.tokens), reading.reused, reading.shifted)
-
-        # A generation without a reason of its own was ended by what ended all.
-        return [each.generation(stopped or StopReason.TOKENS, timings(each.ended or done)) for each in several]
-
-    def replay(self, prompt: Prompt, text: str, *, stop: Stop | None, repeated: Sequence[str] = ()) -> Generation:
-        """The generation that has this text, decoded token by token as `generate` does. See `Model.replay`.
-
-        What the model wrote has the same figures bit for bit where the prompt is read in the same way, else up to llama.cpp's rounding: a
-        logit differs by up to 0.05 with a q8_0 cache. Raises NotReplayable, ContextTooLong, OutOfMemory, DecodeFailed.
-        """
-        begun = time.perf_counter()
-        given, vocabulary = GivenText(text, stop, repeated, prompt.held_bytes), self._vocabulary
+    def _chooser_of(self, given: GivenText) -> Choose:
+        vocabulary = self._vocabulary
         choice = Choice(given, vocabulary.healing.vocabulary, vocabulary.piece, vocabulary.ends, vocabulary.tokenize)
-        text_so_far = Continuation(stop or NONE, self._most(prompt, self._context_length), None, prompt.held_bytes)
-        generating = Generating(prompt, lambda row: choice.choose(row.logits), text_so_far, vocabulary, self._distribution)
-        reading, _ = self._read(prompt, never_stop)
-        read = time.perf_counter()
-        stopped = given.stop_check() or generate_one(self._open(), generating, given.stop_check)
-        given.check_whole(len(prompt.tokens) + len(generating.sampled), self._context_length)
-        timings = Timings((read - begun) * 1000, (time.perf_counter() - read) * 1000, len(prompt.tokens), reading.reused, reading.shifted)
-        return generating.generation(stopped, timings)
+        return lambda row: choice.choose(row.logits)
+
+    def _begin(self, prompt: Prompt, text: Continuation, choose: Choose) -> Generating:
+        return Generating(prompt, choose, text, self._vocabulary, self._distribution)
+
+    def _go_on(self, one: Generating, stop_check: StopCheck, instead_of: Sequence[int] = ()) -> StopReason:
+        return generate_one(self._open(), one, stop_check, instead_of)
+
+    def _go_on_together(
+        self, several: list[Generating], max_tokens: int, stop_check: StopCheck, *, greedy: bool
+    ) -> tuple[list[Generating], StopReason | None]:
+        begun, stopped = begin_several(self._open(), several, stop_check, greedy=greedy)
+        several = several[:begun]
+        return several, stopped or generate_several(self._open(), several, max_tokens, stop_check)
 
     def score(self, prompt: Prompt, continuation: Sequence[int]) -> list[float]:
         """log p of each continuation token given the prompt and those before it, in nats.
@@ -363,14 +277,11 @@ class LlamaModel(LocalModel):
         Behind a generation only the question's own tokens are computed. For the cache see `score`. Raises ContextTooLong, OutOfMemory,
         DecodeFailed; ValueError for an empty candidate.
         """
-        self._room(prompt)
-        first = [self._vocabulary.tokenize(candidate)[:1] for candidate in candidates]
-        if not all(first):
-            raise ValueError("an empty candidate has no first token")
+        first = self._first_tokens(prompt, candidates)
 
         def take(row: NDArray[np.float32]) -> list[float]:
             here = self._distribution(row)
-            return [here.logprob(token) for (token,) in first]
+            return [here.logprob(token) for token in first]
 
         return self._open().ask(prompt.tokens, len(prompt.tokens) - 1, take)[0]
 
@@ -390,10 +301,7 @@ class LlamaModel(LocalModel):
             raise ModelClosed(self.path)
         return self._cache
 
-    def _read(self, prompt: Prompt, stop_check: StopCheck) -> tuple[PromptReading, StopReason | None]:
-        """Read the prompt. Returns how it was read, and why `stop_check` ended that, or None."""
-        if stop_check is never_stop:
-            return self._open().read(prompt.tokens), None
+    def _read(self, prompt: Prompt, stop_check: StopCheck) -> tuple[int, int, StopReason | None]:
         stopped: StopReason | None = None
 
         def interrupted() -> bool:
@@ -401,8 +309,8 @@ class LlamaModel(LocalModel):
             stopped = stopped or stop_check()
             return stopped is not None
 
-        reading = self._open().read(prompt.tokens, interrupted)
-        return reading, stopped or stop_check()
+        reading = self._open().read(prompt.tokens, *([] if stop_check is never_stop else [interrupted]))
+        return reading.reused, reading.shifted, stopped or stop_check()
 
     def _distribution(self, logits: NDArray[np.float32]) -> Distribution:
         row = distribution(logits, self._work)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import CacheNotPossible, DecodeFailed, LoadFailed, OutOfMemory, RuntimeMissing, UnsupportedArchitecture
+from ..errors import CacheNotPossible, DecodeFailed, LoadFailed, OutOfMemory, PackageMissing, UnsupportedArchitecture
 from ..model import KVType
 from .threads import ThreadController, ThreadsInUse, fast_cores, most_running, physical_cores
 
@@ -96,7 +96,7 @@ class _Log:
 
 @functools.cache
 def runtime() -> tuple[Any, _Log]:
-    """Start llama.cpp, once. Returns llama-cpp-python's module of low-level functions and its log. Raises RuntimeMissing."""
+    """Start llama.cpp, once. Returns llama-cpp-python's module of low-level functions and its log. Raises PackageMissing."""
     # How long a thread of GNU's OpenMP spins before it sleeps. It must outlast the work between two decodes (50 us), or each decode has to
     # wake it first (80 us more). Much longer, and on a busy machine threads spin while the one they wait for can't run. Tokens a second of
     # the embedded model, alone and beside three busy processes: docs/performance.md.
@@ -106,14 +106,14 @@ def runtime() -> tuple[Any, _Log]:
     try:
         llama = importlib.import_module("llama_cpp")
     except (ImportError, OSError, RuntimeError) as error:
-        raise RuntimeMissing(str(error)) from error
+        raise PackageMissing("llama-cpp-python", error, "llama-cpp-python>=0.3.36,<0.4") from error
     log = _Log(llama)
     llama.llama_backend_init()
     return llama, log
 
 
 def runtime_name() -> str:
-    """The runtime and its version, for a fingerprint. Raises RuntimeMissing."""
+    """The runtime and its version, for a fingerprint. Raises PackageMissing."""
     return f"llama.cpp via llama-cpp-python {runtime()[0].__version__}"
 
 
@@ -129,7 +129,7 @@ class Session:
         can_shift: whether tokens can change their positions.
 
     Raises
-        RuntimeMissing, UnsupportedArchitecture, OutOfMemory, LoadFailed, CacheNotPossible on opening.
+        PackageMissing, UnsupportedArchitecture, OutOfMemory, LoadFailed, CacheNotPossible on opening.
         OutOfMemory, DecodeFailed while computing.
     """
 

@@ -8,13 +8,13 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from ..errors import BadServerAddress, HttpxMissing, UnreadableKey
+from ..errors import BadServerAddress, PackageMissing, UnreadableKey
 from ..regular_file import read_regular_file
 
 try:
     import httpx
 except ImportError as missing:
-    raise HttpxMissing(str(missing)) from missing
+    raise PackageMissing("the package of assay[remote]", missing, "httpx>=0.27") from missing
 
 _MAX_KEY_BYTES = 1 << 16
 KEY_VARIABLE = "ASSAY_API_KEY"

@@ -22,11 +22,11 @@ from ..errors import (
     AccessRefused,
     AnswerCutOff,
     BadAnswer,
-    HttpxMissing,
+    ModelClosed,
     ModelError,
     NoSuchEndpoint,
     NotACompletionServer,
-    RemoteClosed,
+    PackageMissing,
     RequestRefused,
     ServerBusy,
     ServerFailed,
@@ -42,7 +42,7 @@ from .server_sent_events import EventStream, LineStream
 try:
     import httpx
 except ImportError as missing:
-    raise HttpxMissing(str(missing)) from missing
+    raise PackageMissing("the package of assay[remote]", missing, "httpx>=0.27") from missing
 
 POLL_S = 0.005
 # Of a wait that nothing but its answer ends.
@@ -172,7 +172,7 @@ class Connection:
     def _start(self, coroutine: Coroutine[Any, Any, T]) -> Future[T]:
         if self._loop.is_closed():
             coroutine.close()
-            raise RemoteClosed(self.where)
+            raise ModelClosed(self.where)
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
     def _wait(self, future: Future[T], stop_check: StopCheck) -> T:

@@ -8,6 +8,7 @@ than none (https://github.blog/2023-05-17-how-github-copilot-is-getting-better-a
 
 from __future__ import annotations
 
+import asyncio
 import io
 import re
 import zlib
@@ -16,6 +17,8 @@ from dataclasses import dataclass
 from itertools import count, islice
 
 from ...suggestion.secrets import is_secret_path
+from ..documents.documents import Document, Documents
+from ..documents.workspace import Roots, path_of, root_of
 
 # A screenful: about 900 characters of code. A budget of a few hundred tokens then has room for pieces of several files.
 _LINES = 24
@@ -62,15 +65,6 @@ class OpenText:
 
 
 @dataclass(frozen=True, slots=True)
-class Cursor:
-    """The place of a request. around: some dozen lines around the cursor. line: of the cursor, from 0."""
-
-    document: OpenText
-    line: int
-    around: str
-
-
-@dataclass(frozen=True, slots=True)
 class Window:
     """Some lines of a file. words: the set of words in them (`words_of`). size: how many words. first_line: from 0."""
 
@@ -79,16 +73,6 @@ class Window:
     text: str
     words: int
     size: int
-
-
-@dataclass(frozen=True, slots=True)
-class Snippet:
-    """A piece of another file. first_line: from 0. similarity: to the text around the cursor, 0 to 1."""
-
-    path: str
-    first_line: int
-    text: str
-    similarity: float
 
 
 def windows_of(path: str, text: str) -> Iterator[Window]:
@@ -117,7 +101,7 @@ def may_be_shown(here: OpenText, other: OpenText) -> bool:
     return in_workspace and not is_secret_path(other.path) and _related(here.language, other.language)
 
 
-def chosen(words: int, windows: Sequence[Window], budget_characters: int) -> tuple[Snippet, ...]:
+def chosen(words: int, windows: Sequence[Window], budget_characters: int) -> tuple[Window, ...]:
     """The most similar windows that fit into the budget and don't overlap, sorted by path and line.
 
     They are not sorted by similarity: then a piece that comes or goes would move the others in the prompt.
@@ -127,16 +111,15 @@ def chosen(words: int, windows: Sequence[Window], budget_characters: int) -> tup
     size = words.bit_count()
     shared = [(words & window.words).bit_count() for window in windows]
     similarities = [both / (size + window.size - both) for both, window in zip(shared, windows, strict=True)]
-    taken: list[tuple[float, Window]] = []
+    taken: list[Window] = []
     for index in sorted(range(len(windows)), key=similarities.__getitem__, reverse=True)[:_MAX_TRIED]:
-        window, similarity = windows[index], similarities[index]
-        if similarity == 0:
+        window = windows[index]
+        if similarities[index] == 0:
             break
-        if len(window.text) <= budget_characters and not any(_overlap(window, other) for _, other in taken):
-            taken.append((similarity, window))
+        if len(window.text) <= budget_characters and not any(_overlap(window, other) for other in taken):
+            taken.append(window)
             budget_characters -= len(window.text)
-    taken.sort(key=lambda found: (found[1].path, found[1].first_line))
-    return tuple(Snippet(window.path, window.first_line, window.text, similarity) for similarity, window in taken)
+    return tuple(sorted(taken, key=lambda found: (found.path, found.first_line)))
 
 
 class OpenFiles:
@@ -145,12 +128,12 @@ class OpenFiles:
     def __init__(self) -> None:
         self._indexed: dict[str, tuple[int, tuple[Window, ...]]] = {}
         self._indexing: tuple[OpenText, Iterator[Window], list[Window]] | None = None
-        self._last: tuple[tuple[object, ...], tuple[Snippet, ...]] | None = None
+        self._last: tuple[tuple[object, ...], tuple[Window, ...]] | None = None
 
     def index(self, here: OpenText, others: Sequence[OpenText]) -> bool:
         """Make one more window of a file that may be shown beside `here`. Returns false if nothing is left to do. Takes at most 1 ms.
 
-        Call it repeatedly while the server is idle. `snippets` uses only what is indexed; a changed file counts as it was.
+        Call it repeatedly while the server is idle. `pieces` uses only what is indexed; a changed file counts as it was.
         """
         left = next((other for other in _candidates(here, others) if self._version(other) != other.version), None)
         if left is None:
@@ -166,16 +149,18 @@ class OpenFiles:
             self._indexing = None
         return True
 
-    def snippets(self, cursor: Cursor, others: Sequence[OpenText], budget_characters: int) -> tuple[Snippet, ...]:
-        """The pieces for a place. They stay the same while the cursor stays in its region and no file is changed."""
+    def pieces(self, here: OpenText, line: int, around: str, others: Sequence[OpenText], budget_characters: int) -> tuple[Window, ...]:
+        """The pieces for a line (from 0) of a document, and some dozen lines around it.
+
+        They stay the same while the cursor stays in its region and no file is changed.
+        """
         if budget_characters < 1:
             return ()
-        here = cursor.document
         seen = [other for other in _candidates(here, others) if other.uri in self._indexed]
-        key = (here.uri, cursor.line // REGION_LINES, budget_characters, *((other.uri, self._version(other)) for other in seen))
+        key = (here.uri, line // REGION_LINES, budget_characters, *((other.uri, self._version(other)) for other in seen))
         if self._last is None or self._last[0] != key:
             windows = [window for other in seen for window in self._indexed[other.uri][1]]
-            self._last = (key, chosen(words_of(cursor.around), windows, budget_characters))
+            self._last = (key, chosen(words_of(around), windows, budget_characters))
         return self._last[1]
 
     def forget(self, uri: str) -> None:
@@ -196,3 +181,63 @@ def _related(one: str, other: str) -> bool:
 
 def _overlap(one: Window, other: Window) -> bool:
     return one.path == other.path and abs(one.first_line - other.first_line) < _LINES
+
+
+# The pause between two steps of at most 1 ms, so that messages are handled first.
+_STEP_S = 0.01
+# How many characters around the cursor are compared with other files: some dozen lines.
+_AROUND = 1_500
+
+
+class OtherFiles:
+    """Finds pieces of the open documents of one editor, in small steps while the server is idle."""
+
+    def __init__(self, documents: Documents, roots: Callable[[], Roots]) -> None:
+        self._documents = documents
+        self._roots = roots
+        self._files = OpenFiles()
+        self._timer: asyncio.TimerHandle | None = None
+
+    def path(self, document: Document) -> str:
+        """The path that the model sees: relative to the workspace folder, or only the name. Empty if the document is no file."""
+        path, root = path_of(document.uri), root_of(document.uri, self._roots())
+        if path is None:
+            return ""
+        return path.relative_to(root).as_posix() if root is not None else path.name
+
+    def pieces(self, document: Document, line: int, prefix: str, suffix: str, budget_characters: int) -> tuple[tuple[str, str], ...]:
+        """The pieces of other open documents that are most similar to the text around the cursor, as (path, text)."""
+        here, others = self._text(document), [self._text(other) for other in self._documents]
+        around = prefix[-_AROUND:] + suffix[: _AROUND // 3]
+        found = self._files.pieces(here, line, around, others, budget_characters)
+        self._index_later(here)
+        return tuple((piece.path, piece.text) for piece in found)
+
+    def forget(self, uri: str) -> None:
+        """The editor closed a document."""
+        self._files.forget(uri)
+
+    def close(self) -> None:
+        """Stop the search."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _text(self, document: Document) -> OpenText:
+        root = root_of(document.uri, self._roots())
+        return OpenText(
+            document.uri,
+            self.path(document),
+            None if root is None else str(root),
+            document.language,
+            document.version,
+            lambda: document.head(MAX_CHARACTERS),
+        )
+
+    def _index_later(self, here: OpenText) -> None:
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(_STEP_S, self._index, here)
+
+    def _index(self, here: OpenText) -> None:
+        self._timer = None
+        if self._files.index(here, [self._text(other) for other in self._documents]):
+            self._index_later(here)

@@ -30,10 +30,9 @@ from ..settings.settings import LiveSettings
 from ..tracking.event_writer import EventWriter
 from .debounce import Recent, after, delay_ms
 from .given import Given, GivenSuggestions, HiddenGenerations, identity_of
-from .ongoing import OngoingRequest
 from .policy import decide, draw_of
 from .refusal import Rules, document_refusal, place_refusal
-from .request import GenerationRequest, GenerationResult
+from .request import GenerationRequest, GenerationResult, OngoingRequest
 from .request_ending import Ending, RequestCounts
 from .scheduler import Superseded
 

@@ -186,10 +186,10 @@ def test_a_missing_runtime_says_what_to_install(tiny_gguf: Path) -> None:
 import sys
 sys.modules["llama_cpp"] = None
 from assay.inference.opening import open_model
-from assay.inference.errors import RuntimeMissing
+from assay.inference.errors import PackageMissing
 try:
     open_model(sys.argv[1])
-except RuntimeMissing as error:
+except PackageMissing as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", program, str(tiny_gguf)], capture_output=True, text=True, check=True)

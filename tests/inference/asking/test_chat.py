@@ -21,10 +21,10 @@ from assay.inference.errors import (
     AccessRefused,
     AnswerCutOff,
     BadAnswer,
+    ModelClosed,
     ModelError,
     NoChat,
     NoSuchServedModel,
-    RemoteClosed,
     RequestRefused,
     ServerBusy,
     ServerFailed,
@@ -275,10 +275,10 @@ def test_closing_ends_the_calls_that_wait() -> None:
             time.sleep(0.005)
         asker.close()
         for one in waiting:
-            with pytest.raises(RemoteClosed):
+            with pytest.raises(ModelClosed):
                 one.result(timeout=10)
         speech.gate.set()
-        with pytest.raises(RemoteClosed):
+        with pytest.raises(ModelClosed):
             asker.say(HELLO)
 
 

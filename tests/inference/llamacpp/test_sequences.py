@@ -78,16 +78,6 @@ def test_typing_on_costs_no_other_prompt_its_place(open_with: Open) -> None:
     assert continued(model, C).timings.reused_tokens == len(C.tokens) - 1
 
 
-def test_forget_forgets_what_is_parked_too(open_with: Open) -> None:
-    model = open_with()
-    for prompt in (A, B):
-        continued(model, prompt)
-    assert model._open().parked_bytes > 0
-    model.forget()
-    assert model._open().parked_bytes == 0
-    assert continued(model, A).timings.reused_tokens == 0
-
-
 def test_a_question_leaves_the_cache_as_it_was(open_with: Open) -> None:
     model = open_with()
     generation = continued(model, A, 10)
@@ -160,21 +150,6 @@ def test_a_cancel_ends_all_alternatives_and_leaves_no_fork(open_with: Open) -> N
     assert [(generation.tokens, generation.stopped_by) for generation in alternatives] == [((), StopReason.TIME)] * 3
 
 
-def test_a_callers_error_leaves_no_fork(open_with: Open) -> None:
-    model = open_with()
-
-    def fail(number: int, _token: Token, text: str) -> bool:
-        if number == 1 and len(text) > 2:
-            raise LookupError("the caller's own")
-        return False
-
-    with pytest.raises(LookupError, match="the caller's own"):
-        model.alternatives(A, 3, stop=NONE, max_tokens=50, on_token=fail)
-    session = model._open().session
-    assert [session.first_position(fork) for fork in range(1, 1 + session.forks)] == [-1] * session.forks
-    assert model._open().tokens == list(A.tokens)
-
-
 def test_text_inserted_or_deleted_moves_what_stands_behind_it(open_with: Open) -> None:
     model = open_with(shift_tokens=16)
     middle, end = prompt_of(range(50), range(50, 200)), (7, 8)
@@ -197,21 +172,6 @@ def test_tokens_that_were_moved_stay_told_of_until_all_is_forgotten(open_with: O
     assert continued(model, changed, 1).timings.shifted_tokens == 179 - RECOMPUTED_TOKENS
     model.forget()
     assert continued(model, changed, 1).timings.shifted_tokens == 0
-
-
-@pytest.mark.parametrize("inserted", [(9,), (9, 8, 7), tuple(range(40))])
-def test_what_is_moved_there_and_back_is_what_it_began_as(open_with: Open, inserted: tuple[int, ...]) -> None:
-    """Moved to a wrong place, or put back in a wrong order, it would not be."""
-    model = open_with(shift_tokens=8, parked_sequences=0)
-    first, second, tail = tuple(range(100, 140)), tuple(range(200, 230)), (3,)
-    before = prompt_of((1, 2), first, (4, 4), second, tail)
-    continued(model, before, 1)
-    exact = model.next_token_logprobs(before, ["a", "z"])
-    between = continued(model, prompt_of((1, 2), inserted, first, second, tail), 1)
-    assert between.timings.shifted_tokens == len(first) + len(second) - 2 * RECOMPUTED_TOKENS
-    # The two tokens between the runs, and the first of each, are computed behind what was moved back.
-    assert continued(model, before, 1).timings.reused_tokens == len(before.tokens) - 3 - 2 * RECOMPUTED_TOKENS
-    assert model.next_token_logprobs(before, ["a", "z"]) == pytest.approx(exact, abs=TOLERANCE)
 
 
 def test_nothing_is_moved_unless_it_was_asked_for(open_with: Open) -> None:

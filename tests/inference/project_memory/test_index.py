@@ -159,16 +159,6 @@ def test_a_project_does_not_change_with_the_files_that_it_was_made_of() -> None:
     assert not places(files.project(), "alpha")
 
 
-def test_words_that_no_file_has_any_more_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(project_module, "_MIN_WORDS", 10)
-    files = ProjectFiles()
-    for number in range(50):
-        files.add("x.py", f"only_{number} = kept(here)\n")
-    project = files.project()
-    assert len(project.index.words.texts) < 15
-    assert places(project, "only_49 =") == {("x.py", 0, 2)}
-
-
 def test_a_project_that_is_too_large_is_refused_with_its_size_and_stays_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(project_module, "MAX_WORDS", 20)
     files = ProjectFiles()

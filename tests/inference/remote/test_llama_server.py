@@ -16,7 +16,7 @@ from llama_server import EXACT, HOW_TO_BUILD, free_port, is_built, running
 from tiny_gguf import END, FIM_MIDDLE, FIM_PREFIX, TinyModel, scripted, write_tiny_gguf
 
 from assay.inference.completion.prompt import prompt_at
-from assay.inference.errors import RemoteClosed, ServerUnreachable, Unavailable
+from assay.inference.errors import ModelClosed, ServerUnreachable, Unavailable
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Capabilities, Generation, Model, Prompt, StopReason, Token
 from assay.inference.opening import EMBEDDED, open_model
@@ -309,7 +309,7 @@ def test_a_server_that_restarts_is_found_again(tiny_gguf: Path) -> None:
     with running(tiny_gguf, *EXACT, port=port):
         assert_agree(remote.generate(prompt, stop=NONE, max_tokens=5), before)
     remote.close()
-    with pytest.raises(RemoteClosed):
+    with pytest.raises(ModelClosed):
         remote.generate(prompt, stop=NONE, max_tokens=5)
 
 

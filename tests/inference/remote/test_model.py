@@ -380,7 +380,7 @@ def test_the_loopback_is_never_asked_through_a_proxy(monkeypatch: pytest.MonkeyP
 def test_without_httpx_the_way_to_get_it_is_said() -> None:
     code = "import sys; sys.modules['httpx'] = None; from assay.inference.opening import open_model; open_model('http://localhost:1')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert "HttpxMissing" in done.stderr
+    assert "PackageMissing" in done.stderr
     assert "pip install 'httpx>=0.27'" in done.stderr
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,15 +13,12 @@ from typing import Any
 import pytest
 from msgspec import structs
 from synthetic_samples import made_for, world
-from watchdog.utils import BaseThread
 
 from assay.calibration.calibrator import Calibrator, save
 from assay.calibration.fitting.fit import fit
-from assay.calibration.trust import TRUSTED
 from assay.inference.completion.settings import Settings
 from assay.inference.completion.task import task_of
 from assay.inference.opening import open_model
-from assay.server.confidence.calibrators import Calibrators
 
 from ..client import Client, place, started
 
@@ -183,18 +179,3 @@ async def test_the_map_of_the_project_that_the_opened_folder_is_named_for_is_use
         async with started(answering_gguf, "a?", uri=uri, root=tmp_path / name, trusted=True, options={"showAbove": 0}) as client:
             probabilities[name] = (await confidence_at(client, uri))["probability"]
     assert probabilities["p3"] < 0.01 < 0.5 < probabilities["other"]
-
-
-async def test_closing_ends_the_threads_that_follow_the_calibrators(tmp_path: Path) -> None:
-    def following() -> list[threading.Thread]:
-        return [thread for thread in threading.enumerate() if thread.name == "assay-registry" or isinstance(thread, BaseThread)]
-
-    assert following() == []
-    calibrators = Calibrators(lambda *_: TRUSTED)
-    for root in (None, tmp_path, tmp_path):
-        await calibrators.of(root)
-    while len(following()) < 4:
-        await asyncio.sleep(0.01)
-    await calibrators.close()
-    assert following() == []
-    await calibrators.close()

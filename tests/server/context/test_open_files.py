@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.server.context.open_files import REGION_LINES, Cursor, OpenFiles, OpenText, Snippet, Window, chosen, windows_of, words_of
+from assay.server.context.open_files import REGION_LINES, OpenFiles, OpenText, Window, chosen, windows_of, words_of
 
 SHAPES = "class Circle:\n    def area(self, radius):\n        return PI * radius ** 2\n\n\n"
 SERVER = "def listen(socket, address):\n    socket.bind(address)\n    socket.accept()\n\n\n"
@@ -28,7 +28,7 @@ def indexed(here: OpenText, *others: OpenText) -> OpenFiles:
 
 def ask(here: OpenText, around: str, *others: OpenText, line: int = 0, budget: int = 2000) -> list[str]:
     files = indexed(here, *others)
-    return [snippet.path for snippet in files.snippets(Cursor(here, line, around), others, budget)]
+    return [piece.path for piece in files.pieces(here, line, around, others, budget)]
 
 
 HERE = opened("here.py", "")
@@ -37,7 +37,7 @@ FILLER = "".join(f"value_{number} = other_{number}\n" for number in range(40))
 
 def test_the_piece_most_like_the_text_around_the_cursor_is_chosen() -> None:
     shapes, server = opened("shapes.py", FILLER + SHAPES + FILLER), opened("server.py", FILLER + SERVER + FILLER)
-    (one,) = indexed(HERE, shapes, server).snippets(Cursor(HERE, 3, "def area(radius):\n    return PI"), [shapes, server], 700)
+    (one,) = indexed(HERE, shapes, server).pieces(HERE, 3, "def area(radius):\n    return PI", [shapes, server], 700)
     assert one.path == "shapes.py"
     assert "return PI * radius" in one.text
     assert one.text in shapes.read()
@@ -79,13 +79,13 @@ def test_the_choice_stays_while_the_cursor_is_in_its_region() -> None:
     shapes, server = opened("shapes.py", SHAPES), opened("server.py", SERVER)
     files = indexed(HERE, shapes, server)
 
-    def at(line: int, around: str) -> tuple[Snippet, ...]:
-        return files.snippets(Cursor(HERE, line, around), [shapes, server], len(SHAPES))
+    def at(line: int, around: str) -> tuple[Window, ...]:
+        return files.pieces(HERE, line, around, [shapes, server], len(SHAPES))
 
     before = at(0, SHAPES)
-    assert [snippet.path for snippet in before] == ["shapes.py"]
+    assert [piece.path for piece in before] == ["shapes.py"]
     assert at(REGION_LINES - 1, SERVER) is before
-    assert [snippet.path for snippet in at(REGION_LINES, SERVER)] == ["server.py"]
+    assert [piece.path for piece in at(REGION_LINES, SERVER)] == ["server.py"]
 
 
 def test_a_file_that_changed_is_read_again_and_others_are_not() -> None:
@@ -97,18 +97,17 @@ def test_a_file_that_changed_is_read_again_and_others_are_not() -> None:
     one, two = opened("one.py", "", read=telling("one", SHAPES)), opened("two.py", "", read=telling("two", SHAPES))
     files = indexed(HERE, one, two)
     changed = replace(two, version=2, read=telling("two again", SERVER))
-    cursor = Cursor(HERE, 0, SERVER + SHAPES)
-    assert [s.text for s in files.snippets(cursor, [one, changed], 2000)] == [SHAPES, SHAPES]
+    assert [s.text for s in files.pieces(HERE, 0, SERVER + SHAPES, [one, changed], 2000)] == [SHAPES, SHAPES]
     while files.index(HERE, [one, changed]):
         pass
     assert asked == ["one", "two", "two again"]
-    assert [s.text for s in files.snippets(cursor, [one, changed], 2000)] == [SHAPES, SERVER]
+    assert [s.text for s in files.pieces(HERE, 0, SERVER + SHAPES, [one, changed], 2000)] == [SHAPES, SERVER]
 
 
 def test_what_is_not_indexed_yet_is_not_waited_for() -> None:
     files = OpenFiles()
     other = opened("a.py", SHAPES)
-    assert files.snippets(Cursor(HERE, 0, SHAPES), [other], 2000) == ()
+    assert files.pieces(HERE, 0, SHAPES, [other], 2000) == ()
     assert files.index(HERE, [other])
 
 
@@ -116,7 +115,7 @@ def test_a_file_that_was_closed_is_gone() -> None:
     other = opened("a.py", SHAPES)
     files = indexed(HERE, other)
     files.forget(other.uri)
-    assert files.snippets(Cursor(HERE, 0, SHAPES), [other], 2000) == ()
+    assert files.pieces(HERE, 0, SHAPES, [other], 2000) == ()
     assert files.index(HERE, [other])
 
 
@@ -134,7 +133,6 @@ def test_pieces_fit_the_budget_and_share_no_line(texts: list[str], around: str, 
     taken = [(s.path, line) for s in found for line in range(s.first_line, s.first_line + len(s.text.splitlines()))]
     assert len(taken) == len(set(taken))
     assert [(s.path, s.first_line) for s in found] == sorted((s.path, s.first_line) for s in found)
-    assert all(0 < s.similarity <= 1 for s in found)
 
 
 def test_a_line_that_nobody_wrote_is_in_no_window() -> None:

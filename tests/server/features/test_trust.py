@@ -205,20 +205,3 @@ async def test_calibrators_that_never_end_hold_up_neither_a_suggestion_nor_the_e
         began = time.monotonic()
         assert await client.leave() == 0
         assert time.monotonic() - began < 3
-
-
-async def test_two_thousand_folders_hold_up_neither_a_suggestion_nor_the_end(answering_gguf: Path, tmp_path: Path) -> None:
-    folders = [tmp_path / "many" / str(number) for number in range(2_000)]
-    for folder in folders:
-        folder.mkdir(parents=True)
-        (folder / "a.py").write_text("x = 1\n")
-    async with started(answering_gguf, folders=folders, options={"memory": "project"}) as client:
-        await client.ready()
-        began = time.monotonic()
-        await origin_at(client, folders[-1])
-        assert time.monotonic() - began < 5
-        threads = int(Path(f"/proc/{client.process.pid}/status").read_text().split("Threads:")[1].split()[0])
-        assert threads < 40
-        began = time.monotonic()
-        assert await client.leave() == 0
-        assert time.monotonic() - began < 5

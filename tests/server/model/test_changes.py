@@ -16,7 +16,6 @@ from tiny_gguf import scripted, write_tiny_gguf
 
 from assay.inference.completion.settings import Settings
 from assay.inference.opening import ModelChoice
-from assay.server.model import live as live_module
 from assay.server.model import live as model_watch
 from assay.server.model.live import LiveModel
 from assay.server.model.process import State
@@ -109,28 +108,6 @@ async def test_a_models_file_is_followed_on_after_an_error(
         await live.loaded()
         path.unlink()
         await told(2)
-
-
-async def test_a_file_that_can_not_be_watched_is_tried_again(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    def broken(where: Path) -> model_watch.Version:
-        raise RuntimeError(f"no look at {where}")
-
-    monkeypatch.setattr(live_module, "_FOLLOW_AGAIN_S", 0.02)
-    monkeypatch.setattr(model_watch, "version_of", broken)
-    async with followed("a.gguf"):
-        async with asyncio.timeout(TIMEOUT_S):
-            while caplog.text.count("can't be watched") < 2:
-                await asyncio.sleep(0.02)
-
-
-async def test_a_name_that_no_file_can_have_is_watched_in_silence(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(model_watch, "LOOK_S", 0.02)
-    monkeypatch.setattr(live_module, "_FOLLOW_AGAIN_S", 0.02)
-    async with followed("a\0.gguf"):
-        await asyncio.sleep(0.2)
-        assert "can't be watched" not in caplog.text
 
 
 @pytest.mark.slow

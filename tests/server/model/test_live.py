@@ -15,7 +15,6 @@ from assay.calibration.log.events import RequestEnded, ServerStarted, hash_of
 from assay.inference.opening import open_model
 from assay.suggestion.complete import complete_several
 
-from .. import client as client_module
 from ..client import URI, RpcError, client_of, place, span, started
 from ..logged import bytes_of, events_of, requests_of
 
@@ -161,16 +160,6 @@ async def test_a_suggestion_is_explained_and_what_the_model_saw_is_told(tiny_ggu
             assert error.value.code == -32602
         with pytest.raises(RpcError):
             await client.request("assay/context", {"textDocument": {"uri": "file:///closed.py"}})
-
-
-async def test_a_request_that_can_not_even_be_understood_ends_as_failed(answering_gguf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = "import assay.server.features.completions as f\ndef broken(path): raise KeyError(path)\nf.is_secret_path = broken\n"
-    monkeypatch.setattr(client_module, "SERVE", broken + client_module.SERVE)
-    async with started(answering_gguf, "x?") as client:
-        with pytest.raises(RpcError) as error:
-            await client.complete(URI, 0, 2)
-        assert error.value.code == -32603
-        assert (await client.outcomes())["failed"] == 1
 
 
 async def test_a_request_at_no_place_ends_as_one_that_found_nothing(answering_gguf: Path, log: Path) -> None:

@@ -171,18 +171,6 @@ async def test_a_process_whose_answer_is_overdue_is_left_at_work_while_it_tells_
 
 
 @pytest.mark.slow
-async def test_a_process_that_is_slow_and_has_nothing_to_tell_is_left_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_process, "_HUNG_S", 2.5)
-    with serving(Speech(pause_s=1.0)) as address:  # 3 s and more, in which the model looks for a cancel
-        async with running(ModelChoice(address)) as process:
-            await process.loaded()
-            pid = process.pid
-            request = {"op": "complete", "asked": model_part(wanted("a", "")), "tell": False}
-            assert (await process._ask(request, limit_s=0.0))[0]["text"] == "bc"
-            assert (process.pid, process.state) == (pid, "ready")
-
-
-@pytest.mark.slow
 async def test_a_model_that_is_replaced_is_loaded_between_requests(answering_gguf: Path, tiny_gguf: Path, tmp_path: Path) -> None:
     path = tmp_path / "model.gguf"
     shutil.copy(answering_gguf, path)
@@ -234,26 +222,6 @@ async def test_a_file_that_changes_or_goes_is_noticed_when_it_is_whole(tmp_path:
     await last_seen("changed")
     assert seen[-3:] == ["changed", "gone", "changed"]
     following.cancel()
-
-
-@pytest.mark.slow
-async def test_a_model_that_is_replaced_while_a_process_is_about_to_be_started_makes_no_death_unseen(
-    answering_gguf: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(model_process, "_BACKOFF_S", (0.3,))
-    reasons: list[str] = []
-    async with running(ModelChoice(str(answering_gguf)), on_state=lambda _: reasons.append(process.reason)) as process:
-        for reload in (True, False):
-            await process.loaded()
-            assert process.pid is not None
-            os.kill(process.pid, signal.SIGKILL)
-            while process.state == "ready":
-                await asyncio.sleep(0.01)
-            if reload:
-                await process.reload("it has changed")
-        await process.loaded()
-        again = "the model's process is started again after it was ended by SIGKILL"
-        assert reasons == ["", again, "it has changed", "", again, ""]
 
 
 @pytest.mark.parametrize("choice", [ModelChoice(None), ModelChoice("a.gguf", {"threads": object()})], ids=["no Python", "no JSON"])

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -205,25 +204,6 @@ def test_what_stands_on_the_screen_stays_the_first_of_those_that_are_made_later(
     cache.keep(URI, ABOVE, "(" + BELOW, "line", (generation("else"),))
     cache.keep(URI, ABOVE, "(" + BELOW, "line", (generation("new"),))
     assert texts(cache.find(URI, ABOVE, "(" + BELOW, "line")) == ["new"]
-
-
-def test_who_was_given_something_else_at_every_keystroke_is_still_answered_by_the_first() -> None:
-    line = "".join(random.Random(3).choices("abcdefgh =", k=150))
-    cache = remembering(line + "end")
-    for size in range(1, len(line)):
-        cache.keep(URI, ABOVE + line[:size], BELOW, "line", (generation("\u4e00"),))
-    assert texts(cache.find(URI, ABOVE + line, BELOW, "line")) == ["end"]
-
-
-def test_a_text_that_repeats_itself_is_searched_from_the_newest_to_an_end() -> None:
-    cache = GenerationCache()
-    dashes = "-" * 5000
-    made = Generation("-" * 900, (Token(1, b"-" * 900, -1.0, -2.0, 0.5),), StopReason.TOKENS, Timings(1, 1, 1, 0))
-    for number in range(500):
-        cache.keep(URI, dashes, str(number), "block", (made,))
-    assert cache.find(URI, dashes, "x", "block") is None
-    assert texts(cache.find(URI, dashes, "490", "block")) == ["-" * 900]
-    assert cache.find(URI, dashes, "9", "block") is None
 
 
 MOVES = st.lists(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from assay.inference.model import Generation, StopReason, Timings, Token
 from assay.server.requests import scheduler
 from assay.server.requests.request import GenerationRequest, GenerationResult
-from assay.server.requests.scheduler import Scheduler, Superseded, agrees, fits, typed_since
+from assay.server.requests.scheduler import Scheduler, Superseded, typed_since
 
 from ..wanted import wanted
 
@@ -274,18 +274,6 @@ def test_what_was_typed_is_found_in_a_window_that_has_moved() -> None:
     long = changed(AT, prefix="".join(f"line_{n} = {n}\n" for n in range(200)))
     assert typed_since(long, changed(long, prefix=long.place.prefix[512:] + "abc")) == "abc"
     assert typed_since(long, changed(long, prefix="y" + long.place.prefix[513:] + "abc")) is None
-
-
-def test_newlines_of_the_document_agree_with_the_models() -> None:
-    assert agrees("a\r\nb", "a\nb c")
-    assert not agrees("a\r\nb", "ab")
-
-
-def test_a_line_typed_along_a_block_is_answered_by_the_block_and_not_the_other_way_round() -> None:
-    block = changed(AT, kind="block")
-    assert fits(block, "return", typing("re"))
-    assert not fits(block, "return", AT)
-    assert not fits(AT, "return", typing("re", kind="block"))
 
 
 async def test_what_the_editor_closed_while_the_model_wrote_is_not_suggested_again(one: Scheduler, writer: Writer) -> None:

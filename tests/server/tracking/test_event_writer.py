@@ -216,21 +216,6 @@ def test_events_that_come_faster_than_the_disk_takes_them_are_dropped_counted_an
     assert wait_for(path, 101) == [*(RetentionChecked(after_s=n, share=None) for n in range(100)), EventsDropped(count=151)]
 
 
-def test_a_callback_whose_loop_is_closed_does_not_end_the_writer(path: Path, impatient: None) -> None:
-    def closed(_: str) -> None:
-        path.rmdir()
-        raise RuntimeError("Event loop is closed")
-
-    path.mkdir()
-    writer = EventWriter(LogTarget(path), on_trouble=closed)
-    writer.add(ShowingSeen(by="client"))
-    deadline = time.monotonic() + 30
-    while path.is_dir():
-        assert time.monotonic() < deadline
-    assert wait_for(path, 1) == [ShowingSeen(by="client")]
-    writer.close(60)
-
-
 def test_it_prunes_at_its_start_and_again_while_it_runs(path: Path, impatient: None, monkeypatch: pytest.MonkeyPatch) -> None:
     now_ms = time.time_ns() // 1_000_000
     with EventLog(path, create=True) as log:

@@ -11,7 +11,7 @@ from assay.server.documents.documents import Change, Document
 from assay.server.tracking import retention_watch
 from assay.server.tracking.anchors import Anchor
 from assay.server.tracking.logged_outcomes import EndedShowing
-from assay.server.tracking.retention_watch import MAX_WATCHED, REOPEN_S, CheckResult, RetentionWatch
+from assay.server.tracking.retention_watch import REOPEN_S, CheckResult, RetentionWatch
 from assay.suggestion.positions import Range
 
 URI, OTHER = "file:///src/a.py", "file:///src/b.py"
@@ -228,16 +228,6 @@ def test_what_is_lost_is_said_to_be_lost() -> None:
     assert document.said() == replaced.said() == long.said() == [(15, None, "lost")]
     assert end.said() == [(15, None, "closed")]
     assert all(len(made.watch) == 0 for made in (document, replaced, long, end))
-
-
-def test_of_too_many_the_oldest_is_let_go() -> None:
-    made = desk()
-    for number in range(MAX_WATCHED + 1):
-        made.accept("x", showing=f"s{number}")
-    assert [(check.showing, check.event.why) for check in made.checks] == [("s0", "lost")]
-    assert len(made.watch) == MAX_WATCHED
-    made.go_on(16)
-    assert len(made.checks) == MAX_WATCHED + 1
 
 
 @given(st.data())

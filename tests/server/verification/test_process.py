@@ -7,12 +7,17 @@ import os
 import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from shop_project import isolated, write
 
-from assay.server.verification import process as process_module
-from assay.server.verification.process import ProjectProcess
+from assay.calibration.trust import TESTS, remember
+from assay.server.background_tasks import BackgroundTasks
+from assay.server.documents.workspace import Roots
+from assay.server.verification import verifications as verifications_module
+from assay.server.verification.consent import Consent
+from assay.server.verification.verifications import ProjectProcess, Verifications
 
 BUG = "def double(x):\n    return x * 3\n"
 RIGHT = BUG.replace("3", "2")
@@ -64,7 +69,7 @@ async def test_a_request_that_nobody_waits_for_any_more_does_not_confuse_the_nex
 
 
 async def test_what_takes_too_long_is_ended_with_a_sentence(tests: ProjectProcess, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process_module, "MAX_ANSWER_S", 0.05)
+    monkeypatch.setattr(verifications_module, "MAX_ANSWER_S", 0.05)
     told = await tests.judge(project / "one.py", BUG, RIGHT)
     assert (told.passed, told.tests) == (None, 0)
     assert "took longer than" in told.why
@@ -86,3 +91,30 @@ async def test_what_was_saved_is_measured_before_it_is_asked_about(project: Path
         assert len(notes) == 2
     finally:
         await tests.close()
+
+
+async def test_once_consent_is_taken_back_elsewhere_a_save_ends_the_process_and_runs_nothing(
+    tmp_path: Path, own_home: Path, bare_python: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    isolated()
+    monkeypatch.setattr(verifications_module, "_SAVED_S", 0.05)
+    project = write(tmp_path / "project", {"one.py": BUG, "test_one.py": TEST})
+    notes: list[str] = []
+    consent = Consent(cast(Any, None), BackgroundTasks(), lambda: True)
+    made = Verifications(consent, lambda: Roots((project,)), lambda: bare_python, notes.append)
+    uri = (project / "one.py").as_uri()
+    remember(project, trusted=True, about=TESTS)
+    try:
+        (told,) = [each async for each in made.judged(uri, BUG, [BUG.replace("3", "2")], asks="later")]
+        assert told.passed
+        assert made.pids
+        ran = len(notes)
+        remember(project, trusted=False, about=TESTS)
+        (project / "test_one.py").write_text(TEST + "\n")
+        made.saved(uri)
+        async with asyncio.timeout(20):
+            while made.pids:
+                await asyncio.sleep(0.05)
+        assert len(notes) == ran
+    finally:
+        await made.close()
