@@ -158,10 +158,7 @@ def test_a_confidence_is_the_map_of_the_measure(calibrator: Calibrator) -> None:
     assert isinstance(calibrator.map, PlattMap)
     z = calibrator.map.intercept + calibrator.map.slopes[0] * float(enter("total_logprob", -1.0))
     assert found.status == "informative"
-    assert found.probability is not None
     assert found.probability == pytest.approx(1 / (1 + 2.718281828459045**-z))
-    assert found.low is not None
-    assert found.high is not None
     assert found.low < found.probability < found.high
     assert (found.event, found.calibrator, found.band) == ("exact_match", calibrator.id, band_of(found.probability).word)
     assert found.text == f"{found.look.shape} {found.look.word} {percents(found.low, found.high)} exact match"
@@ -172,9 +169,6 @@ def test_a_probability_is_never_certain_and_lies_in_its_range(calibrator: Calibr
     extreme = replace(calibrator, map=replace(calibrator.map, intercept=intercept), between_group_sd=sd)
     (low, high), bound = calibrator.ranges[0], 1 / 902
     found = confidence(extreme, {"total_logprob": min(max(low + where * (high - low), low), high)})
-    assert found.probability is not None
-    assert found.low is not None
-    assert found.high is not None
     assert bound <= found.low <= found.probability <= found.high <= 1 - bound
 
 
@@ -228,7 +222,6 @@ def test_what_is_less_sure_than_anything_that_it_has_seen_has_the_lowest_number(
     )
     found = confidence(both, {"min_logprob": -0.5} | worst)
     assert (found.status, found.probability, found.low, found.band) == ("informative", both.bound, both.bound, "unlikely")
-    assert found.high is not None
     assert found.high >= both.bound
 
 
@@ -239,8 +232,6 @@ def test_what_is_surer_than_anything_that_it_has_seen_has_the_number_of_the_sure
 @given(st.floats(-1e6, 0.0), st.floats(0.0, 1e3))
 def test_surer_never_means_less_likely_within_the_range_and_beyond_it(calibrator: Calibrator, measure: float, more: float) -> None:
     less, surer = (confidence(calibrator, {"total_logprob": value}).probability for value in (measure, min(0.0, measure + more)))
-    assert less is not None
-    assert surer is not None
     assert less <= surer
 
 
