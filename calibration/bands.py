@@ -59,13 +59,21 @@ def band_of(probability: float | None, boundaries: Boundaries = BOUNDARIES) -> B
 
 
 def percents(low: float, high: float) -> str:
-    """A range in whole percents, rounded outward: "70-85 %". A wide range is shown as wide as it is."""
+    """A range in whole percents, rounded outward. A wide range is shown as wide as it is.
+
+    >>> percents(0.702, 0.841), percents(0.29, 0.57)
+    ('70-85 %', '29-57 %')
+    """
     # rounded to 1e-9 first: 100 * 0.29 is a little less than 29 in floats
     return f"{math.floor(round(100 * low, 9))}-{math.ceil(round(100 * high, 9))} %"
 
 
 def band_text(event: str, band: Band, low: float | None, high: float | None) -> str:
-    """ "◆ likely 70-85 % exact match", or "○ no evidence", never with a number, where there is no probability."""
+    """What a suggestion shows; never a number where there is no probability.
+
+    >>> band_text("exact_match", LIKELY, 0.7, 0.85), band_text("exact_match", NO_EVIDENCE, None, None)
+    ('◆ likely 70-85 % exact match', '○ no evidence')
+    """
     if low is None or high is None or band is NO_EVIDENCE:
         return f"{NO_EVIDENCE.shape} {NO_EVIDENCE.word}"
     return f"{band.shape} {band.word} {percents(low, high)} {EVENT_WORDS[event]}"
