@@ -52,20 +52,34 @@ BOUNDARIES = Boundaries()
 
 
 def band_of(probability: float | None, boundaries: Boundaries = BOUNDARIES) -> Band:
-    """The band of a probability: likely or possible from their boundaries on, else unlikely. No evidence if there is no probability."""
+    """The band of a probability: likely or possible from their boundaries on, else unlikely. No evidence if there is no probability.
+
+    >>> [band_of(p).word for p in (1.0, 0.7, 0.699, 0.4, 0.399, 0.0, None)]
+    ['likely', 'likely', 'possible', 'possible', 'unlikely', 'unlikely', 'no evidence']
+    """
     if probability is None:
         return NO_EVIDENCE
     return LIKELY if probability >= boundaries.likely_from else POSSIBLE if probability >= boundaries.possible_from else UNLIKELY
 
 
 def percents(low: float, high: float) -> str:
-    """A range in whole percents, rounded outward: "70-85 %". A wide range is shown as wide as it is."""
+    """A range in whole percents, rounded outward. A wide range is shown as wide as it is.
+
+    >>> percents(0.7, 0.85), percents(0.701, 0.849), percents(0.29, 0.57), percents(0.001, 0.999), percents(0.5, 0.5)
+    ('70-85 %', '70-85 %', '29-57 %', '0-100 %', '50-50 %')
+    """
     # rounded to 1e-9 first: 100 * 0.29 is a little less than 29 in floats
     return f"{math.floor(round(100 * low, 9))}-{math.ceil(round(100 * high, 9))} %"
 
 
 def band_text(event: str, band: Band, low: float | None, high: float | None) -> str:
-    """ "◆ likely 70-85 % exact match", or "○ no evidence", never with a number, where there is no probability."""
+    """What a suggestion shows; never a number where there is no probability.
+
+    >>> band_text("exact_match", LIKELY, 0.7, 0.85), band_text("tests_pass", POSSIBLE, 0.31, 0.72)
+    ('◆ likely 70-85 % exact match', '◈ possible 31-72 % passes tests')
+    >>> band_text("kept", UNLIKELY, 0.05, 0.2), band_text("kept", NO_EVIDENCE, None, None)
+    ('◇ unlikely 5-20 % kept', '○ no evidence')
+    """
     if low is None or high is None or band is NO_EVIDENCE:
         return f"{NO_EVIDENCE.shape} {NO_EVIDENCE.word}"
     return f"{band.shape} {band.word} {percents(low, high)} {EVENT_WORDS[event]}"

@@ -27,6 +27,10 @@ def name_of_language(identifier: str) -> str:
 
 
 def names_of_languages(identifiers: tuple[str, ...]) -> str:
-    """Their names, in order: "Go, JavaScript and Python"."""
+    """Their names, in order.
+
+    >>> names_of_languages(("python", "go", "javascript"))
+    'Go, JavaScript and Python'
+    """
     *others, last = sorted(map(name_of_language, identifiers))
     return f"{', '.join(others)} and {last}" if others else last

@@ -58,6 +58,8 @@ TRUSTED = Trust(True)
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
+    """folder: the URI of the project's root, without links. identity: which folder that was, by `identity_of`."""
+
     schema: str
     folder: str
     identity: str

@@ -36,8 +36,17 @@ _MIN_SUGGESTION_WIDTH = 20  # characters of a suggestion that stands far to the 
 _LINES_BEFORE = 3
 _LINES_AFTER = 2
 _BAND_STYLES: Mapping[str, Style] = {"likely": "blue", "possible": "yellow", "unlikely": "red", "no evidence": "dim"}
-_FIELDS = {"file": str, "line": int, "cut": str, "what": str}
-_KINDS = ("line", "block", "function")
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """What `places.toml` says of a place."""
+
+    file: str
+    line: int
+    cut: str
+    what: str
+    kind: Literal["line", "block"] = "line"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,27 +148,21 @@ def run(arguments: argparse.Namespace) -> int:
 
 def load_places(folder: Path = EXAMPLES) -> list[Place]:
     """The places that `places.toml` marks in a folder's files. Raises ValueError, with file and line, for one that is not there."""
-    import tomllib
+    import msgspec
 
-    entries = tomllib.loads((folder / "places.toml").read_text(encoding="utf-8"))["place"]
-    return [_place(folder, entry) for entry in entries]
+    places = msgspec.toml.decode((folder / "places.toml").read_bytes(), type=dict[str, list[Marked]])
+    return [_place(folder, marked) for marked in places["place"]]
 
 
-def _place(folder: Path, entry: dict[str, Any]) -> Place:
-    for name, kind in _FIELDS.items():
-        if not isinstance(entry.get(name), kind):
-            raise ValueError(f"{folder / 'places.toml'}: a place needs {name!r}, a {kind.__name__}: {entry}")
-    file, line, cut, kind = entry["file"], entry["line"], entry["cut"], entry.get("kind", "line")
-    if kind not in _KINDS:
-        raise ValueError(f"{folder / 'places.toml'}: kind is line or block, not {kind!r}")
-    text = (folder / file).read_text(encoding="utf-8")
+def _place(folder: Path, at: Marked) -> Place:
+    text = (folder / at.file).read_text(encoding="utf-8")
     lines = text.splitlines(keepends=True)
-    start = sum(map(len, lines[: line - 1]))
+    start, end = (sum(map(len, lines[:number])) for number in (at.line - 1, at.line))
     # The last occurrence in the line: a name that is cut at its end may also stand earlier.
-    found = text.rfind(cut, start, start + len(lines[line - 1]) + len(cut)) if 1 <= line <= len(lines) else -1
-    if found < 0 or found >= start + len(lines[line - 1]):
-        raise ValueError(f"{folder / file}:{line}: {cut!r} does not begin on this line")
-    return Place(file, line, kind, entry["what"], text[:found], cut, text[found + len(cut) :])
+    found = text.rfind(at.cut, start, end + len(at.cut))
+    if not start <= found < end:
+        raise ValueError(f"{folder / at.file}:{at.line}: {at.cut!r} does not begin on this line")
+    return Place(at.file, at.line, at.kind, at.what, text[:found], at.cut, text[found + len(at.cut) :])
 
 
 def complete_place(model: Model, registry: Registry, place: Place, memory: Memory | None, settings: Settings | None = None) -> PlaceResult:

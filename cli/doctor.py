@@ -143,7 +143,11 @@ def _runtime() -> Iterator[Check]:
 
 
 def features(system: str) -> str:
-    """The features that llama.cpp's system information says are on, in its order: "CPU : AVX2 = 1 | F16C = 0 |" gives "AVX2"."""
+    """The features that llama.cpp's system information says are on, in its order.
+
+    >>> features("CPU : SSE3 = 1 | F16C = 0 | AVX2 = 1 |")
+    'SSE3, AVX2'
+    """
     parts = [part.rsplit(":", 1)[-1].split("=") for part in system.split("|") if "=" in part]
     on = [name.strip() for name, value in parts if value.strip() == "1"]
     return ", ".join(on) or "none beyond the basic ones"

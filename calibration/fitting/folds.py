@@ -54,7 +54,7 @@ def renumbered(groups: NDArray[np.intp]) -> NDArray[np.intp]:
     return (np.cumsum(there) - 1)[groups]
 
 
-def folds_of(groups: NDArray[np.intp], seed: int, folds: int = FOLDS) -> NDArray[np.intp]:
+def folds_of(groups: NDArray[np.intp], seed: int) -> NDArray[np.intp]:
     """The fold of each sample (n,), from 0. A group is never parted.
 
     Groups are placed from the largest on, each into the smallest fold so far.
@@ -63,9 +63,9 @@ def folds_of(groups: NDArray[np.intp], seed: int, folds: int = FOLDS) -> NDArray
     shuffled = np.random.default_rng(seed).permutation(len(sizes))
     if sizes.max() == 1:
         fold_of = np.empty(len(sizes), dtype=np.intp)
-        fold_of[shuffled] = np.arange(len(sizes)) % folds
+        fold_of[shuffled] = np.arange(len(sizes)) % FOLDS
         return fold_of[groups]
-    fold_of, filled = np.zeros(len(sizes), dtype=np.intp), np.zeros(min(folds, len(sizes)))
+    fold_of, filled = np.zeros(len(sizes), dtype=np.intp), np.zeros(min(FOLDS, len(sizes)))
     for group in shuffled[np.argsort(-sizes[shuffled], kind="stable")]:
         fold_of[group] = filled.argmin()
         filled[fold_of[group]] += sizes[group]

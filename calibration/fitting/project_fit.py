@@ -72,13 +72,7 @@ def find_parent(registry: Registry, samples: Sequence[Sample], event: str) -> tu
 
 
 def fit_project(
-    samples: Sequence[Sample],
-    event: str,
-    parent: Calibrator | None,
-    no_parent_because: str = "",
-    *,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
+    samples: Sequence[Sample], event: str, parent: Calibrator | None, no_parent_because: str = "", *, resamples: int = RESAMPLES
 ) -> ProjectFit:
     """Fit a calibrator to the samples of one project, adapted from the parent where there is one. Its evidence holds out files.
 
@@ -91,9 +85,9 @@ def fit_project(
     whole = [sample for sample in samples if sample.measures.keys() >= set(needed)] or samples
     if parent is None:
         free = [name for name, measure in MEASURES.items() if measure.cost == 0 and all(name in s.measures for s in whole)]
-        made = fit(whole, event, free, groups="file", allow_insufficient=True, resamples=resamples, seed=seed)
+        made = fit(whole, event, free, groups="file", allow_insufficient=True, resamples=resamples)
     else:
-        made = fit(whole, event, adapt_from=parent, groups="file", resamples=resamples, seed=seed)
+        made = fit(whole, event, adapt_from=parent, groups="file", resamples=resamples)
     if lacking := len(samples) - len(whole):
         made = replace(made, notes=(f"{lacking} of {len(samples)} samples lack {' or '.join(needed)} and were left out", *made.notes))
     return ProjectFit(made, parent, _gain(made, parent) if parent else None, "" if parent else no_parent_because)

@@ -152,13 +152,14 @@ class EventLog:
             self._db.executemany(_INSERT, rows)
             return self._number("SELECT last_insert_rowid()")
 
-    def rows(self, passed_over: Counter[str] | None = None, *, since_ms: int | None = None, after: int = 0) -> Iterator[Row]:
-        """The events in the order in which they were written, from the time `since_ms` on, with numbers above `after`.
+    def rows(self, passed_over: Counter[str] | None = None, *, since_ms: int | None = None) -> Iterator[Row]:
+        """The events in the order in which they were written, from the time `since_ms` on.
 
         Events that this version does not know, and damaged ones, are skipped and counted in `passed_over` as "unknown" and "damaged".
         """
         passed_over = Counter() if passed_over is None else passed_over
         since_ms = _NEVER_MS if since_ms is None else max(_NEVER_MS, since_ms)
+        after = 0
         while True:
             with self._errors_of("read"):
                 found = self._db.execute(_READ, (after, since_ms, _BATCH)).fetchall()

@@ -36,19 +36,18 @@ def retained_share(inserted: str, current: str) -> float:
     return common_length(tokens, tokens_of(current)) / len(tokens) if tokens else 1.0
 
 
-def text_to_search(inserted: str, there: str, behind: str, room: float = SEARCH_FACTOR) -> str:
+def text_to_search(inserted: str, there: str, behind: str) -> str:
     """The part of a document in which `inserted` is searched.
 
     Parameters:
         there: what became of the inserted text; empty if nothing was inserted.
-        behind: the text right after that.
-        room: for each missing token, this many are searched in `behind`. So a text that was typed again is found, also if it was never
-            inserted. No more are searched, because in a long text all tokens are found in the end.
+        behind: the text right after that. For each missing token `SEARCH_FACTOR` are searched in it. So a text that was typed again is
+            found, also if it was never inserted. No more are searched, because in a long text all tokens are found in the end.
     """
     missing = len(tokens_of(inserted)) - len(tokens_of(there))
     if missing <= 0:
         return there
-    last = next(islice(_TOKEN.finditer(behind), max(0, int(missing * room) - 1), None), None)
+    last = next(islice(_TOKEN.finditer(behind), max(0, int(missing * SEARCH_FACTOR) - 1), None), None)
     return there + (behind if last is None else behind[: last.end()])
 
 

@@ -49,7 +49,11 @@ class Linear:
 
 
 def equation(intercept: float, slopes: Sequence[float], features: Sequence[str]) -> str:
-    """The map as a formula for people."""
+    """The map as a formula for people.
+
+    >>> equation(0.25, [0.5, -1.25], ["total_logprob", "length"])
+    'log odds = 0.25 + 0.5 · total_logprob − 1.25 · length'
+    """
     terms = "".join(f" {'+' if s >= 0 else '−'} {abs(s):.4g} · {f}" for s, f in zip(slopes, features, strict=True))
     return f"log odds = {intercept:.4g}{terms}"
 

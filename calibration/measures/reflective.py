@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 
 from ...inference.errors import ContextTooLong, Unavailable
 from ...inference.model import Generation, Model, Prompt
 from ...inference.stopping.stop import LINE
+from .agreement import log_sum
 from .verbalised import probability_in
 
 # Part of every question's fingerprint. Raised whenever a question is asked, or its answer read, in another way.
@@ -122,7 +122,7 @@ def ask_true(model: Model, prompt: Prompt, generation: Generation, question: Que
     if not said_true or not said_false:
         return None
     logprobs = model.next_token_logprobs(_question_prompt(model, prompt, generation, question), [*said_true, *said_false])
-    log_true, log_false = _log_sum(logprobs[: len(said_true)]), _log_sum(logprobs[len(said_true) :])
+    log_true, log_false = log_sum(logprobs[: len(said_true)]), log_sum(logprobs[len(said_true) :])
     return min(log_true, 0.0), log_true - log_false
 
 
@@ -159,9 +159,3 @@ def _first_tokens(model: Model, spellings: Iterable[str]) -> dict[int, str]:
     for spelling in spellings:
         found.setdefault(model.tokenize(spelling)[0], spelling)
     return found
-
-
-def _log_sum(logprobs: Sequence[float]) -> float:
-    """log Σ exp, without underflow."""
-    largest = max(logprobs)
-    return largest + math.log(math.fsum(math.exp(logprob - largest) for logprob in logprobs))

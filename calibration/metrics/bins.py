@@ -41,6 +41,9 @@ def equal_width(p: Floats, bins: int = BINS) -> NDArray[np.intp]:
 
     A bin is closed on the right: (0.2, 0.3] is bin 2 of 10. p = 0 is in the first bin and 1 in the last. The edges are k / bins as the
     nearest float, so 0.3 is in bin 2.
+
+    >>> equal_width(np.array([0.0, 0.1, 0.3, 0.31, 1.0])).tolist()
+    [0, 0, 2, 3, 9]
     """
     # The product is rounded, and may lie on the other side of an edge than p.
     index = np.floor(p * bins)

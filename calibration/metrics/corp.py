@@ -22,7 +22,7 @@ from .scores import pooled
 
 _STANDARD_ERROR = 0.02
 _MIN_SIMULATIONS, _MAX_SIMULATIONS = 5, 1000
-_CELLS, _BAND_POINTS = 4096, 256
+_CELLS, _BAND_POINTS, _BAND_SIMULATIONS = 4096, 256, 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def decompose(p: ArrayLike, y: ArrayLike) -> Decomposition:
     return _decomposed(runs.p, runs.n, runs.positives)
 
 
-def miscalibration_noise_floor(p: ArrayLike, seed: int = 0) -> float:
+def miscalibration_noise_floor(p: ArrayLike) -> float:
     """The mean MCB of a perfect forecaster with the same p's, over simulations of y* ~ Bern(p).
 
     There are as many simulations as bring the standard error of the mean below 2 % of it: about 130 for n = 100, 5 (the minimum) for a
@@ -87,14 +87,14 @@ def miscalibration_noise_floor(p: ArrayLike, seed: int = 0) -> float:
     """
     runs = pooled(p, np.zeros(np.shape(p)))
     values: list[float] = []
-    for positives in _redrawn(runs.p, runs.n, _MAX_SIMULATIONS, seed):
+    for positives in _redrawn(runs.p, runs.n, _MAX_SIMULATIONS):
         values.append(_decomposed(runs.p, runs.n, positives).miscalibration)
         if len(values) >= _MIN_SIMULATIONS and np.std(values, ddof=1) <= _STANDARD_ERROR * np.mean(values) * math.sqrt(len(values)):
             break
     return float(np.mean(values))
 
 
-def consistency_band(p: ArrayLike, simulations: int = 400, seed: int = 0) -> Band:
+def consistency_band(p: ArrayLike) -> Band:
     """The pointwise 95 % band under the hypothesis of calibration, from simulations of y* ~ Bern(p).
 
     It is given at up to 256 of the p's, evenly spaced in rank. More than 4,096 distinct p's are simulated as that many cells of equal mass,
@@ -109,7 +109,7 @@ def consistency_band(p: ArrayLike, simulations: int = 400, seed: int = 0) -> Ban
     mean = np.minimum(np.add.reduceat(runs.n * runs.p, starts) / n, 1)
     points = np.unique(np.linspace(0, len(mean) - 1, _BAND_POINTS).astype(np.intp))
     curves = []
-    for positives in _redrawn(mean, n, simulations, seed):
+    for positives in _redrawn(mean, n, _BAND_SIMULATIONS):
         blocks, _, rate = _pav(positives, n)
         curves.append(rate[np.searchsorted(blocks, points, side="right") - 1])
     low, high = np.quantile(curves, [0.025, 0.975], axis=0)
@@ -140,9 +140,9 @@ def _entropy(rate: Floats) -> Floats:
     return rate * (1 - rate) ** 2 + (1 - rate) * rate**2
 
 
-def _redrawn(p: Floats, n: NDArray[np.int64], times: int, seed: int) -> Iterator[NDArray[np.int64]]:
+def _redrawn(p: Floats, n: NDArray[np.int64], times: int) -> Iterator[NDArray[np.int64]]:
     """Simulated positives of n samples each, if p is their true probability."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     single = bool((n == 1).all())
     for _ in range(times):
         yield (rng.random(len(p)) < p).astype(np.int64) if single else rng.binomial(n, p)

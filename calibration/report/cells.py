@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from string import ascii_lowercase
 from typing import Any, Literal
 
@@ -121,21 +121,11 @@ def with_interval(cell_id: str, found: Interval | None, n: int, groups: int, by:
 
 def json_of(cell: Cell) -> dict[str, Any]:
     """The cell as in figures.json."""
-    return {
-        "id": cell.id,
-        "value": cell.value,
-        "low": cell.low,
-        "high": cell.high,
-        "n": cell.n,
-        "groups": cell.groups,
-        "grouped_by": cell.grouped_by,
-        "noise_floor": cell.noise_floor,
-        "why": cell.why or (NOT_RUN if cell.value is None else ""),
-        "paper": [
-            {"value": each.value, "of": each.of, "where": each.where, "marks": [{"kind": m.kind, "note": m.note} for m in each.marks]}
-            for each in cell.paper
-        ],
-    }
+    fields = asdict(cell)
+    for name in ("why", "paper", "percent", "sign"):
+        del fields[name]
+    paper = [{**asdict(each), "marks": [asdict(mark) for mark in each.marks]} for each in cell.paper]
+    return {**fields, "why": cell.why or (NOT_RUN if cell.value is None else ""), "paper": paper}
 
 
 def _number(value: float, cell: Cell) -> str:

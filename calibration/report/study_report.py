@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..validation.figures import Figure
+from ..validation.words import number_of, size_of
 from .blocks import Block, Bullets, Heading, Paragraph, Table
 from .cells import Cell, CellTable, blocks_of, json_of
 from .page import write_report_files
@@ -75,7 +76,7 @@ def write_study_report(folder: Path, content: StudyContent) -> tuple[Path, ...]:
     _check_ids(cells)
     blocks = list(blocks_of_study(content))
     documents = {
-        "figures.json": _json({"schema": FIGURES_SCHEMA, "figures": [*map(json_of, cells), *map(_json_of_figure, content.figures)]}),
+        "figures.json": _json({"schema": FIGURES_SCHEMA, "figures": [*map(json_of, cells), *map(asdict, content.figures)]}),
         "report.json": _json(_document(content)),
     }
     return write_report_files(folder / FOLDER, content.title, blocks, content.pictures(), documents)
@@ -128,16 +129,7 @@ def _claims(claims: Sequence[PaperClaim]) -> Table:
 
 
 def _validation(figures: Sequence[Figure]) -> Table:
-    rows = []
-    for each in figures:
-        if each.value is None:
-            number = "–"
-        elif each.low is None or each.high is None:
-            number = f"{each.value:z.3f}"
-        else:
-            number = f"{each.value:z.3f} ({each.low:z.3f} to {each.high:z.3f})"
-        counts = f"{each.n:,} of {each.groups:,} {each.grouped_by}{'' if each.groups == 1 else 's'}" if each.n else ""
-        rows.append((each.id, number, each.claim, each.reading, counts, each.note))
+    rows = [(each.id, number_of(each), each.claim, each.reading, size_of(each), each.note) for each in figures]
     return Table("Figures with their readings", ("figure", "value", "claim", "reading", "n", "note"), "lrllll", tuple(rows))
 
 
@@ -154,7 +146,7 @@ def _document(content: StudyContent) -> dict[str, Any]:
         "summary": list(content.summary),
         "facts": list(content.facts),
         "claims": [asdict(each) for each in content.claims],
-        "validation": [_json_of_figure(each) for each in content.figures],
+        "validation": [asdict(each) for each in content.figures],
         "tables": [
             {
                 "id": table.id,
@@ -173,11 +165,6 @@ def _document(content: StudyContent) -> dict[str, Any]:
         "sources": [asdict(each) for each in content.sources],
         "command": content.command,
     }
-
-
-def _json_of_figure(figure: Figure) -> dict[str, Any]:
-    names = ("id", "value", "low", "high", "n", "groups", "grouped_by", "claim", "reading", "note")
-    return {name: getattr(figure, name) for name in names}
 
 
 def _json(document: dict[str, Any]) -> str:

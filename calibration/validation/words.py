@@ -115,6 +115,11 @@ def number_of(figure: Figure) -> str:
     return f"{figure.value:z.3f} ({figure.low:z.3f} to {figure.high:z.3f})"
 
 
+def size_of(figure: Figure) -> str:
+    """Of how many samples and groups it is; empty where it was not run."""
+    return f"{figure.n:,} of {figure.groups:,} {figure.grouped_by}{'' if figure.groups == 1 else 's'}" if figure.n else ""
+
+
 def summary(validation: Validation) -> str:
     """One line: "validated: 4 of 5 hold, 1 undecided". It counts the primary figures alone; what is not in the table was not run."""
     readings = {row.id: row.reading for row in validation.figures}

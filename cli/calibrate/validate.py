@@ -62,11 +62,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _tell(found: Validation) -> None:
-    from ...calibration.validation.words import PRIMARY, number_of, refuted, summary, title_of
+    from ...calibration.validation.words import PRIMARY, number_of, refuted, size_of, summary, title_of
 
     say(f"calibrator {found.calibrator}: P({found.event}) for the task {found.task}")
     rows = [("", "figure", "value (95 % interval)", "n", "claim", "reading")]
-    rows += [(row.id, title_of(row), number_of(row), _size(row), row.claim or "no claim", row.reading) for row in found.figures]
+    rows += [(row.id, title_of(row), number_of(row), size_of(row) or "–", row.claim or "no claim", row.reading) for row in found.figures]
     for line in columns(rows):
         say(line)
     for ids, note in _notes(found.figures):
@@ -86,7 +86,3 @@ def _notes(figures: Sequence[Figure]) -> Iterator[tuple[Sequence[str], str]]:
     for figure in figures:
         if own := [part for part in figure.note.split("; ") if len(ids.get(part, ())) == 1]:
             yield [figure.id], "; ".join(own)
-
-
-def _size(figure: Figure) -> str:
-    return f"{figure.n:,} of {figure.groups} {figure.grouped_by}{'' if figure.groups == 1 else 's'}" if figure.n else "–"

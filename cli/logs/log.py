@@ -83,7 +83,11 @@ def say_skipped(skipped: Counter[str]) -> None:
 
 
 def count(n: int, noun: str) -> str:
-    """ "1 event", "2 events"."""
+    """So many of a noun.
+
+    >>> count(1, "event"), count(2000, "event")
+    ('1 event', '2,000 events')
+    """
     return f"{n:,} {noun}{'s' * (n != 1)}"
 
 

@@ -50,8 +50,6 @@ def test_each_language_has_its_own_map_and_stands_by_its_own_held_out_samples(ma
     assert {each.name: each.status for each in made.by_language} == {"go": "informative", "python": "informative", "rust": "uninformative"}
     assert [(each.n, each.groups) for each in made.by_language] == [(600, 12), (600, 12), (300, 12)]
     go, python = (confidence(made, measures(), {"language": name}).probability for name in ("go", "python"))
-    assert go is not None
-    assert python is not None
     assert go < python - 0.2
 
 
@@ -75,7 +73,6 @@ def test_a_language_of_too_few_samples_takes_the_next_calibrator() -> None:
     registry = Registry((entry(few, "few.json"), entry(own, "own.json")), ())
     for language, wanted in (("go", own), ("python", few)):
         chosen = choose(registry, Purpose(MODEL, PROMPT, "exact_match", "line", language))
-        assert chosen is not None
         assert chosen.calibrator.id == wanted.id
     assert choose(Registry((entry(few),), ()), Purpose(MODEL, PROMPT, "exact_match", "line", "go")) == entry(few)
 
@@ -108,8 +105,6 @@ def test_a_language_that_few_projects_have_is_held_out_by_file(projects: int) ->
 def test_projects_that_were_not_held_out_whole_tell_nothing_of_how_much_projects_differ() -> None:
     python, go = in_language("python", 900, between=0.5), of_few_projects("go", 300, projects=3)
     mixed, alone = fitted([*python, *go]).calibrator.projects, fitted(python).calibrator.projects
-    assert mixed is not None
-    assert alone is not None
     assert mixed.offset_sd == pytest.approx(alone.offset_sd, rel=0.2)
 
 

@@ -16,8 +16,6 @@ def offers_at(speeds: Speeds | None) -> list[Offer]:
 def test_times_follow_the_weights_and_the_prompt() -> None:
     slow, fast = Speeds(2e10, 1e11), Speeds(4e10, 1e11)
     place, typing = seconds(SMALL, slow)
-    assert place is not None
-    assert typing is not None
     assert abs(place - (480 * 5e8 / 1e11 + 10 * 5e8 / 2e10)) < 1e-9
     assert abs(typing - (8 * 5e8 / 1e11 + 10 * 5e8 / 2e10)) < 1e-9
     assert seconds(SMALL, fast)[1] < typing  # type: ignore[operator]

@@ -74,7 +74,6 @@ def test_a_projects_calibrator_goes_before_a_users_and_that_before_a_shipped_one
     for day, (origin, folder) in reversed(list(enumerate(places, 1))):
         save(on(day, made), folder / "c.json")
         entry = chosen(read_registry(places)).entry
-        assert entry is not None
         assert entry.origin == origin
 
 
@@ -85,7 +84,6 @@ def test_within_a_folder_the_newest_is_chosen_whatever_its_name_and_time_zone(pl
     east = replace(made, fitted_on=replace(made.fitted_on, date="2026-11-09T11:30:00+05:00"))
     save(east, folder / "a.json")
     choice = chosen(read_registry(places))
-    assert choice.entry is not None
     assert choice.entry.path.name == "b.json"
     assert choice.reason == f"user b.json (2026-11-09, n = 600) matches and is informative: {made.reason}"
     assert passed_over(choice) == dict.fromkeys(("a.json", "z.json"), "it matches, but a newer one goes before it")
@@ -170,7 +168,6 @@ def test_an_insufficient_one_gives_way_but_an_uninformative_one_does_not(places:
     assert passed_over(choice) == {"own.json": f"it matches, but is insufficient: {made.reason}"}
     save(replace(made, status="uninformative"), places[0][1] / "own.json")
     found = chosen(read_registry(places)).calibrator
-    assert found is not None
     assert found.status == "uninformative"
 
 
@@ -320,7 +317,6 @@ def test_a_calibrator_that_needs_to_ask_the_model_again_is_never_taken(made: Cal
     both = Registry((Entry("project", Path("ask.json"), asking), Entry("shipped", Path("c.json"), made)), ())
     purpose = Purpose(made.fitted_on.model, made.fitted_on.prompt, "exact_match", "line", "python")
     chosen = choose(both, purpose)
-    assert chosen is not None
     assert chosen.calibrator is made
     asking_alone = Registry(both.entries[:1], ())
     assert choose(asking_alone, purpose) is None
@@ -344,7 +340,6 @@ def test_one_for_all_alternatives_is_taken_only_where_as_many_were_drawn_and_the
     registry = read_registry(places)
     for rank in (1, 4):
         choice = of_draw(registry, made, Drawn(rank, 4, -0.5))
-        assert choice.entry is not None
         assert choice.entry.path.name == "all.json"
     assert passed_over(of_draw(registry, made, Drawn(1, 4, -0.5))) == {
         "first.json": "it matches, but one for all alternatives goes before one for first choices"
@@ -355,7 +350,6 @@ def test_one_for_all_alternatives_is_taken_only_where_as_many_were_drawn_and_the
         (Drawn(1, 4), "needs agreement, and log-probabilities are not known"),
     ):
         choice = of_draw(registry, made, drawn)
-        assert choice.entry is not None
         assert choice.entry.path.name == "first.json"
         assert passed_over(choice) == {"all.json": f"it matches, but {reason}"}
 
@@ -375,8 +369,6 @@ def test_a_projects_own_goes_before_a_shipped_one_for_all_alternatives(places: P
     save(for_several(made, 4), places[2][1] / "all.json")
     registry = read_registry(places)
     first, second = (of_draw(registry, made, Drawn(rank, 4, -0.5)).entry for rank in (1, 2))
-    assert first is not None
-    assert second is not None
     assert (first.path.name, second.path.name) == ("own.json", "all.json")
 
 

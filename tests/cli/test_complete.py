@@ -114,7 +114,6 @@ def test_a_size_of_the_prompt_is_chosen_by_an_option(tmp_path: Path) -> None:
     shown = assay("complete", "a.py:204:17", "--prompt-size", "small", "--show-prompt", cwd=tmp_path)
     assert shown.stdout.startswith("size: small\n")
     prefix = re.search(r"^prefix: (\d+) tokens$", shown.stdout, re.MULTILINE)
-    assert prefix is not None
     assert 100 < int(prefix[1]) <= 320
 
 

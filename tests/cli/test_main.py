@@ -75,8 +75,6 @@ def test_a_file_that_is_no_model_ends_with_2_and_without_a_traceback(tmp_path: P
 def test_a_reader_that_leaves_early_is_no_error_worth_a_traceback(tiny_gguf: Path) -> None:
     command = [sys.executable, "-m", "assay", "demo", "--model", str(tiny_gguf)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
         process.stdout.readline()
         process.stdout.close()
         assert process.stderr.read() == b""
@@ -87,7 +85,6 @@ def test_ctrl_c_ends_quietly_with_130() -> None:
     # with the embedded model: a tiny one has done all before the signal comes
     command = [sys.executable, "-u", "-m", "assay", "demo"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.readline()
         process.send_signal(signal.SIGINT)

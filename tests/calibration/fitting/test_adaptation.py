@@ -112,7 +112,6 @@ def log_loss(made: BetaMap, x: Floats, y: NDArray[np.bool_]) -> float:
 def test_a_calibrator_of_several_projects_says_how_they_differ_and_one_of_a_single_project_does_not(tmp_path: Path) -> None:
     samples, _ = world(3000, projects=15, between=0.9)
     found = fit(samples, "exact_match", kind="platt", resamples=50).calibrator
-    assert found.projects is not None
     assert found.projects.n == 15
     assert found.projects.offset_sd == pytest.approx(0.9, abs=0.35)
     save(found, tmp_path / "c.json")
@@ -127,7 +126,6 @@ def test_fitting_toward_a_calibrator_gives_one_that_names_it_and_keeps_its_range
     own = [structs.replace(s, project="mine") for s in world(150, projects=1, seed=5, intercept=2.0)[0]]
     made = fit(own, "exact_match", adapt_from=parent, groups="file", resamples=50)
     found = made.calibrator
-    assert found.moved_from is not None
     assert (found.moved_from.calibrator, found.moved_from.n) == (parent.id, 3000)
     assert found.bound == 1 / (3000 + 150 + 2)
     assert all(low <= a and b <= high for (a, b), (low, high) in zip(parent.ranges, found.ranges, strict=True))

@@ -75,7 +75,6 @@ def test_a_higher_target_never_has_a_lower_threshold_and_rows_say_what_is_shown(
             assert (row.shown, row.share.value, row.precision) == (0, 0.0, None)
             continue
         at = p >= row.threshold
-        assert row.precision is not None
         assert (row.shown, row.share.value) == (at.sum(), at.sum() / n)
         assert row.precision.value == pytest.approx(y[at].mean(), abs=1e-12)
         assert row.precision.value >= row.target

@@ -29,7 +29,6 @@ def test_the_truth_of_a_synthetic_world_is_recovered() -> None:
     assert found.map.slopes[0] == pytest.approx(0.7, abs=0.06)
     assert found.between_group_sd < 0.15
     assert np.abs(made.held_out - truth).mean() < 0.02
-    assert found.evidence.skill is not None
     assert found.evidence.skill.low < skill(truth, made.labels) < found.evidence.skill.high
     assert found.evidence.ece.low == 0
 
@@ -91,10 +90,6 @@ def test_the_spread_between_projects_is_part_of_the_range() -> None:
     alike, _ = world(3000, projects=30, between=0.0)
     unlike, _ = world(3000, projects=30, between=0.8)
     narrow, wide = (confidence(fit(s, "exact_match", resamples=50).calibrator, {"total_logprob": -1.0}) for s in (alike, unlike))
-    assert narrow.low is not None
-    assert narrow.high is not None
-    assert wide.low is not None
-    assert wide.high is not None
     assert wide.high - wide.low > 3 * (narrow.high - narrow.low)
 
 

@@ -27,7 +27,6 @@ GROUPS = 12
 
 
 def value_of(interval: Interval | None) -> float:
-    assert interval is not None
     assert interval.low <= interval.value <= interval.high
     return interval.value
 
@@ -56,7 +55,6 @@ def test_what_is_constant_within_places_tells_nothing_there_whatever_it_tells_of
     places = rng.integers(0, 30, 300)
     p = rng.random(30)[places]
     found = within_auc(p, rng.random(300) < p, places, places % GROUPS)
-    assert found is not None
     assert (found.value, found.low, found.high) == (0.5, 0.5, 0.5)
 
 
@@ -82,8 +80,6 @@ def test_the_log_odds_ratio_within_strata_is_not_that_of_what_makes_them() -> No
     y, exposed = rng.random(8000) < base, rng.random(8000) < base
     groups = rng.integers(0, GROUPS, 8000)
     within, mixed = log_odds_ratio(y, exposed, strata, groups), log_odds_ratio(y, exposed, 0 * strata, groups)
-    assert within is not None
-    assert mixed is not None
     assert within.low < 0 < within.high
     assert mixed.low > 1
 
@@ -94,7 +90,6 @@ def test_the_intraclass_correlation_is_the_share_of_the_variance_between_places(
     places = rng.integers(0, 900, 6000)
     values = 100 + math.sqrt(share) * rng.normal(size=900)[places] + math.sqrt(1 - share) * rng.normal(size=6000)
     found = intraclass_correlation(values, places, places % 30)
-    assert found is not None
     assert found.low - 0.01 <= share <= found.high + 0.01
     assert found.value == pytest.approx(share, abs=0.03)
 
@@ -104,8 +99,6 @@ def test_the_gain_of_skill_is_that_of_paired_intervals_where_those_are_defined()
     q, groups = np.clip(p**2, 0.001, 0.999), np.arange(900) % GROUPS
     expected = paired(p, q, y, groups).skill
     found = skill_gain(p, y, q, y, groups)
-    assert found is not None
-    assert expected is not None
     assert (found.value, found.low, found.high) == pytest.approx((expected.value, expected.low, expected.high))
 
 
@@ -133,7 +126,6 @@ def test_an_interval_misses_the_truth_in_about_one_world_of_twenty(name: str) ->
     for _ in range(200):
         x, offset = rng.normal(size=n), rng.normal(size=20)[groups]
         found = statistic((x, rng.random(n) < 1 / (1 + np.exp(-offset)), offset, np.arange(n) // 5, groups))
-        assert found is not None
         missed += not found.low <= truth <= found.high
     assert missed <= most(200, 0.06)
 
@@ -148,7 +140,6 @@ def test_what_the_round_trip_paper_calls_spearman_is_kendall_of_its_own_table(
     table: tuple[list[float], list[float]], r: float, rho: float, tau: float
 ) -> None:
     found = correlation(*table, np.arange(7))
-    assert found is not None
     assert found.value == pytest.approx(r, abs=5e-4)
     stats = pytest.importorskip("scipy.stats", reason="SciPy is not installed")
     assert stats.spearmanr(*table).statistic == pytest.approx(rho, abs=5e-4)
@@ -160,7 +151,6 @@ def test_what_the_round_trip_paper_calls_spearman_is_kendall_of_its_own_table(
 def test_the_interval_of_a_mean_of_shares_lies_within_0_and_1_and_has_a_width(thirds: list[int]) -> None:
     shares = np.array(thirds) / 3
     found = mean_share(shares, np.arange(len(shares)))
-    assert found is not None
     assert 0 <= found.low <= found.value <= found.high <= 1
     assert found.low < found.high
 
@@ -169,8 +159,6 @@ def test_shares_of_items_say_more_than_as_many_labels_and_labels_have_the_interv
     rng = np.random.default_rng(0)
     groups, shares = np.arange(200), rng.binomial(3, 0.5, 200) / 3
     found, as_labels, rate = mean_share(shares, groups), rate_interval(shares, groups), mean_share(shares > 0.5, groups)
-    assert found is not None
-    assert as_labels is not None
     assert found.high - found.low < 0.7 * (as_labels.high - as_labels.low)
     assert rate == rate_interval(shares > 0.5, groups)
     assert mean_share(shares, np.zeros(200, dtype=np.intp)) is None
@@ -181,8 +169,6 @@ def test_a_difference_of_means_is_what_the_kinds_were_drawn_with_and_needs_both_
     groups, first = np.arange(400) % 20, rng.random(400) < 0.4
     values = rng.normal(size=400) + 2 * first
     found, turned = difference(values, first, groups), difference(values, ~first, groups)
-    assert found is not None
-    assert turned is not None
     assert found.value == pytest.approx(values[first].mean() - values[~first].mean())
     assert found.low < 2 < found.high
     assert (turned.value, turned.low) == pytest.approx((-found.value, -found.high))

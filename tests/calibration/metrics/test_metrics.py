@@ -96,12 +96,6 @@ def test_what_is_no_forecast_is_refused(p: list[float], y: list[float]) -> None:
         brier(p, y)
 
 
-def test_bins_are_closed_on_the_right_and_0_3_is_in_0_2_to_0_3_though_0_3_divided_by_0_1_is_below_3() -> None:
-    assert [int(0.3 / 0.1), np.linspace(0, 1, 11)[3] == 0.3] == [2, False]
-    assert equal_width(np.arange(11) / 10).tolist() == [0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
-    assert equal_width(np.nextafter(np.arange(10) / 10, 2)).tolist() == list(range(10))
-
-
 @pytest.mark.parametrize("bins", range(1, 60))
 def test_a_probability_next_to_an_edge_is_on_its_side_of_it(bins: int) -> None:
     edges = np.arange(bins + 1) / bins

@@ -50,8 +50,6 @@ def test_a_row_of_the_dial_brings_its_intervals(fitted: Fit) -> None:
     found = [level for level in levels_of_evidence(fitted.calibrator) if level.show_above in rows]
     for level in found:
         precision = rows[level.show_above].precision
-        assert precision is not None
-        assert level.right is not None
         assert (level.right.low, level.right.high) == (precision.low, precision.high)
     assert found or len(fitted.labels) < 600
 
@@ -74,8 +72,6 @@ def test_counts_are_those_of_the_suggestions_and_little_is_never_said_to_be_much
             assert level.right.n == len(known)
             assert level.right.positives == sum(labels[i] is True for i in known)
             assert level.right.value == pytest.approx(level.right.positives / level.right.n)
-            assert level.right.low is not None
-            assert level.right.high is not None
             assert 0 <= level.right.low <= level.right.value <= level.right.high <= 1
 
 
@@ -95,12 +91,8 @@ def test_what_was_shown_at_random_stands_for_what_was_not() -> None:
     assert sum(drawn[150:]) == 2
     propensities = np.array([1.0 if i < 150 else 0.1 for i in kept])
     some = levels_of(p[kept], drawn, np.ones(165, dtype=np.bool_), propensities, groups[kept])[0].right
-    assert every is not None
-    assert some is not None
     assert every.value == 135 / 300
     assert some.value == pytest.approx((120 + 2 * 10) / 300)
-    assert some.low is not None
-    assert every.low is not None
     assert some.low < every.low  # fifteen say less than a hundred and fifty
 
 
@@ -120,9 +112,7 @@ def test_of_a_position_that_shows_what_was_hidden_nothing_is_said_unless_some_of
 def test_the_interval_of_independent_samples_is_wilsons_but_for_the_quantile_and_wider_where_groups_are_alike() -> None:
     y = np.arange(2_000) % 4 == 0
     alone = rate_interval(y, np.arange(2_000))
-    assert alone is not None
     assert (alone.low, alone.high) == pytest.approx(wilson(500, 2_000), rel=2e-3)
     alike = rate_interval(np.sort(y), np.arange(2_000) // 100)
-    assert alike is not None
     assert alike.value == alone.value
     assert alike.high - alike.low > 5 * (alone.high - alone.low)

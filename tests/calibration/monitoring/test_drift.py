@@ -88,7 +88,6 @@ def test_a_drift_is_found_with_its_direction_its_size_and_its_beginning(shift: f
         state = watch(start(), p, y)
         assert alarm(watch(start(), p[:1500], y[:1500])) is None
         made = alarm(state)
-        assert made is not None
         assert made.direction == direction
         assert 1500 < made.raised == state.raised < 4500
         assert made.log_e_value == state.log_highest >= math.log(100)
@@ -109,8 +108,6 @@ def test_after_the_alarm_the_estimate_gets_sharper_and_the_alarm_stays() -> None
     whole = watch(start(), p, y)
     assert whole.raised is not None
     at_once, later = alarm(watch(start(), p[: whole.raised], y[: whole.raised])), alarm(whole)
-    assert at_once is not None
-    assert later is not None
     assert (at_once.raised, at_once.since) == (later.raised, later.since)
     assert later.high - later.low < 0.5 * (at_once.high - at_once.low)
     healed, fair = stream(20_000, 6)

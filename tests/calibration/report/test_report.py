@@ -76,7 +76,6 @@ def test_a_report_on_samples_is_written_as_markdown_json_and_a_page_with_its_pic
 def test_before_is_the_raw_probability_and_after_the_held_out_one(fitted: Fit) -> None:
     found = measured(fitted)
     raw = np.exp([s.measures["total_logprob"] for s in fitted.samples])
-    assert found.before is not None
     assert found.difference is not None
     assert found.before.evidence.brier.value == pytest.approx(brier(raw, fitted.labels), rel=1e-12)
     assert found.before.evidence.log_loss.value == pytest.approx(log_loss(raw, fitted.labels), rel=1e-12)

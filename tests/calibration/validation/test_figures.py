@@ -55,7 +55,6 @@ def test_with_the_groups_that_would_decide_the_same_value_is_decided_and_with_ha
     assume(reading_of(claim, now, groups) == "undecided")
     wanted = groups_to_decide(claim, now, groups)
     assume(wanted is not None)
-    assert wanted is not None
 
     def with_groups(count: float) -> str:
         narrow = half * (groups / count) ** 0.5

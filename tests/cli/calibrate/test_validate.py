@@ -54,7 +54,6 @@ def test_a_run_gives_a_table_beside_the_calibrator_and_a_line_that_counts(files:
     found = table.load(path)
     assert found.is_of(calibrator)
     skill = calibrator.evidence.skill
-    assert skill is not None
     rows = {row.id: row for row in found.figures}
     assert (rows["K1"].value, rows["K1"].run, rows["K1"].n) == (skill.value, "RUN", 500)
     assert (rows["K7.no_suffix"].n, rows["K7.no_docstring"].reading) == (300, "not run")
@@ -98,7 +97,6 @@ def test_with_folds_more_samples_of_its_projects_are_held_out_and_may_be_mixed_w
     save_folds(made.kept_folds(), folds_path(made.calibrator, files / "c.json"))
     write_samples(files / "again.jsonl", [changed(each, id=f"again {each.id}") for each in samples])
     skill = made.calibrator.evidence.skill
-    assert skill is not None
     for runs, n in ((("again.jsonl",), 500), (("RUN", "line.jsonl"), 800)):
         assert validated(files, *runs) == 0
         (k1, *_) = table.load(table.path_of(made.calibrator, files / "c.json")).figures

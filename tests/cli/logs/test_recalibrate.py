@@ -40,7 +40,6 @@ def test_recalibrate_writes_where_servers_look_and_says_why_others_are_refused(
     assert Path(written["path"]).parent == home / "calibrators"
     assert [file.name for file in (home / "calibrators").iterdir()] == ["kept-line-01234567-fedcba98.json"]
     chosen = choose(load_registry(), Purpose(MODEL, PROMPT, "kept", "line", "python"))
-    assert chosen is not None
     assert (chosen.origin, chosen.calibrator.id) == ("user", written["id"])
 
 
