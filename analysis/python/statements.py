@@ -10,19 +10,6 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-_KINDS = {
-    **dict.fromkeys(("FunctionDef", "AsyncFunctionDef"), "function"),
-    **dict.fromkeys(("AugAssign", "AnnAssign"), "assign"),
-    **{"ClassDef": "class", "Del": "delete", "TypeAlias": "type", "AsyncFor": "for", "AsyncWith": "with", "TryStar": "try"},
-    **{"ImportFrom": "import", "Expr": "expression"},
-}
-
-
-def kind_of(node: str) -> str:
-    """The kind of a statement, by the name of its node in Python's and in libcst's trees."""
-    return _KINDS.get(node, node.lower())
-
-
 _SEMICOLON = re.compile(r"(?:[ \t\f]|\\\r?\n)*;(?:[ \t\f]|\\\r?\n)*")
 
 
@@ -83,13 +70,13 @@ class Function:
 class Module:
     """A file's functions and docstrings, in the source's order, outer before inner.
 
-    starts: as `line_starts`. newer: whether its syntax is newer than the Python that runs.
+    starts: as `line_starts`. continued: the lines, from 1, that continue a string from an earlier line.
     """
 
     functions: tuple[Function, ...]
     docstrings: tuple[Docstring, ...]
     starts: tuple[int, ...]
-    newer: bool = False
+    continued: frozenset[int]
 
 
 def blocks_of(function: Function) -> Iterator[tuple[Statement, ...]]:

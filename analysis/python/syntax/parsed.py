@@ -17,7 +17,7 @@ from libcst.metadata import ByteSpanPositionProvider, MetadataWrapper
 
 from ..libcst_parsing import parse_module
 from ..source_text import BOM as BOM
-from ..source_text import UnreadableSource
+from ..source_text import UnreadableSource, characters
 
 Node = TypeVar("Node", bound=cst.CSTNode)
 Function = cst.FunctionDef | cst.Lambda
@@ -122,7 +122,7 @@ def _parsed(source: str) -> Parsed | str:
         places = MetadataWrapper(tree, unsafe_skip_copy=True).resolve(ByteSpanPositionProvider)
     except (UnreadableSource, RecursionError) as error:
         return str(error)
-    offset_of = _characters(text, len(source) - len(text))
+    offset_of = characters(text, len(source) - len(text))
     # positions are computed with a line end at the end of the file, even where the file has none
     last = len(text.encode())
     spans = {n: (offset_of[min(p.start, last)], offset_of[min(p.start + p.length, last)]) for n, p in places.items()}
@@ -138,13 +138,3 @@ def _parsed(source: str) -> Parsed | str:
             parents[child] = node
             pending.append(child)
     return Parsed(source, tree, spans, parents, tuple(nodes), by_kind)
-
-
-def _characters(text: str, shift: int) -> range | list[int]:
-    """The character offset, plus shift, of each byte offset of the text in UTF-8."""
-    if text.isascii():
-        return range(shift, len(text) + shift + 1)
-    offsets: list[int] = []
-    for i, character in enumerate(text):
-        offsets += [i + shift] * len(character.encode())
-    return [*offsets, len(text) + shift]
