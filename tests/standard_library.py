@@ -14,7 +14,7 @@ from assay.analysis.python.docstrings import without_docstrings
 from assay.analysis.python.lines import sample_lines
 from assay.analysis.python.regions import candidates, deleted, weights
 from assay.analysis.python.source_text import BOM, UnreadableSource, decoded
-from assay.analysis.python.statement_parsing import parse_statements
+from assay.analysis.python.statements import parse_statements
 
 
 def python_files(stdlib: Path) -> list[Path]:

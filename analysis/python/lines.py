@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from .source_text import UnreadableSource as UnreadableSource
-from .statement_parsing import parse_statements
+from .statements import parse_statements
 
 MIN_FUNCTION_LINES = 4
 BRACKETS = {"(": ")", "[": "]", "{": "}"}

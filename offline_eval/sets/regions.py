@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from ...analysis.oracle.oracle import NotJudged, Oracle
 from ...analysis.python.lines import Gap, Line, UnreadableSource, middle, rest, whole
 from ...analysis.python.regions import Region, candidates, drawn, weights
-from ...analysis.python.statement_parsing import parse_statements
+from ...analysis.python.statements import parse_statements
 from ...inference.completion.task import Task
 
 TASKS: tuple[Task, ...] = ("line", "line_rest", "line_middle", "block")

@@ -72,6 +72,15 @@ class Parsed:
         """Whether an f-string prints the node's own text (`f"{x=}"`)."""
         return any(isinstance(p, cst.FormattedStringExpression) and p.equal is not None for p in self.ancestors(node))
 
+    def is_called(self, node: cst.CSTNode) -> bool:
+        """Whether it is what a call calls."""
+        above = self.parents[node]
+        return isinstance(above, cst.Call) and above.func is node
+
+    def in_annotation(self, node: cst.CSTNode) -> bool:
+        """Whether it is a part of an annotation."""
+        return any(isinstance(above, cst.Annotation) for above in self.ancestors(node))
+
     def function_of(self, node: cst.CSTNode) -> Function | None:
         """The function that executes the node; None in a module's or a class's own code.
 

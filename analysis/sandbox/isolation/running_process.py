@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import IO, Self
 
 from .limits import Limits
-from .processes import usage
 from .running_jail import READY, JailEnd, JailError, RunningJail, adopting_orphans, oom_kills
-from .supervision import POLL_S, LimitWatch
+from .supervision import POLL_S, LimitWatch, usage
 
 MAX_STDERR_BYTES = 1 << 14
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.analysis.oracle.affected_lines import affected_lines
-from assay.analysis.oracle.changes import changed_lines
+from assay.analysis.oracle.changes import affected_lines, changed_lines
 
 SOURCE = '''import json
 import os

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from assay.analysis.python.source_text import BOM, UnreadableSource, decoded
-from assay.analysis.python.statement_parsing import parse_statements
-from assay.analysis.python.statements import Statement, all_statements, is_covered
+from assay.analysis.python.statements import Statement, all_statements, is_covered, parse_statements
 
 SOURCE = """
 class A:
