@@ -29,7 +29,7 @@ import msgspec
 from ..analysis.sandbox.isolation.tree import entries_below
 from ..calibration.atomic_write import leftovers, leftovers_below, write_atomically
 from .errors import RunError, UsageError
-from .report import Records
+from .records import Records
 
 RUN, ITEMS, LOST, WANTED = "run.toml", "items.jsonl", "lost.json", "wanted.json"
 GENERATIONS, TIMINGS = "generations.jsonl", "timings.jsonl"

@@ -26,7 +26,7 @@ from .errors import StudyError
 from .pool.choice import Pool
 from .pool.interface import PoolError, Start
 from .progress import Progress, counted, tell_if_stopped, to_stderr
-from .report import Records
+from .records import Records
 from .run import GENERATIONS, Run
 
 # So many items in a row without a record are no accident.

@@ -12,7 +12,7 @@ import msgspec
 from ...calibration.atomic_write import write_atomically
 from ...calibration.strict_json import DECODER
 from .answers import Recorded, RecordedAnswer, RecordedError
-from .report import by_key, licence_of, lines, source_of
+from .records import by_key, licence_of, lines, source_of
 
 SCHEMA = "assay/answers/1"
 

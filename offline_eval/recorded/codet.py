@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from .answers import Recorded, RecordedAnswer, RecordedError, Step
-from .report import by_key, licence_of, records, source_of, wanted
+from .records import by_key, licence_of, records, source_of, wanted
 
 KEYS = frozenset(("prompt", "samples"))
 PROBLEMS = 164

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from .answers import Recorded, RecordedAnswer, RecordedError
-from .report import by_key, licence_of, records, source_of, wanted
+from .records import by_key, licence_of, records, source_of, wanted
 
 KEYS = frozenset(("solution", "task_id", "sample_id", "verdict", "pass_rate_base", "pass_rate_plus", "problem_pass_rate"))
 _FACTS = ("pass_rate_base", "pass_rate_plus", "problem_pass_rate")

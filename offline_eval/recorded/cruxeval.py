@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .answers import Recorded, RecordedAnswer, RecordedError
-from .report import UNREADABLE, by_key, licence_of, opened, source_of, wanted
+from .records import UNREADABLE, by_key, licence_of, opened, source_of, wanted
 
 KEYS = frozenset(("raw_generations", "raw_scored_generations"))
 _ENDING = "_output.json"

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from . import assay_answers, codet, counterfeit, cruxeval, identity_chain, mxeval
 from .answers import Recorded, RecordedError
-from .report import UNREADABLE, lines, opened
+from .records import UNREADABLE, lines, opened
 
 # A document of CRUXEval that is laid out over several lines is read whole to see what it is; the published ones have a megabyte.
 _MAX_DOCUMENT = 1 << 28

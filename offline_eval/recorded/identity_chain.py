@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .answers import Fact, Recorded, RecordedAnswer, Step
-from .report import by_key, licence_of, records, source_of, wanted
+from .records import by_key, licence_of, records, source_of, wanted
 
 KEYS = frozenset(("task_id", "PL_0", "PL_0_results", "NL_1", "PL_1", "PL_1_results"))
 

@@ -12,7 +12,7 @@ from typing import get_args
 from ...analysis.corpora.benchmarks import Language
 from ..sets.programs import id_of_task
 from .answers import Recorded, RecordedAnswer, RecordedError
-from .report import by_key, licence_of, records, source_of, wanted
+from .records import by_key, licence_of, records, source_of, wanted
 
 KEYS = frozenset(("task_id", "completion", "language"))
 
