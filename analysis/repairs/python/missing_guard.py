@@ -11,8 +11,7 @@ from itertools import islice
 
 import libcst as cst
 
-from ...python.syntax.conditions import tests
-from ...python.syntax.layout import newline
+from ...python.syntax.layout import newline, tests
 from ...python.syntax.parsed import Function, Parsed, parse
 from ...python.syntax.scopes import scopes
 from ..rule import Change, touches
