@@ -1,4 +1,4 @@
-"""Analyse files of a standard library; run as a script by the Pythons that have no pytest: standard_library.py FOLDER [STEP]."""
+"""Analyse files of a standard library."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import math
 import random
 import shutil
 import subprocess
-import sys
 import warnings
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from assay.analysis.python.docstrings import without_docstrings
 from assay.analysis.python.lines import sample_lines
 from assay.analysis.python.regions import candidates, deleted, weights
 from assay.analysis.python.source_text import BOM, UnreadableSource, decoded
-from assay.analysis.python.statement_parsing import parse_statements
+from assay.analysis.python.statements import parse_statements
 
 
 def python_files(stdlib: Path) -> list[Path]:
@@ -75,14 +74,14 @@ def check_docstrings(source: str, sound: bool) -> None:
         assert same is None or bare.text[same.start : same.end] == source[line.start : line.end]
 
 
-def standard_library_of(version: str) -> tuple[str, Path] | None:
-    """A Python of a version ("3.13") that runs, on the path or of pyenv, and its standard library; None where there is none."""
+def standard_library_of(version: str) -> Path | None:
+    """The standard library of a Python of a version ("3.13") that runs, on the path or of pyenv; None where there is none."""
     ask = "import sys, sysconfig; print(*sys.version_info[:2], sep='.'); print(sysconfig.get_path('stdlib'))"
     for python in filter(None, [shutil.which(f"python{version}"), *_of_pyenv(version)]):
         ran = subprocess.run([python, "-c", ask], capture_output=True, text=True, timeout=60, check=False)
         said = ran.stdout.splitlines()
         if ran.returncode == 0 and said[0] == version:
-            return str(python), Path(said[1])
+            return Path(said[1])
     return None
 
 
@@ -92,16 +91,3 @@ def _of_pyenv(version: str) -> list[Path]:
         return []
     root = subprocess.run([pyenv, "root"], capture_output=True, text=True, timeout=60, check=True).stdout.strip()
     return sorted(Path(root).glob(f"versions/{version}.*/bin/python"))
-
-
-def main(folder: str, step: int = 1) -> None:
-    """Print how many files were analysed, then each refused one with the reason. step: of so many files one is read."""
-    files = python_files(Path(folder))[::step]
-    refused = [(path, reason) for path in files if (reason := check(path)) is not None]
-    print(len(files) - len(refused))
-    for path, reason in refused:
-        print(path, reason.splitlines()[0], sep="\t")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1], int(*sys.argv[2:3] or ["1"]))

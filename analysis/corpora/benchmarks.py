@@ -248,6 +248,13 @@ def _differential(record: dict[str, Any], inputs: list[Any], same: str, helpers:
     return helpers + made + _ASSERTED.format(entry=entry)
 
 
+def _up_to_its_calls(test: str, entry_point: str | None) -> str:
+    asserted = _ASSERTED.format(entry=entry_point)
+    if not test.endswith(asserted):
+        raise ValueError(f"the test of {entry_point} has no list of inputs: only those of HumanEval+ and MBPP+ have one")
+    return test.removesuffix(asserted)
+
+
 def profiled(test: str, entry_point: str | None) -> str:
     """The test of an item of HumanEval+ or MBPP+ as one that ends at no input, and reports what became of each.
 
@@ -255,10 +262,7 @@ def profiled(test: str, entry_point: str | None) -> str:
 
     Raises ValueError for the test of another benchmark.
     """
-    asserted = _ASSERTED.format(entry=entry_point)
-    if not test.endswith(asserted):
-        raise ValueError(f"the test of {entry_point} has no list of inputs: only those of HumanEval+ and MBPP+ have one")
-    return test.removesuffix(asserted) + _PROFILED.format(entry=entry_point)
+    return _up_to_its_calls(test, entry_point) + _PROFILED.format(entry=entry_point)
 
 
 # The same calls as a list of inputs, each with what the program gives and the right answer, as JSON of their spellings. What is not the
@@ -290,10 +294,7 @@ def traced(test: str, entry_point: str | None, inputs: int) -> str:
     It reports a JSON list of triples: the arguments with commas between, the value and the right answer, as Python spells them. An input at
     which the program raises, or that is long, is left out. Raises ValueError for the test of another benchmark.
     """
-    asserted = _ASSERTED.format(entry=entry_point)
-    if not test.endswith(asserted):
-        raise ValueError(f"the test of {entry_point} has no list of inputs: only those of HumanEval+ and MBPP+ have one")
-    return test.removesuffix(asserted) + _TRACED.format(entry=entry_point, inputs=inputs, length=_MAX_SPELLED)
+    return _up_to_its_calls(test, entry_point) + _TRACED.format(entry=entry_point, inputs=inputs, length=_MAX_SPELLED)
 
 
 def _written(inputs: list[Any]) -> str:

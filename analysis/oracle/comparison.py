@@ -6,8 +6,7 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from .affected_lines import affected_lines
-from .changes import changed_lines, lines_behind, with_statements
+from .changes import affected_lines, changed_lines, lines_behind, with_statements
 from .oracle import WAYS, Oracle
 from .profile import ranked_tests
 from .report import TestOutcome, Way

@@ -13,11 +13,10 @@ from typing import TypeVar
 
 from ..sandbox.isolation.jail import Jail
 from . import cache as kept
-from .affected_lines import affected_lines
 from .altered_tests import in_place, with_other_values
 from .baseline import Baseline, Coverage
 from .baseline_runs import run_baseline, run_coverage, run_lines, times_of
-from .changes import changed_lines, only_within, with_statements
+from .changes import affected_lines, changed_lines, only_within, with_statements
 from .copying import copy_project
 from .interpreter import probe
 from .jailed.assay_oracle.files import is_test_file

@@ -10,8 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from .records import ObservedTest
-from .report import NOT_STEADY, ProcessEnd, Report, TestOutcome, Verdict, Way, tampering_in
+from .report import NOT_STEADY, ObservedTest, ProcessEnd, Report, TestOutcome, Verdict, Way, tampering_in
 
 Change = Literal["as_before", "changed", "unknown"]
 ErrorClass = Literal["passed", "wrong", "crash", "unparsed"]

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from ..morphisms.text_edits import Edit
 from .lines import Line
 from .source_text import LINE_END
-from .statement_parsing import parse_statements
-from .statements import Docstring, Module, begins_line
+from .statements import Docstring, Module, begins_line, parse_statements
 
 _SPACE = re.compile(r"(?:[ \t\f]|\\(?:\r\n?|\n))*")
 _LINE_END = re.compile(rf"{LINE_END.pattern}|\Z")

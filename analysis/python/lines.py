@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from .source_text import UnreadableSource as UnreadableSource
-from .statement_parsing import parse_statements
+from .statements import parse_statements
 
 MIN_FUNCTION_LINES = 4
 BRACKETS = {"(": ")", "[": "]", "{": "}"}
@@ -49,31 +49,6 @@ def functions(source: str, *, documented: bool = True) -> Iterator[tuple[str, ra
         yield function.name, range(docstring.last_line + 1 if docstring else function.body[0].first_line, last + 1)
 
 
-def lines_inside_strings(source: str) -> set[int]:
-    """The numbers (from 1) of the lines that continue a string from an earlier line. Raises UnreadableSource."""
-    module = parse_statements(source)
-    if module.newer:
-        from . import statements_libcst
-
-        return statements_libcst.lines_inside_strings(source)
-    # split as the parser does: the tokenizer does not end a line at a carriage return
-    texts = (source[start:end].rstrip("\r\n") + "\n" for start, end in pairwise(module.starts))
-    inside: set[int] = set()
-    starts: list[int] = []
-    fstring = getattr(tokenize, "FSTRING_START", None), getattr(tokenize, "FSTRING_END", None)
-    try:
-        for token in tokenize.generate_tokens(lambda: next(texts, "")):
-            if token.type == tokenize.STRING:
-                inside.update(range(token.start[0] + 1, token.end[0] + 1))
-            elif fstring[0] is not None and token.type == fstring[0]:
-                starts.append(token.start[0])
-            elif fstring[1] is not None and token.type == fstring[1]:
-                inside.update(range(starts.pop() + 1, token.end[0] + 1))
-    except (tokenize.TokenError, SyntaxError) as error:
-        raise UnreadableSource(f"not Python that can be tokenized: {error}") from None
-    return inside
-
-
 def sample_lines(source: str, seed: str, *, documented: bool = True) -> list[Line]:
     """One random line of each function, no line twice (functions nest). The same source and seed give the same lines.
 
@@ -82,9 +57,9 @@ def sample_lines(source: str, seed: str, *, documented: bool = True) -> list[Lin
     found = list(functions(source, documented=documented))
     if not found:
         return []
-    starts = parse_statements(source).starts
+    module = parse_statements(source)
+    starts, taken = module.starts, set(module.continued)
     texts = [source[start:end].rstrip("\r\n") for start, end in pairwise(starts)]
-    taken = lines_inside_strings(source)
     lines = []
     for name, numbers in found:
         candidates = [n for n in numbers if (t := texts[n - 1].strip()) and not t.startswith("#") and n not in taken]

@@ -20,8 +20,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from .source_text import BOM, code_end
-from .statement_parsing import parse_statements
-from .statements import Function, Module, Statement, all_statements, blocks_of, is_covered
+from .statements import Function, Module, Statement, all_statements, blocks_of, is_covered, parse_statements
 
 MIN_CHARACTERS = 32
 MAX_CHARACTERS = 384

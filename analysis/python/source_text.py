@@ -80,3 +80,13 @@ def lines_of(source: str) -> list[str]:
     if not ends or ends[-1] < len(source):
         ends.append(len(source))
     return [source[start:end] for start, end in pairwise([0, *ends])] if source else []
+
+
+def characters(text: str, shift: int = 0) -> range | list[int]:
+    """The character offset, plus shift, of each byte offset of a text in UTF-8."""
+    if text.isascii():
+        return range(shift, len(text) + shift + 1)
+    offsets: list[int] = []
+    for i, character in enumerate(text):
+        offsets += [i + shift] * len(character.encode(errors="surrogatepass"))
+    return [*offsets, len(text) + shift]

@@ -1,27 +1,28 @@
 """The statements of a Python file: which block each stands in, its kind, and the characters it takes up.
 
-`statement_parsing` reads them. Nothing here writes code: whoever changes a file cuts and pastes its text, so what is not changed stays the
-same byte for byte.
+They are read from tree-sitter's tree, which has the syntax of all Pythons. That parser also reads what is no Python. So a text is first
+parsed by Python itself, or by libcst where the syntax is newer than the Python that runs; libcst is some fifteen times slower. Nothing here
+writes code: whoever changes a file cuts and pastes its text, so what is not changed stays the same byte for byte.
 """
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Collection, Iterator, Sequence
+import warnings
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import takewhile
+from typing import TYPE_CHECKING
 
-_KINDS = {
-    **dict.fromkeys(("FunctionDef", "AsyncFunctionDef"), "function"),
-    **dict.fromkeys(("AugAssign", "AnnAssign"), "assign"),
-    **{"ClassDef": "class", "Del": "delete", "TypeAlias": "type", "AsyncFor": "for", "AsyncWith": "with", "TryStar": "try"},
-    **{"ImportFrom": "import", "Expr": "expression"},
-}
+from ..lines.grammars import parser_of
+from .libcst_parsing import parse_module
+from .source_text import BOM, UnreadableSource, characters, line_starts
 
-
-def kind_of(node: str) -> str:
-    """The kind of a statement, by the name of its node in Python's and in libcst's trees."""
-    return _KINDS.get(node, node.lower())
-
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 _SEMICOLON = re.compile(r"(?:[ \t\f]|\\\r?\n)*;(?:[ \t\f]|\\\r?\n)*")
 
@@ -83,13 +84,13 @@ class Function:
 class Module:
     """A file's functions and docstrings, in the source's order, outer before inner.
 
-    starts: as `line_starts`. newer: whether its syntax is newer than the Python that runs.
+    starts: as `line_starts`. continued: the lines, from 1, that continue a string from an earlier line.
     """
 
     functions: tuple[Function, ...]
     docstrings: tuple[Docstring, ...]
     starts: tuple[int, ...]
-    newer: bool = False
+    continued: frozenset[int]
 
 
 def blocks_of(function: Function) -> Iterator[tuple[Statement, ...]]:
@@ -146,3 +147,183 @@ def joined_where_lines_are_shared(source: str, statements: Sequence[Statement]) 
         else:
             found.append(statement)
     return tuple(found)
+
+
+# tree-sitter ends no line there
+_CARRIAGE_RETURN = re.compile(r"\r(?!\n)")
+_ALIAS = re.compile(rb"type(?:\s|\\\r?\n)+\w")
+_CLAUSES = frozenset({"elif_clause", "else_clause", "except_clause", "except_group_clause", "finally_clause", "case_clause"})
+_CONSTANTS = frozenset({"integer", "float", "ellipsis", "true", "false", "none"})
+
+
+def parse_statements(source: str) -> Module:
+    """The statements of a text, in any syntax from Python 3.0 on that the running Python or libcst reads.
+
+    Raises UnreadableSource with line and reason.
+    """
+    found = _read(source)
+    if isinstance(found, str):
+        raise UnreadableSource(found)
+    return found
+
+
+@lru_cache(maxsize=8)
+def _read(source: str) -> Module | str:
+    """The statements, or why they can't be read: that, too, is asked again and again."""
+    text = source.removeprefix(BOM)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # invalid escapes in other people's code are not our user's business
+            ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        refusal = f"not Python that can be parsed: {error}"
+        try:
+            parse_module(text)
+        except UnreadableSource as other:
+            return f"{refusal}; and by libcst: {str(other).splitlines()[0]}"
+    return _Reader(source).module()
+
+
+class _Reader:
+    """Makes statements of nodes, and collects the functions and docstrings of the file on the way."""
+
+    def __init__(self, source: str) -> None:
+        text = source.removeprefix(BOM)
+        self.source = source
+        self.starts = line_starts(source)
+        self.offsets = characters(text, len(source) - len(text))
+        self.root = parser_of("python").parse(_CARRIAGE_RETURN.sub("\n", text).encode(errors="surrogatepass")).root_node
+        self.functions: list[Function] = []
+        self.docstrings: list[Docstring] = []
+
+    def module(self) -> Module:
+        body = _code(self.root)
+        self.leading_strings(body, empty=True)
+        self.block(body, ())
+        functions = sorted(self.functions, key=lambda f: (f.first_line, -f.last_line))
+        docstrings = sorted(self.docstrings, key=lambda d: d.start)
+        return Module(tuple(functions), tuple(docstrings), tuple(self.starts), frozenset(self.inside_strings()))
+
+    def inside_strings(self) -> Iterator[int]:
+        """The numbers of the lines that continue a string from an earlier line."""
+        pending = [self.root]
+        while pending:
+            node = pending.pop()
+            if node.start_point.row == node.end_point.row and "\r" not in self.source:
+                continue
+            if node.type == "string":
+                yield from range(self.line(node.start_byte) + 1, self.line(node.end_byte) + 1)
+            pending += node.named_children
+
+    def line(self, byte: int) -> int:
+        """The number, from 1, of the line that a byte is on."""
+        return max(1, bisect_right(self.starts, self.offsets[byte], hi=len(self.starts) - 1))
+
+    def block(self, nodes: Iterable[Node], names: tuple[str, ...]) -> tuple[Statement, ...]:
+        return joined_where_lines_are_shared(self.source, [self.statement(node, names) for node in nodes])
+
+    def statement(self, whole: Node, names: tuple[str, ...]) -> Statement:
+        node = whole.child_by_field_name("definition") or whole
+        names = (*names, _name(node)) if node.type in ("function_definition", "class_definition") else names
+        blocks = tuple(self.block(body, names) for body in _bodies(node))
+        start, end, last = self.offsets[whole.start_byte], self.offsets[whole.end_byte], self.line(whole.end_byte)
+        keyword, first = self.line(node.start_byte), self.line(whole.start_byte)
+        if blocks:
+            end, last = blocks[-1][-1].end, blocks[-1][-1].last_line
+        if node.type in ("function_definition", "class_definition"):
+            docstring = self.leading_strings(next(_bodies(node)))
+            if node.type == "function_definition":
+                self.functions.append(Function(".".join(names), keyword, last, docstring, blocks[0]))
+        return Statement(
+            kind=_kind(node),
+            start=start,
+            end=end,
+            first_line=first,
+            last_line=last,
+            header_last_line=header_last_line(keyword, blocks) if blocks else last,
+            runs=_runs(node),
+            own_line=begins_line(self.source, self.starts[first - 1], start),
+            blocks=blocks,
+        )
+
+    def leading_strings(self, body: Sequence[Node], *, empty: bool = False) -> Docstring | None:
+        """Collect the plain strings that a body begins with. empty: whether the body may be empty without them. Returns the first."""
+        strings = list(takewhile(_is_plain_string, body))
+        alone = len(strings) == len(body) and not empty
+        places = [(node.start_byte, node.end_byte) for node in strings]
+        found = [
+            Docstring(self.offsets[start], self.offsets[end], self.line(start), self.line(end), first=i == 0, alone=alone)
+            for i, (start, end) in enumerate(places)
+        ]
+        self.docstrings.extend(found)
+        return found[0] if found else None
+
+
+def _code(node: Node) -> list[Node]:
+    return [child for child in node.named_children if child.type not in ("comment", "line_continuation")]
+
+
+def _name(node: Node) -> str:
+    name = node.child_by_field_name("name")
+    assert name is not None
+    assert name.text is not None
+    return name.text.decode()
+
+
+def _bodies(node: Node) -> Iterator[list[Node]]:
+    """The statement lists of a compound statement; an `elif` is a block of the `if` that it belongs to."""
+    for child in node.named_children:
+        if child.type == "block" and node.type != "match_statement":
+            yield _code(child)
+        elif child.type in _CLAUSES or child.type == "block":
+            yield from _bodies(child)
+
+
+def _kind(node: Node) -> str:
+    """The kind of a statement: the first word of its grammar's name, mostly."""
+    if node.type == "expression_statement":
+        (inner,) = _code(node)[:1]
+        return "assign" if inner.type in ("assignment", "augmented_assignment") else "expression"
+    word = node.type.partition("_")[0]
+    # `type(a).b = c` is an alias for the grammar
+    if word == "type" and node.text is not None and not _ALIAS.match(node.text):
+        return "assign"
+    return {"future": "import", "print": "expression", "exec": "expression"}.get(word, word)
+
+
+def _bare(node: Node) -> Node | None:
+    """The only expression of an expression statement, without parentheses."""
+    while node.type in ("expression_statement", "parenthesized_expression"):
+        inner = _code(node)
+        if len(inner) != 1 or "," in [child.type for child in node.children]:
+            return None
+        node = inner[0]
+    return node
+
+
+def _strings_of(node: Node) -> list[Node]:
+    """The strings that an expression statement consists of; none where it is something else."""
+    value = _bare(node) if node.type == "expression_statement" else None
+    if value is None:
+        return []
+    return _code(value) if value.type == "concatenated_string" else [value] if value.type == "string" else []
+
+
+def _has_prefix(strings: Sequence[Node], letters: str) -> bool:
+    beginnings = (part.children[0].text or b"" for part in strings)
+    return any(letter in text.decode().lower() for text in beginnings for letter in letters)
+
+
+def _is_plain_string(statement: Node) -> bool:
+    return bool(strings := _strings_of(statement)) and not _has_prefix(strings, "bft")
+
+
+def _runs(node: Node) -> bool:
+    if node.type in ("global_statement", "nonlocal_statement"):
+        return False
+    if strings := _strings_of(node):
+        return _has_prefix(strings, "ft")
+    value = _bare(node) if node.type == "expression_statement" else None
+    if value is not None and value.type == "assignment":
+        return value.child_by_field_name("right") is not None
+    return value is None or value.type not in _CONSTANTS

@@ -1,15 +1,22 @@
-"""All candidates for a repair at a place of a program: the source with one edit, by the rules."""
+"""All candidates for a repair at a place of a program, by the rules of its language: the source with one edit.
+
+Of two rules that propose the same, the first one is named.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import importlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import Any
 
 from ..morphisms.text_edits import Edit, edited
 from ..python.source_text import line_starts
-from .registry import parses, rules
-from .rule import Change, touches
+from .rule import Change, Rule, touches
+
+# each a module here with RULES and parses
+LANGUAGES = ("python", "java")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +49,7 @@ def candidates(source: str, language: str, span: tuple[int, int], *, most: int) 
 
 def _sound(source: str, language: str, span: tuple[int, int]) -> Iterator[tuple[int, Change]]:
     """The changes that parse, each result once, with the number of their rule; those to keep first come first."""
-    lines, sound, seen = _lines(source, span), parses(language), {source}
+    lines, sound, seen = _lines(source, span), _of(language).parses, {source}
     proposed = [
         (order, _apart(source, change))
         for order, rule in enumerate(rules(language).values())
@@ -72,3 +79,15 @@ def _lines(source: str, span: tuple[int, int]) -> tuple[int, int]:
 
 def _distance(change: Change, span: tuple[int, int]) -> int:
     return max(0, span[0] - change.end, change.start - span[1])
+
+
+def rules(language: str) -> Mapping[str, Rule]:
+    """The rules of a language. Raises ValueError that lists what there is."""
+    found: Mapping[str, Rule] = _of(language).RULES
+    return found
+
+
+def _of(language: str) -> Any:
+    if language not in LANGUAGES:
+        raise ValueError(f"no repairs for {language!r}; there are some for {', '.join(LANGUAGES)}")
+    return importlib.import_module(f".{language}", __package__)

@@ -12,7 +12,6 @@ from ..lines.grammars import parser_of
 from ..morphisms.java.modify_condition import conditions
 from ..morphisms.java.program.flow import may_be_constant
 from ..morphisms.java.program.names import Variable, is_final, is_write, names_of
-from ..morphisms.java.program.precedence import with_operator
 from ..morphisms.java.program.syntax import (
     COMMENTS,
     TYPE_BODIES,
@@ -26,6 +25,7 @@ from ..morphisms.java.program.syntax import (
     role,
     splice,
     walk,
+    with_operator,
 )
 from ..morphisms.java.program.types import NUMERIC, UNBOXED, arguments, is_boolean, library_class, of_variable, type_of
 from ..morphisms.text_edits import Edit, changed_span

@@ -16,8 +16,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ...analysis.oracle.oracle import NotJudged, Oracle
-from ...analysis.python.lines import Gap, Line, UnreadableSource, lines_inside_strings, middle, rest, whole
+from ...analysis.python.lines import Gap, Line, UnreadableSource, middle, rest, whole
 from ...analysis.python.regions import Region, candidates, drawn, weights
+from ...analysis.python.statements import parse_statements
 from ...inference.completion.task import Task
 
 TASKS: tuple[Task, ...] = ("line", "line_rest", "line_middle", "block")
@@ -74,7 +75,7 @@ def _place(file: str, source: str, region: Region, oracle: Oracle, seed: int) ->
 
 def _line_of(source: str, region: Region, seed: str) -> Line | None:
     """One random line of a region that has code: no blank one, no comment, none inside a string that began above."""
-    inside = lines_inside_strings(source)
+    inside = parse_statements(source).continued
     lines, start = [], source.rfind("\n", 0, region.start) + 1
     for number in range(region.first_line, region.last_line + 1):
         end = source.find("\n", start)

@@ -16,8 +16,15 @@ from tree_sitter import Node
 
 from ..morphism import Refused, Site
 from ..text_edits import Edit
-from .program.flow import binds_pattern, can_complete, constant, has_loop_of_unknown_length, jumps_to, may_be_constant
-from .program.javac import check_declarations_may_move
+from .program.flow import (
+    binds_pattern,
+    can_complete,
+    check_declarations_may_move,
+    constant,
+    has_loop_of_unknown_length,
+    jumps_to,
+    may_be_constant,
+)
 from .program.names import names_of
 from .program.syntax import BLOCKS, COMMENTS, JavaSource, ancestors, field, indentation, newline, splice, walk
 

@@ -14,9 +14,8 @@ from tree_sitter import Node
 
 from ..morphism import Refused, Site
 from ..text_edits import Edit
-from .program.javac import check_not_tracked
-from .program.precedence import with_operator
-from .program.syntax import JavaSource, bare, field, operator, walk, words
+from .program.flow import check_not_tracked
+from .program.syntax import JavaSource, bare, field, operator, walk, with_operator, words
 from .program.types import NUMERIC, UNBOXED, type_of
 
 EXAMPLE = (

@@ -12,8 +12,7 @@ from tree_sitter import Node
 
 from ..morphism import Refused, Site
 from ..text_edits import Edit
-from .program.flow import assigns_tracked_variable, binds_pattern
-from .program.javac import check_compiles
+from .program.flow import assigns_tracked_variable, binds_pattern, check_compiles
 from .program.syntax import JavaSource, ancestors, field, statements, walk, words
 
 EXAMPLE = (

@@ -15,8 +15,7 @@ from ..text_edits import Edit
 from .program.effects import NULL, Effects, commute, effects
 from .program.flow import may_be_constant
 from .program.names import lacks_initial_value, names_of
-from .program.precedence import LEVEL
-from .program.syntax import JavaSource, bare, field, operator, walk
+from .program.syntax import LEVEL, JavaSource, bare, field, operator, walk
 from .program.types import PRIMITIVE, is_primitive, type_of
 
 EXAMPLE = (

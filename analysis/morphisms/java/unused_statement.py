@@ -12,8 +12,7 @@ from tree_sitter import Node
 
 from ..morphism import Refused, Site
 from ..text_edits import Edit
-from .program.flow import can_complete, has_loop_of_unknown_length
-from .program.javac import check_declarations_may_move
+from .program.flow import can_complete, check_declarations_may_move, has_loop_of_unknown_length
 from .program.names import fresh_name
 from .program.syntax import BLOCKS, JavaSource, indentation, newline, statements, walk
 from .program.types import is_own

@@ -18,8 +18,7 @@ import libcst as cst
 
 from ...python.syntax.effects import reflective
 from ...python.syntax.exact_types import INTS, exact_types
-from ...python.syntax.layout import line_end, newline, own_block, reindented, statement_start
-from ...python.syntax.names import fresh
+from ...python.syntax.layout import fresh, line_end, newline, own_block, reindented, statement_start
 from ...python.syntax.parsed import Parsed
 from ...python.syntax.scopes import scopes
 from ..morphism import Refused, Site

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from ...python.syntax.effects import bound_elsewhere, effects, reflective
-from ...python.syntax.layout import newline, own_block, reindented
-from ...python.syntax.names import fresh
+from ...python.syntax.layout import fresh, newline, own_block, reindented
 from ...python.syntax.parsed import Parsed
 from ...python.syntax.scopes import scopes
 from ..morphism import Refused, Site

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ...python.syntax.effects import reflective
-from ...python.syntax.names import fresh
+from ...python.syntax.layout import fresh
 from ...python.syntax.parsed import Parsed
 from ...python.syntax.scopes import Scopes, Variable, scopes
 from ..morphism import Refused, Site

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from ...python.syntax.conditions import decisions
 from ...python.syntax.effects import Effects, effects
 from ...python.syntax.exact_types import ATOMS, CONTAINERS
+from ...python.syntax.layout import decisions
 from ...python.syntax.parsed import Parsed
 from ..morphism import Refused, Site
 from ..text_edits import Edit

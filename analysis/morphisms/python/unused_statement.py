@@ -12,8 +12,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ...python.syntax.effects import reflective
-from ...python.syntax.layout import newline, statement_start
-from ...python.syntax.names import fresh
+from ...python.syntax.layout import fresh, newline, statement_start
 from ...python.syntax.parsed import Parsed
 from ..morphism import Refused, Site
 from ..text_edits import Edit

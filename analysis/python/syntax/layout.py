@@ -1,6 +1,11 @@
-"""The layout of Python statements: indentation, lines and line ends."""
+"""Of a Python program: its layout (indentation, lines and line ends), fresh names, and the conditions, of which only the truth counts."""
 
 from __future__ import annotations
+
+import builtins
+import keyword
+import random
+from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
@@ -58,3 +63,46 @@ def own_block(parsed: Parsed, body: cst.BaseSuite) -> str | None:
         return None
     start = statement_start(parsed, body.body[0])
     return parsed.source[parsed.line_start(start) : start]
+
+
+WORDS = (
+    "value", "item", "result", "current", "entry", "total", "data", "number", "element", "temp", "output", "state", "part", "record",
+    "amount", "target", "piece", "buffer", "info", "unit",
+)  # fmt: skip
+
+
+def fresh(parsed: Parsed, rng: random.Random, words: tuple[str, ...] = WORDS) -> str:
+    """Draw a name that stands nowhere in the file, not even in strings and comments, and is no keyword or built-in.
+
+    words: the names to draw from; they are numbered (`value_2`) where none is free.
+    """
+    taken = parsed.identifiers() | set(dir(builtins)) | set(keyword.kwlist) | set(keyword.softkwlist)
+    number, free = 1, [word for word in words if word not in taken]
+    while not free:
+        number += 1
+        free = [name for word in words if (name := f"{word}_{number}") not in taken]
+    return rng.choice(free)
+
+
+def tests(parsed: Parsed) -> Iterator[cst.BaseExpression]:
+    """The condition of each `if`, `elif`, `while`, `assert`, conditional expression, comprehension's `if` and guard of a `case`."""
+    for kind in (cst.If, cst.While, cst.IfExp, cst.Assert, cst.CompIf):
+        deciding: Sequence[cst.If | cst.While | cst.IfExp | cst.Assert | cst.CompIf] = parsed.all(kind)
+        yield from (node.test for node in deciding)
+    yield from (case.guard for case in parsed.all(cst.MatchCase) if case.guard is not None)
+
+
+def decisions(parsed: Parsed) -> list[cst.BooleanOperation | cst.Comparison]:
+    """The comparisons and boolean operations that conditions are made of, by `and`, `or` and `not`, in the order of the text."""
+    found: list[cst.BooleanOperation | cst.Comparison] = []
+    pending = list(tests(parsed))
+    while pending:
+        match node := pending.pop():
+            case cst.BooleanOperation():
+                found.append(node)
+                pending += [node.left, node.right]
+            case cst.UnaryOperation(operator=cst.Not()):
+                pending.append(node.expression)
+            case cst.Comparison():
+                found.append(node)
+    return sorted(found, key=lambda node: (parsed.spans[node][0], -parsed.spans[node][1]))

@@ -17,7 +17,7 @@ from libcst.metadata import ByteSpanPositionProvider, MetadataWrapper
 
 from ..libcst_parsing import parse_module
 from ..source_text import BOM as BOM
-from ..source_text import UnreadableSource
+from ..source_text import UnreadableSource, characters
 
 Node = TypeVar("Node", bound=cst.CSTNode)
 Function = cst.FunctionDef | cst.Lambda
@@ -72,6 +72,15 @@ class Parsed:
         """Whether an f-string prints the node's own text (`f"{x=}"`)."""
         return any(isinstance(p, cst.FormattedStringExpression) and p.equal is not None for p in self.ancestors(node))
 
+    def is_called(self, node: cst.CSTNode) -> bool:
+        """Whether it is what a call calls."""
+        above = self.parents[node]
+        return isinstance(above, cst.Call) and above.func is node
+
+    def in_annotation(self, node: cst.CSTNode) -> bool:
+        """Whether it is a part of an annotation."""
+        return any(isinstance(above, cst.Annotation) for above in self.ancestors(node))
+
     def function_of(self, node: cst.CSTNode) -> Function | None:
         """The function that executes the node; None in a module's or a class's own code.
 
@@ -122,7 +131,7 @@ def _parsed(source: str) -> Parsed | str:
         places = MetadataWrapper(tree, unsafe_skip_copy=True).resolve(ByteSpanPositionProvider)
     except (UnreadableSource, RecursionError) as error:
         return str(error)
-    offset_of = _characters(text, len(source) - len(text))
+    offset_of = characters(text, len(source) - len(text))
     # positions are computed with a line end at the end of the file, even where the file has none
     last = len(text.encode())
     spans = {n: (offset_of[min(p.start, last)], offset_of[min(p.start + p.length, last)]) for n, p in places.items()}
@@ -138,13 +147,3 @@ def _parsed(source: str) -> Parsed | str:
             parents[child] = node
             pending.append(child)
     return Parsed(source, tree, spans, parents, tuple(nodes), by_kind)
-
-
-def _characters(text: str, shift: int) -> range | list[int]:
-    """The character offset, plus shift, of each byte offset of the text in UTF-8."""
-    if text.isascii():
-        return range(shift, len(text) + shift + 1)
-    offsets: list[int] = []
-    for i, character in enumerate(text):
-        offsets += [i + shift] * len(character.encode())
-    return [*offsets, len(text) + shift]

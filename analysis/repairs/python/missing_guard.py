@@ -11,12 +11,10 @@ from itertools import islice
 
 import libcst as cst
 
-from ...python.syntax.conditions import tests
-from ...python.syntax.layout import newline
+from ...python.syntax.layout import newline, tests
 from ...python.syntax.parsed import Function, Parsed, parse
 from ...python.syntax.scopes import scopes
 from ..rule import Change, touches
-from .names import is_called
 
 EXAMPLE = (
     "def f(items):\n    return items[0]\n",
@@ -89,7 +87,7 @@ def _subjects(parsed: Parsed, statement: cst.CSTNode) -> dict[str, bool]:
         above: cst.CSTNode = node
         if node.value in ("self", "cls"):
             above = parsed.parents[node]
-            if not isinstance(above, cst.Attribute) or is_called(parsed, above):
+            if not isinstance(above, cst.Attribute) or parsed.is_called(above):
                 continue
         text = parsed.source[slice(*parsed.spans[above])]
         found[text] = found.get(text, False) or isinstance(parsed.parents[above], _NUMERIC)

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from ...python.syntax.conditions import tests
 from ...python.syntax.exact_types import exact_types
+from ...python.syntax.layout import tests
 from ...python.syntax.parsed import Parsed, parse
 from ...python.syntax.scopes import CONSTANTS
 from ..rule import Change, touches

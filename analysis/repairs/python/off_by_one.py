@@ -15,7 +15,6 @@ from ...python.syntax.exact_types import INTS, Types, exact_types
 from ...python.syntax.parsed import Parsed, parse
 from ...python.syntax.scopes import scopes
 from ..rule import Change, touches
-from .names import in_annotation
 
 EXAMPLE = (
     "def f(items):\n    return [i for i in range(len(items) - 1)]\n",
@@ -85,7 +84,7 @@ def _loose(parsed: Parsed, lines: tuple[int, int]) -> Iterator[cst.BaseExpressio
     """The indexes that may be whole numbers, the lengths, and the arguments of calls of the function itself."""
     types, known = exact_types(parsed), scopes(parsed)
     for index in parsed.all(cst.Index):
-        if touches(*parsed.span(index.value), lines) and _may_be_int(types(index.value)) and not in_annotation(parsed, index):
+        if touches(*parsed.span(index.value), lines) and _may_be_int(types(index.value)) and not parsed.in_annotation(index):
             yield index.value
     for call in parsed.all(cst.Call):
         if not touches(*parsed.span(call), lines):

@@ -14,7 +14,6 @@ from ...bugs import neighbours
 from ...python.syntax.exact_types import NUMBERS, exact_types
 from ...python.syntax.parsed import Parsed, parse
 from ..rule import Change, touches
-from .names import in_annotation
 
 EXAMPLE = ("def f(a, b):\n    return divmod(b, a)\n", "def f(a, b):\n    return divmod(a, b)\n")
 _ORDERED = cst.Subtract | cst.Divide | cst.FloorDivide | cst.Modulo | cst.Power | cst.Add
@@ -34,7 +33,7 @@ def _others(parsed: Parsed, lines: tuple[int, int]) -> Iterator[tuple[cst.BaseEx
     types = exact_types(parsed)
     for subscript in parsed.all(cst.Subscript):
         parts = [part.slice.value for part in subscript.slice if isinstance(part.slice, cst.Index)]
-        if touches(*parsed.span(subscript), lines) and len(parts) == len(subscript.slice) and not in_annotation(parsed, subscript):
+        if touches(*parsed.span(subscript), lines) and len(parts) == len(subscript.slice) and not parsed.in_annotation(subscript):
             yield from pairwise(parts)
     for operation in parsed.all(cst.BinaryOperation):
         if touches(*parsed.span(operation), lines) and isinstance(operation.operator, _ORDERED):

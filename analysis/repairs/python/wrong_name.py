@@ -15,7 +15,6 @@ import libcst as cst
 from ...python.syntax.parsed import Parsed, parse
 from ...python.syntax.scopes import Occurrence, Scope, Variable, scopes
 from ..rule import Change, touches
-from .names import in_annotation, is_called
 
 EXAMPLE = ("def f(low, high):\n    return low - low\n", "def f(low, high):\n    return high - low\n")
 _OPPOSITE = {"min": "max", "max": "min", "any": "all", "all": "any"}
@@ -31,7 +30,7 @@ def changes(source: str, lines: tuple[int, int]) -> Iterator[Change]:
     for variable in known.variables:
         for found in variable.occurrences:
             start, end = parsed.spans[found.node]
-            if found.how != "read" or not touches(start, end, lines) or in_annotation(parsed, found.node):
+            if found.how != "read" or not touches(start, end, lines) or parsed.in_annotation(found.node):
                 continue
             if known.is_builtin(found.node, *_OPPOSITE):
                 yield Change(start, end, _OPPOSITE[variable.name])
@@ -41,7 +40,7 @@ def changes(source: str, lines: tuple[int, int]) -> Iterator[Change]:
                 yield Change(start, end, name, rank)
     for attribute in parsed.all(cst.Attribute):
         start, end = parsed.spans[attribute.attr]
-        if touches(start, end, lines) and not in_annotation(parsed, attribute):
+        if touches(start, end, lines) and not parsed.in_annotation(attribute):
             for rank, name in enumerate(_attributes(parsed, attribute), 1):
                 yield Change(start, end, name, rank)
 
@@ -54,7 +53,7 @@ def _visible(parsed: Parsed, among: tuple[Variable, ...], wrong: Variable, place
         if scope.kind in ("function", "comprehension") or (scope is place.scope and scope.kind == "class"):
             around.append(scope)
         scope = scope.parent
-    at, called = parsed.spans[place.node][0], is_called(parsed, place.node)
+    at, called = parsed.spans[place.node][0], parsed.is_called(place.node)
 
     def order(other: Variable) -> tuple[int | bool, ...]:
         uses = _uses(parsed, other)
@@ -76,7 +75,7 @@ def _visible(parsed: Parsed, among: tuple[Variable, ...], wrong: Variable, place
 
 def _uses(parsed: Parsed, variable: Variable) -> set[bool]:
     """For each place that reads it, whether it is called there."""
-    return {is_called(parsed, o.node) for o in variable.occurrences if o.how == "read"}
+    return {parsed.is_called(o.node) for o in variable.occurrences if o.how == "read"}
 
 
 def _is_parameter(variable: Variable) -> bool:
@@ -87,7 +86,7 @@ def _of_module(parsed: Parsed, among: tuple[Variable, ...], wrong: Variable, pla
     """The names of the module that look like one of them, and are called or not as it is."""
     if wrong.scope.kind != "module":
         return []
-    called = is_called(parsed, place.node)
+    called = parsed.is_called(place.node)
     names = [v.name for v in among if v.scope.kind == "module" and v is not wrong and called in _uses(parsed, v)]
     return difflib.get_close_matches(wrong.name, names, _MAX_FAR, _ALIKE)
 
@@ -95,8 +94,8 @@ def _of_module(parsed: Parsed, among: tuple[Variable, ...], wrong: Variable, pla
 def _attributes(parsed: Parsed, wrong: cst.Attribute) -> list[str]:
     """Other attributes, called or not as this one is: of the same object in the same class by nearness, then what looks alike."""
     at, name = parsed.spans[wrong.attr][0], wrong.attr.value
-    called = is_called(parsed, wrong)
-    fitting = [other for other in parsed.all(cst.Attribute) if is_called(parsed, other) is called and other.attr.value != name]
+    called = parsed.is_called(wrong)
+    fitting = [other for other in parsed.all(cst.Attribute) if parsed.is_called(other) is called and other.attr.value != name]
     of, home = parsed.text(wrong.value), _class_around(parsed, wrong)
     same = [other for other in fitting if parsed.text(other.value) == of and _class_around(parsed, other) is home]
     same.sort(key=lambda other: abs(parsed.spans[other.attr][0] - at))

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from ...bugs import FAMILIES, operators
 from ...python.syntax.parsed import parse
 from ..rule import Change, touches
-from .names import in_annotation
 
 EXAMPLE = ("def f(a, b):\n    return a < b\n", "def f(a, b):\n    return a <= b\n")
 # the order in which the others of a family are tried, where it is not that of the family
@@ -22,7 +21,7 @@ def changes(source: str, lines: tuple[int, int]) -> Iterator[Change]:
     parsed = parse(source)
     for operator in operators(parsed):
         start, end = parsed.spans[operator]
-        if not touches(start, end, lines) or in_annotation(parsed, operator):
+        if not touches(start, end, lines) or parsed.in_annotation(operator):
             continue
         text = source[start:end]
         others = [other for family in FAMILIES if text in family for other in family if other != text]

@@ -24,7 +24,7 @@ from .levels import Isolation
 from .limits import Limits
 from .running_jail import READY, JailEnd, JailError, RunningJail, adopting_orphans, oom_kills
 from .running_process import RunningProcess as RunningProcess
-from .supervision import LimitWatch, Streams, serve_until_end
+from .supervision import LimitWatch, Streams, close_pipes, serve_until_end
 from .view import Mount as Mount
 
 # How the reason begins where a program was ended by a signal, not by the jail for a limit.
@@ -111,7 +111,8 @@ class Jail:
             finally:
                 contained.kill()
                 end = contained.reap()
-                streams.close()
+                streams.finish()
+                close_pipes(contained.process)
         stdout, stderr = bytes(streams.stdout), bytes(streams.stderr)[-limits.output_bytes :]
         wall_s, cpu_s = time.monotonic() - watch.began, max(end.cpu_s, watch.cpu_s)
         if stopped is None and (end.failure or not stdout.startswith(READY)):

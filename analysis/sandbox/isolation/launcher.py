@@ -52,8 +52,7 @@ def tasks_of(uid: int) -> int:
 
 def bound(order: dict[str, Any]) -> None:
     """Put the limits on the calling process."""
-    cpu_s = order["cpu_s"] if order["cpu_s"] is not None else float("inf")
-    rlimits.bound_process(cpu_s=cpu_s, memory_bytes=order["memory_bytes"], file_bytes=order["file_bytes"], open_files=order["open_files"])
+    rlimits.bound_process(**order["bounds"])
     if LINUX and (order["uid"] is not None or os.geteuid() != 0):
         # a user made for this jail has no other task
         others = 0 if order["uid"] is not None else tasks_of(os.geteuid()) - 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import subprocess
 import sys
@@ -11,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from . import cgroup, view
-from .limits import MAX_OPEN_FILES, Limits
+from .limits import MAX_OPEN_FILES
 from .removal import remove
 from .running_jail import JailEnd, JailError
 
@@ -29,6 +28,7 @@ def start(contents: view.Contents, *, confined: bool, enter: Sequence[str], uid:
 
     Raises: JailError.
     """
+    limits = contents.limits
     for mount in contents.mounts:
         if mount.source != mount.target:
             raise JailError(f"{mount.source} can't be shown as {mount.target} without bubblewrap: mount it where it is")
@@ -47,8 +47,16 @@ def start(contents: view.Contents, *, confined: bool, enter: Sequence[str], uid:
         "confined": confined,
         "control": control,
         "report": tell,
-        **_readable_and_writable(contents.mounts, private),
-        **_bounds(contents.limits),
+        "readable": [*map(str, (*view.system_paths(), *view.interpreter_folders(), *(mount.source for mount in contents.mounts)))],
+        "writable": [private, *(str(mount.source) for mount in contents.mounts if mount.writable)],
+        "processes": limits.processes,
+        # what stands for infinity has no literal
+        "bounds": {
+            "cpu_s": min(limits.cpu_s, 1e18),
+            "memory_bytes": limits.memory_bytes,
+            "file_bytes": limits.file_bytes,
+            "open_files": MAX_OPEN_FILES,
+        },
     }
     try:
         process = subprocess.Popen(
@@ -69,27 +77,9 @@ def start(contents: view.Contents, *, confined: bool, enter: Sequence[str], uid:
     finally:
         os.close(control)
         os.close(tell)
-    group = cgroup.make(contents.limits, own_processes=3)
+    group = cgroup.make(limits, own_processes=3)
     group.admit(process.pid)
     return LauncherJail(process, report, hold, private, group)
-
-
-def _readable_and_writable(mounts: Sequence[view.Mount], private: str) -> dict[str, list[str]]:
-    sources = (mount.source for mount in mounts)
-    return {
-        "readable": [str(path) for path in (*view.system_paths(), *view.interpreter_folders(), *sources)],
-        "writable": [private, *(str(mount.source) for mount in mounts if mount.writable)],
-    }
-
-
-def _bounds(limits: Limits) -> dict[str, float | None]:
-    return {
-        "cpu_s": None if math.isinf(limits.cpu_s) else limits.cpu_s,
-        "memory_bytes": limits.memory_bytes,
-        "file_bytes": limits.file_bytes,
-        "open_files": MAX_OPEN_FILES,
-        "processes": limits.processes,
-    }
 
 
 class LauncherJail:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import select
 import threading
@@ -13,9 +12,8 @@ from pathlib import Path
 from typing import IO, Self
 
 from .limits import Limits
-from .processes import usage
 from .running_jail import READY, JailEnd, JailError, RunningJail, adopting_orphans, oom_kills
-from .supervision import POLL_S, LimitWatch
+from .supervision import LimitWatch, Streams, close_pipes, serve_until_end, usage
 
 MAX_STDERR_BYTES = 1 << 14
 
@@ -32,7 +30,6 @@ class RunningProcess:
     def __init__(self, begin: Callable[[], RunningJail], limits: Limits, writable: Sequence[Path]) -> None:
         """Wait until the jail is ready. Raises JailError."""
         self._begin, self._limits, self._writable = begin, limits, writable
-        self._stderr = bytearray()
         self._failure: Exception | None = None
         self._reason = ""
         self._killed_before = oom_kills()
@@ -68,17 +65,22 @@ class RunningProcess:
         try:
             ready = self._handshake()
             if ready:
+                self._streams = Streams(self._contained.process, None, MAX_STDERR_BYTES)
                 self._ready.set()
-                self._serve()
+                limits = replace(self._limits, cpu_s=float("inf"), wall_s=float("inf"))
+                stopped = serve_until_end(self._contained, self._streams, LimitWatch(self._contained, limits, self._writable))
+                self._reason = stopped[1] if stopped else ""
         finally:
             with self._lock:
                 self._contained.kill()
                 self.end = self._contained.reap()
+                if ready:
+                    self._streams.finish()
                 self._over.set()
             if not ready:
                 stderr = self._contained.process.stderr
                 complaint = stderr.read().decode(errors="replace").strip() if stderr is not None else ""
-                self._close()
+                close_pipes(self._contained.process)
                 self._failure = JailError(self.end.failure or complaint or f"the jail was not ready after {self._limits.wall_s:g} s")
                 self._ready.set()
 
@@ -96,31 +98,6 @@ class RunningProcess:
                 return False
             said += more
         return True
-
-    def _serve(self) -> None:
-        process = self._contained.process
-        assert process.stderr is not None
-        watch = LimitWatch(self._contained, replace(self._limits, cpu_s=float("inf"), wall_s=float("inf")), self._writable)
-        poll = select.poll()
-        poll.register(process.stderr, select.POLLIN)
-        poll.register(self._contained.ended, select.POLLIN)
-        next_look = 0.0
-        while True:
-            events = {fd for fd, _ in poll.poll(max(1, round(1000 * POLL_S)))}
-            if process.stderr.fileno() in events:
-                data = os.read(process.stderr.fileno(), MAX_STDERR_BYTES)
-                if not data:
-                    poll.unregister(process.stderr)
-                self._stderr += data
-                del self._stderr[:-MAX_STDERR_BYTES]
-            elif self._contained.ended in events:
-                return
-            if time.monotonic() >= next_look:
-                stopped = watch.exceeded()
-                if stopped is not None:
-                    self._reason = stopped[1]
-                    return
-                next_look = time.monotonic() + POLL_S
 
     @property
     def running(self) -> bool:
@@ -147,7 +124,7 @@ class RunningProcess:
 
     def stderr_tail(self) -> str:
         """The end of what it wrote to stderr."""
-        return bytes(self._stderr).decode(errors="replace")
+        return bytes(self._streams.stderr).decode(errors="replace")
 
     def kill(self, *, grace_s: float = 0) -> None:
         """End every process inside, and wait until they are gone. Its stdout can still be read to its end.
@@ -166,12 +143,4 @@ class RunningProcess:
 
     def __exit__(self, *_: object) -> None:
         self.kill()
-        self._close()
-
-    def _close(self) -> None:
-        process = self._contained.process
-        for pipe in (process.stdin, process.stdout, process.stderr):
-            if pipe is not None:
-                # what the jail has not read yet is lost
-                with contextlib.suppress(OSError):
-                    pipe.close()
+        close_pipes(self._contained.process)

@@ -1,19 +1,65 @@
-"""Supervise a jail from outside: read and cut its output, measure what it uses, stop it at its limits."""
+"""Supervise a jail from outside: read and cut its output, measure what its processes use (/proc), stop it at its limits."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import selectors
 import subprocess
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from . import view
 from .limits import MAX_FILES, Limits
-from .processes import Usage, proportional_bytes, usage
 from .running_jail import RunningJail
+
+TICKS = os.sysconf("SC_CLK_TCK")
+PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """CPU seconds of running and reaped processes; resident bytes and ids of the running ones; threads of those below the root."""
+
+    cpu_s: float
+    memory_bytes: int
+    pids: tuple[int, ...]
+    tasks: int
+
+
+def usage(root: int) -> Usage:
+    """What the process root and all its descendants use. Processes that end meanwhile are not counted."""
+    cpu, resident, tasks, todo, seen = 0, 0, 0, [root], []
+    while todo:
+        pid = todo.pop()
+        try:
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            for task in Path(f"/proc/{pid}/task").iterdir():
+                todo.extend(map(int, (task / "children").read_text().split()))
+                tasks += pid != root
+        except OSError:
+            continue
+        # fields 14 to 17 of proc_pid_stat(5): user and system time of its own, then of the children that it reaped
+        cpu += sum(map(int, fields[11:15]))
+        resident += int(fields[21])
+        seen.append(pid)
+    return Usage(cpu / TICKS, resident * PAGE, tuple(seen), tasks)
+
+
+def proportional_bytes(pids: tuple[int, ...]) -> int:
+    """Memory of the processes, shared pages divided among those that share them (PSS): no forked page counts twice."""
+    total = 0
+    for pid in pids:
+        try:
+            lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+            total += sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
+        except (OSError, IndexError):
+            continue
+    return total
+
 
 StopReason = Literal["timed_out", "out_of_memory", "signalled"]
 POLL_S = 0.04
@@ -88,19 +134,23 @@ def files_in(tmp: Path) -> int:
 
 
 class Streams:
-    """Feeds a process its input, and keeps the first bytes of its stdout and the last ones of its stderr."""
+    """Feeds a process its input, and keeps the first bytes of its stdout and the last ones of its stderr.
 
-    def __init__(self, process: subprocess.Popen[bytes], stdin: bytes, keep: int) -> None:
+    Only stderr is read where stdin is None: the other two are for whoever started the process.
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes], stdin: bytes | None, keep: int) -> None:
         self.stdout, self.stderr = bytearray(), bytearray()
         self._keep = keep
-        self._input = memoryview(stdin)
+        self._input = memoryview(stdin or b"")
         self._process = process
+        self._outputs = (process.stderr,) if stdin is None else (process.stdout, process.stderr)
         self.selector = selectors.DefaultSelector()
-        for pipe in (process.stdout, process.stderr):
+        for pipe in self._outputs:
             assert pipe is not None
             os.set_blocking(pipe.fileno(), False)
             self.selector.register(pipe, selectors.EVENT_READ)
-        if process.stdin is not None:
+        if process.stdin is not None and stdin is not None:
             if stdin:
                 os.set_blocking(process.stdin.fileno(), False)
                 self.selector.register(process.stdin, selectors.EVENT_WRITE)
@@ -114,7 +164,7 @@ class Streams:
             over |= key.fd == ended
             if key.fileobj is self._process.stdin:
                 self._feed()
-            elif key.fileobj in (self._process.stdout, self._process.stderr):
+            elif key.fileobj in self._outputs:
                 self._take(key)
         return over
 
@@ -144,32 +194,33 @@ class Streams:
             self.stderr += data
             del self.stderr[: max(0, len(self.stderr) - self._keep)]
 
-    def close(self) -> None:
-        """Read what is left, without waiting for more, and close the pipes."""
+    def finish(self) -> None:
+        """Read what is left, without waiting for more."""
         for key in list(self.selector.get_map().values()):
-            if key.fileobj in (self._process.stdout, self._process.stderr):
+            if key.fileobj in self._outputs:
                 for _ in range(64):
                     self._take(key)
                     if key.fd not in self.selector.get_map():
                         break
         self.selector.close()
-        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
-            if pipe is not None:
+
+
+def close_pipes(process: subprocess.Popen[bytes]) -> None:
+    """Close what leads to a process. What it has not read yet is lost."""
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None:
+            with contextlib.suppress(OSError):
                 pipe.close()
 
 
 def serve_until_end(contained: RunningJail, streams: Streams, watch: LimitWatch) -> tuple[StopReason, str] | None:
-    """Serve the streams until the jail has ended. A jail that passes a limit is killed.
-
-    Returns: how the run ends and why, where a limit was passed; else None.
-    """
+    """Serve the streams until the jail has ended, or passes a limit: how the run ends then, and why."""
     streams.selector.register(contained.ended, selectors.EVENT_READ)
     next_look = time.monotonic() + POLL_S
     while not streams.move(max(0.0, next_look - time.monotonic()), contained.ended):
         if time.monotonic() >= next_look:
             stopped = watch.exceeded()
             if stopped is not None:
-                contained.kill()
                 return stopped
             next_look = time.monotonic() + POLL_S
     return None

@@ -159,6 +159,18 @@ def await_ready(channel: Channel, deadline: float, name: str = "the process for 
     raise ProcessNotReady(f"{name} did not start: {complaint or f'status {channel.process.end.status}'}")
 
 
+def load(program: Channel, frame: bytes, limits: Limits, deadline: float, *, answers: bool) -> tuple[ProgramOutcome, str] | None:
+    """Send a program to its process. answers: whether that says how it was loaded. Returns the outcome where the program ends there."""
+    try:
+        program.send(frame, deadline)
+        loaded = program.receive(deadline) if answers else b""
+    except ChannelClosed as error:
+        return outcome_of_end(program.process, limits, str(error))
+    except DeadlinePassed:
+        return too_long(limits)
+    return (ProgramOutcome.FAILED, loaded[1:].decode(errors="replace")) if loaded[:1] == b"E" else None
+
+
 def run_test(judging: Channel, opening: bytes, program: Channel, limits: Limits, deadline: float) -> tuple[ProgramOutcome, str]:
     """Run a test on a program whose process waits for calls.
 

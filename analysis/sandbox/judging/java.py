@@ -17,19 +17,7 @@ from typing import Self
 
 from ..isolation.jail import DEFAULT_LIMITS, Jail, Mount, RunningProcess
 from ..isolation.limits import Limits
-from .call_relay import (
-    Channel,
-    ChannelClosed,
-    Command,
-    DeadlinePassed,
-    WarmProcess,
-    await_ready,
-    blamed,
-    judged_apart,
-    outcome_of_end,
-    run_test,
-    too_long,
-)
+from .call_relay import Channel, ChannelClosed, Command, DeadlinePassed, WarmProcess, await_ready, blamed, judged_apart, load, run_test
 from .result import ProgramOutcome, Result
 
 SOURCES = Path(__file__).resolve().parent / "jvm"
@@ -185,14 +173,9 @@ class JudgeChannel(Channel):
 def run_compiled(judge: Channel, runner: Channel, compiled: bytes, limits: Limits) -> tuple[ProgramOutcome, str]:
     """Send the program's classes to its process, and run the test on it. Raises ProcessNotReady."""
     deadline, end = time.monotonic() + limits.wall_s, end_of_classes(compiled)
-    try:
-        await_ready(runner, deadline)
-        runner.send(compiled[:end], deadline)
-    except ChannelClosed as error:
-        return outcome_of_end(runner.process, limits, str(error))
-    except DeadlinePassed:
-        return too_long(limits)
-    return run_test(judge, compiled[end:], runner, limits, deadline)
+    await_ready(runner, deadline)
+    ended = load(runner, compiled[:end], limits, deadline, answers=False)
+    return ended or run_test(judge, compiled[end:], runner, limits, deadline)
 
 
 def compile_both(compiler: WarmProcess, program: str, test: str) -> tuple[bytes, bytes]:

@@ -13,17 +13,7 @@ from typing import Self
 
 from ..isolation.jail import DEFAULT_LIMITS, Jail, Mount, RunningProcess
 from ..isolation.limits import Limits
-from .call_relay import (
-    Channel,
-    ChannelClosed,
-    Command,
-    DeadlinePassed,
-    await_ready,
-    judged_apart,
-    outcome_of_end,
-    run_test,
-    too_long,
-)
+from .call_relay import Channel, Command, await_ready, judged_apart, load, run_test
 from .result import ProgramOutcome, Result
 
 SCRIPTS = Path(__file__).resolve().parent / "node"
@@ -119,13 +109,5 @@ def load_and_test(judge: Channel, runner: Channel, program: str, test: str, limi
     await_ready(judge, time.monotonic() + limits.wall_s, "the judge")
     await_ready(runner, time.monotonic() + limits.wall_s)
     deadline = time.monotonic() + limits.wall_s
-    try:
-        runner.send(program.encode(errors="surrogatepass"), deadline)
-        loaded = runner.receive(deadline)
-    except ChannelClosed as error:
-        return outcome_of_end(runner.process, limits, str(error))
-    except DeadlinePassed:
-        return too_long(limits)
-    if loaded[:1] == b"E":
-        return ProgramOutcome.FAILED, loaded[1:].decode(errors="replace")
-    return run_test(judge, test.encode(errors="surrogatepass"), runner, limits, deadline)
+    ended = load(runner, program.encode(errors="surrogatepass"), limits, deadline, answers=True)
+    return ended or run_test(judge, test.encode(errors="surrogatepass"), runner, limits, deadline)

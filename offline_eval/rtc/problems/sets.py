@@ -12,8 +12,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ....analysis.corpora.edits import FileEdit, Hunk, hunks, single_edits
-from ....analysis.corpora.git_history import GitError
+from ....analysis.corpora.git_history import FileEdit, GitError, Hunk, hunks, single_edits
 from ....analysis.python import regions
 from ....analysis.python.source_text import lines_of
 from ...errors import UsageError

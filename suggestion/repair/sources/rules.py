@@ -16,7 +16,7 @@ _PACKAGES = {"libcst": "libcst>=1.8", "tree_sitter": "tree-sitter>=0.25", "tree_
 
 def why_not(request: Request) -> str:
     """Why there are no rules; empty where there are."""
-    from ....analysis.repairs.registry import rules
+    from ....analysis.repairs.candidates import rules
 
     try:
         rules(request.language)

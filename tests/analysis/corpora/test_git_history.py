@@ -12,8 +12,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.analysis.corpora.edits import FileEdit, Hunk, hunks, single_edits
-from assay.analysis.corpora.git_history import GitError, changed_by, committed, contents, open_repository
+from assay.analysis.corpora.git_history import (
+    FileEdit,
+    GitError,
+    Hunk,
+    changed_by,
+    committed,
+    contents,
+    hunks,
+    open_repository,
+    single_edits,
+)
 from assay.analysis.python.source_text import lines_of
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.analysis.oracle import cache, records
+from assay.analysis.oracle import cache
 from assay.analysis.oracle.baseline import Baseline, Coverage, baseline_of, coverage_of, no_baseline
-from assay.analysis.oracle.records import FixtureLines, ObservedTest, TestOutcome, parse_record
-from assay.analysis.oracle.report import ProcessEnd, Report, difference, read_report
+from assay.analysis.oracle.report import FixtureLines, ObservedTest, ProcessEnd, Report, TestOutcome, difference, parse_record, read_report
 
 FINE = ProcessEnd(True)
 
@@ -117,10 +116,10 @@ def test_what_is_no_record_costs_little_to_pass_over_and_records_beyond_a_number
     assert time.process_time() - begun < 5
     names = b'{"kind":"imported","lines":{%s}}' % b",".join(b'"%d":[]' % i for i in range(300_000))
     assert parse_record(b"x" + names, b"x") is None
-    monkeypatch.setattr(records, "_MAX_RECORDS", 100)
+    monkeypatch.setattr("assay.analysis.oracle.report._MAX_RECORDS", 100)
     report = read_report((b"x" + RECORDS[6] + b"\n") * 101, b"x", watched=True)
     assert ("more than 100 records" in report.flood, report.ended) == (True, False)
-    monkeypatch.setattr(records, "_MAX_ALL_QUOTES", 400)
+    monkeypatch.setattr("assay.analysis.oracle.report._MAX_ALL_QUOTES", 400)
     assert "more than 200 names" in read_report((b"x" + RECORDS[0] + b"\n") * 50, b"x", watched=True).flood
     assert not read_report((b"x" + RECORDS[0] + b"\n") * 20, b"x", watched=True).flood
 

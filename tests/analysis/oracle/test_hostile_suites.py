@@ -11,8 +11,7 @@ from shop_project import isolated, write
 
 from assay.analysis.oracle.jailed.assay_oracle.channel import printable
 from assay.analysis.oracle.oracle import Oracle
-from assay.analysis.oracle.records import Begun, Broke, Collected, parse_record
-from assay.analysis.oracle.report import read_report
+from assay.analysis.oracle.report import Begun, Broke, Collected, parse_record, read_report
 
 CODE = "def one():\n    return 1\n"
 TEST = "import one\n\n\ndef test_one():\n    assert one.one() == 1\n"

@@ -14,8 +14,7 @@ from shop_project import SHOP, changed, isolated, name_of, write
 
 from assay.analysis.oracle.oracle import NotJudged, Oracle
 from assay.analysis.oracle.profile import MAX_ENDS, Control, Profile, ProfiledTest, chosen_tests, run_to_the_end, summed_up
-from assay.analysis.oracle.records import ObservedTest
-from assay.analysis.oracle.report import ProcessEnd, Report, Way
+from assay.analysis.oracle.report import ObservedTest, ProcessEnd, Report, Way
 
 
 def errors(profile: Profile) -> dict[str, str | None]:

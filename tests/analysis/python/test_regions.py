@@ -13,7 +13,7 @@ from scipy.stats import chisquare
 from standard_library import compiles
 
 from assay.analysis.python.regions import Region, candidates, context, deleted, drawn, weights
-from assay.analysis.python.statement_parsing import parse_statements
+from assay.analysis.python.statements import parse_statements
 
 SOURCE = '''
 def total(prices, tax):

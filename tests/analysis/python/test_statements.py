@@ -1,23 +1,13 @@
 from __future__ import annotations
 
-import ast
-import random
 import sys
-import sysconfig
-from dataclasses import replace
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from python_sources import sources
-from standard_library import python_files
 
-from assay.analysis.python import statements_libcst
 from assay.analysis.python.source_text import BOM, UnreadableSource, decoded
-from assay.analysis.python.statement_parsing import parse_statements
-from assay.analysis.python.statements import Statement, all_statements, is_covered
+from assay.analysis.python.statements import Statement, all_statements, is_covered, parse_statements
 
 SOURCE = """
 class A:
@@ -98,16 +88,6 @@ def test_statements_of_every_syntax_are_found_and_code_stays_what_it_was(source:
     for statement in all_statements(function.body):
         assert source[statement.start : statement.end].strip() == source[statement.start : statement.end]
         assert module.starts[statement.first_line - 1] <= statement.start < module.starts[statement.first_line]
-    assert replace(statements_libcst.read(source), newer=module.newer) == module
-
-
-def test_only_newer_syntax_is_read_with_libcst() -> None:
-    newest = "def f():\n    return t'{a}'\n"
-    try:
-        ast.parse(newest)
-    except SyntaxError:
-        assert parse_statements(newest).newer
-    assert not parse_statements(SOURCE).newer
 
 
 @pytest.mark.parametrize(
@@ -116,37 +96,6 @@ def test_only_newer_syntax_is_read_with_libcst() -> None:
 def test_what_nests_without_end_or_is_not_python_is_refused(text: str) -> None:
     with pytest.raises(UnreadableSource):
         parse_statements("def f[T]():\n    type X = int\n" + text)
-
-
-def same_by_both(source: str) -> bool:
-    """False for the few things that libcst does not read or would not write back."""
-    try:
-        by_libcst = statements_libcst.read(source)
-    except UnreadableSource:
-        return False
-    module = parse_statements(source)
-    assert replace(by_libcst, newer=module.newer) == module
-    return True
-
-
-@settings(max_examples=20, deadline=None)
-@given(sources())
-def test_python_and_libcst_find_the_same_in_sources_made_up(source: str) -> None:
-    assert same_by_both(source)
-
-
-@pytest.mark.slow
-def test_python_and_libcst_find_the_same_in_the_standard_library() -> None:
-    files = [path for path in python_files(Path(sysconfig.get_path("stdlib"))) if path.stat().st_size < 15_000]
-    same = 0
-    for path in random.Random(1).sample(files, 12):
-        try:
-            source, _ = decoded(path.read_bytes())
-            parse_statements(source)
-        except UnreadableSource:
-            continue
-        same += same_by_both(source)
-    assert same >= 9
 
 
 @pytest.mark.parametrize(

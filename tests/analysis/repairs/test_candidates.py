@@ -11,8 +11,7 @@ from python_sources import sources
 from standard_library import compiles
 
 from assay.analysis.python.source_text import UnreadableSource, line_starts
-from assay.analysis.repairs.candidates import Candidate, candidates
-from assay.analysis.repairs.registry import LANGUAGES, rules
+from assay.analysis.repairs.candidates import LANGUAGES, Candidate, candidates, rules
 
 
 def check_sound(source: str, line: int, found: list[Candidate]) -> None:

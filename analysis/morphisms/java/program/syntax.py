@@ -1,7 +1,4 @@
-"""Java source as a tree-sitter tree, with offsets in characters, and edits that keep all other characters.
-
-Needs the packages tree-sitter and tree-sitter-java.
-"""
+"""Java source as a tree-sitter tree, with offsets in characters, edits that keep all other characters, and the precedence of operators."""
 
 from __future__ import annotations
 
@@ -233,3 +230,41 @@ def _join(before: str, after: str) -> bool:
 
 def _word(character: str) -> bool:
     return character.isalnum() or character in "_$"
+
+
+_LEVELS = (
+    ("||",),
+    ("&&",),
+    ("|",),
+    ("^",),
+    ("&",),
+    ("==", "!="),
+    ("<", ">", "<=", ">="),
+    ("<<", ">>", ">>>"),
+    ("+", "-"),
+    ("*", "/", "%"),
+)
+LEVEL = {sign: level for level, signs in enumerate(_LEVELS) for sign in signs}
+
+
+def with_operator(java: JavaSource, node: Node, new: str) -> list[Edit]:
+    """The edits that give a binary expression another operator, with brackets so that all operands stay the same."""
+    old = operator(node)
+    token = next(c for c in node.children if c.type == old)
+    edits, level = [Edit(*java.span(token), new)], LEVEL[new]
+    if level == LEVEL[old]:
+        return edits
+    left, right, above = field(node, "left"), field(node, "right"), node.parent
+    for side in (left, right):
+        if side.type == "binary_expression" and (LEVEL[operator(side)] < level or (side == right and LEVEL[operator(side)] == level)):
+            edits += _brackets(java, side)
+    if above is not None and above.type == "binary_expression":
+        outer = LEVEL[operator(above)]
+        if level < outer or (level == outer and field(above, "right") == node):
+            edits += _brackets(java, node)
+    return edits
+
+
+def _brackets(java: JavaSource, node: Node) -> list[Edit]:
+    start, end = java.span(node)
+    return [Edit(start, start, "("), Edit(end, end, ")")]

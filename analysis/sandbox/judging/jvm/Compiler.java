@@ -168,25 +168,20 @@ public final class Compiler {
         List<String> names = own.stream().map(type -> type.getQualifiedName().toString()).collect(Collectors.toList());
         Trees trees = Trees.instance(task.javac);
         List<String> found = new ArrayList<>();
-        for (CompilationUnitTree unit : task.units) {
-            if (!unit.getSourceFile().toUri().equals(Source.uri("Test"))) {
-                continue;
-            }
-            new TreePathScanner<Void, Void>() {
-                @Override
-                public Void visitMemberSelect(MemberSelectTree select, Void nothing) {
-                    Element member = trees.getElement(getCurrentPath());
-                    Element of = trees.getElement(new TreePath(getCurrentPath(), select.getExpression()));
-                    if (member instanceof ExecutableElement
-                            && member.getModifiers().contains(Modifier.STATIC)
-                            && !(of instanceof TypeElement)
-                            && names.stream().anyMatch(name -> member.getEnclosingElement().toString().startsWith(name))) {
-                        found.add(member.getEnclosingElement() + "." + member.getSimpleName());
-                    }
-                    return super.visitMemberSelect(select, nothing);
+        scan(task, true, new TreePathScanner<>() {
+            @Override
+            public Void visitMemberSelect(MemberSelectTree select, Void nothing) {
+                Element member = trees.getElement(getCurrentPath());
+                Element of = trees.getElement(new TreePath(getCurrentPath(), select.getExpression()));
+                if (member instanceof ExecutableElement
+                        && member.getModifiers().contains(Modifier.STATIC)
+                        && !(of instanceof TypeElement)
+                        && names.stream().anyMatch(name -> member.getEnclosingElement().toString().startsWith(name))) {
+                    found.add(member.getEnclosingElement() + "." + member.getSimpleName());
                 }
-            }.scan(unit, null);
-        }
+                return super.visitMemberSelect(select, nothing);
+            }
+        });
         if (!found.isEmpty()) {
             throw new Rejected('E', "the test needs " + found.get(0) + " of a value that the program gave, whose word does not count");
         }
@@ -199,29 +194,37 @@ public final class Compiler {
     private static void rejectOpenAnswers(Task task) throws Rejected {
         Trees trees = Trees.instance(task.javac);
         Set<String> found = new TreeSet<>();
-        for (CompilationUnitTree unit : task.units) {
-            if (!unit.getSourceFile().toUri().equals(Source.uri("Test"))) {
-                continue;
-            }
-            new TreePathScanner<Void, Void>() {
-                @Override
-                public Void visitMethodInvocation(MethodInvocationTree call, Void nothing) {
-                    Element called = trees.getElement(getCurrentPath());
-                    if (called instanceof ExecutableElement method
-                            && method.getReturnType() instanceof TypeVariable answer
-                            && answer.asElement().getEnclosingElement().equals(method)
-                            && !isBound(answer, method)
-                            && task.isOwn(method)
-                            && String.valueOf(trees.getTypeMirror(getCurrentPath())).equals("java.lang.Boolean")) {
-                        found.add(method.getEnclosingElement() + "." + method.getSimpleName());
-                    }
-                    return super.visitMethodInvocation(call, nothing);
+        scan(task, true, new TreePathScanner<>() {
+            @Override
+            public Void visitMethodInvocation(MethodInvocationTree call, Void nothing) {
+                Element called = trees.getElement(getCurrentPath());
+                if (called instanceof ExecutableElement method
+                        && method.getReturnType() instanceof TypeVariable answer
+                        && answer.asElement().getEnclosingElement().equals(method)
+                        && !isBound(answer, method)
+                        && task.isOwn(method)
+                        && String.valueOf(trees.getTypeMirror(getCurrentPath())).equals("java.lang.Boolean")) {
+                    found.add(method.getEnclosingElement() + "." + method.getSimpleName());
                 }
-            }.scan(unit, null);
-        }
+                return super.visitMethodInvocation(call, nothing);
+            }
+        });
         if (!found.isEmpty()) {
             throw new Rejected('E', "the test asks yes or no of what is declared to give anything: " + found);
         }
+    }
+
+    /** Scans the test, or the other sources. */
+    private static void scan(Task task, boolean test, TreePathScanner<Void, Void> scanner) {
+        for (CompilationUnitTree unit : task.units) {
+            if (isTest(unit) == test) {
+                scanner.scan(unit, null);
+            }
+        }
+    }
+
+    private static boolean isTest(CompilationUnitTree unit) {
+        return unit.getSourceFile().toUri().equals(Source.uri("Test"));
     }
 
     /** Whether each call gives an argument that has to do with a type variable; for one of any number it may give none. */
@@ -245,21 +248,16 @@ public final class Compiler {
     private static void rejectCapturedNames(Task task) throws Rejected {
         Trees trees = Trees.instance(task.javac);
         Set<String> found = new TreeSet<>();
-        for (CompilationUnitTree unit : task.units) {
-            if (unit.getSourceFile().toUri().equals(Source.uri("Test"))) {
-                continue;
-            }
-            new TreePathScanner<Void, Void>() {
-                @Override
-                public Void visitIdentifier(IdentifierTree identifier, Void nothing) {
-                    String name = identifier.getName().toString();
-                    if (ROOTS.contains(name) && !(trees.getElement(getCurrentPath()) instanceof PackageElement)) {
-                        found.add(name);
-                    }
-                    return null;
+        scan(task, false, new TreePathScanner<>() {
+            @Override
+            public Void visitIdentifier(IdentifierTree identifier, Void nothing) {
+                String name = identifier.getName().toString();
+                if (ROOTS.contains(name) && !(trees.getElement(getCurrentPath()) instanceof PackageElement)) {
+                    found.add(name);
                 }
-            }.scan(unit, null);
-        }
+                return null;
+            }
+        });
         if (!found.isEmpty()) {
             throw new Rejected('E', "Program.java: it may not use the name of a package for something else: " + found);
         }
@@ -316,13 +314,10 @@ public final class Compiler {
     }
 
     private static boolean hasMain(TypeElement type) {
-        for (ExecutableElement method : ElementFilter.methodsIn(type.getEnclosedElements())) {
-            boolean fixed = method.getModifiers().contains(Modifier.STATIC);
-            if (fixed && method.getSimpleName().contentEquals("main") && method.getParameters().size() == 1) {
-                return true;
-            }
-        }
-        return false;
+        return ElementFilter.methodsIn(type.getEnclosedElements()).stream().anyMatch(method ->
+                method.getModifiers().contains(Modifier.STATIC)
+                        && method.getSimpleName().contentEquals("main")
+                        && method.getParameters().size() == 1);
     }
 
     private static void writeClasses(Map<String, ByteArrayOutputStream> classes, DataOutputStream out) throws IOException {
@@ -356,7 +351,7 @@ public final class Compiler {
         /** Whether a method is of a source of this task that is no test, thus of a stand-in. */
         boolean isOwn(ExecutableElement method) {
             TreePath path = Trees.instance(javac).getPath(method);
-            return path != null && !path.getCompilationUnit().getSourceFile().toUri().equals(Source.uri("Test"));
+            return path != null && !isTest(path.getCompilationUnit());
         }
 
         /** Make the class files. After that the compiler gives no more information on the classes. */

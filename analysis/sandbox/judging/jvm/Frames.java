@@ -6,6 +6,7 @@ import java.io.DataOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /** Frames of bytes on a stream, and the strings, bytes and class files inside them. */
@@ -32,6 +33,21 @@ final class Frames {
             text[i] = in.readChar();
         }
         return new String(text).intern();
+    }
+
+    static void writeStrings(List<String> texts, DataOutputStream out) throws IOException {
+        out.writeInt(texts.size());
+        for (String text : texts) {
+            writeString(text, out);
+        }
+    }
+
+    static String[] readStrings(DataInputStream in) throws IOException {
+        String[] texts = new String[readCount(in)];
+        for (int i = 0; i < texts.length; i++) {
+            texts[i] = readString(in);
+        }
+        return texts;
     }
 
     static void writeBytes(byte[] bytes, DataOutputStream out) throws IOException {

@@ -21,15 +21,23 @@ import java.util.Stack;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.Vector;
+import java.util.function.Supplier;
 
 /** Kinds of collections and maps, each with the class that represents it. A fixed or immutable list stays so. */
 enum Kind {
-    ARRAY_LIST, LINKED_LIST, VECTOR, STACK, FIXED_LIST, LIST_OF, UNMODIFIABLE_LIST,
-    HASH_SET, LINKED_HASH_SET, TREE_SET, UNMODIFIABLE_SET,
-    DEQUE, PRIORITY_QUEUE,
-    HASH_MAP, LINKED_HASH_MAP, TREE_MAP, UNMODIFIABLE_MAP;
+    ARRAY_LIST(ArrayList::new), LINKED_LIST(LinkedList::new), VECTOR(Vector::new), STACK(Stack::new),
+    FIXED_LIST(null), LIST_OF(null), UNMODIFIABLE_LIST(null),
+    HASH_SET(HashSet::new), LINKED_HASH_SET(LinkedHashSet::new), TREE_SET(TreeSet::new), UNMODIFIABLE_SET(null),
+    DEQUE(ArrayDeque::new), PRIORITY_QUEUE(PriorityQueue::new),
+    HASH_MAP(HashMap::new), LINKED_HASH_MAP(LinkedHashMap::new), TREE_MAP(TreeMap::new), UNMODIFIABLE_MAP(null);
 
     private static final List<String> UNMODIFIABLE = List.of("Unmodifiable", "Empty", "Singleton", "Copies");
+
+    private final Supplier<Object> empty;
+
+    Kind(Supplier<Object> empty) {
+        this.empty = empty;
+    }
 
     static Kind of(Object value) {
         String name = value.getClass().getName();
@@ -59,21 +67,15 @@ enum Kind {
     }
 
     private static Kind ofList(List<?> value, String name) {
-        switch (name) {
-            case "java.util.LinkedList":
-                return LINKED_LIST;
-            case "java.util.Vector":
-                return VECTOR;
-            case "java.util.Stack":
-                return STACK;
-            case "java.util.Arrays$ArrayList":
-                return FIXED_LIST;
-            default:
-                if (name.startsWith("java.util.ImmutableCollections$")) {
-                    return Arrays.asList(value.toArray()).contains(null) ? UNMODIFIABLE_LIST : LIST_OF;
-                }
-                return unmodifiable(name) ? UNMODIFIABLE_LIST : ARRAY_LIST;
-        }
+        boolean immutable = name.startsWith("java.util.ImmutableCollections$");
+        return switch (name) {
+            case "java.util.LinkedList" -> LINKED_LIST;
+            case "java.util.Vector" -> VECTOR;
+            case "java.util.Stack" -> STACK;
+            case "java.util.Arrays$ArrayList" -> FIXED_LIST;
+            default -> immutable && !Arrays.asList(value.toArray()).contains(null) ? LIST_OF
+                    : immutable || unmodifiable(name) ? UNMODIFIABLE_LIST : ARRAY_LIST;
+        };
     }
 
     private static boolean unmodifiable(String name) {
@@ -82,51 +84,21 @@ enum Kind {
 
     /** A new empty container of the kind; null for a kind that is made with its contents. */
     Object empty() {
-        switch (this) {
-            case ARRAY_LIST:
-                return new ArrayList<>();
-            case LINKED_LIST:
-                return new LinkedList<>();
-            case VECTOR:
-                return new Vector<>();
-            case STACK:
-                return new Stack<>();
-            case HASH_SET:
-                return new HashSet<>();
-            case LINKED_HASH_SET:
-                return new LinkedHashSet<>();
-            case TREE_SET:
-                return new TreeSet<>();
-            case DEQUE:
-                return new ArrayDeque<>();
-            case PRIORITY_QUEUE:
-                return new PriorityQueue<>();
-            case HASH_MAP:
-                return new HashMap<>();
-            case LINKED_HASH_MAP:
-                return new LinkedHashMap<>();
-            case TREE_MAP:
-                return new TreeMap<>();
-            default:
-                return null;
-        }
+        return empty == null ? null : empty.get();
     }
 
     Object fixed(Object[] items) {
-        switch (this) {
-            case FIXED_LIST:
-                return Arrays.asList(items);
-            case LIST_OF:
-                return List.of(items);
-            case UNMODIFIABLE_LIST:
-                return Collections.unmodifiableList(new ArrayList<>(Arrays.asList(items)));
-            case UNMODIFIABLE_SET:
-                return Collections.unmodifiableSet(new LinkedHashSet<>(Arrays.asList(items)));
-            default:
+        return switch (this) {
+            case FIXED_LIST -> Arrays.asList(items);
+            case LIST_OF -> List.of(items);
+            case UNMODIFIABLE_LIST -> Collections.unmodifiableList(new ArrayList<>(Arrays.asList(items)));
+            case UNMODIFIABLE_SET -> Collections.unmodifiableSet(new LinkedHashSet<>(Arrays.asList(items)));
+            default -> {
                 Map<Object, Object> map = new LinkedHashMap<>();
                 fill(map, items);
-                return Collections.unmodifiableMap(map);
-        }
+                yield Collections.unmodifiableMap(map);
+            }
+        };
     }
 
     /** The items of a container, keys and values of a map in turn; of a StringBuilder its text. */

@@ -205,10 +205,7 @@ public final class Remote {
         }
 
         private static Throwable readThrown(DataInputStream reply) throws IOException {
-            String[] names = new String[Frames.readCount(reply)];
-            for (int i = 0; i < names.length; i++) {
-                names[i] = Frames.readString(reply);
-            }
+            String[] names = Frames.readStrings(reply);
             return exception(names, reply.readBoolean() ? Frames.readString(reply) : null);
         }
 
@@ -247,18 +244,13 @@ public final class Remote {
         @Override
         public Object read(DataInputStream reply) throws IOException {
             long id = reply.readLong();
-            int count = Frames.readCount(reply);
+            String[] names = Frames.readStrings(reply);
             StandIn known = objects.get(id);
-            String first = null;
-            for (int i = 0; i < count; i++) {
-                String name = Frames.readString(reply);
-                first = first == null ? name : first;
-                if (known == null) {
-                    known = standIn(name, id);
-                }
+            for (int i = 0; known == null && i < names.length; i++) {
+                known = standIn(names[i], id);
             }
             if (known == null) {
-                throw new Wire.Untransportable("an object of class " + first + ", which the test cannot name");
+                throw new Wire.Untransportable("an object of class " + names[0] + ", which the test cannot name");
             }
             known.given = true;
             return known;

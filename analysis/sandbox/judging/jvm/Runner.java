@@ -9,6 +9,7 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintStream;
+import java.lang.invoke.MethodType;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Executable;
 import java.lang.reflect.Field;
@@ -135,10 +136,7 @@ public final class Runner implements Wire.Handles {
         for (Class<?> type = thrown.getClass(); type != Object.class; type = type.getSuperclass()) {
             names.add(type.getName());
         }
-        out.writeInt(names.size());
-        for (String name : names) {
-            Frames.writeString(name, out);
-        }
+        Frames.writeStrings(names, out);
         String message;
         try {
             message = thrown.getMessage();
@@ -201,11 +199,7 @@ public final class Runner implements Wire.Handles {
     }
 
     private static String descriptor(Executable executable, Class<?> result) {
-        StringBuilder text = new StringBuilder("(");
-        for (Class<?> parameter : executable.getParameterTypes()) {
-            text.append(parameter.descriptorString());
-        }
-        return text.append(')').append(result.descriptorString()).toString();
+        return MethodType.methodType(result, executable.getParameterTypes()).toMethodDescriptorString();
     }
 
     private long id(Object value) {
@@ -225,10 +219,7 @@ public final class Runner implements Wire.Handles {
         for (Class<?> type = value.getClass(); type != null && type.getClassLoader() == loader; type = type.getSuperclass()) {
             names.add(type.getName());
         }
-        out.writeInt(names.size());
-        for (String name : names) {
-            Frames.writeString(name, out);
-        }
+        Frames.writeStrings(names, out);
         return true;
     }
 

@@ -226,30 +226,19 @@ final class StandIns {
 
     private String descriptor(TypeMirror type) {
         TypeMirror erased = types.erasure(type);
-        switch (erased.getKind()) {
-            case BOOLEAN:
-                return "Z";
-            case BYTE:
-                return "B";
-            case SHORT:
-                return "S";
-            case INT:
-                return "I";
-            case LONG:
-                return "J";
-            case CHAR:
-                return "C";
-            case FLOAT:
-                return "F";
-            case DOUBLE:
-                return "D";
-            case VOID:
-                return "V";
-            case ARRAY:
-                return "[" + descriptor(((ArrayType) erased).getComponentType());
-            default:
-                return "L" + binary((TypeElement) types.asElement(erased)).replace('.', '/') + ";";
-        }
+        return switch (erased.getKind()) {
+            case BOOLEAN -> "Z";
+            case BYTE -> "B";
+            case SHORT -> "S";
+            case INT -> "I";
+            case LONG -> "J";
+            case CHAR -> "C";
+            case FLOAT -> "F";
+            case DOUBLE -> "D";
+            case VOID -> "V";
+            case ARRAY -> "[" + descriptor(((ArrayType) erased).getComponentType());
+            default -> "L" + binary((TypeElement) types.asElement(erased)).replace('.', '/') + ";";
+        };
     }
 
     private String binary(TypeElement type) {

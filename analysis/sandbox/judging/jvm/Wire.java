@@ -205,40 +205,24 @@ final class Wire {
 
     Object read(DataInputStream in) throws IOException {
         int tag = in.readUnsignedByte();
-        switch (tag) {
-            case NULL:
-                return null;
-            case TRUE:
-                return Boolean.TRUE;
-            case FALSE:
-                return Boolean.FALSE;
-            case BYTE:
-                return in.readByte();
-            case SHORT:
-                return in.readShort();
-            case INT:
-                return in.readInt();
-            case LONG:
-                return in.readLong();
-            case FLOAT:
-                return Float.intBitsToFloat(in.readInt());
-            case DOUBLE:
-                return Double.longBitsToDouble(in.readLong());
-            case CHAR:
-                return in.readChar();
-            case STRING:
-                return Frames.readString(in);
-            case BIG_INTEGER:
-                return new BigInteger(Frames.readBytes(in));
-            case BIG_DECIMAL:
-                return new BigDecimal(new BigInteger(Frames.readBytes(in)), in.readInt());
-            case KNOWN:
-                return readKnown(in);
-            case HANDLE:
-                return handles.read(in);
-            default:
-                return readContainer(tag, in);
-        }
+        return switch (tag) {
+            case NULL -> null;
+            case TRUE -> Boolean.TRUE;
+            case FALSE -> Boolean.FALSE;
+            case BYTE -> in.readByte();
+            case SHORT -> in.readShort();
+            case INT -> in.readInt();
+            case LONG -> in.readLong();
+            case FLOAT -> Float.intBitsToFloat(in.readInt());
+            case DOUBLE -> Double.longBitsToDouble(in.readLong());
+            case CHAR -> in.readChar();
+            case STRING -> Frames.readString(in);
+            case BIG_INTEGER -> new BigInteger(Frames.readBytes(in));
+            case BIG_DECIMAL -> new BigDecimal(new BigInteger(Frames.readBytes(in)), in.readInt());
+            case KNOWN -> readKnown(in);
+            case HANDLE -> handles.read(in);
+            default -> readContainer(tag, in);
+        };
     }
 
     private Object readKnown(DataInputStream in) throws IOException {
@@ -259,8 +243,7 @@ final class Wire {
                 Object builder = buffer ? new StringBuffer(text) : new StringBuilder(text);
                 learn(builder);
                 return builder;
-            case COLLECTION:
-            case MAP:
+            case COLLECTION, MAP:
                 return readCollection(in);
             case OPTIONAL:
                 return Optional.ofNullable(read(in));
@@ -297,26 +280,17 @@ final class Wire {
     }
 
     private Class<?> componentClass(String name) throws ClassNotFoundException {
-        switch (name) {
-            case "int":
-                return int.class;
-            case "long":
-                return long.class;
-            case "double":
-                return double.class;
-            case "float":
-                return float.class;
-            case "char":
-                return char.class;
-            case "byte":
-                return byte.class;
-            case "short":
-                return short.class;
-            case "boolean":
-                return boolean.class;
-            default:
-                return handles.elementClass(name);
-        }
+        return switch (name) {
+            case "int" -> int.class;
+            case "long" -> long.class;
+            case "double" -> double.class;
+            case "float" -> float.class;
+            case "char" -> char.class;
+            case "byte" -> byte.class;
+            case "short" -> short.class;
+            case "boolean" -> boolean.class;
+            default -> handles.elementClass(name);
+        };
     }
 
     private Object readCollection(DataInputStream in) throws IOException {

@@ -102,45 +102,39 @@ function reply ({ wire, containers, before }, key, value) {
   return 'R' + stringify({ changed, [key]: wire.write(value) })
 }
 
-function refused (error) {
-  return 'X' + (error instanceof Untransportable ? error.message : `a value that cannot be written: ${error && error.message}`)
+/** The reply, or why there is none. */
+function replied (state, key, value) {
+  try {
+    return reply(state, key, value)
+  } catch (error) {
+    return 'X' + (error instanceof Untransportable ? error.message : `a value that cannot be written: ${error && error.message}`)
+  }
 }
 
 function answerNow (frame) {
   const state = prepared(frame)
-  let outcome
+  let value
   try {
-    outcome = ['value', operations[state.call.operation](state.call, state.values)]
+    value = operations[state.call.operation](state.call, state.values)
   } catch (error) {
-    outcome = ['thrown', error]
+    return replied(state, 'thrown', error)
   }
-  try {
-    return reply(state, ...outcome)
-  } catch (error) {
-    return refused(error)
-  }
+  return replied(state, 'value', value)
 }
 
 /** The same; a promise is waited for. */
 async function answer (frame) {
   const state = prepared(frame)
-  let outcome
+  let value
   let promised = false
   try {
-    let value = operations[state.call.operation](state.call, state.values)
-    if (value instanceof Promise) {
-      promised = true
-      value = await value
-    }
-    outcome = [promised ? 'promised' : 'value', value]
+    value = operations[state.call.operation](state.call, state.values)
+    promised = value instanceof Promise
+    if (promised) value = await value
   } catch (error) {
-    outcome = [promised ? 'rejected' : 'thrown', error]
+    return replied(state, promised ? 'rejected' : 'thrown', error)
   }
-  try {
-    return reply(state, ...outcome)
-  } catch (error) {
-    return refused(error)
-  }
+  return replied(state, promised ? 'promised' : 'value', value)
 }
 
 // js-md5 is the only package that HumanEval-X uses

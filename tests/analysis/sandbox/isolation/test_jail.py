@@ -290,7 +290,8 @@ def test_a_started_process_is_held_to_its_memory(level: Isolation) -> None:
     with Jail(level).start([sys.executable, "-I", "-S", "-c", code], cwd=TMP, limits=limits) as started:
         assert started.stdout.read() == b""
         started.kill()
-        assert "more than 100 MiB" in started.stopped_for
+        # where there is a control group, the kernel may act before the watch has looked
+        assert "more than 100 MiB" in started.stopped_for or started.end.killed_for_memory
 
 
 @every_level

@@ -4,7 +4,6 @@ import sys
 
 import pytest
 
-from assay.analysis.repairs import registry
 from assay.inference.llamacpp.model import LlamaModel
 from assay.suggestion.repair.asking import Asking
 from assay.suggestion.repair.request import Request
@@ -30,6 +29,6 @@ def test_what_the_rules_need_is_named_with_the_command_that_installs_it(tiny: Ll
     def without(_: str) -> None:
         raise ModuleNotFoundError("No module named 'libcst'", name="libcst")
 
-    monkeypatch.setattr(registry, "rules", without)
+    monkeypatch.setattr("assay.analysis.repairs.candidates.rules", without)
     why = rules.why_not(Request(Asking(tiny), LINES, 1, 2, "python"))
     assert why == f"the rules need libcst, which is not installed: {sys.executable} -m pip install 'libcst>=1.8'"
