@@ -1,7 +1,8 @@
-"""The model that a run asks in words: found by the driver, opened again by each worker, and asked about one item after another."""
+"""Who is asked in words: a model, found by the driver and opened again by each worker, or files of recorded answers in its place."""
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,9 +16,9 @@ from ..inference.asking.prompts import PromptFile, load_prompt
 from ..inference.errors import SERVER_FAILURES
 from ..inference.model import Model
 from ..inference.opening import ModelChoice, local_asker, open_asker, require_same_model
-from .model import Changed, begin_anew, opened_on_one_thread
+from .calibration.recorded.source import AnswerFile, read
+from .model import Changed, OnServers, begin_anew, opened_on_one_thread
 from .progress import to_stderr
-from .servers import OnServers
 
 IN_FORM: Mapping[str, str] = {"chat": "in chat", "text": "in plain text"}
 
@@ -120,3 +121,27 @@ class AsksItems:
     def close(self) -> None:
         """Put the model away."""
         self.asker.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluator:
+    """Who answers. id, name: of the model, or of the files of answers. files: of recorded answers; none where a model is asked."""
+
+    id: str
+    name: str
+    form: Form
+    files: Sequence[AnswerFile] = ()
+
+
+NOBODY = Evaluator("none", "none", "text")
+
+
+def evaluator_of(choice: ModelChoice, form: Form | None, recorded: Sequence[Path]) -> Evaluator:
+    """Open the model, or the files, to see what they are. Raises RecordedError, and what `asked_model` raises."""
+    if recorded:
+        files = read(recorded)
+        digest = hashlib.sha256("".join(file.sha256 for file in files).encode()).hexdigest()[:16]
+        names = ", ".join(dict.fromkeys(file.answers.model or file.answers.name for file in files))
+        return Evaluator(digest, names, "text", files)
+    model = asked_model(choice, form)
+    return Evaluator(model.id, model.name, model.form)

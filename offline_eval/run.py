@@ -2,12 +2,13 @@
 
 run.toml            the question: a run is resumed only by the very same one
 items.jsonl         what is asked about, where a study freezes it; its hash is part of the question
-STEP.jsonl          the records of a step (answers, labels, …), one line per finished item
+STEP.jsonl          the records of a step (answers, labels, …), one line per finished item, on the disk before the next is done
 lost.json           by step, the ids of items that have no record; they are asked last when the run is resumed
 wanted.json         by step, how many items are to be finished, while it has not ended
 timings.jsonl       how long what took: all that differs between two runs of the same question
 generations.jsonl   one line per generation, with its labels, written when the run ends
 
+A file that was killed at any byte is mended by the next run: what is damaged is taken out, and its items are asked again.
 Format in docs/formats.md.
 """
 
@@ -29,7 +30,85 @@ import msgspec
 from ..analysis.sandbox.isolation.tree import entries_below
 from ..calibration.atomic_write import leftovers, leftovers_below, write_atomically
 from .errors import RunError, UsageError
-from .records import Records
+
+
+class _Damaged(ValueError):
+    """A line that holds no record."""
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """A file of records. kind: a TypedDict that names their fields, "id" among them; a record may have more."""
+
+    path: Path
+    kind: type[Any]
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        """Add the record of a finished item; it is on the disk when this returns."""
+        with self.path.open("ab") as file:
+            file.write(json.dumps(record).encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+    def read(self) -> list[Any]:
+        """The records by id, a torn last line left out. Raises RunError for any other damaged line, and for a second one of an item."""
+        found, known = [], set[str]()
+        for number, line in self._lines():
+            try:
+                found.append(self._record(line, known))
+            except _Damaged as error:
+                raise RunError(f"{self.path}:{number}: {error}; delete the line: an item without one is asked again") from None
+        return sorted(found, key=_id)
+
+    def mend(self) -> list[int]:
+        """Take out the lines that hold no record, so that their items are asked again: a torn last one, which a kill leaves, and any that
+        a fault of the disk left. Returns the numbers of the latter, and of further lines of an item that has one.
+        """
+        whole, damaged, known = [], [], set[str]()
+        for number, line in self._lines():
+            try:
+                self._record(line, known)
+                whole.append(line)
+            except _Damaged:
+                damaged.append(number)
+        if self.path.exists() and self.path.stat().st_size != sum(map(len, whole)):
+            self._write(whole)
+        return damaged
+
+    def sort(self) -> None:
+        """Put the lines in the order of their ids, so that the file does not tell in which order the items were finished."""
+        lines = [line for _, line in self._lines()]
+        ordered = sorted(lines, key=lambda line: _id(json.loads(line)))
+        if ordered != lines:
+            self._write(ordered)
+
+    def _write(self, lines: list[bytes]) -> None:
+        with write_atomically(self.path) as file:
+            file.writelines(lines)
+
+    def _lines(self) -> Iterator[tuple[int, bytes]]:
+        if self.path.exists():
+            with self.path.open("rb") as file:
+                yield from ((number, line) for number, line in enumerate(file, 1) if line.endswith(b"\n"))
+
+    def _record(self, line: bytes, known: set[str]) -> Any:
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise _Damaged(f"not JSON: {error}") from None
+        try:
+            msgspec.convert(record, self.kind)
+        except msgspec.ValidationError as error:
+            raise _Damaged(f"not the record of an item: {error}") from None
+        if _id(record) in known:
+            raise _Damaged(f"the item {_id(record)} has a line before")
+        known.add(_id(record))
+        return record
+
+
+def _id(record: Any) -> str:
+    return str(record["id"])
+
 
 RUN, ITEMS, LOST, WANTED = "run.toml", "items.jsonl", "lost.json", "wanted.json"
 GENERATIONS, TIMINGS = "generations.jsonl", "timings.jsonl"

@@ -26,8 +26,7 @@ from .errors import StudyError
 from .pool.choice import Pool
 from .pool.interface import PoolError, Start
 from .progress import Progress, counted, tell_if_stopped, to_stderr
-from .records import Records
-from .run import GENERATIONS, Run
+from .run import GENERATIONS, Records, Run
 
 # So many items in a row without a record are no accident.
 MAX_LOST_IN_A_ROW = 10

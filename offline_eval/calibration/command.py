@@ -80,7 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="what the model is asked for at each line of a project (default: line,line_rest,line_middle)",
     )  # fmt: skip
     parser.add_argument(
-        "--arms", type=listed("arm", ".sets.arms:ARMS"),
+        "--arms", type=listed("arm", ".sets.lines:ARMS"),
         help="how the file of a line is shown: docstring (as it is), no_docstring, no_suffix (nothing after the gap), separated by commas "
         "(default: docstring)",
     )  # fmt: skip
@@ -149,8 +149,7 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
 
 
 def _run_lines(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -> None:
-    from .plan import tell_plan
-    from .study import Asked, check, run_study, sources_of
+    from .study import Asked, check, run_study, sources_of, tell_plan
 
     name: Set = "code" if arguments.code else arguments.set
     tasks = {"tasks": ("line",)} if name == "bugs" else {}

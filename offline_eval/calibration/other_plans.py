@@ -10,11 +10,11 @@ from ...analysis.sandbox.isolation.best_level import best_level
 from ..plan import example_of, tell, written
 from ..progress import counted
 from . import problems
-from .plan import calls_of, words_of
 from .problems import gap_of
 from .recorded import labelled, study
 from .recorded.draws import MAX_RESTARTS
 from .recorded.source import AnswerFile
+from .study import calls_of, words_of
 
 _SCHEMA = "assay/study-plan/1"
 

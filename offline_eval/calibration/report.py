@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +13,37 @@ from ...calibration.bands import EVENT_WORDS
 from ...calibration.fitting.folds import MIN_GROUPS
 from ...calibration.language_names import name_of_language
 from ...calibration.metrics.intervals import rate_interval
+from ...calibration.registry import load_registry
 from ...calibration.report.study_report import write_study_report
 from ...calibration.samples import Event, Sample
-from ..paper_tables.columns import setting_of
+from ...calibration.validation.calibration_study import ARMS, figures
+from ...calibration.validation.figures import Figure
+from ...calibration.validation.inputs import Inputs
+from ..paper_tables.forecasts import Setting, first_choices, setting_of
 from ..paper_tables.report import About, calibration_content
 from ..paper_tables.tables import STUDIED
 from ..progress import counted, to_stderr
 from ..run import Run
 from ..study import Results
 from ..study_page import again, facts_of
+from ..validated import figures_of_task
 from .draw import EVENT
-from .validated import figures_of
+
+EVENTS: tuple[Event, ...] = ("tests_pass", "exact_match")
+
+
+def figures_of(question: Mapping[str, Any], samples: Mapping[Setting, Sequence[Sample]]) -> Iterator[Figure]:
+    """The figures of each calibrator of this machine for a task of the run, its events and its model, on the first choices in Python
+    alone, which such a calibrator is looked up for.
+
+    A calibrator of first choices says nothing of further alternatives. Raises StudyError for a value that a measure can't have.
+    """
+    registry, samples = load_registry(), first_choices(samples)
+    samples = {setting: [sample for sample in found if sample.language == "python"] for setting, found in samples.items()}
+    for task in dict.fromkeys(setting.task for setting in samples):
+        inputs = Inputs(samples.get(Setting(task), ()), {arm: samples.get(Setting(task, arm), ()) for arm in ARMS})
+        for event in EVENTS:
+            yield from figures_of_task(registry, question, task, event, inputs, figures)
 
 
 def write_report(run: Run, results: Results, lost: int, *, as_json: bool, facts: tuple[str, ...] = ()) -> None:

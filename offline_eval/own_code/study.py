@@ -9,10 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import threading
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 import platformdirs
 
@@ -23,7 +27,6 @@ from ...inference.completion.task import Task
 from ...inference.found.bandwidth import runs_on_gpu
 from ...inference.opening import ModelChoice
 from ...suggestion.memory.scope import DEFAULT_SCOPE, Scope
-from ..active_clock import ActiveClock
 from ..asked_line import Asking
 from ..calibration.draw import Gaps
 from ..errors import UsageError
@@ -37,6 +40,38 @@ from .draw import ANSWERS, OwnCode, OwnPlace, answer_own, in_turn, own_places, p
 from .files import Authorship, Folder, authorship, current_folder
 from .numbers import is_enough, well_known
 from .report import Ending, write_numbers
+
+_TICK_S = 0.25
+# A thread of a busy machine may wait so long for its turn.
+_MAX_TICK_S = 2.0
+
+
+class ActiveClock:
+    """Seconds since the block began in which the process was not stopped. Use as a context manager, and call it for the time."""
+
+    def __init__(self) -> None:
+        self._active, self._seen = 0.0, time.monotonic()
+        self._looking, self._ended = threading.Lock(), threading.Event()
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._tick, name="assay-clock", daemon=True).start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._ended.set()
+
+    def __call__(self) -> float:
+        """The time."""
+        with self._looking:
+            now = time.monotonic()
+            self._active += min(now - self._seen, _MAX_TICK_S)
+            self._seen = now
+            return self._active
+
+    def _tick(self) -> None:
+        while not self._ended.wait(_TICK_S):
+            self()
+
 
 DEFAULT_MINUTES = 5.0
 # How many more answers there are before it is looked again whether they are enough; that takes a second.

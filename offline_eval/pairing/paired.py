@@ -15,8 +15,7 @@ from ...calibration.metrics.intervals import intervals, paired, rate_interval
 from ...calibration.report.cells import Cell, CellTable, Row, with_interval
 from ...calibration.samples import Event, Sample
 from ..errors import StudyError
-from ..paper_tables.columns import Columns, Setting, columns_of, first_choices, pairs_of
-from ..paper_tables.forecasts import ALL, Forecast, Missing, Way, forecasts_of
+from ..paper_tables.forecasts import ALL, Columns, Forecast, Missing, Setting, Way, columns_of, first_choices, forecasts_of, pairs_of
 from ..paper_tables.tables import label_of
 
 EVENTS: tuple[Event, ...] = ("tests_pass", "exact_match")

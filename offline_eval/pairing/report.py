@@ -1,4 +1,4 @@
-"""The report on two runs of the same items: differences, a table by project and a picture."""
+"""Which comparison of runs is made; and the report on two runs of the same items: differences, a table by project and a picture."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from ...calibration.report.cells import Cell, CellTable, text_of
 from ...calibration.report.paper_claims import Rule
 from ...calibration.report.plots import Picture, panel, svg
 from ...calibration.report.study_report import Section, StudyContent
-from ..paper_tables.columns import samples_by_setting
+from ..errors import UsageError
+from ..paper_tables.forecasts import samples_by_setting
 from ..progress import counted
+from ..registry import study_of
 from ..run import RUN, Run, differences
 from ..study_page import write_comparison
 from .paired import PairingError, Pairs, paired_runs
@@ -135,3 +137,20 @@ def _picture(summary: CellTable, names: tuple[str, str]) -> Iterator[Picture]:
 
 def _ends(cells: Sequence[Cell]) -> tuple[list[float | None], list[float | None]]:
     return [cell.low for cell in cells], [cell.high for cell in cells]
+
+
+def compare(folders: Sequence[Path], out: Path, *, as_json: bool) -> None:
+    """Compare runs and write report/ into `out`. Raises UsageError, and what the comparisons raise."""
+    if twice := [folder for n, folder in enumerate(folders) if folder.resolve() in {other.resolve() for other in folders[:n]}]:
+        raise UsageError(f"{twice[0]} is named twice: name the run of another model on the same items")
+    runs = [Run.opened(folder) for folder in folders]
+    studies = [study_of(run) for run in runs]
+    names = sorted({study.name for study in studies})
+    if studies[0].compare and set(names) <= set(studies[0].compared):
+        studies[0].compare(runs, out, as_json=as_json)
+    elif len(folders) == 2 and not any(study.compare for study in studies):
+        report_pair(folders[0], folders[1], out, as_json=as_json)
+    elif len(names) > 1:
+        raise UsageError(f"runs of {' and '.join(names)} ask different things: name runs of one study")
+    else:
+        raise UsageError(f"of the study {names[0]} two runs are compared, not {len(folders)}")

@@ -12,8 +12,7 @@ from ...analysis.sandbox.isolation.levels import Isolation
 from ...analysis.sandbox.isolation.limits import Limits
 from ...analysis.sandbox.judging.python import PythonSandbox
 from ...analysis.sandbox.judging.result import ProgramOutcome
-from .literals import literal
-from .problem import Problem
+from .problem import Problem, literal
 from .suites import Unjudged
 
 

@@ -6,12 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from .cruxeval import cruxeval
-from .defects4j import defects4j
-from .functions import human_eval, mbpp
-from .odex import odex
+from .functions import cruxeval, human_eval, mbpp, odex
 from .problem import Problem, SetError
-from .quixbugs import quixbugs
+from .repairs import defects4j, quixbugs
 
 
 @dataclass(frozen=True, slots=True)

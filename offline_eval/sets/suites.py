@@ -31,7 +31,7 @@ from ..errors import StudyError
 from ..model import Changed
 from ..pool.choice import Pool
 from ..progress import Progress
-from ..records import Records
+from ..run import Records
 from . import lines, regions
 from .projects import Project, is_fetched, unpacked
 

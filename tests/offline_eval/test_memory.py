@@ -12,8 +12,7 @@ from assay.inference.model import Model
 from assay.inference.opening import open_model
 from assay.inference.project_memory import project
 from assay.offline_eval.errors import StudyError
-from assay.offline_eval.memory import StudyMemory
-from assay.offline_eval.suggested import FileWithGap
+from assay.offline_eval.suggested import FileWithGap, StudyMemory
 from assay.suggestion.memory.memories import memory_fingerprint
 from assay.suggestion.memory.scope import Scope
 

@@ -13,7 +13,7 @@ import pytest
 
 from assay.offline_eval.answers import Answer
 from assay.offline_eval.errors import RunError
-from assay.offline_eval.repairs.timings import timings_of
+from assay.offline_eval.repairs.report import timings_of
 from assay.offline_eval.repository.suite import suite_of
 from assay.offline_eval.run import SCHEMA, Run
 from assay.offline_eval.study import Step

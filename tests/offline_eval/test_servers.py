@@ -16,8 +16,7 @@ from assay.inference.errors import OtherModelServed, ServerUnreachable
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.calibration.draw import ANSWERS
 from assay.offline_eval.calibration.study import Asked, run_study
-from assay.offline_eval.model import Changed
-from assay.offline_eval.servers import OnServers
+from assay.offline_eval.model import Changed, OnServers
 
 from ..inference.completion_server import Handler, Speech, serving
 

@@ -1,18 +1,24 @@
-"""Recorded answers whose labels are known: no step is needed. CRUXEval's, whose literals are compared, and scores told by a file.
+"""Recorded answers whose labels are known: CRUXEval's, whose literals are compared, and scores told by a file. No step is needed.
 
-The items of a run are the ballots (`votes`), or the scores with their labels, so that a page can be made from the run alone.
+Of CRUXEval the measure is the share of ten answers that the most frequent one has, and whether that is right. Nothing that a model wrote is
+executed. The items of a run are the ballots, or the scores with their labels, so that a page can be made from the run alone.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
+from statistics import fmean
 from typing import Any, Literal, TypedDict, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ....calibration.report.blocks import Table
 from ....calibration.samples import Event
@@ -21,12 +27,115 @@ from ...paper_tables.tables import STUDIED
 from ...progress import counted, to_stderr
 from ...recorded.answers import Recorded
 from ...run import Run
+from ...sets.problem import Problem, literal
 from ...sets.problems import problems
 from ...study import Results, Study, conduct
-from .page import Judged, Stream, write_judged
-from .scaling import of_told
+from .scaling import Measured, of_shares, of_told
 from .source import AnswerFile, question_of, read
-from .votes import Ballot, Votes, ballots_of, counted_votes
+from .study import Judged, Stream, write_judged
+
+
+@dataclass(frozen=True, slots=True)
+class Ballot:
+    """The answers to one problem.
+
+    votes: of the most frequent answer, of `drawn`. right: whether the first recorded of the most frequent is; right_answers: of all.
+    tied: how many answers have as many votes, itself included; right_among_tied: whether the right one is among them.
+    unparsed, relabelled: as in `Votes`.
+    """
+
+    problem: str
+    drawn: int
+    votes: int
+    right: bool
+    right_answers: int
+    tied: int
+    right_among_tied: bool
+    unparsed: int
+    relabelled: int
+
+
+@dataclass(frozen=True, slots=True)
+class Votes:
+    """The recorded answers of one model at one temperature, a row per function.
+
+    drawn: answers per function. share: the majority's share of them, and whether its answer is right. right_answers: (n,), how many of all
+    are. tied: functions where another answer had as many votes; right_by_lot: share of functions that would be right if such
+    ties were drawn by lot. unparsed: answers that are no literal. relabelled: answers that the recorded evaluation, which executed them,
+    labels otherwise.
+    """
+
+    name: str
+    drawn: int
+    share: Measured
+    right_answers: NDArray[np.intp]
+    tied: int
+    right_by_lot: float
+    unparsed: int
+    relabelled: int
+
+    def pass_at(self, k: int) -> float:
+        """Share of functions that one of k answers gets right, unbiased (Chen et al. 2021, eq. 1)."""
+        return float(np.mean([1 - math.comb(self.drawn - c, k) / math.comb(self.drawn, k) for c in self.right_answers.tolist()]))
+
+
+def votes_of(recorded: Recorded, problems: Sequence[Problem]) -> Votes:
+    """The votes on each problem, in their order. Raises UsageError where one has no answers or another number of them."""
+    return counted_votes(recorded.name, list(ballots_of(recorded, problems)))
+
+
+def ballots_of(recorded: Recorded, problems: Sequence[Problem]) -> Iterator[Ballot]:
+    """The ballot of each problem, in their order. Raises UsageError as `votes_of`."""
+    drawn = len(recorded.of(problems[0].id, "execute")) if problems else 0
+    if not drawn:
+        raise UsageError(f"{recorded.name} has no answers to {problems[0].id if problems else 'anything'}")
+    for problem in problems:
+        answers = recorded.of(problem.id, "execute")
+        if len(answers) != drawn:
+            raise UsageError(f"{recorded.name} has {len(answers)} answers to {problem.id} and {drawn} to others")
+        wanted = literal(problem.truth)
+        if wanted is None:
+            raise UsageError(f"the recorded output of {problem.id} is no literal: {problem.truth}")
+        values = [literal(answer.text) for answer in answers]
+        happened = [value == wanted for value in values]
+        # what can't be parsed is an answer of its own, by its text, and never right; of a tie the earliest recorded answer wins
+        given = Counter(("text", answer.text.strip()) if value is None else value for value, answer in zip(values, answers, strict=True))
+        most = max(given.values())
+        foremost = [value for value, number in given.items() if number == most]
+        yield Ballot(
+            problem=problem.id,
+            drawn=drawn,
+            votes=most,
+            right=foremost[0] == wanted,
+            right_answers=sum(happened),
+            tied=len(foremost),
+            right_among_tied=wanted in foremost,
+            unparsed=values.count(None),
+            relabelled=sum(answer.labels.get("tests_pass") is (not told) for answer, told in zip(answers, happened, strict=True)),
+        )
+
+
+def counted_votes(name: str, ballots: Sequence[Ballot]) -> Votes:
+    """The votes of a file's ballots, of which there are some."""
+    n, drawn = len(ballots), ballots[0].drawn
+    share = of_shares(
+        "vote share",
+        np.array([ballot.votes for ballot in ballots]),
+        np.full(n, drawn),
+        np.array([ballot.right for ballot in ballots]),
+        np.arange(n),
+    )
+    return Votes(
+        name,
+        drawn,
+        share,
+        right_answers=np.array([ballot.right_answers for ballot in ballots]),
+        tied=sum(ballot.tied > 1 for ballot in ballots),
+        right_by_lot=fmean(ballot.right_among_tied / ballot.tied for ballot in ballots),
+        unparsed=sum(ballot.unparsed for ballot in ballots),
+        relabelled=sum(ballot.relabelled for ballot in ballots),
+    )
+
 
 Measure = Literal["vote share", "verbalised"]
 _NEEDED = ("set", "items", "measure", "event")

@@ -32,11 +32,22 @@ from ...run import Run
 from ...study import Making, Results, Step, Study, Work, all_of, chosen, conduct
 from ...study import Plan as Works
 from ...study_page import write_page
-from .asking import ANSWERS, CODE_TOKENS, DESCRIBE_TOKENS, DESCRIPTIONS, STEP_OF, Asks, described_in, question_of, written_in
 from .compare import compare
-from .data import Found, ProgramUnderTest, Set, Wanted, find
-from .items import Item, Kind, told_of
-from .labelling import LABELS, MAX_PROGRAM_S, SOURCES, Running, check_languages, to_label
+from .items import (
+    ANSWERS,
+    CODE_TOKENS,
+    DESCRIBE_TOKENS,
+    DESCRIPTIONS,
+    STEP_OF,
+    Asks,
+    Item,
+    Kind,
+    described_in,
+    question_of,
+    told_of,
+    written_in,
+)
+from .labelling import LABELS, MAX_PROGRAM_S, SOURCES, Found, ProgramUnderTest, Running, Set, Wanted, check_languages, find, to_label
 from .page import content_of
 
 

@@ -17,20 +17,38 @@ from functools import partial
 from typing import Any
 
 from ....analysis.oracle.changes import changed_lines
+from ....analysis.sandbox.isolation.best_level import best_level
 from ...asked_line import Asking
 from ...calibration.draw import EVENT, label_id
 from ...errors import UsageError
 from ...model import StudyModel, model_of
-from ...on_suites import AskedOfSuites, begun, found, question_about
+from ...on_suites import AskedOfSuites, begun, found, planned, question_about
+from ...plan import tell
 from ...run import Question, Run
 from ...sets.suites import Items, Judged, Judging, Label
 from ...study import Plan, Results, Step, Study, Work, all_of, chosen, conduct
-from ..options import CODES
-from .asking import ANSWERS, REGENERATED, SCORES, RewrittenPlace, Variants, answer, regenerate, score
-from .confirm import REWRITES, Line, confirmed
-from .facts import Known, facts_of, is_exact, lines_at
-from .report import write_report
+from .asking import (
+    ANSWERS,
+    REGENERATED,
+    REWRITES,
+    SCORES,
+    Known,
+    Line,
+    RewrittenPlace,
+    Variants,
+    answer,
+    confirmed,
+    facts_of,
+    is_exact,
+    lines_at,
+    regenerate,
+    score,
+)
+from .page import write_report
+from .rewrites import MAX_CHAIN, MAX_UNCONFIRMED, MAX_WRONG, ON_LINE
 
+# What is rewritten: the line of the project, and what a model suggests in its place.
+CODES = ("truth", "suggestion")
 # What the tests say of suggestions: in the code as it is, and where it is rewritten.
 LABELS = Step("labels", "text", Label)
 REGENERATED_LABELS = Step("regenerated_labels", "text", Label)
@@ -175,3 +193,31 @@ def known_of(run: Run) -> Known:
 
     said = _said(run, REGENERATED_LABELS)
     return {"rewrites": by_id(REWRITES), "scores": by_id(SCORES), "regenerated": by_id(REGENERATED), "said": said}
+
+
+# Of a line: as it is, once more, and each rewrite.
+MAX_SCORED = 2 + MAX_CHAIN + len(ON_LINE) + MAX_WRONG
+MAX_JUDGED = MAX_CHAIN + MAX_UNCONFIRMED + len(ON_LINE) + MAX_WRONG + MAX_UNCONFIRMED
+
+
+def tell_lines(asked: Asked) -> None:
+    """Say what a run would do. Raises what `run_lines` raises before it begins."""
+    asked.check()
+    model = asked.model()
+    first = planned(asked, model, STUDY.name, model.prompts["line"])
+    places, lines = first.places, first.places * len(asked.of)
+    more = {
+        "of": list(asked.of),
+        "most_generations": 2 * places,
+        "most_new_tokens": 2 * places * model.settings.line_tokens,
+        "most_scored_texts": lines * MAX_SCORED,
+        "most_texts_judged": 2 * places + lines * MAX_JUDGED,
+    }
+    told = [
+        f"rewritten    {' and '.join(asked.of)}, where it passes: the code around it in a chain of at most {MAX_CHAIN},",
+        f"             the line at most {len(ON_LINE)} times so that it does the same and {MAX_WRONG} times so that tests fail",
+        f"tests        each project's own, isolated by {best_level()}: at most {more['most_texts_judged']:,} texts are judged",
+        f"calls        at most {more['most_generations']:,} generations, {more['most_new_tokens']:,} new tokens, and "
+        f"{more['most_scored_texts']:,} texts that are scored",
+    ]
+    tell({**first.document, **more}, [*first.lines, *told], as_json=asked.as_json)

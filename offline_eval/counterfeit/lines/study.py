@@ -18,21 +18,36 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from ....analysis.oracle.oracle import MAX_PROFILED
+from ....analysis.sandbox.isolation.best_level import best_level
 from ....inference.completion.sampling import Sampling
 from ....inference.completion.task import Task
 from ...asked_line import Asking
 from ...errors import UsageError
 from ...model import StudyModel, model_of
-from ...on_suites import AskedOfSuites, begun, found, question_about
-from ...progress import to_stderr
+from ...on_suites import AskedOfSuites, begun, found, planned, question_about
+from ...plan import tell
+from ...progress import counted, to_stderr
 from ...run import Question, Run
 from ...sets.suites import Items, Judging
 from ...study import Plan, Results, Study, all_of, chosen, conduct
-from .draw import DRAWS, TASKS, Drawing, draw
-from .facts import labelled, write_facts
-from .judge import JUDGEMENTS, MEASURE, drawn_at, judge
-from .label import LABELS, MAX_TEXT_S, drawn_texts, profiled
-from .repair import REPAIR_LABELS, REPAIRS, Mending, counterfeits, mend, repaired_texts
+from .draw import DRAWS, JUDGEMENTS, MEASURE, TASKS, Drawing, draw, drawn_at, judge
+from .label import (
+    DRAWS_EACH,
+    LABELS,
+    MAX_REPAIRED,
+    MAX_TEXT_S,
+    REPAIR_LABELS,
+    REPAIRS,
+    Mending,
+    counterfeits,
+    drawn_texts,
+    labelled,
+    mend,
+    profiled,
+    repaired_texts,
+    write_facts,
+)
 from .report import write_report
 
 
@@ -121,3 +136,31 @@ def _plan(asked: Asked, run: Run, model: StudyModel, items: Items) -> Plan:
             lambda: all_of(REPAIR_LABELS, repaired_texts(run, items), Judging(items.contents), pool, **tests),
         ]
     return chosen(plan, asked.steps)
+
+
+def tell_lines(asked: Asked) -> None:
+    """Say what a run would do. Raises what `run_lines` raises before it begins."""
+    asked.check()
+    model = asked.model()
+    first = planned(asked, model, STUDY.name, model.prompts["line"])
+    gaps = first.places * len(asked.tasks)
+    texts = gaps * (1 + asked.draws)
+    repairs = gaps * MAX_REPAIRED * (1 + DRAWS_EACH) if model.mends else 0
+    more = {
+        "prompt_sampled": model.sampled["line"],
+        "tasks": list(asked.tasks),
+        "most_generations": texts + repairs,
+        "most_questions": texts if MEASURE in model.questions else 0,
+        "most_new_tokens": (texts + repairs) * model.settings.line_tokens,
+        "most_texts_judged": texts + repairs,
+    }
+    mended = f"at most {MAX_REPAIRED} counterfeits of a gap, each {1 + DRAWS_EACH} times" if model.mends else "left out: not trained for it"
+    told = [
+        f"draw         the shown suggestion and {counted(asked.draws, 'draw')} at each gap: at most {texts:,} generations",
+        f"             draws at temperature {asked.temperature:g}, prompt {model.sampled['line']}",
+        f"label        each distinct text by the tests that touch it, at most {MAX_PROFILED}, isolated by {best_level()}",
+        f"judge        at most {more['most_questions']:,} questions",
+        f"repair       {mended}: at most {repairs:,} generations",
+        f"tokens       at most {more['most_new_tokens']:,} new ones",
+    ]
+    tell({**first.document, **more}, [*first.lines, *told], as_json=asked.as_json)

@@ -1,20 +1,78 @@
-"""The steps that ask a model: one question an item, several answers to it. Recorded answers take the place of a model's."""
+"""What the user wants; a run's question; and the steps that ask a model: one question an item, several answers to it.
+
+Recorded answers take the place of a model's.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
-from ....inference.asking.asker import Asker, Message, Said
+from ....inference.asking.asker import Asker, Form, Message, Said
 from ....inference.asking.reading import alternatives_behind
-from ...asked_model import prompt_beside
+from ....inference.opening import ModelChoice
+from ...asked_model import Evaluator, prompt_beside
+from ...errors import UsageError
+from ...pool.choice import Pool
+from ...progress import counted
 from ...recorded.answers import RecordedAnswer
 from ...recorded.answers import Step as RecordedStep
 from ...recorded.formats import recorded
+from ...run import SCHEMA, Run
+from ...sets.problem import Problem
+from ...sets.problems import problems
+from ...study import Step
+
+Reasoning = Literal["with", "without"]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the user wants.
+
+    set: humaneval, mbpp, odex or cruxeval, or the file of a set of counterfeits. data: the benchmark's file; None where only the texts of a
+    set are asked about. recorded: files of answers, instead of a model. limit: the first so many problems. draws, temperature: of drawing.
+    votes: answers to each question. repairs: of each counterfeit. reasoning: judge in this way alone. form: as of
+    `open_asker`. steps: these alone.
+    """
+
+    out: Path
+    set: str | Path
+    data: Path | None
+    choice: ModelChoice = field(default_factory=ModelChoice)
+    recorded: tuple[Path, ...] = ()
+    limit: int | None = None
+    draws: int = 50
+    temperature: float = 0.6
+    votes: int = 10
+    repairs: int = 10
+    reasoning: Reasoning | None = None
+    form: Form | None = None
+    seed: int = 0
+    pool: Pool = field(default_factory=Pool)
+    steps: tuple[str, ...] = ()
+    as_json: bool = False
+
+    def wants(self, step: str) -> bool:
+        """Whether a step is to be done."""
+        return not self.steps or step in self.steps
+
+    def problems(self, benchmark: str) -> list[Problem]:
+        """The problems of the benchmark's file, each with tests that can be counted. Raises SetError and UsageError."""
+        if self.data is None:
+            raise UsageError(f"the tests of {benchmark} are needed: name its file with --data")
+        found = problems(benchmark, self.data, self.limit if isinstance(self.set, str) else None)
+        for problem in found:
+            try:
+                _ = problem.counting_test
+            except ValueError as error:
+                raise UsageError(f"{self.data}: {error}; name HumanEvalPlus.jsonl.gz or MbppPlus.jsonl.gz as --data") from None
+        return found
+
 
 PROMPTS = ("draw", "judge", "judge_reasoning", "execute", "repair")
 prompt = partial(prompt_beside, __file__)
@@ -101,3 +159,37 @@ def from_files(paths: Sequence[Path], step: RecordedStep) -> Callable[[Question]
 def prompts_fingerprint() -> str:
     """Of all prompts: one that changes makes another question."""
     return hashlib.sha256("".join(prompt(name).fingerprint for name in PROMPTS).encode()).hexdigest()[:16]
+
+
+def question_of(study: str, asked: Asked, evaluator: Evaluator, name: str, lines: Sequence[bytes]) -> dict[str, Any]:
+    """A run's question. name: of the set. lines: of items.jsonl."""
+    question: dict[str, Any] = {
+        "schema": SCHEMA,
+        "study": study,
+        "model": evaluator.id,
+        "model_name": evaluator.name,
+        "prompt": "recorded" if evaluator.files else prompts_fingerprint(),
+        "seed": asked.seed,
+        "set": name,
+        "items": hashlib.sha256(b"".join(lines)).hexdigest(),
+        "form": evaluator.form,
+    }
+    if not evaluator.files:
+        question |= {"votes": asked.votes, "repairs": asked.repairs}
+    return question | ({"limit": asked.limit} if asked.limit else {}) | ({"reasoning": asked.reasoning} if asked.reasoning else {})
+
+
+def lost_in(run: Run, steps: Sequence[Step]) -> list[str]:
+    """What has no record, for people."""
+    lost = ((step, len(run.lost(step))) for step in steps)
+    return [f"{counted(n, step.unit)} without an answer: the server or the machine failed." for step, n in lost if n]
+
+
+def without_p(run: Run, step: Step) -> list[str]:
+    """For how many judged programs p(Correct) is not known, for people. step: that of judging without reasoning."""
+    records = run.records(step).read()
+    missing = sum("top" not in record for record in records)
+    if not missing or "recorded" in run.question():
+        return []
+    why = "the model tells no log-probabilities, or its answer has no word between the tags"
+    return [f"p(Correct) of {missing:,} of {counted(len(records), step.unit)}: {why}."]

@@ -16,17 +16,15 @@ from ....analysis.sandbox.isolation.jail import Jail
 from ....analysis.sandbox.isolation.levels import Isolation
 from ....analysis.sandbox.judging.python import PythonSandbox
 from ....analysis.sandbox.judging.result import ProgramOutcome
-from ...asked_model import AskedModel, Asking
+from ...asked_model import AskedModel, Asking, Evaluator
 from ...calibration.recorded.draws import Labelled, Unit, start
-from ...evaluator import Evaluator
 from ...recorded.answers import Step as RecordedStep
 from ...run import Run
 from ...sets.problem import Problem
 from ...sets.problems import problems
 from ...sets.suites import Unjudged
 from ...study import Step, Work
-from .asked import Asked
-from .asking import Answered, Manner, Question, answered, from_files
+from .asking import Answered, Asked, Manner, Question, answered, from_files
 from .derived import Execution, executions_of, repair_units
 from .programs import Program
 from .tracing import LIMITS, guarded

@@ -12,25 +12,20 @@ from pathlib import Path
 from typing import Any
 
 from ....calibration.report.study_report import StudyContent
-from ...asked_model import IN_FORM, how_asked
+from ...asked_model import IN_FORM, Evaluator, evaluator_of, how_asked
 from ...calibration.recorded.draws import Labelled, Unit
-from ...evaluator import Evaluator, evaluator_of
 from ...progress import counted, to_stderr
 from ...run import Run
 from ...sets.problem import Problem
 from ...study import Results, Study, conduct
 from ...study_page import again, cells_of, facts_of, write_page
-from .asked import Asked
-from .asking import Question
-from .claims import claims
+from .asking import Asked, Question, lost_in, question_of, without_p
 from .derived import ProblemItem, failing_references, reference_id, units_of, unreadable_draws
 from .file_study import run_file
-from .heatmap import compare
+from .heatmap import COMPARED, DRAWN, DRAWS, compare, kept_set, sections_of_set, stream_of
 from .judgements import unreadable_cell
-from .of_runs import COMPARED, DRAWN, DRAWS, kept_set, sections_of_set, stream_of
-from .pages import MAX_UNREADABLE, drawn_sentence, stream_section, summary_of
+from .pages import MAX_UNREADABLE, claims, drawn_sentence, stream_section, summary_of
 from .programs import PER_CLASS
-from .questions import lost_in, question_of, without_p
 from .steps import DRAW, JUDGE, LABEL, OF_SETS, Plan, asking, labelling, plan_of_set
 
 _TOO_FEW = f"No problem has {PER_CLASS} right programs and {PER_CLASS} counterfeits with distinct texts, so nothing is asked about them."

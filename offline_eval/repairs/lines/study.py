@@ -17,25 +17,23 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypedDict
 
+from ....analysis.sandbox.isolation.best_level import best_level
 from ....inference.completion.sampling import Sampling
 from ....suggestion.repair.confidence import RANKS, prompt_of
 from ...asked_line import Asking
 from ...counterfeit.lines.label import LABELS, MAX_TEXT_S, profiled
 from ...model import StudyModel, model_of
-from ...on_suites import AskedOfSuites, begun, found, question_about
+from ...on_suites import AskedOfSuites, begun, found, planned, question_about
+from ...plan import tell
 from ...run import Question, Run
 from ...sets.suites import Items, Judged, Judging
 from ...study import Making, Plan, Results, Step, Study, Work, all_of, chosen, conduct
-from ..attempts import Attempt
-from ..faults import Fault, fault_of, generations_of
-from ..loop import LOOPED
-from ..model import require_scores, sources_of
+from ..candidates import BELONGS, Attempt, answer_of, require_scores, sources_of
+from ..loop import LOOPED, MAX_TRIED
 from ..report import attempt_of, write_report
-from ..samples import answer_of
-from .bugs import BUGS, DRAWN, TEMPERATURE, Bug, broken, draw, wrong_of
-from .locating import LOCATED, failing_of, locate
-from .loop import Buggy, loop
-from .proposing import CONTROL, PROPOSED, line_id, lines_of, propose_at, texts_of
+from ..tables import Fault, fault_of, generations_of
+from .bugs import BUGS, DRAWN, DRAWS, TEMPERATURE, TRIES, Bug, broken, draw, wrong_of
+from .proposing import CONTROL, LOCATED, MAX_CONTROLS, PROPOSED, Buggy, failing_of, line_id, lines_of, locate, loop, propose_at, texts_of
 
 # A suite is run several times before it can judge.
 _MAX_BUG_S = 3600.0
@@ -164,3 +162,29 @@ def _plan(asked: Asked, run: Run, model: StudyModel, items: Items) -> Plan:
 
 def _buggy(items: Items, bugs: Mapping[str, Any]) -> Iterator[Buggy]:
     yield from (Buggy(line, items.suites[line.place.project]) for line in lines_of(items, bugs) if line.bug)
+
+
+_SOURCES = 2
+
+
+def tell_lines(asked: Asked) -> None:
+    """Say what a run would do. Raises what `run_lines` raises before it begins."""
+    asked.check()
+    model = asked.model()
+    first = planned(asked, model, STUDY.name, str(question_of(asked, model)["prompt"]))
+    places, bugs = first.places, first.places * _SOURCES
+    judged = bugs * TRIES + bugs * RANKS * len(BELONGS) + places * MAX_CONTROLS
+    more = {
+        "most_bugs": bugs,
+        "most_generations": places * DRAWS,
+        "most_lines_repaired": bugs + places,
+        "most_texts_judged": judged,
+        "most_mutants_tested": bugs * MAX_TRIED,
+    }
+    told = [
+        f"bugs         at each one by a rule and one of {DRAWS} lines that the model draws, of at most {TRIES} that are tried",
+        f"repairs      of at most {bugs:,} bugs, and at {places:,} right lines as a control",
+        f"tests        each project's own, isolated by {best_level()}: at most {judged:,} texts are judged",
+        f"loop         beside it at most {MAX_TRIED} mutants of a bug are tested, until one passes",
+    ]
+    tell({**first.document, **more}, [*first.lines, *told], as_json=asked.as_json)

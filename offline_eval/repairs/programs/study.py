@@ -19,28 +19,79 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict
 
+from ....analysis.python.lines import Gap
 from ....analysis.sandbox.isolation.best_level import best_level
+from ....analysis.sandbox.isolation.limits import Limits
+from ....analysis.sandbox.judging.python import PythonSandbox
+from ....analysis.sandbox.judging.result import ProgramOutcome
 from ....inference.opening import ModelChoice
+from ....inference.project_memory.memory import Memory
 from ....suggestion.memory.scope import Scope
+from ....suggestion.repair.asking import Asking as OfRepairs
 from ....suggestion.repair.confidence import RANKS, prompt_of
-from ...asked_line import Asking
+from ....suggestion.repair.request import request_for
+from ...asked_line import Asking, OpenModel
 from ...model import StudyModel, model_of
 from ...plan import tell, written
 from ...pool.choice import Pool
 from ...progress import counted, to_stderr
 from ...run import Run
-from ...sets.judging import InSandbox, Text
+from ...sets.judging import InSandbox, Label, Text
 from ...sets.problem import Problem
 from ...sets.problems import problems
-from ...study import Making, Plan, Results, Study, all_of, chosen, conduct
-from ..attempts import Attempt
-from ..candidates import distinct, repaired
-from ..loop import LOOPED, MAX_TRIED
-from ..model import require_scores, sources_of
-from ..options import SORTS
+from ...sets.suites import Unjudged
+from ...study import Making, Plan, Results, Step, Study, all_of, chosen, conduct
+from ...suggested import FileWithGap
+from ..candidates import Attempt, Proposed, answer_of, distinct, proposed, repaired, require_scores, sources_of
+from ..loop import LOOPED, MAX_TRIED, looped, mutants
 from ..report import attempt_of, write_report
-from ..samples import answer_of
-from .work import LABELS, PROPOSED, label, loop, propose, wrong_text
+
+# Each of the right programs takes a small part of this, and many of the wrong ones come to no end.
+LIMITS = Limits(cpu_s=2)
+PROPOSED = Step("proposed", "program", Proposed)
+LABELS = Step("labels", "text", Label)
+
+
+def wrong_text(problem: Problem) -> str:
+    """The program with its bug."""
+    return f"{problem.prompt}{problem.wrong}\n{problem.suffix}"
+
+
+def right_text(problem: Problem) -> str:
+    """The program as it should be."""
+    return f"{problem.prompt}{problem.truth}\n{problem.suffix}"
+
+
+def propose(asked: OpenModel[None], problem: Problem) -> dict[str, Any]:
+    """The record of a program. Raises ModelError."""
+
+    def remember(before: str, after: str) -> Memory | None:
+        return asked.memory.at(FileWithGap(before + after, Gap(len(before), len(before)), "line", asked.settings))
+
+    wrong, line = wrong_text(problem), problem.prompt.count("\n")
+    request = request_for(OfRepairs(asked.model, asked.settings, remember=remember), wrong, line, line + 1, language=problem.language)
+    return dict(proposed(request, wrong, right_text(problem), problem.id))
+
+
+def label(sandbox: PythonSandbox, judged: Text) -> dict[str, Any]:
+    """The label of a program. Raises Unjudged where the machine failed."""
+    passes, why = _passes(sandbox, judged.problem, judged.text)
+    return {"id": judged.id, "tests_pass": passes, "why": why}
+
+
+def loop(sandbox: PythonSandbox, problem: Problem) -> dict[str, Any]:
+    """The record of a bug: its mutants, of whom a program's tests count as one. Raises Unjudged where the machine failed."""
+    texts = mutants(wrong_text(problem), problem.prompt.count("\n") + 1)
+    return {"id": problem.id, **looped(texts, right_text(problem), lambda text: (_passes(sandbox, problem, text)[0], 1))}
+
+
+def _passes(sandbox: PythonSandbox, problem: Problem, text: str) -> tuple[bool | None, str]:
+    """What the tests say of a program, and why. Raises Unjudged where the machine failed."""
+    said = sandbox.check(text, problem.test, problem.entry_point, limits=LIMITS)
+    if said.outcome is ProgramOutcome.INFRASTRUCTURE:
+        raise Unjudged(said.reason)
+    return said.label, "" if said.label else f"{said.outcome}: {said.reason}" if said.reason else str(said.outcome)
+
 
 LANGUAGES = {"quixbugs": "python", "defects4j": "java"}
 # The sandbox ends a program long before; a worker that takes so long for one hangs.
@@ -194,7 +245,7 @@ def _plan(asked: Asked, run: Run, model: StudyModel, found: Sequence[Problem]) -
         "label": lambda: all_of(LABELS, _texts(tested, _by_id(run, PROPOSED.name)), sandbox(label), pool, max_item_s=_MAX_TEXT_S),
         "loop": lambda: all_of(LOOPED, tested, sandbox(loop), pool, max_item_s=_MAX_PROGRAM_S),
     }
-    return chosen(plan, asked.steps or SORTS.steps[asked.set])
+    return chosen(plan, asked.steps or (() if tested else ("propose",)))
 
 
 def _texts(found: Sequence[Problem], made: Mapping[str, Any]) -> Iterator[Text]:

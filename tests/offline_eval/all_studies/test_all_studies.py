@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from assay.inference.opening import ModelChoice
-from assay.offline_eval.all_studies import plan, study
-from assay.offline_eval.all_studies.planned import RUNS, sizes
-from assay.offline_eval.all_studies.study import Asked, places_of, run_all
+from assay.offline_eval.all_studies import study
+from assay.offline_eval.all_studies import study as plan
+from assay.offline_eval.all_studies.study import RUNS, Asked, places_of, run_all, sizes
 from assay.offline_eval.calibration import study as calibration
 from assay.offline_eval.catcode.lines import study as catcode
 from assay.offline_eval.counterfeit.lines import study as counterfeit

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.offline_eval.all_studies.planned import RUNS, cost, sizes, whole
+from assay.offline_eval.all_studies.study import RUNS, cost, sizes, whole
 
 
 def test_the_shares_are_the_whole_time() -> None:

@@ -10,9 +10,9 @@ from assay.calibration.calibrator import save
 from assay.calibration.fitting.fit import fit
 from assay.calibration.held_out import folds_path, save_folds
 from assay.calibration.samples import Sample
-from assay.offline_eval.calibration.validated import figures_of
+from assay.offline_eval.calibration.report import figures_of
 from assay.offline_eval.errors import StudyError
-from assay.offline_eval.paper_tables.columns import Setting
+from assay.offline_eval.paper_tables.forecasts import Setting
 
 LINE = Setting("line")
 

@@ -13,9 +13,8 @@ from assay.inference.project_memory import fitting
 from assay.inference.project_memory.weights import read_weights
 from assay.offline_eval.errors import StudyError, UsageError
 from assay.offline_eval.memory_weights import fit
-from assay.offline_eval.memory_weights.fit_to import fit_to
-from assay.offline_eval.memory_weights.projects import code_of
-from assay.offline_eval.memory_weights.recording import Recorder
+from assay.offline_eval.memory_weights.fit import fit_to
+from assay.offline_eval.memory_weights.recording import Recorder, code_of
 from assay.offline_eval.progress import Progress
 from assay.offline_eval.sets.lines import places_in
 from assay.suggestion.memory import weights

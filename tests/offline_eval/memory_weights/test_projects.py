@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from assay.offline_eval.errors import UsageError
-from assay.offline_eval.memory_weights import projects
-from assay.offline_eval.memory_weights.projects import code_of, listed_projects
+from assay.offline_eval.memory_weights import recording as projects
+from assay.offline_eval.memory_weights.recording import code_of, listed_projects
 from assay.offline_eval.sets.projects import Project, ProjectError, measured_projects
 
 REPOSITORY = Path(__file__).parents[3]

@@ -8,8 +8,8 @@ from synthetic_study import TASKS, studied, whole
 from assay.calibration.metrics.scores import skill
 from assay.calibration.report.cells import Cell
 from assay.calibration.report.paper_claims import PaperClaim
-from assay.offline_eval.paper_tables.claims import claims, event_of
-from assay.offline_eval.paper_tables.columns import Setting
+from assay.offline_eval.paper_tables.forecasts import Setting
+from assay.offline_eval.paper_tables.report import claims, event_of
 from assay.offline_eval.paper_tables.tables import StudyTables, study_tables
 
 pytestmark = pytest.mark.slow

@@ -10,8 +10,7 @@ from msgspec import structs
 from synthetic_study import TASKS, studied, whole
 
 from assay.calibration.report.study_report import StudyContent, write_study_report
-from assay.offline_eval.paper_tables.columns import Setting
-from assay.offline_eval.paper_tables.forecasts import each
+from assay.offline_eval.paper_tables.forecasts import Setting, each
 from assay.offline_eval.paper_tables.pictures import ALIKE, most_unlike, pictures_of
 from assay.offline_eval.paper_tables.report import About, calibration_content
 from assay.offline_eval.paper_tables.tables import StudyTables

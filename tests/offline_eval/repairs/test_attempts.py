@@ -8,10 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.offline_eval.repairs import loop
-from assay.offline_eval.repairs.attempts import Attempt, first_verified, is_verified, repaired_within, seen_tests
-from assay.offline_eval.repairs.candidates import Candidate, distinct, of, repaired
+from assay.offline_eval.repairs.candidates import (
+    Attempt,
+    Candidate,
+    answer_of,
+    distinct,
+    first_verified,
+    is_verified,
+    of,
+    repaired,
+    repaired_within,
+    seen_tests,
+)
 from assay.offline_eval.repairs.loop import looped, mutants
-from assay.offline_eval.repairs.samples import answer_of
 
 
 def candidate(name: str, *sources: str, exact: bool = False, rank: int = 1) -> Candidate:

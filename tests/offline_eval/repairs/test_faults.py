@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.offline_eval.repairs.faults import chance_by, chance_within, fault_of, faults_table, generations_of
-from assay.offline_eval.repairs.numbers import Numbers
+from assay.offline_eval.repairs.tables import Numbers, chance_by, chance_within, fault_of, faults_table, generations_of
 
 BUG = {
     "source": "rule",

@@ -4,7 +4,7 @@ import subprocess
 from pathlib import Path
 
 from assay.analysis.oracle.copying import copy_project, left_out_notes
-from assay.offline_eval.repository.project_copy import advice_on_links, changed_since, frozen
+from assay.offline_eval.repository.suite import advice_on_links, changed_since, frozen
 
 
 def test_what_tests_may_miss_in_the_copy_is_told_and_what_every_project_has_is_not(tmp_path: Path) -> None:

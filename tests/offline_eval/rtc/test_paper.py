@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.offline_eval.rtc.paper import paper, table_2
+from assay.offline_eval.rtc.tables import paper, table_2
 
 
 @pytest.mark.parametrize(("benchmark", "r", "rho", "tau"), [("HumanEval", 0.959, 0.964, 0.905), ("ARCADE", 0.959, 0.929, 0.810)])

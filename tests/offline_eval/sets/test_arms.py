@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from assay.analysis.python.lines import Gap
 from assay.inference.completion.settings import Settings
-from assay.offline_eval.sets.arms import in_arm
+from assay.offline_eval.sets.lines import in_arm
 
 SOURCE = '''"""A module."""
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.offline_eval.sets.literals import hashable, literal
+from assay.offline_eval.sets.problem import hashable, literal
 
 atoms = st.one_of(st.none(), st.booleans(), st.integers(-2, 2), st.floats(-1, 1), st.text("ab", max_size=2), st.binary(max_size=1))
 keys = st.one_of(atoms, st.tuples(atoms))

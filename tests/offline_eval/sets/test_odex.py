@@ -10,7 +10,7 @@ import pytest
 from needs import DATA, needs_data
 
 from assay.analysis.sandbox.judging.python import PythonSandbox
-from assay.offline_eval.sets.odex import odex
+from assay.offline_eval.sets.functions import odex
 from assay.offline_eval.sets.problem import SetError
 from assay.offline_eval.sets.problems import problems
 

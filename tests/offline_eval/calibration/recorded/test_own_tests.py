@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.offline_eval.calibration.recorded.own_tests import assertions, own_test
+from assay.offline_eval.calibration.recorded.draws import assertions, own_test
 
 
 def test_each_distinct_plain_assertion_of_a_text_is_found_once() -> None:

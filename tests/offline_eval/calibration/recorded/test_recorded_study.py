@@ -15,8 +15,8 @@ from study_runs import figures_of, files_of, isolation_here
 
 from assay.cli.main import main
 from assay.offline_eval.calibration.recorded import labelled
+from assay.offline_eval.calibration.recorded.labelled import Ballot
 from assay.offline_eval.calibration.recorded.study import LABELS, Asked, run_recorded
-from assay.offline_eval.calibration.recorded.votes import Ballot
 from assay.offline_eval.errors import RunError, UsageError
 from assay.offline_eval.pool.choice import Pool
 from assay.offline_eval.recorded.answers import Recorded, RecordedAnswer

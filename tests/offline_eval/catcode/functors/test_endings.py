@@ -11,8 +11,7 @@ from assay.analysis.sandbox.isolation.best_level import best_level
 from assay.analysis.sandbox.isolation.jail import Jail
 from assay.analysis.sandbox.judging.javascript import find_node
 from assay.analysis.sandbox.judging.result import ProgramOutcome, Result
-from assay.offline_eval.catcode.functors.data import ProgramUnderTest
-from assay.offline_eval.catcode.functors.labelling import Running, Runs, check_languages, ending_of
+from assay.offline_eval.catcode.functors.labelling import ProgramUnderTest, Running, Runs, check_languages, ending_of
 from assay.offline_eval.errors import StudyError
 
 PYTHON_TEST = "def check(f):\n    assert f(1) == 2\n    assert abs(f(2)) == 3\n"

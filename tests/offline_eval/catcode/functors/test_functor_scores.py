@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.offline_eval.catcode.functors.scores import Answered, Scored, mean_of_places
+from assay.offline_eval.catcode.functors.tables import Answered, Scored, mean_of_places
 
 
 @dataclass(frozen=True, slots=True)

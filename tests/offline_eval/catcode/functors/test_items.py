@@ -8,10 +8,9 @@ from typing import get_args
 import pytest
 
 from assay.analysis.corpora.benchmarks import Language
-from assay.offline_eval.catcode.functors.items import Item, Told, code_of, description_of, recorded_code
+from assay.offline_eval.catcode.functors.items import EXAMPLES, Item, Told, code_of, description_of, recorded_code
 from assay.offline_eval.catcode.functors.placing.header import Header
 from assay.offline_eval.catcode.functors.placing.registry import LANGUAGES
-from assay.offline_eval.catcode.functors.worked_example import EXAMPLES
 
 ITEM = Item(
     id="humaneval-python/1",

@@ -6,7 +6,7 @@ from statistics import fmean
 
 import pytest
 
-from assay.offline_eval.catcode.functors.paper import paper
+from assay.offline_eval.catcode.functors.tables import paper
 
 SETS = ("humaneval", "mathqa", "mbxp")
 

@@ -12,8 +12,7 @@ from sums_project import SOURCE
 from assay.analysis.python.lines import Gap
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.asked_line import Asking, OpenModel
-from assay.offline_eval.catcode.lines.asking import RewrittenPlace, Variants, answer, regenerate, score
-from assay.offline_eval.catcode.lines.confirm import Line
+from assay.offline_eval.catcode.lines.asking import Line, RewrittenPlace, Variants, answer, regenerate, score
 from assay.offline_eval.catcode.lines.rewrites import StepRecord, Variant
 from assay.offline_eval.model import model_of
 from assay.offline_eval.sets.lines import Place

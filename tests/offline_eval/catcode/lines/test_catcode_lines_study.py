@@ -16,8 +16,7 @@ from assay.analysis.sandbox.isolation.best_level import best_level
 from assay.calibration.samples import read_samples
 from assay.cli.main import main
 from assay.inference.opening import ModelChoice
-from assay.offline_eval.catcode.lines.asking import ANSWERS, REGENERATED, SCORES
-from assay.offline_eval.catcode.lines.confirm import REWRITES
+from assay.offline_eval.catcode.lines.asking import ANSWERS, REGENERATED, REWRITES, SCORES
 from assay.offline_eval.catcode.lines.study import Asked, ask, run_lines
 from assay.offline_eval.errors import UsageError
 from assay.offline_eval.pool.choice import Pool

@@ -8,7 +8,7 @@ import msgspec
 
 from assay.calibration.validation.catcode_facts import PlaceFact
 from assay.offline_eval.calibration.draw import label_id
-from assay.offline_eval.catcode.lines.facts import facts_of, lines_at
+from assay.offline_eval.catcode.lines.asking import facts_of, lines_at
 
 PLACE, TRUTH = "shop:shop/sums.py:9", "return total + tax"
 BOTH = ("truth", "suggestion")

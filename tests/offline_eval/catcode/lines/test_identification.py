@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.offline_eval.catcode.lines.identification import falls_of, thresholds, told_apart, youden
+from assay.offline_eval.catcode.lines.tables import falls_of, thresholds, told_apart, youden
 
 from .catcode_facts_of_worlds import world
 

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from assay.analysis.python.lines import Gap
-from assay.offline_eval.catcode.lines.rewrites import MAX_CHAIN, MAX_UNCONFIRMED, MAX_WRONG, Arm, Class, Rewriting, view_of
-from assay.offline_eval.catcode.lines.view import View
+from assay.offline_eval.catcode.lines.rewrites import MAX_CHAIN, MAX_UNCONFIRMED, MAX_WRONG, Arm, Class, Rewriting, View, view_of
 
 SOURCE = '''
 def kept(values, /):

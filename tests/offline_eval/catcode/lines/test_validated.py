@@ -12,7 +12,7 @@ from assay.calibration.fitting.fit import fit
 from assay.calibration.samples import write_samples
 from assay.calibration.validation import table
 from assay.cli.main import main
-from assay.offline_eval.catcode.lines.validated import figures_of
+from assay.offline_eval.catcode.lines.page import figures_of
 from assay.offline_eval.run import SCHEMA
 
 from .catcode_facts_of_worlds import world

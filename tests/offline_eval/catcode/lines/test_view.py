@@ -16,7 +16,7 @@ from assay.analysis.python.lines import Gap
 from assay.inference.completion.settings import Settings
 from assay.inference.model import Model
 from assay.inference.opening import ModelChoice
-from assay.offline_eval.catcode.lines.view import View, as_shown, shown_around
+from assay.offline_eval.catcode.lines.rewrites import View, as_shown, shown_around
 from assay.offline_eval.suggested import FileWithGap
 
 PROGRAM = (

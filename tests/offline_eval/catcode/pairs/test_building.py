@@ -12,7 +12,7 @@ from assay.analysis.sandbox.judging.java import MissingJava, find_jdk
 from assay.analysis.sandbox.judging.python import PythonSandbox
 from assay.analysis.sandbox.judging.result import ProgramOutcome, Result
 from assay.offline_eval.catcode.pairs.building import Builder, builder
-from assay.offline_eval.catcode.pairs.drawn import DrawnPrograms
+from assay.offline_eval.catcode.pairs.pair import DrawnPrograms
 from assay.offline_eval.sets.programs import Program
 from assay.offline_eval.sets.suites import Unjudged
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.offline_eval.catcode.options import PAIR_KINDS
+from assay.offline_eval.catcode.command import PAIR_KINDS
 from assay.offline_eval.catcode.pairs.pair import KINDS, CodePair, is_pairs_file, read_pairs, write_pairs
 from assay.offline_eval.sets.problem import SetError
 

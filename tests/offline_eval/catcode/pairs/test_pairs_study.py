@@ -16,8 +16,7 @@ from study_runs import figures_of, files_of, isolation_here
 
 from assay.cli.main import main
 from assay.inference.opening import ModelChoice
-from assay.offline_eval.catcode.pairs.asked import Asked, sources_of
-from assay.offline_eval.catcode.pairs.asking import ANSWERS
+from assay.offline_eval.catcode.pairs.asking import ANSWERS, Asked, sources_of
 from assay.offline_eval.catcode.pairs.building import MADE
 from assay.offline_eval.catcode.pairs.pair import CodePair, read_pairs
 from assay.offline_eval.catcode.pairs.study import SourceItem, run_pairs

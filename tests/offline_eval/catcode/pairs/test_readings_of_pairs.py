@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from assay.offline_eval.catcode.pairs.readings import answer_in, counts_in_paper, p_true
+from assay.offline_eval.catcode.pairs.tables import answer_in, counts_in_paper, p_true
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.calibration.report.cells import Cell, CellTable
-from assay.offline_eval.catcode.pairs.judgements import PROBABILITY, VOTE, Judgement, judgements_of
-from assay.offline_eval.catcode.pairs.made import false_equivalents, kinds_made, refusals_table, rules_made, size_table
+from assay.offline_eval.catcode.pairs.pages import false_equivalents, kinds_made, refusals_table, rules_made, size_table
 from assay.offline_eval.catcode.pairs.pair import CodePair, Kind, Order
 from assay.offline_eval.catcode.pairs.tables import (
+    PROBABILITY,
+    VOTE,
+    Judgement,
     average_table,
     classes_table,
+    judgements_of,
     kinds_table,
     order_table,
     worst_table,

@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 
 from assay.calibration.report.cells import Cell, CellTable
-from assay.offline_eval.counterfeit.classes_of_problems import PassShares
-from assay.offline_eval.counterfeit.problems.executions import Executed, execution_table, more_of_execution
 from assay.offline_eval.counterfeit.problems.judgements import (
     PROBABILITY,
     THOUGHT,
@@ -17,9 +15,8 @@ from assay.offline_eval.counterfeit.problems.judgements import (
     judging_table,
     more_of_judging,
 )
-from assay.offline_eval.counterfeit.problems.programs import Drawn, Program
-from assay.offline_eval.counterfeit.problems.repairs import Repaired, repair_table
-from assay.offline_eval.counterfeit.problems.stream import class_table
+from assay.offline_eval.counterfeit.problems.programs import Drawn, PassShares, Program
+from assay.offline_eval.counterfeit.problems.tables import Executed, Repaired, class_table, execution_table, more_of_execution, repair_table
 
 
 def cells(table: CellTable) -> dict[str, Cell]:

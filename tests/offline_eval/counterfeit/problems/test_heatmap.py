@@ -12,7 +12,7 @@ from study_runs import figures_of, isolation_here
 
 from assay.cli.main import main
 from assay.inference.opening import ModelChoice
-from assay.offline_eval.counterfeit.problems.asked import Asked
+from assay.offline_eval.counterfeit.problems.asking import Asked
 from assay.offline_eval.counterfeit.problems.study import run_problems
 
 from ....inference.chat_server import ChatSpeech, chatting

@@ -16,10 +16,9 @@ from study_runs import figures_of, files_of, isolation_here
 
 from assay.cli.main import main
 from assay.inference.opening import ModelChoice
-from assay.offline_eval.counterfeit.problems.asked import Asked
+from assay.offline_eval.counterfeit.problems.asking import Asked
 from assay.offline_eval.counterfeit.problems.derived import Execution
-from assay.offline_eval.counterfeit.problems.programs import Program
-from assay.offline_eval.counterfeit.problems.set_file import read_set
+from assay.offline_eval.counterfeit.problems.programs import Program, read_set
 from assay.offline_eval.counterfeit.problems.steps import DRAW, EXECUTE, JUDGE, LABEL, REPAIR_LABEL, TRACE
 from assay.offline_eval.counterfeit.problems.study import run_problems
 from assay.offline_eval.errors import RunError, UsageError

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from assay.offline_eval.counterfeit.classes_of_problems import PassShares
-from assay.offline_eval.counterfeit.problems.programs import Drawn, balanced, pass_at_1
+from assay.offline_eval.counterfeit.problems.programs import Drawn, PassShares, balanced, pass_at_1
 
 RIGHT, WRONG, POOR, UNKNOWN = PassShares(1.0, 1.0), PassShares(1.0, 0.5), PassShares(0.0, 0.0), None
 

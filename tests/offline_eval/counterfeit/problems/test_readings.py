@@ -17,7 +17,7 @@ from assay.offline_eval.counterfeit.problems.readings import (
     voted,
     with_specification,
 )
-from assay.offline_eval.sets.literals import literal
+from assay.offline_eval.sets.problem import literal
 
 PROMPT = 'def f(x):\n    """What is asked.\n    >>> f(1)\n    2\n    """\n'
 

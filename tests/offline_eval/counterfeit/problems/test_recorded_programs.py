@@ -14,10 +14,9 @@ from study_runs import files_of, isolation_here
 from assay.cli.main import main
 from assay.offline_eval.calibration.recorded.draws import Labelled
 from assay.offline_eval.calibration.recorded.study import LABELS, Asked
-from assay.offline_eval.counterfeit.classes_of_problems import PassShares
 from assay.offline_eval.counterfeit.problems import recorded
+from assay.offline_eval.counterfeit.problems.programs import PassShares, read_set
 from assay.offline_eval.counterfeit.problems.recorded import drawn_of, run_recorded
-from assay.offline_eval.counterfeit.problems.set_file import read_set
 from assay.offline_eval.recorded.answers import Recorded, RecordedAnswer
 from assay.offline_eval.recorded.assay_answers import write
 

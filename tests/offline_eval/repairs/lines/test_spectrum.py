@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.offline_eval.repairs.lines.spectrum import with_lines_of
+from assay.offline_eval.repairs.lines.bugs import with_lines_of
 
 TESTS = {"a.py": {1: {"t", "u"}, 2: {"t"}, 3: {"u"}}}
 
