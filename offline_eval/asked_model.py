@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..inference.asking.asker import Asker, Form
+from ..inference.asking.asker import Asker, Form, Message
 from ..inference.asking.prompts import PromptFile, load_prompt
 from ..inference.errors import SERVER_FAILURES
 from ..inference.model import Model
@@ -19,6 +19,8 @@ from ..inference.opening import ModelChoice, local_asker, open_asker, require_sa
 from .calibration.recorded.source import AnswerFile, read
 from .model import Changed, OnServers, begin_anew, opened_on_one_thread
 from .progress import to_stderr
+from .run import SCHEMA
+from .study import AskedStudy
 
 IN_FORM: Mapping[str, str] = {"chat": "in chat", "text": "in plain text"}
 
@@ -123,6 +125,19 @@ class AsksItems:
         self.asker.close()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedInWords(AskedStudy):
+    """What the user wants of a study that asks in words. recorded: files of answers, instead of a model. form: as of `open_asker`."""
+
+    recorded: Sequence[Path] = ()
+    form: Form | None = None
+
+
+def text_of(messages: Sequence[Message]) -> str:
+    """A prompt, for people."""
+    return "\n\n".join(message.text for message in messages)
+
+
 @dataclass(frozen=True, slots=True)
 class Evaluator:
     """Who answers. id, name: of the model, or of the files of answers. files: of recorded answers; none where a model is asked."""
@@ -134,6 +149,17 @@ class Evaluator:
 
 
 NOBODY = Evaluator("none", "none", "text")
+
+
+def question_in_words(study: str, asked: AskedInWords, evaluator: Evaluator, name: str, prompts: str) -> dict[str, Any]:
+    """The first part of a run's question. name: of the set. prompts: the fingerprint of all of them."""
+    who = {"schema": SCHEMA, "study": study, "model": evaluator.id, "model_name": evaluator.name, "form": evaluator.form}
+    return {**who, "prompt": "recorded" if evaluator.files else prompts, "seed": asked.seed, "set": name}
+
+
+def fingerprint_of(prompts: Iterable[PromptFile]) -> str:
+    """Of all prompts: one that changes makes another question."""
+    return hashlib.sha256("".join(prompt.fingerprint for prompt in prompts).encode()).hexdigest()[:16]
 
 
 def evaluator_of(choice: ModelChoice, form: Form | None, recorded: Sequence[Path]) -> Evaluator:

@@ -62,6 +62,12 @@ class StudyModel:
         asked = {"schema": SCHEMA, "study": study, "model": self.id, "model_name": self.name, "prompt": self.prompts[task]}
         return {**asked, "memory": self.memory}
 
+    @property
+    def reflecting(self) -> dict[str, list[str]]:
+        """What of a run's question tells what the model is asked about its generations."""
+        asked = [f"{measure} {one.fingerprint}" for measure, one in self.questions.items()]
+        return {"questions": asked} if asked else {}
+
     def open_in_worker(self) -> Model:
         """The same model, in a worker. Raises Changed where it is not the same, and what `ModelChoice.open` raises."""
         if self.version != __version__:

@@ -21,7 +21,7 @@ import os
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -182,11 +182,10 @@ class Run:
         """
         if folder.exists() and not folder.is_dir():
             raise RunError(f"{folder} is not a folder; name another")
-        toml = "".join(f"{key} = {_toml(value)}\n" for key, value in question.items())
         path = folder / RUN
         if path.exists():
             _check_files(folder)
-            if path.read_bytes() != toml.encode():
+            if cls(folder).question() != _as_read(question):
                 raise cls(folder).asks_something_else(question)
             with cls(folder).locked():
                 for file in leftovers_below(folder):
@@ -199,7 +198,7 @@ class Run:
             # It has the code of the project.
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             with write_atomically(path) as f:
-                f.write(toml.encode())
+                f.write("".join(f"{key} = {_toml(value)}\n" for key, value in question.items()).encode())
         return cls(folder)
 
     @classmethod
@@ -212,7 +211,7 @@ class Run:
         check_writable(folder, "the run is kept there")
         if (folder / RUN).exists():
             before = cls.opened(folder).question()
-            if any(before.get(name) != (list(value) if not isinstance(value, str | int) else value) for name, value in known.items()):
+            if any(before.get(name) != value for name, value in _as_read(known).items()):
                 raise cls(folder).asks_something_else({**before, **known})
         elif not is_free(folder):
             raise RunError(f"{folder} is not empty and not a run (it has no run.toml); name another folder")
@@ -267,6 +266,10 @@ class Run:
     def records(self, step: Step) -> Records:
         """The records of one of its steps."""
         return Records(self.folder / f"{step.name}.jsonl", step.record)
+
+    def by_id(self, step: Step) -> dict[str, Any]:
+        """The records of a step by their ids. Raises RunError for damaged ones."""
+        return {record["id"]: record for record in self.records(step).read()}
 
     def lost(self, step: Step) -> set[str]:
         """Ids of the step's items that have no record; empty where lost.json can't be read: they are asked in their usual order then."""
@@ -335,6 +338,16 @@ class Run:
             (self.folder / name).unlink(missing_ok=True)
 
 
+def lines_of(items: Iterable[Any]) -> list[bytes]:
+    """Records, or what is as a dataclass, as lines of JSON."""
+    return [json.dumps(each if isinstance(each, dict) else asdict(each)).encode() + b"\n" for each in items]
+
+
+def digest_of(lines: Iterable[bytes]) -> str:
+    """Of lines, as a run's question has it."""
+    return hashlib.sha256(b"".join(lines)).hexdigest()
+
+
 def check_writable(folder: Path, why: str) -> None:
     """Raises UsageError where a folder is none, can't be made, or can't be written to. why: it is needed."""
     there = next(path for path in (folder, *folder.parents) if path.exists())
@@ -366,13 +379,17 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     if "interpreter" in names and "content" in names:
         names.remove("content")  # the interpreter is part of it, so that it says nothing about the files then
     said = (_HASHED.get(name) or f"{name}: {_words(before.get(name))} -> {_words(now.get(name))}" for name in names)
-    return list(dict.fromkeys(said)) or ["it is written otherwise in run.toml"]
+    return list(dict.fromkeys(said))
 
 
 def _words(value: Any) -> str:
     if value is None:
         return "none given"
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _as_read(question: Question) -> dict[str, Any]:
+    return {name: value if isinstance(value, str | int) else list(value) for name, value in question.items()}
 
 
 def _toml(value: str | int | Sequence[str]) -> str:

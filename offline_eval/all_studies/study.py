@@ -12,24 +12,22 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, redirect_stdout
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, astuple, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ...inference.opening import ModelChoice
 from ...suggestion.complete import complete
-from ...suggestion.memory.scope import DEFAULT_SCOPE, Scope
 from ..errors import RunError
 from ..model import StudyModel, begin_anew, model_of, opened_on_one_thread
-from ..plan import tell, written
-from ..pool.choice import WAITING, Pool
+from ..on_suites import AskedOfSuites
+from ..plan import tell_study
+from ..pool.choice import WAITING
 from ..pool.interface import PoolError
 from ..progress import counted, to_stderr
-from ..run import RUN, Run, check_writable
-from ..sets.items import check_suites
+from ..run import RUN, Run
 from ..sets.lines import TASKS
-from ..sets.projects import Project, default_cache
 from ..study import Results, Study, Unanswered, finish, how_far
 
 # Seconds of one worker. docs/performance.md: two of them found 1,400 places in 25 minutes, and judged 2.4 texts a second.
@@ -128,16 +126,8 @@ def cost(run: PlannedRun, places: int, workers: int, generation_s: float, prompt
 
 def whole(costs: Mapping[str, Cost]) -> Cost:
     """All runs together. places: of the largest, whose places the others take."""
-    each = list(costs.values())
-    return Cost(
-        max(one.places for one in each),
-        sum(one.generations for one in each),
-        sum(one.questions for one in each),
-        sum(one.prompt_tokens for one in each),
-        sum(one.new_tokens for one in each),
-        sum(one.judged for one in each),
-        sum(one.hours for one in each),
-    )
+    each = [astuple(cost) for cost in costs.values()]
+    return Cost(max(places for places, *_ in each), *(sum(one) for one in list(zip(*each, strict=True))[1:]))
 
 
 _TIMED = 5
@@ -173,20 +163,11 @@ def _report(run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG0
 STUDY = Study("all", (), (), _report)
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What the user wants. minutes: as many places as they buy; None: all that are worth it. The rest as of the calibration study."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked(AskedOfSuites):
+    """What the user wants. minutes: as many places as they buy; None: all that are worth it."""
 
-    out: Path
-    choice: ModelChoice
-    projects: Sequence[Project]
     minutes: float | None = None
-    seed: int = 0
-    pool: Pool = field(default_factory=Pool)
-    cache: Path | None = None
-    python: Path | None = None
-    memory: Scope = DEFAULT_SCOPE
-    as_json: bool = False
 
     @property
     def workers(self) -> int:
@@ -194,10 +175,8 @@ class Asked:
         return self.pool.workers or (WAITING if self.choice.servers else 1)
 
     def model(self) -> StudyModel:
-        """The model, once all is checked that would fail late. Raises UsageError, UnusableInterpreter, and as `model_of`."""
-        archives = self.cache or default_cache()
-        check_writable(archives, "the projects' archives are kept there: name another folder with --cache")
-        check_suites(self.python)
+        """The model, once all is checked that would fail late. Raises as `check` and `model_of`."""
+        self.check()
         return model_of(self.choice, TASKS, reflective=None, memory=self.memory)
 
 
@@ -270,17 +249,8 @@ def _command(name: str, asked: Asked, places: int, model: StudyModel) -> Callabl
     from ..counterfeit.lines import study as counterfeit
     from ..sets.lines import ARMS
 
-    shared: Mapping[str, Any] = {
-        "out": asked.out / name,
-        "choice": asked.choice,
-        "projects": asked.projects,
-        "per_project": places,
-        "seed": asked.seed,
-        "pool": asked.pool,
-        "cache": asked.cache,
-        "python": asked.python,
-        "memory": asked.memory,
-    }
+    alike = ("choice", "projects", "seed", "pool", "cache", "python", "memory")
+    shared: dict[str, Any] = {each: getattr(asked, each) for each in alike} | {"out": asked.out / name, "per_project": places}
     match name:
         case "calibration":
             return partial(calibration.run_study, calibration.Asked(**shared, set="suites"))
@@ -326,18 +296,15 @@ def tell_all(asked: Asked) -> None:
         "counted"
     )
     plan = {
-        "schema": "assay/study-plan/1",
-        "study": STUDY.name,
         "model": model.id,
         "model_name": model.name,
         "projects": known["projects"],
-        "run": str(asked.out),
         "minutes": asked.minutes,
         "rates": rates,
         "runs": {each.name: {"share": each.share, **asdict(costs[each.name])} for each in RUNS},
         "whole": asdict(whole(costs)),
     }
-    tell(plan, _lines(asked, model, costs, rates), as_json=asked.as_json)
+    tell_study(STUDY.name, asked, plan, _lines(asked, model, costs, rates))
 
 
 def _lines(asked: Asked, model: StudyModel, costs: Mapping[str, Cost], rates: str) -> Sequence[str]:
@@ -350,7 +317,6 @@ def _lines(asked: Asked, model: StudyModel, costs: Mapping[str, Cost], rates: st
         *(row[0].ljust(widths[0]) + "".join(f"  {cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True)) for row in rows),
         f"rates        {rates}",
         "             about; prompt tokens at most, and most of them are read once for several calls",
-        written(asked.out),
     ]
 
 

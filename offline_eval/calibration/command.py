@@ -149,13 +149,12 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
 
 
 def _run_lines(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -> None:
-    from .study import Asked, check, run_study, sources_of, tell_plan
+    from .study import Asked, run_study, sources_of, tell_plan
 
     name: Set = "code" if arguments.code else arguments.set
     tasks = {"tasks": ("line",)} if name == "bugs" else {}
     sources = sources_of(name, arguments.projects, arguments.languages, arguments.code or ())
     asked = asked_by(Asked, arguments, choice=choice, pool=pool, set=name, projects=sources, **tasks)
-    check(asked)
     (tell_plan if arguments.dry_run else run_study)(asked)
 
 

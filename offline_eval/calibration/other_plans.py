@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from ...analysis.sandbox.isolation.best_level import best_level
-from ..plan import example_of, tell, written
+from ..plan import tell_study
 from ..progress import counted
 from . import problems
 from .problems import gap_of
@@ -16,17 +15,15 @@ from .recorded.draws import MAX_RESTARTS
 from .recorded.source import AnswerFile
 from .study import calls_of, words_of
 
-_SCHEMA = "assay/study-plan/1"
-
 
 def tell_problems(asked: problems.Asked) -> None:
     """Say what a run on problems would do. Raises what it raises before it begins."""
     found, model = asked.problems(), asked.model()
-    calls = calls_of(asked, [gap_of(problem, asked.task, model.settings) for problem in found], len(model.questions))
+    calls = calls_of(asked, asked.alternatives, [gap_of(problem, asked.task, model.settings) for problem in found], len(model.questions))
     tested = sum(bool(problem.test) for problem in found)
     level = str(best_level()) if tested else ""
     plan = {
-        **_plan("problems", asked.set, asked.out),
+        "set": asked.set,
         "model": model.id,
         "model_name": model.name,
         "prompt": model.prompts[asked.task],
@@ -42,10 +39,8 @@ def tell_problems(asked: problems.Asked) -> None:
         f"model        {model.name} {model.id}, prompt {model.prompts[asked.task]}",
         *words_of(calls),
         f"tests        {judged}",
-        written(asked.out),
-        *example_of(calls.example),
     ]
-    tell(plan, lines, as_json=asked.as_json)
+    tell_study("problems", asked, plan, lines, calls.example)
 
 
 def tell_recorded(asked: study.Asked) -> None:
@@ -58,7 +53,7 @@ def tell_recorded(asked: study.Asked) -> None:
     example = by_id[first.problem].program(first.text)
     most = len(found.units) * (1 + (1 + MAX_RESTARTS if own else 0))
     plan = {
-        **_plan("recorded", asked.set, asked.out),
+        "set": asked.set,
         "problems": len(found.problems),
         "recorded": [_of_file(file) for file in found.files],
         "answers": draws,
@@ -67,7 +62,6 @@ def tell_recorded(asked: study.Asked) -> None:
         "most_programs_run": most,
         "isolation": str(best_level()),
         "generations": 0,
-        "example": example,
     }
     lines = [
         f"problems     {len(found.problems):,} of {asked.set}, {asked.data}",
@@ -76,10 +70,8 @@ def tell_recorded(asked: study.Asked) -> None:
         f"answers      {counted(draws, 'recorded answer')} to them, {counted(len(found.units), 'distinct text')}",
         f"tests        each text once on the benchmark's inputs{f', then on {own:,} tests of the model' if own else ''}: at most",
         f"             {most:,} programs, isolated by {plan['isolation']}",
-        written(asked.out),
-        *example_of(example, f"one of the programs, of {first.problem},"),
     ]
-    tell(plan, lines, as_json=asked.as_json)
+    tell_study("recorded", asked, plan, lines, example, f"one of the programs, of {first.problem},")
 
 
 def tell_labelled(asked: labelled.Asked) -> None:
@@ -87,26 +79,19 @@ def tell_labelled(asked: labelled.Asked) -> None:
     found = labelled.find(asked)
     what = "functions that were voted on" if found.measure == "vote share" else f"answers with a score and a label {found.event}"
     plan = {
-        **_plan("recorded_labelled", asked.set, asked.out),
+        "set": asked.set,
         "recorded": [_of_file(file) for file in found.files],
         "measure": found.measure,
         "items": len(found.items),
         "unscored": found.unscored,
         "generations": 0,
-        "example": found.items[0],
     }
     lines = [
         *map(_words_of_file, found.files),
         "calls        none: no model is asked, and nothing is executed",
         f"measure      {found.measure}: {len(found.items):,} {what}",
-        written(asked.out),
-        *example_of(str(found.items[0]), "one of them"),
     ]
-    tell(plan, lines, as_json=asked.as_json)
-
-
-def _plan(name: str, of: str, out: Path) -> dict[str, Any]:
-    return {"schema": _SCHEMA, "study": name, "set": of, "run": str(out)}
+    tell_study("recorded_labelled", asked, plan, lines, found.items[0], "one of them")
 
 
 def _of_file(file: AnswerFile) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypedDict
 
 from ...calibration.samples import Event
-from ...suggestion.repair.confidence import RANKS, TASK
+from ...suggestion.repair.confidence import RANKS, TASK, prompt_of
 from ...suggestion.repair.localisation import TASK as FAULT
 from ...suggestion.repair.propose import proposals
 from ...suggestion.repair.repairs import Repair, Repairs
@@ -230,6 +230,12 @@ def require_scores(model: StudyModel) -> StudyModel:
     if not model.replays:
         raise UsageError(f"{model.name} does not say how likely a given text is, by which repairs are ordered: name a model's file")
     return model
+
+
+def question_of_repairs(model: StudyModel) -> dict[str, Any]:
+    """What of a run's question tells how repairs are asked for."""
+    sources = sources_of(model)
+    return {"prompt": prompt_of(model.prompts["line"], sources), "sources": sources, "alternatives": RANKS}
 
 
 def sources_of(model: StudyModel) -> list[str]:

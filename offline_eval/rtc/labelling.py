@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import json
 import random
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NotRequired, Protocol, TypedDict
@@ -205,11 +204,6 @@ class Found:
     question: Mapping[str, Any] = field(default_factory=dict)
     left_out: Sequence[str] = ()
 
-    @property
-    def lines(self) -> list[bytes]:
-        """Of items.jsonl."""
-        return [json.dumps(asdict(item)).encode() + b"\n" for item in self.items]
-
 
 def drawn(items: Sequence[Any], limit: int | None, seed: str) -> list[Any]:
     """At most so many of them, in their order."""
@@ -248,22 +242,17 @@ def _without_words(head: str, parsed: ast.Module) -> str:
     return "".join(line for number, line in enumerate(lines, 1) if number not in gone)
 
 
-def project_regions(found: suites.Items, seed: int, limit: int | None) -> Found:
+def project_regions(found: suites.Items) -> Found:
     """Regions whose loss the projects' tests notice."""
     made = {}
-    for place in drawn(found.places, limit, f"{seed}:limit"):
+    for place in found.places:
         if code := _region(place):
             made[place.id] = code, place
     at = {
         name: Region(found.suites[place.project], place.file, place.text, *_span(place), _judged(place))
         for name, (_, place) in made.items()
     }
-    question = {
-        "isolation": ", ".join(sorted({str(suite.isolation) for suite in found.suites.values()})),
-        "suites": sorted(found.suites),
-        "content": hashlib.sha256(json.dumps(dict(sorted(found.contents.items()))).encode()).hexdigest(),
-    }
-    return Found([code for code, _ in made.values()], BySuite(at, found.contents), question)
+    return Found([code for code, _ in made.values()], BySuite(at, found.contents), found.question)
 
 
 def _judged(place: Place) -> tuple[int, int]:

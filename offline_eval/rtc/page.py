@@ -15,6 +15,7 @@ from ...calibration.report.study_report import Section, StudyContent, counted_cl
 from ..asked_model import how_asked, names_in_forms
 from ..errors import StudyError
 from ..progress import counted
+from ..rtc.asking import Code, Edit
 from ..run import RUN, Run, differences
 from ..study_page import again, again_of, cells_of, facts_of, lost_items, the_paper, write_page
 from .asking import DESCRIPTIONS, REBUILT, Item
@@ -23,7 +24,6 @@ from .scores import Mean, Scored, by_group, mean_of, scored, unreadable_of
 from .tables import (
     SIM_WORDS,
     cell_of,
-    column,
     count_table,
     edit_table,
     group_table,
@@ -33,6 +33,7 @@ from .tables import (
     models_table,
     number_of,
     paper,
+    paper_column,
     paper_table,
     rtc_and_pass,
     within_run,
@@ -47,7 +48,7 @@ _BENCHMARK = "HumanEval"
 
 def over_models(ours: Points) -> Picture:
     """The paper's models on HumanEval, and ours."""
-    theirs = list(zip(column(_BENCHMARK, "pass_at_1"), column(_BENCHMARK, "rtc"), strict=True))
+    theirs = list(zip(paper_column(_BENCHMARK, "pass_at_1"), paper_column(_BENCHMARK, "rtc"), strict=True))
     title = f"RTC and pass@1 on HumanEval, {len(theirs)} models of the paper and {len(ours)} of ours"
     return _scatter("rtc-models", title, (("of the paper", theirs), ("ours", ours)), "pass@1")
 
@@ -106,9 +107,14 @@ def scored_of(run: Run, items: Sequence[Item]) -> list[Scored]:
     return scored(items, described, rebuilt, labels, int(run.question()["backward"]))
 
 
-def content_of(run: Run, items: Sequence[Item]) -> StudyContent:
+def items_of(run: Run) -> list[Item]:
+    """What a run asks about. Raises RunError."""
+    return list(run.items(Edit if run.question(("set",))["set"] == "edits" else Code))
+
+
+def content_of(run: Run) -> StudyContent:
     """The page of a run."""
-    question = run.question(("set", "form"))
+    question, items = run.question(("set", "form")), items_of(run)
     name = question["set"]
     sim, by, found = sim_of(name), group_word(name), scored_of(run, items)
     unreadable = unreadable_of(found)
@@ -190,7 +196,7 @@ def _left_out(run: Run, items: Sequence[Item], found: Sequence[Scored], sim: str
     yield from ["ARCADE and CodeReviewer, the paper's other sets: they can't be had."]
 
 
-def compare(runs: Sequence[Run], items: Sequence[Sequence[Item]], out: Path, *, as_json: bool) -> None:
+def compare(runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
     """Write report/ into `out` about runs of several models. Raises StudyError where they were asked different things."""
     questions = [run.question(("set", "items")) for run in runs]
     for run, question in zip(runs[1:], questions[1:], strict=True):
@@ -203,7 +209,7 @@ def compare(runs: Sequence[Run], items: Sequence[Sequence[Item]], out: Path, *, 
             )
     names = names_in_forms(questions)
     named = {name if names.count(name) == 1 else f"{name} ({i})": i - 1 for i, name in enumerate(names, 1)}
-    found = {name: scored_of(runs[i], items[i]) for name, i in named.items()}
+    found = {name: scored_of(runs[i], items_of(runs[i])) for name, i in named.items()}
     write_page(out, models_content(found, questions[0]["set"], again_of(runs)), as_json=as_json)
 
 

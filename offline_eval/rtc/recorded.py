@@ -5,9 +5,8 @@ The items of a run are the round trips with their labels, so that a page can be 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -24,14 +23,16 @@ from ...calibration.report.paper_claims import Rule, claim_of
 from ...calibration.report.study_report import Section, StudyContent, counted_claims
 from ..calibration.recorded.source import AnswerFile, question_of, read, sources_of
 from ..errors import UsageError
-from ..progress import counted, to_stderr
+from ..plan import tell_study
+from ..progress import counted
 from ..run import Run
-from ..study import Results, Study, conduct
-from ..study_page import again, the_paper, write_page
+from ..study import AskedStudy, Study, carry_out
+from ..study_page import again, page_of, the_paper
 from .copies import is_copy
 from .scores import Mean
 from .tables import cell_of, paper
 
+NAME = "rtc_recorded"
 _NEEDED = ("set", "items")
 _BY = "problem"
 _COLUMNS = ("RTC", "pass@1", "passes if equal", "passes if not", "difference", "AUC", "skill")
@@ -56,49 +57,29 @@ class RecordedTrip:
     copied: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked(AskedStudy):
     """What the user wants. limit: the first so many problems."""
 
-    out: Path
     files: Sequence[Path]
-    limit: int | None = None
-    seed: int = 0
-    as_json: bool = False
-
-
-def _report(run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG001
-    """A page, and its summary on stderr."""
-    write_page(run.folder, content_of(run), as_json=as_json)
-
-
-STUDY = Study("rtc_recorded", (), _NEEDED, _report)
 
 
 def run_recorded(asked: Asked) -> Run:
     """Make the page of recorded round trips. Raises RecordedError, UsageError, RunError and OSError."""
     files = read(asked.files)
     found = trips_of(files, asked.limit)
-    lines = [json.dumps(asdict(trip)).encode() + b"\n" for trip in found]
-    question = question_of(STUDY.name, "recorded", files, asked.seed, asked.limit, lines)
     there = sum(len(file.answers.items()[: asked.limit]) for file in files)
-    unlabelled = there - len({(trip.file, trip.id) for trip in found})
-    run = Run.begin(asked.out, {**question, "unlabelled": unlabelled})
-    run.keep_items(lines)
-    to_stderr(f"{counted(len(found), 'round trip')} of {counted(len(files), 'file')}")
-    conduct(STUDY, run, [], as_json=asked.as_json)
-    return run
+    question = {**question_of(NAME, "recorded", files, asked), "unlabelled": there - len({(trip.file, trip.id) for trip in found})}
+    told = f"{counted(len(found), 'round trip')} of {counted(len(files), 'file')}"
+    return carry_out(STUDY, asked, question, found, lambda _: [], told)
 
 
 def tell_recorded(asked: Asked) -> None:
     """Say what a run would do. Raises as `run_recorded` before it begins."""
     files = read(asked.files)
     found = trips_of(files, asked.limit)
-    plan = {"schema": "assay/study-plan/1", "study": STUDY.name, "round_trips": len(found), "generations": 0, "run": str(asked.out)}
-    if asked.as_json:
-        print(json.dumps(plan, indent=1))
-    else:
-        to_stderr(f"round trips  {len(found):,} of {counted(len(files), 'file')}; no model is asked, and nothing is run")
+    line = f"round trips  {len(found):,} of {counted(len(files), 'file')}; no model is asked, and nothing is run"
+    tell_study(NAME, asked, {"round_trips": len(found), "generations": 0}, [line])
 
 
 def trips_of(files: Sequence[AnswerFile], limit: int | None) -> list[RecordedTrip]:
@@ -213,3 +194,6 @@ def _forecast(equal: NDArray[np.bool_], passes: NDArray[np.bool_], groups: NDArr
     p = np.where(equal, passes[equal].mean(), passes[~equal].mean())
     found = intervals(p.clip(0.001, 0.999), passes, groups, resamples=2)
     return found.auc, found.skill
+
+
+STUDY = Study(NAME, (), _NEEDED, page_of(content_of))

@@ -12,8 +12,8 @@ import numpy as np
 from ...calibration.fitting.folds import numbered
 from ...calibration.metrics.groups import difference, mean, mean_share
 from ...calibration.metrics.intervals import Interval
-from .copies import is_copy
 from .asking import Arm, Described, Item, Rebuilding, Rebuilt
+from .copies import is_copy
 from .labelling import Label, label_id
 
 SIMS = ("tests_pass", "exact", "bleu", "rouge")

@@ -9,82 +9,45 @@ Each is rebuilt from each description and, for the lift, from words that say not
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-import platformdirs
-
 from ...analysis.sandbox.isolation.best_level import best_level
 from ...inference.asking.asker import Asker, Form
-from ...inference.opening import ModelChoice
-from ..asked_model import IN_FORM, AskedModel, Asking, asked_model
+from ..asked_model import IN_FORM, AskedModel, Asking, asked_model, text_of
 from ..errors import UsageError
-from ..pool.choice import Pool
-from ..progress import counted, tell_if_stopped, to_stderr
-from ..run import RUN, Run, check_writable
-from ..sets.items import check_suites
+from ..on_suites import AskedOfSuites, items_of_suites
+from ..plan import tell_study
+from ..progress import counted, tell_if_stopped
+from ..run import Run
 from ..sets.problems import SETS
-from ..sets.projects import Project, default_cache, named
-from ..sets.suites import prepared, watched
-from ..study import Making, Results, Step, Study, Work, all_of, chosen, conduct
-from ..study import Plan as Works
-from ..study_page import write_page
-from .asking import DESCRIPTIONS, REBUILT, Code, Edit, Item, Plan, question_of
+from ..study import Making, Step, Study, Work, all_of, carry_out
+from ..study_page import page_of
+from .asking import DESCRIPTIONS, REBUILT, Item, Plan, question_of
 from .labelling import LABELS, Found, edits, functions, project_regions, to_label
 from .page import compare, content_of
 
 Set = Literal["humaneval", "regions", "edits"]
-PER_PROJECT = 100
+NAME = "rtc_problems"
+STUDY = Study(NAME, (DESCRIPTIONS, REBUILT, LABELS), ("set", "items", "form"), page_of(content_of), compare=compare, compared=(NAME,))
 
 
-def _report(run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG001
-    """A page, and its summary on stderr."""
-    write_page(run.folder, content_of(run, items_of(run)), as_json=as_json)
-
-
-def _compare(runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
-    """A page on runs of several models. Raises StudyError where they are not of the same items."""
-    compare(runs, [items_of(run) for run in runs], out, as_json=as_json)
-
-
-STUDY = Study(
-    "rtc_problems", (DESCRIPTIONS, REBUILT, LABELS), ("set", "items", "form"), _report, compare=_compare, compared=("rtc_problems",)
-)
-
-
-def items_of(run: Run) -> list[Item]:
-    """What a run asks about. Raises RunError."""
-    return list(run.items(Edit if run.question(("set",))["set"] == "edits" else Code))
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What the user wants.
-
-    data: the benchmark's file, or folders of git repositories. projects, per_project, cache, python: as of the calibration study's suites.
-    limit: at most so many items in all. forward, backward: as in `asking.Plan`. form: as of `open_asker`.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked(AskedOfSuites):
+    """What the user wants. data: the benchmark's file, or folders of git repositories. forward, backward: as in `asking.Plan`. form: as of
+    `open_asker`.
     """
 
-    out: Path
-    choice: ModelChoice = field(default_factory=ModelChoice)
+    TASKS = ("line", "block")
+    PER_PROJECT = 100
+
     set: Set = "humaneval"
     data: Sequence[Path] = ()
-    projects: Sequence[Project] = ()
-    per_project: int | None = None
-    limit: int | None = None
-    seed: int = 0
     forward: int = 3
     backward: int = 1
-    pool: Pool = field(default_factory=Pool)
-    cache: Path | None = None
-    python: Path | None = None
-    steps: Sequence[str] = ()
-    as_json: bool = False
     form: Form | None = None
 
     @property
@@ -92,15 +55,11 @@ class Asked:
         """How often is asked."""
         return Plan(self.forward, self.backward, self.seed)
 
-    @property
-    def most(self) -> int:
-        """At most so many items of a project."""
-        return self.per_project or PER_PROJECT
-
 
 def run_problems(asked: Asked) -> Run:
     """Run, or resume, the study. Raises UsageError, RunError, StudyError, NoIsolation, UnusableInterpreter, ModelError and OSError."""
-    _check(asked)
+    if asked.set == "regions":
+        asked.check()
     with tell_if_stopped(lambda: "stopped before anything was asked; what was fetched or found is kept, and the same command goes on"):
         # what takes hours to find is not looked for in vain, and no model is opened for data that can't be read
         found = None if asked.set == "regions" else find(asked)
@@ -112,16 +71,10 @@ def run_problems(asked: Asked) -> Run:
 
 def ask(asked: Asked, model: AskedModel, found: Found) -> Run:
     """Run, or resume, the study about these items. Raises as `run_problems`."""
-    lines = found.lines
-    digest = hashlib.sha256(b"".join(lines)).hexdigest()
-    run = Run.begin(asked.out, {**_question(asked, model), **found.question, "items": digest})
-    run.keep_items(lines)
-    groups = {item.group for item in found.items}
-    to_stderr(f"{counted(len(found.items), 'item')} of {counted(len(groups), 'group')}; {model.name} is asked {IN_FORM[model.form]}")
-    for line in found.left_out:
-        to_stderr(line)
-    conduct(STUDY, run, _works(asked, run, model, found), as_json=asked.as_json)
-    return run
+    question = {**_question(asked, model), **found.question}
+    groups = counted(len({item.group for item in found.items}), "group")
+    told = f"{counted(len(found.items), 'item')} of {groups}; {model.name} is asked {IN_FORM[model.form]}"
+    return carry_out(STUDY, asked, question, found.items, lambda run: _works(asked, run, model, found), told, *found.left_out)
 
 
 def find(asked: Asked) -> Found:
@@ -134,47 +87,29 @@ def find(asked: Asked) -> Found:
         if not asked.data:
             raise UsageError("--set edits needs --data: folders of git repositories, whose histories are read")
         return edits(asked.data, asked.most, asked.seed, asked.limit)
-    projects = _still_in(asked.out, asked.projects or named((), suite=True))
-    ready = prepared(projects, asked.cache or default_cache(), platformdirs.user_cache_path("assay"), best_level(), asked.python)
-    return project_regions(watched(ready, asked.pool, asked.most, ("line", "block"), asked.seed), asked.seed, asked.limit)
-
-
-def _still_in(out: Path, projects: Sequence[Project]) -> Sequence[Project]:
-    """The projects that a run began with: one that was left out then stays out, so that the run can go on."""
-    if not (out / RUN).is_file():
-        return projects
-    begun = Run.opened(out).question().get("suites", [])
-    return [project for project in projects if project.name in begun]
-
-
-def _check(asked: Asked) -> None:
-    """Check what would otherwise fail late. Raises UsageError and UnusableInterpreter."""
-    if asked.set == "regions":
-        check_writable(asked.cache or default_cache(), "the projects' archives are kept there: name another folder with --cache")
-        check_suites(asked.python)
+    return project_regions(items_of_suites(asked))
 
 
 def _question(asked: Asked, model: AskedModel) -> dict[str, Any]:
     """What makes a run another one, as far as it is known before there are items."""
     question: dict[str, Any] = {
-        **question_of(model, STUDY.name, "edit" if asked.set == "edits" else "code"),
+        **question_of(model, NAME, "edit" if asked.set == "edits" else "code"),
         "set": asked.set,
         "seed": asked.seed,
         "forward": asked.forward,
         "backward": asked.backward,
     }
-    if asked.limit:
-        question["limit"] = asked.limit
+    question |= asked.limited
     if asked.set != "humaneval":
         question["per_project"] = asked.most
     if asked.set == "regions":
-        question["projects"] = [f"{project.name} {project.version}" for project in asked.projects or named((), suite=True)]
+        question["projects"] = [f"{project.name} {project.version}" for project in asked.chosen]
     return question
 
 
-def _works(asked: Asked, run: Run, model: AskedModel, found: Found) -> Works:
+def _works(asked: Asked, run: Run, model: AskedModel, found: Found) -> dict[str, Making]:
     def asking(step: Step, items: Sequence[Item], ask: Callable[[Asker, Any], dict[str, Any]]) -> Work[Any]:
-        return all_of(step, items, Asking(model, ask), asked.pool, waits=bool(asked.choice.servers))
+        return all_of(step, items, Asking(model, ask), asked.pool, waits=asked.waits)
 
     def rebuilt() -> Work[Any]:
         told = {record["id"]: record["descriptions"] for record in run.records(DESCRIPTIONS).read()}
@@ -189,36 +124,29 @@ def _works(asked: Asked, run: Run, model: AskedModel, found: Found) -> Works:
         "rebuild": rebuilt,
         "labels": labelled,
     }
-    return chosen(works, asked.steps)
+    return works
 
 
 def tell_problems(asked: Asked) -> None:
     """Say what a run would ask and execute. Raises what `run_problems` raises before it begins."""
-    _check(asked)
-    plan: dict[str, Any] = {"schema": "assay/study-plan/1", "study": STUDY.name, "set": asked.set, "run": str(asked.out)}
-    lines = []
     if asked.set == "regions":
-        projects = asked.projects or named((), suite=True)
-        most = min(asked.most * len(projects), asked.limit or asked.most * len(projects))
-        plan |= {"projects": [project.name for project in projects], "most_items": most, "isolation": str(best_level())}
+        asked.check()
+    plan: dict[str, Any] = {"set": asked.set}
+    lines, example = [], ""
+    if asked.set == "regions":
+        most = min(asked.most * len(asked.chosen), asked.limit or asked.most * len(asked.chosen))
+        plan |= {"projects": [project.name for project in asked.chosen], "most_items": most, "isolation": str(best_level())}
         lines += [f"projects     {', '.join(plan['projects'])}", f"items        at most {most:,}: which they are, the tests say"]
         calls = asked.plan.calls("code")
     else:
         found = find(asked)
-        most = len(found.items)
-        plan["most_items"] = most
-        plan["example"] = "\n\n".join(message.text for message in found.items[0].to_describe())
+        first, most = found.items[0], len(found.items)
+        plan["most_items"], example = most, text_of(first.to_describe())
         lines.append(f"items        {counted(most, 'item')} of {counted(len({item.group for item in found.items}), 'group')}")
-        calls = asked.plan.calls(found.items[0].kind, direct="direct" in found.items[0].arms)
+        calls = asked.plan.calls(first.kind, direct="direct" in first.arms)
     plan |= {"descriptions": most * asked.forward, "rebuilt": most * calls}
     lines += [
         f"calls        {plan['descriptions']:,} descriptions, {plan['rebuilt']:,} times code, each once",
         "judged       " + ("by text" if asked.set == "edits" else "each distinct text once, in the sandbox"),
-        f"written      {asked.out.absolute()}",
-        *(["", "one of the prompts in full:", plan["example"]] if "example" in plan else []),
     ]
-    if asked.as_json:
-        print(json.dumps(plan, indent=1))
-    else:
-        for line in lines:
-            to_stderr(line)
+    tell_study(NAME, asked, plan, lines, example)

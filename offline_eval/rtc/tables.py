@@ -23,14 +23,14 @@ def models(benchmark: str) -> tuple[str, ...]:
     return tuple(paper()["T2"]["cells"][benchmark])
 
 
-def column(benchmark: str, name: str) -> list[float]:
+def paper_column(benchmark: str, name: str) -> list[float]:
     """A column of Table 2, by model. Raises KeyError where it has none."""
     return [paper().cells[f"T2/{benchmark}/{model}/{name}"].value for model in models(benchmark)]
 
 
 def table_2(benchmark: str) -> Correlations:
     """The correlations of pass@1 and RTC over the models of Table 2."""
-    return correlations(column(benchmark, "pass_at_1"), column(benchmark, "rtc"))
+    return correlations(paper_column(benchmark, "pass_at_1"), paper_column(benchmark, "rtc"))
 
 
 SIM_WORDS = {"tests_pass": "passes tests", "exact": "exact match", "bleu": "BLEU", "rouge": "ROUGE-L"}
@@ -101,7 +101,7 @@ def _of_paper(benchmark: str | None, column: str) -> tuple[PaperValue, ...]:
         return ()
     if column != "baseline":
         return tuple(paper().cells[place] for model in models(benchmark) if (place := f"T2/{benchmark}/{model}/{column}") in paper().cells)
-    of_rtc, of_lift = (column(benchmark, name) for name in ("rtc", "lift"))
+    of_rtc, of_lift = (paper_column(benchmark, name) for name in ("rtc", "lift"))
     return tuple(
         PaperValue(rtc - lift, model, f"T2/{benchmark}/{model}/rtc minus lift")
         for model, rtc, lift in zip(models(benchmark), of_rtc, of_lift, strict=True)

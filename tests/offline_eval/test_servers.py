@@ -28,7 +28,13 @@ def completions(speech: Speech) -> int:
 def asked(folder: Path, where: str, out: str = "run", functions: int = 8) -> Asked:
     projects = [make_sdist(folder / "cache", functions=functions)]
     return Asked(
-        folder / out, ModelChoice(where), projects=projects, per_project=functions, tasks=("line",), cache=folder / "cache", memory="off"
+        folder / out,
+        choice=ModelChoice(where),
+        projects=projects,
+        per_project=functions,
+        tasks=("line",),
+        cache=folder / "cache",
+        memory="off",
     )
 
 

@@ -6,7 +6,6 @@ executed. The items of a run are the ballots, or the scores with their labels, s
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -21,18 +20,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....calibration.report.blocks import Table
+from ....calibration.report.study_report import StudyContent
 from ....calibration.samples import Event
 from ...errors import UsageError
 from ...paper_tables.tables import STUDIED
-from ...progress import counted, to_stderr
+from ...progress import counted
 from ...recorded.answers import Recorded
 from ...run import Run
 from ...sets.problem import Problem, literal
 from ...sets.problems import problems
-from ...study import Results, Study, conduct
+from ...study import AskedStudy, Study, carry_out
+from ...study_page import page_of
 from .scaling import Measured, of_shares, of_told
 from .source import AnswerFile, question_of, read
-from .study import Judged, Stream, write_judged
+from .study import Judged, Stream, content_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,33 +161,28 @@ class BallotItem(TypedDict):
 AnyOfFile = TypeVar("AnyOfFile", ScoreItem, BallotItem)
 
 
-def _report(run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG001
-    """A page, and its summary on stderr."""
+def _content(run: Run) -> StudyContent:
     question = run.question(_NEEDED)
     if question["measure"] == "vote share":
         judged = _votes(_by_file(run.items(BallotItem)))
     else:
         judged = _scores(_by_file(run.items(ScoreItem)), question["event"], question["unscored"])
-    write_judged(run, judged, _NEEDED, as_json=as_json)
+    return content_of(run, question, judged)
 
 
-STUDY = Study("recorded_labelled", (), _NEEDED, _report)
+STUDY = Study("recorded_labelled", (), _NEEDED, page_of(_content))
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked(AskedStudy):
     """What the user wants.
 
     data: the problems of CRUXEval; None: the scores and labels that the files tell. limit: the first so many problems.
     """
 
-    out: Path
     set: str
-    data: Path | None
+    data: Path | None = None
     files: Sequence[Path]
-    limit: int | None = None
-    seed: int = 0
-    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,13 +219,9 @@ def find(asked: Asked) -> Found:
 def run_labelled(asked: Asked) -> Run:
     """Make the page of answers whose labels are known. Raises UsageError, RunError and OSError."""
     found = find(asked)
-    lines = [json.dumps(item).encode() + b"\n" for item in found.items]
-    question = question_of(STUDY.name, asked.set, found.files, asked.seed, asked.limit, lines)
-    run = Run.begin(asked.out, {**question, "measure": found.measure, "event": found.event, "unscored": found.unscored})
-    run.keep_items(lines)
-    to_stderr(f"{counted(len(found.items), 'item')} of {counted(len(found.files), 'file')}")
-    conduct(STUDY, run, [], as_json=asked.as_json)
-    return run
+    more = {"measure": found.measure, "event": found.event, "unscored": found.unscored}
+    told = f"{counted(len(found.items), 'item')} of {counted(len(found.files), 'file')}"
+    return carry_out(STUDY, asked, question_of(STUDY.name, asked.set, found.files, asked) | more, found.items, lambda _: [], told)
 
 
 def _event(files: Sequence[AnswerFile]) -> Event:

@@ -5,10 +5,9 @@ The items of a run are the distinct texts, each with the number of answers that 
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
@@ -26,13 +25,12 @@ from ....calibration.report.study_report import Section, StudyContent
 from ....calibration.samples import Event
 from ...errors import UsageError
 from ...paper_tables.forecasts import paper
-from ...pool.choice import Pool
-from ...progress import counted, to_stderr
+from ...progress import counted
 from ...run import AskedQuestion, Run
 from ...sets.problem import Problem
 from ...sets.problems import problems
-from ...study import Results, Step, Study, Work, conduct
-from ...study_page import again, the_paper, write_page
+from ...study import AskedStudy, Step, Study, Work, carry_out
+from ...study_page import again, page_of, the_paper
 from .draws import Labelled, Unit, measured, own_tests_of, start, units
 from .scaling import Measured, Scores, all_scores
 from .source import AnswerFile, question_of, read, sources_of
@@ -66,11 +64,6 @@ class Judged:
     counts: Table
     measured: Sequence[tuple[str, Measured]]
     left_out: tuple[str, ...]
-
-
-def write_judged(run: Run, judged: Judged, needed: Sequence[str], *, as_json: bool) -> None:
-    """Write report/; on stdout its files, or one JSON document. needed: as of the study's question."""
-    write_page(run.folder, content_of(run, run.question(needed), judged), as_json=as_json)
 
 
 def content_of(run: Run, question: AskedQuestion, judged: Judged) -> StudyContent:
@@ -168,28 +161,22 @@ MAX_TEXT_S = 900.0
 _NEEDED = ("set", "items")
 
 
-def _report(run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG001
-    """A page, and its summary on stderr."""
+def _content(run: Run) -> StudyContent:
     found = run.items(Unit)
     labels = {record["id"]: Labelled(**record) for record in run.records(LABELS).read()}
-    write_judged(run, _judged(run, found, labels), _NEEDED, as_json=as_json)
+    return content_of(run, run.question(_NEEDED), _judged(run, found, labels))
 
 
-STUDY = Study("recorded", (LABELS,), _NEEDED, _report)
+STUDY = Study("recorded", (LABELS,), _NEEDED, page_of(_content))
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked(AskedStudy):
     """What the user wants. files: with the model's programs and, perhaps, its tests. limit: the first so many problems."""
 
-    out: Path
     set: str
     data: Path
     files: Sequence[Path]
-    limit: int | None = None
-    seed: int = 0
-    pool: Pool = field(default_factory=Pool)
-    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,16 +231,13 @@ def label(study: Study, asked: Asked, item_of: Callable[[Unit, Problem], dict[st
     """
     found = find(asked)
     by_id = {problem.id: problem for problem in found.problems}
-    lines = [json.dumps(item_of(unit, by_id[unit.problem])).encode() + b"\n" for unit in found.units]
-    question = question_of(study.name, asked.set, found.files, asked.seed, asked.limit, lines)
-    run = Run.begin(asked.out, {**question, "problems": len(found.problems), "unasked": found.unasked})
-    run.keep_items(lines)
-    draws = sum(unit.draws for unit in found.units)
-    to_stderr(f"{counted(draws, 'answer')} to {counted(len(found.problems), 'problem')}, {counted(len(found.units), 'distinct text')}")
+    items = [item_of(unit, by_id[unit.problem]) for unit in found.units]
+    question = {**question_of(study.name, asked.set, found.files, asked), "problems": len(found.problems), "unasked": found.unasked}
+    draws = counted(sum(unit.draws for unit in found.units), "answer")
+    told = f"{draws} to {counted(len(found.problems), 'problem')}, {counted(len(found.units), 'distinct text')}"
     begin = partial(start, asked.set, asked.data, found.tests.path if found.tests else None, best_level())
     work = Work(LABELS, found.units, begin, asked.pool, wanted=len(found.units), max_item_s=MAX_TEXT_S)
-    conduct(study, run, [lambda: work], as_json=asked.as_json)
-    return run
+    return carry_out(study, asked, question, items, lambda _: [lambda: work], told)
 
 
 def _judged(run: Run, found: Sequence[Unit], labels: dict[str, Labelled]) -> Judged:

@@ -45,10 +45,10 @@ class Pair:
     second: float
 
 
-def compare(runs: Sequence[Run], items: Sequence[Sequence[Item]], out: Path, *, as_json: bool) -> None:
+def compare(runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
     """Write report/ into `out`. Raises StudyError where the runs are neither of the same programs nor a translation and a reproduction."""
     questions = [run.question(("set", "items")) for run in runs]
-    found = [scored_of(run, each) for run, each in zip(runs, items, strict=True)]
+    found = [scored_of(run, run.items(Item)) for run in runs]
     command = again_of(runs)
     kinds = [question["set"] for question in questions]
     if sorted(kinds) == ["explain", "translate"]:

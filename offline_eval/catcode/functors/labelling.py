@@ -6,13 +6,12 @@ Each distinct program is run on its test once, in the sandbox of its language, a
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypedDict, get_args
 
@@ -58,11 +57,6 @@ class Found:
     tests: Mapping[str, Program]
     sources: Mapping[str, ProgramUnderTest]
     left_out: Sequence[str]
-
-    @property
-    def lines(self) -> list[bytes]:
-        """Of items.jsonl."""
-        return [json.dumps(asdict(item)).encode() + b"\n" for item in self.items]
 
     @property
     def languages(self) -> frozenset[Language]:

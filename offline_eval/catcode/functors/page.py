@@ -182,9 +182,9 @@ def scored_of(run: Run, items: Sequence[Item]) -> list[Scored]:
     return scored(items, *(run.records(step).read() for step in (DESCRIPTIONS, ANSWERS, LABELS)))
 
 
-def content_of(run: Run, items: Sequence[Item]) -> StudyContent:
+def content_of(run: Run) -> StudyContent:
     """The page of a run."""
-    question = run.question(("set", "items"))
+    question, items = run.question(("set", "items")), run.items(Item)
     kind: Kind = question["set"]
     found = scored_of(run, items)
     tables = list(_tables(kind, found))

@@ -11,7 +11,7 @@ The places are those whose loss the tests of 20 projects notice. What is rewritt
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -22,11 +22,10 @@ from ...asked_line import Asking
 from ...calibration.draw import EVENT, label_id
 from ...errors import UsageError
 from ...model import StudyModel, model_of
-from ...on_suites import AskedOfSuites, begun, found, planned, question_about
-from ...plan import tell
+from ...on_suites import AskedOfSuites, ask_about, found, question_about, tell_about
 from ...run import Question, Run
 from ...sets.suites import Items, Judged, Judging, Label
-from ...study import Plan, Results, Step, Study, Work, all_of, chosen, conduct
+from ...study import Making, Plan, Results, Step, Study, Work, all_of
 from .asking import (
     ANSWERS,
     REGENERATED,
@@ -78,7 +77,7 @@ def _report(run: Run, results: Results, *, as_json: bool) -> None:
 STUDY = Study("catcode", (ANSWERS, LABELS, REWRITES, SCORES, REGENERATED, REGENERATED_LABELS), ("set",), _report, answers=_answers)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Asked(AskedOfSuites):
     """What the user wants. of: what is rewritten, truth or suggestion."""
 
@@ -101,9 +100,7 @@ def run_lines(asked: Asked) -> Run:
 
 def ask(asked: Asked, model: StudyModel, items: Items) -> Run:
     """Run, or resume, the study about these items. Raises as `run_lines`."""
-    run = begun(asked, question_of(asked, model), items)
-    conduct(STUDY, run, _plan(asked, run, model, items), as_json=asked.as_json)
-    return run
+    return ask_about(STUDY, asked, question_of(asked, model), items, lambda run: _works(asked, run, model, items))
 
 
 def question_of(asked: Asked, model: StudyModel) -> Question:
@@ -111,7 +108,7 @@ def question_of(asked: Asked, model: StudyModel) -> Question:
     return question_about(asked, model, STUDY.name, {"of": list(asked.of)})
 
 
-def _plan(asked: Asked, run: Run, model: StudyModel, items: Items) -> Plan:
+def _works(asked: Asked, run: Run, model: StudyModel, items: Items) -> Mapping[str, Making | Plan]:
     def asking(step: Step, what: Callable[..., dict[str, Any]], wanted: Iterable[Any]) -> Work[Any]:
         return all_of(step, wanted, Asking(model, None, what, asked.code), asked.pool, waits=asked.waits)
 
@@ -129,7 +126,7 @@ def _plan(asked: Asked, run: Run, model: StudyModel, items: Items) -> Plan:
         "regenerate": [lambda: asking(REGENERATED, regenerate, _places(run, items))],
         "label": [lambda: judging(REGENERATED_LABELS, _regenerated(run, items))],
     }
-    return chosen(plan, asked.steps)
+    return plan
 
 
 def _suggested(run: Run, items: Items) -> Iterator[Judged]:
@@ -204,8 +201,7 @@ def tell_lines(asked: Asked) -> None:
     """Say what a run would do. Raises what `run_lines` raises before it begins."""
     asked.check()
     model = asked.model()
-    first = planned(asked, model, STUDY.name, model.prompts["line"])
-    places, lines = first.places, first.places * len(asked.of)
+    places, lines = asked.most_places, asked.most_places * len(asked.of)
     more = {
         "of": list(asked.of),
         "most_generations": 2 * places,
@@ -220,4 +216,4 @@ def tell_lines(asked: Asked) -> None:
         f"calls        at most {more['most_generations']:,} generations, {more['most_new_tokens']:,} new tokens, and "
         f"{more['most_scored_texts']:,} texts that are scored",
     ]
-    tell({**first.document, **more}, [*first.lines, *told], as_json=asked.as_json)
+    tell_about(asked, model, STUDY.name, model.prompts["line"], more, told)

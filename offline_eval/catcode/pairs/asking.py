@@ -5,53 +5,34 @@ It is asked in both orders, several answers to each question.
 
 from __future__ import annotations
 
-import hashlib
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ....inference.asking.asker import Asker, Form
-from ....inference.opening import ModelChoice
-from ...asked_model import AskedModel, Asking, Evaluator, prompt_beside
-from ...counterfeit.problems.asking import Answered, Manner, Question, from_files, record_of
+from ....inference.asking.asker import Asker
+from ...asked_model import AskedInWords, Evaluator, prompt_beside
+from ...counterfeit.problems.asking import Answered, Manner, Question, asking, record_of
 from ...errors import UsageError
-from ...pool.choice import Pool
 from ...recorded.formats import is_recorded, recorded
 from ...sets.programs import Program, is_completions, read_programs
 from ...study import Step, Work
 from .pair import GLOBAL, KINDS, CodePair, DrawnPrograms, Kind, drawn_programs, is_pairs_file, read_pairs
 
-STEPS = ("pairs", "answers")
 
-
-@dataclass(frozen=True, slots=True)
-class Asked:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked(AskedInWords):
     """What the user wants.
 
     data: files of programs, a folder of them, recorded draws for their problems, or a file of pairs. kinds: of pairs that are asked about.
-    limit: so many programs of each data set, drawn by the seed. votes: answers to each question. form: as of `open_asker`.
-    recorded: files of answers, instead of a model. steps: these alone.
+    limit: so many programs of each data set, drawn by the seed. votes: answers to each question.
     """
 
-    out: Path
     data: tuple[Path, ...]
-    choice: ModelChoice = field(default_factory=ModelChoice)
-    recorded: tuple[Path, ...] = ()
     kinds: tuple[Kind, ...] = KINDS
-    limit: int | None = None
     votes: int = 10
-    form: Form | None = None
-    seed: int = 0
-    pool: Pool = field(default_factory=Pool)
-    steps: tuple[str, ...] = ()
-    as_json: bool = False
-
-    def wants(self, step: str) -> bool:
-        """Whether a step is to be done."""
-        return not self.steps or step in self.steps
 
     @property
     def asks(self) -> bool:
@@ -179,19 +160,9 @@ def answered(votes: int, seed: int, asker: Asker, question: PairQuestion) -> dic
     return record_of(question.id, prompt(question.prompt).render(**question.slots), manner(votes, question.prompt), seed, asker)
 
 
-def asking(asked: Asked, evaluator: Evaluator, questions: Sequence[PairQuestion]) -> Work[Any]:
+def asking_pairs(asked: Asked, evaluator: Evaluator, questions: Sequence[PairQuestion]) -> Work[Any]:
     """The work of asking, or of looking answers up. Raises UsageError where none of these was recorded."""
-    if evaluator.files:
-        there = [each for each in questions if any(file.answers.of(each.id, "pair") for file in evaluator.files)]
-        if questions and not there:
-            files = ", ".join(str(file.path) for file in evaluator.files)
-            raise UsageError(f"{files}: no answer to any of these pairs (step pair; an item is named as {questions[0].id})")
-        return Work(ANSWERS, there, partial(from_files, asked.recorded, "pair"), asked.pool, wanted=len(there))
-    model = AskedModel(asked.choice, evaluator.id, evaluator.name, evaluator.form)
-    start = Asking(model, partial(answered, asked.votes, asked.seed))
-    return Work(ANSWERS, questions, start, asked.pool, wanted=len(questions), waits=bool(asked.choice.servers))
-
-
-def prompts_fingerprint() -> str:
-    """Of all prompts: one that changes makes another question."""
-    return hashlib.sha256("".join(prompt(name).fingerprint for name in PROMPTS).encode()).hexdigest()[:16]
+    if evaluator.files and questions and not any(file.answers.of(each.id, "pair") for each in questions for file in evaluator.files):
+        files = ", ".join(str(file.path) for file in evaluator.files)
+        raise UsageError(f"{files}: no answer to any of these pairs (step pair; an item is named as {questions[0].id})")
+    return asking(asked, evaluator, ANSWERS, questions, "pair", partial(answered, asked.votes, asked.seed))

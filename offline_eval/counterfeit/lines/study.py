@@ -13,7 +13,7 @@ Executing code is left out: a model of lines can't be asked for it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -25,12 +25,11 @@ from ....inference.completion.task import Task
 from ...asked_line import Asking
 from ...errors import UsageError
 from ...model import StudyModel, model_of
-from ...on_suites import AskedOfSuites, begun, found, planned, question_about
-from ...plan import tell
+from ...on_suites import AskedOfSuites, ask_about, found, question_about, tell_about
 from ...progress import counted, to_stderr
 from ...run import Question, Run
 from ...sets.suites import Items, Judging
-from ...study import Plan, Results, Study, all_of, chosen, conduct
+from ...study import Making, Plan, Results, Study, all_of
 from .draw import DRAWS, JUDGEMENTS, MEASURE, TASKS, Drawing, draw, drawn_at, judge
 from .label import (
     DRAWS_EACH,
@@ -65,7 +64,7 @@ def _report(run: Run, results: Results, *, as_json: bool) -> None:
 STUDY = Study("counterfeit", (DRAWS, LABELS, JUDGEMENTS, REPAIRS, REPAIR_LABELS), ("items", "prompt_sampled"), _report, answers=_answers)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Asked(AskedOfSuites):
     """What the user wants. draws: texts at each gap, at the temperature."""
 
@@ -95,13 +94,11 @@ def run_lines(asked: Asked) -> Run:
 
 def ask(asked: Asked, model: StudyModel, items: Items) -> Run:
     """Run, or resume, the study about these items. Raises as `run_lines`."""
-    run = begun(asked, question_of(asked, model), items)
     if not model.mends:
         to_stderr(f"note: {model.name} was not trained to mend lines: repair is left out")
     if MEASURE not in model.questions:
         to_stderr(f"note: {model.name} can't be asked about what it wrote: of judging only its own probability is left")
-    conduct(STUDY, run, _plan(asked, run, model, items), as_json=asked.as_json)
-    return run
+    return ask_about(STUDY, asked, question_of(asked, model), items, lambda run: _works(asked, run, model, items))
 
 
 def question_of(asked: Asked, model: StudyModel) -> Question:
@@ -118,7 +115,7 @@ def question_of(asked: Asked, model: StudyModel) -> Question:
     return question_about(asked, model, STUDY.name, question)
 
 
-def _plan(asked: Asked, run: Run, model: StudyModel, items: Items) -> Plan:
+def _works(asked: Asked, run: Run, model: StudyModel, items: Items) -> Mapping[str, Making | Plan]:
     pool, waits, tests = asked.pool, asked.waits, {"max_item_s": MAX_TEXT_S}
     drawing = Asking(model, Drawing(asked.draws, asked.temperature, asked.seed), draw, asked.code)
     profiling = Judging(items.contents, partial(profiled, asked.seed))
@@ -135,15 +132,14 @@ def _plan(asked: Asked, run: Run, model: StudyModel, items: Items) -> Plan:
             lambda: all_of(REPAIRS, counterfeits(run, items, asked.seed), mending, pool, waits=waits),
             lambda: all_of(REPAIR_LABELS, repaired_texts(run, items), Judging(items.contents), pool, **tests),
         ]
-    return chosen(plan, asked.steps)
+    return plan
 
 
 def tell_lines(asked: Asked) -> None:
     """Say what a run would do. Raises what `run_lines` raises before it begins."""
     asked.check()
     model = asked.model()
-    first = planned(asked, model, STUDY.name, model.prompts["line"])
-    gaps = first.places * len(asked.tasks)
+    gaps = asked.most_places * len(asked.tasks)
     texts = gaps * (1 + asked.draws)
     repairs = gaps * MAX_REPAIRED * (1 + DRAWS_EACH) if model.mends else 0
     more = {
@@ -163,4 +159,4 @@ def tell_lines(asked: Asked) -> None:
         f"repair       {mended}: at most {repairs:,} generations",
         f"tokens       at most {more['most_new_tokens']:,} new ones",
     ]
-    tell({**first.document, **more}, [*first.lines, *told], as_json=asked.as_json)
+    tell_about(asked, model, STUDY.name, model.prompts["line"], more, told)

@@ -30,7 +30,15 @@ NAMES = [run.name for run in RUNS]
 def asked(tmp_path: Path, tiny_gguf: Path, monkeypatch: pytest.MonkeyPatch) -> Asked:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     projects = named(["cachetools", "toolz"], suite=True)
-    return Asked(tmp_path / "all", ModelChoice(str(tiny_gguf)), projects, 30.0, 5, Pool(2), tmp_path / "archives")
+    return Asked(
+        tmp_path / "all",
+        choice=ModelChoice(str(tiny_gguf)),
+        projects=projects,
+        minutes=30.0,
+        seed=5,
+        pool=Pool(2),
+        cache=tmp_path / "archives",
+    )
 
 
 @pytest.fixture

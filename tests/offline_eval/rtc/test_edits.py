@@ -101,7 +101,7 @@ def test_edits_are_judged_by_exact_match_and_by_overlap(history: Path, tmp_path:
         return ["[NEW]\n", old.replace("x + 1", "x + 2") if "Add two." in asked else old, "\n[/NEW]"]
 
     with chatting(ChatSpeech(reply=reply)) as address:
-        run = run_problems(Asked(tmp_path / "run", ModelChoice(address), "edits", [history], forward=2))
+        run = run_problems(Asked(tmp_path / "run", choice=ModelChoice(address), set="edits", data=[history], forward=2))
     cells = {cell["id"]: cell for cell in json.loads((run.folder / "report" / "figures.json").read_text())["figures"]}
     n = cells["T3/all/exact/rtc"]["n"]
     assert n >= 2

@@ -52,7 +52,7 @@ def test_what_is_rebuilt_is_judged_by_the_projects_tests(found: Found, tmp_path:
     with chatting(
         ChatSpeech(reply=replying(words, {"Number 0.": dedented, "Number 1.": "result = 'wrong'"}, otherwise="raise KeyError"))
     ) as at:
-        run = ask(asked := Asked(tmp_path / "run", ModelChoice(at), "regions", forward=1), asked_model(asked.choice), found)
+        run = ask(asked := Asked(tmp_path / "run", choice=ModelChoice(at), set="regions", forward=1), asked_model(asked.choice), found)
     cells = {cell["id"]: cell for cell in json.loads((run.folder / "report" / "figures.json").read_text())["figures"]}
     assert cells["T2/tests_pass/all/rtc"]["value"] == pytest.approx(1 / len(found.items))
     assert cells["T2/tests_pass/all/baseline"]["value"] == 0

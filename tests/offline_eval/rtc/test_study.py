@@ -72,7 +72,7 @@ def address() -> Iterator[str]:
 
 @pytest.fixture
 def asked(tmp_path: Path, data: Path, address: str) -> Asked:
-    return Asked(tmp_path / "run", ModelChoice(address), "humaneval", [data])
+    return Asked(tmp_path / "run", choice=ModelChoice(address), set="humaneval", data=[data])
 
 
 @pytest.mark.slow

@@ -66,7 +66,9 @@ def address() -> Any:
 
 @pytest.fixture
 def asked(tmp_path: Path, address: str) -> Asked:
-    return Asked(tmp_path / "run", written(tmp_path), "translate", ModelChoice(address), sources=("javascript",), pool=Pool(1))
+    return Asked(
+        tmp_path / "run", data=written(tmp_path), set="translate", choice=ModelChoice(address), sources=("javascript",), pool=Pool(1)
+    )
 
 
 @pytest.fixture

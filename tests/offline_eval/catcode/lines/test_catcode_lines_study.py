@@ -82,5 +82,5 @@ def test_a_run_that_is_killed_is_resumed_to_the_same_bytes(whole: Run, tmp_path:
 def test_a_model_that_scores_no_given_text_is_refused_before_anything_is_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     with serving(Speech(kind="openai")) as address, pytest.raises(UsageError, match="does not say how likely a given text is"):
-        run_lines(Asked(tmp_path / "run", ModelChoice(address), cache=tmp_path / "archives"))
+        run_lines(Asked(tmp_path / "run", choice=ModelChoice(address), cache=tmp_path / "archives"))
     assert not (tmp_path / "run").exists()

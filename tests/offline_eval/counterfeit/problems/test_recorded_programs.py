@@ -38,7 +38,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Asked:
     draws = {f"HumanEval/{n}": [f"    {body.format(k=n + 2)}\n" for body in (*RIGHT, *WRONG, *OTHER)] for n in range(2)}
     tests = {f"HumanEval/{n}": [f"f{n}(0) == 0\nassert f{n}(-3) == {-3 // (n + 2)}"] for n in range(2)}
     files = [answers(folder / "draws.jsonl", "draw", draws), answers(folder / "tests.jsonl", "test", tests)]
-    asked = Asked(folder / "run", "humaneval", data, files)
+    asked = Asked(folder / "run", set="humaneval", data=data, files=files)
     run_recorded(asked)
     return asked
 
