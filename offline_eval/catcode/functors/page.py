@@ -6,11 +6,9 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ....calibration.bands import LIKELY, NO_EVIDENCE, POSSIBLE, UNLIKELY
 from ....calibration.report.blocks import Block, Code, Heading, Paragraph
 from ....calibration.report.cells import Cell, CellTable, text_of
 from ....calibration.report.paper_claims import PaperClaim, Rule, claim_of
-from ....calibration.report.plots import Picture, legend, panel, svg
 from ....calibration.report.study_report import Section, StudyContent, counted_claims
 from ...asked_model import how_asked
 from ...calibration.recorded.source import sources_of
@@ -39,7 +37,7 @@ from .tables import (
 )
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 # Half way between the third of the paper's models, 48.7 %, and the second, 81.5 %: what it calls good begins above.
 GOOD = 0.65
@@ -131,36 +129,6 @@ def _short(text: str) -> str:
     return text if len(text) <= MAX_CHARACTERS else f"{text[:MAX_CHARACTERS]}\n…"
 
 
-def figure_5(title: str, rows: Sequence[tuple[str, Cell]]) -> Picture | None:
-    """The cells by their names, from top to bottom; None where nothing is known."""
-    known = [(name, cell) for name, cell in rows if cell.value is not None]
-    if not known:
-        return None
-    height = max(1.6, 0.42 * len(known) + 0.2)
-    models = list(dict.fromkeys(each.of for _, cell in known for each in cell.paper))
-
-    def draw(figure: Figure) -> None:
-        axes = panel(figure, 1.9, 0.35, 3.6, height)
-        for y, (_, cell) in enumerate(known):
-            value = cell.value or 0.0
-            low, high = (value if end is None else end for end in (cell.low, cell.high))
-            axes.plot([low, high], [y, y], color=LIKELY.colour, linewidth=1.5)
-            axes.plot([value], [y], "o", markersize=5.5, color=LIKELY.colour, label="ours" if y == 0 else None)
-        for model, marker, colour in zip(models, "Ds^", (POSSIBLE.colour, UNLIKELY.colour, NO_EVIDENCE.colour), strict=False):
-            points = [(each.value, y) for y, (_, cell) in enumerate(known) for each in cell.paper if each.of == model]
-            axes.plot(*zip(*points, strict=True), marker, markersize=4.5, color=colour, linestyle="none", label=f"{model} (paper)")
-        axes.set(xlim=(-0.02, 1.02), ylim=(len(known) - 0.5, -0.5), xlabel="pass@1")
-        axes.set_yticks(range(len(known)), [name for name, _ in known])
-        legend(axes)
-
-    told = "; ".join(
-        f"{name}: ours {cell.value:.3f}" + "".join(f", {each.of} {each.value:.3f}" for each in cell.paper)
-        for name, cell in known
-        if cell.value is not None
-    )
-    return Picture("functors-figure-5", title, f"{title}: {told}.", svg(draw, (5.8, height + 1.3)))
-
-
 # More than this share of answers without code is told first.
 MAX_UNREADABLE = 0.05
 _WHAT = (
@@ -189,14 +157,11 @@ def content_of(run: Run) -> StudyContent:
     found = scored_of(run, items)
     tables = list(_tables(kind, found))
     read = claims_of(kind, cells_in(tables))
-    picture = figure_5(f"pass@1{'' if kind == 'complete' else ' (figure 5)'}: {_TITLES[kind].lower()}", list(_bars(kind, tables[0])))
     described, answers, labels = (run.records(step).read() for step in (DESCRIPTIONS, ANSWERS, LABELS))
     shown = tuple(examples(items, described, answers, labels, int(question["seed"])))
     blocks: tuple[Block | CellTable, ...] = (
         Paragraph(_WHAT if kind == "complete" else f"{_WHAT} {_ASKED}"),
-        *tables[:1],
-        *([picture] if picture else []),
-        *tables[1:],
+        *tables,
     )
     return StudyContent(
         title=f"{_TITLES[kind]}: {question['model_name'] or ', '.join(question['recorded'])}",
@@ -221,14 +186,6 @@ def _tables(kind: Kind, found: Sequence[Scored]) -> Iterator[CellTable]:
     yield ending_table(found, kind)
     if kind == "explain":
         yield description_table(found)
-
-
-def _bars(kind: Kind, table: CellTable) -> Iterator[tuple[str, Cell]]:
-    """The bars of figure 5: the first column; of a table on languages within one language, also the arms'."""
-    for row in table.rows:
-        yield ", ".join(row.names), row.cells[0]
-        if kind == "explain":
-            yield f"{', '.join(row.names)}, {ARM_WORDS['unnamed'].removeprefix('described ')}", row.cells[2]
 
 
 def _facts(question: Mapping[str, Any]) -> Iterator[str]:

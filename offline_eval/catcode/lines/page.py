@@ -33,7 +33,6 @@ from .tables import (
     identification_table,
     outcomes_table,
     regenerated_table,
-    rules_picture,
     rules_table,
 )
 
@@ -172,15 +171,15 @@ def content_of(facts: Sequence[PlaceFacts], samples: Sequence[Sample], about: Ab
     told, rules, accuracy = identification_table(falls), rules_table(falls), accuracy_table(falls)
     outcomes, wrongly = outcomes_table(facts), contradicted(facts)
     cells = {cell.id: cell for table in (told, accuracy) for cell in table.cells()}
-    pictures = [each for each in (falls_picture(falls), rules_picture(rules)) if each is not None]
+    picture = falls_picture(falls)
     examples = tuple(examples_of(facts))
     return StudyContent(
         title=f"CatCode on lines: {about.model}",
         summary=summary(facts, cells, about),
         facts=(f"model {about.model}", *about.facts, f"after {PAPER}, whose programs are whole and whose models answer in words"),
         sections=(
-            Section("Meaning and form", (Paragraph(_WORDS), accuracy, told, *pictures[:1])),
-            *((Section("By rule", (rules, *pictures[1:])),) if rules.rows else ()),
+            Section("Meaning and form", (Paragraph(_WORDS), accuracy, told, *((picture,) if picture else ()))),
+            *((Section("By rule", (rules,)),) if rules.rows else ()),
             Section("Suggestions in rewritten code", (regenerated_table(facts, samples),)),
             *((Section("Rules", (Paragraph(_REFUSED), outcomes, *((wrongly,) if wrongly else ()))),) if outcomes.rows else ()),
             *((Section("To look at", examples),) if examples else ()),

@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 from ....analysis.morphisms.registry import MORPHISMS
 from ....calibration.arrays import Floats, sigmoid
 from ....calibration.bands import LIKELY, NO_EVIDENCE, POSSIBLE
-from ....calibration.fitting.folds import numbered, renumbered
-from ....calibration.metrics.groups import difference, mean, mean_share
+from ....calibration.fitting.folds import numbered
+from ....calibration.metrics.groups import difference
 from ....calibration.metrics.intervals import Interval, intervals
 from ....calibration.report.blocks import Table
-from ....calibration.report.cells import Cell, CellTable, Row, text_of, with_interval
+from ....calibration.report.cells import Cell, CellTable, Row, with_interval
 from ....calibration.report.plots import Picture, panel, svg
 from ....calibration.samples import Sample
+from ...counterfeit.shares import mean_cell, share
 from .asking import LineFacts, PlaceFacts, VariantFacts
 from .rewrites import MAX_CHAIN, ON_LINE, WRONG, Outcome
 
@@ -194,30 +195,9 @@ def rules_table(falls: Falls) -> CellTable:
 def _cells(name: str, falls: Falls, which: NDArray[np.bool_]) -> tuple[Cell, Cell]:
     told = which & falls.told
     return (
-        share_cell(f"{name}/recall", falls.found[told], falls.projects[told]),
-        _mean_cell(f"{name}/fall", falls.fall[which], falls.projects[which]),
+        share(f"{name}/recall", falls.found[told].tolist(), falls.projects[told].tolist(), why="–", by="project"),
+        mean_cell(f"{name}/fall", falls.fall[which].tolist(), falls.projects[which].tolist(), why="–", by="project", percent=False),
     )
-
-
-def share_cell(name: str, values: Sequence[bool] | NDArray[np.bool_], projects: NDArray[np.intp]) -> Cell:
-    """The share of values (n,) that are true, by projects (n,); of one project without an interval."""
-    v, groups = np.asarray(values, dtype=np.float64), renumbered(projects) if len(projects) else projects
-    if not len(v):
-        return Cell(name, why="–", percent=True)
-    count = int(groups.max()) + 1
-    if count < 2:
-        return Cell(name, float(v.mean()), n=len(v), groups=1, percent=True)
-    return with_interval(name, mean_share(v, groups), len(v), count, "project", percent=True)
-
-
-def _mean_cell(name: str, values: Floats, projects: NDArray[np.intp], *, percent: bool = False) -> Cell:
-    if not len(values):
-        return Cell(name, why="–")
-    groups = renumbered(projects)
-    count = int(groups.max()) + 1
-    if count < 2:
-        return Cell(name, float(values.mean()), n=len(values), groups=1, sign=True, percent=percent)
-    return with_interval(name, mean(values, groups), len(values), count, "project", sign=True, percent=percent)
 
 
 def outcomes_table(facts: Sequence[PlaceFacts]) -> Table:
@@ -240,9 +220,11 @@ def regenerated_table(facts: Sequence[PlaceFacts], samples: Sequence[Sample]) ->
     for event, field in fields:
         before, after, projects = _pairs(facts, {sample.id: sample.labels.get(event) for sample in samples}, field)
         cells = (
-            share_cell(f"regenerated/{event}/before", before, projects),
-            share_cell(f"regenerated/{event}/after", after, projects),
-            _mean_cell(f"regenerated/{event}/difference", after.astype(np.float64) - before, projects, percent=True),
+            share(f"regenerated/{event}/before", before.tolist(), projects.tolist(), why="–", by="project"),
+            share(f"regenerated/{event}/after", after.tolist(), projects.tolist(), why="–", by="project"),
+            mean_cell(
+                f"regenerated/{event}/difference", (after.astype(np.float64) - before).tolist(), projects.tolist(), why="–", by="project"
+            ),
         )
         rows.append(Row(("passes its tests" if event == "tests_pass" else "is the project's own line",), cells))
     notes = ("places where something is suggested both times", "after the longest chain of rewrites at each place")
@@ -265,7 +247,6 @@ def _pairs(
 
 # Further falls are few, and drawn at the edge.
 _EDGES = (-5.0, 20.0)
-_ROW = 0.27
 
 
 def falls_picture(falls: Falls) -> Picture | None:
@@ -293,31 +274,3 @@ def falls_picture(falls: Falls) -> Picture | None:
     title = f"How far the log-probability of a line falls, of {len(falls.fall):,} rewrites"
     medians = ", ".join(f"{name} {np.median(values):z.2f}" for name, values, *_ in shown)
     return Picture("falls", title, f"{title}. Medians in nats: {medians}.", svg(draw, (6.4, 3.95)))
-
-
-def rules_picture(table: CellTable) -> Picture | None:
-    """Recall of each rule with its interval. None without a rule."""
-    shown = [(row.names, row.cells[0]) for row in table.rows if row.cells[0].value is not None]
-    if not shown:
-        return None
-    height, wrong = _ROW * len(shown), [names[0].endswith("fail") for names, _ in shown]
-
-    def draw(figure: Figure) -> None:
-        axes = panel(figure, 2.6, 0.35, 3.6, height)
-        for place, (_, cell) in enumerate(shown):
-            colour = POSSIBLE.colour if wrong[place] else LIKELY.colour
-            if cell.low is not None and cell.high is not None:
-                axes.plot([cell.low, cell.high], [place, place], color=colour, linewidth=1.4)
-            axes.plot([cell.value or 0.0], [place], "s" if wrong[place] else "o", color=colour, markersize=5)
-        axes.set_yticks(range(len(shown)), [_label(names) for names, _ in shown])
-        axes.set(xlim=(-0.02, 1.02), ylim=(len(shown) - 0.5, -0.5), xlabel="share taken for what it is, with 95 % interval")
-
-    title = "Rewrites taken for what they are, by rule"
-    told = "; ".join(f"{_label(names)} {text_of(cell)}" for names, cell in shown)
-    return Picture("rules", title, f"{title}: {told}.", svg(draw, (6.6, height + 0.95)))
-
-
-def _label(names: Sequence[str]) -> str:
-    """Such as "rename_variable, around"."""
-    where = "around" if names[0].startswith("the code") else "wrong" if names[0].endswith("fail") else "line"
-    return f"{names[1]}, {where}"

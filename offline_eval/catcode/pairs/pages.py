@@ -34,9 +34,9 @@ from .tables import (
     kinds_table,
     lean_table,
     order_table,
+    rates_of,
     recall,
     rules_table,
-    two_classes,
     unreadable_table,
     worst_table,
 )
@@ -290,7 +290,7 @@ def classes_by_model(asked: Sequence[Asked]) -> CellTable:
         for number, (name, kinds) in enumerate(CLASSES.items()):
             of_each = [[each for each in run.judgements if each.way == way and each.pair.kind in kinds] for run in asked]
             if any(of_each):
-                cells = (two_classes(f"MC/{key}/{number}/{n}", found)[2] for n, found in enumerate(of_each, 1))
+                cells = (rates_of(f"MC/{key}/{number}/{n}", found)[2] for n, found in enumerate(of_each, 1))
                 rows.append(Row((way, name), tuple(cells)))
     return CellTable("MC", "Balanced accuracy", ("how", "pairs"), tuple(run.name for run in asked), tuple(rows))
 
@@ -320,7 +320,7 @@ def _same(judgement: Judgement) -> bool:
 def _balanced(asked: Sequence[Asked]) -> Iterator[Cell]:
     for run in asked:
         for found in by_way(run.judgements).values():
-            cell = two_classes("", [each for each in found if each.pair.kind in CLASSES["one rewrite"]])[2]
+            cell = rates_of("", [each for each in found if each.pair.kind in CLASSES["one rewrite"]])[2]
             if cell.value is not None:
                 yield cell
 

@@ -10,7 +10,7 @@ from typing import Any
 from ....calibration.report.cells import Cell, CellTable, PaperValue, Row
 from ....inference.asking.reading import last_block
 from ...counterfeit.problems.readings import p_of_first, voted
-from ...counterfeit.shares import difference_cell, mean_cell, of_two_classes, share
+from ...counterfeit.shares import difference_cell, mean_cell, share, two_classes
 from ..paper import of_kind, of_rules, of_two_kinds
 from .pair import GLOBAL, KINDS, SAID, CodePair, Kind, Order
 
@@ -103,17 +103,11 @@ def recall(place: str, found: Sequence[Judgement], paper: Paper = (), why: str =
     return share(place, [each.credit for each in found], [each.pair.problem for each in found], paper, why)
 
 
-def two_classes(place: str, found: Sequence[Judgement], paper: Mapping[str, Paper] | None = None) -> tuple[Cell, ...]:
+def rates_of(place: str, found: Sequence[Judgement], paper: Mapping[str, Paper] | None = None) -> tuple[Cell, ...]:
     """Recall of equivalent pairs, of others, balanced accuracy and J. paper: by the names `eq`, `neq`, `balanced` and `youden`."""
-    printed = paper or {}
-    right = [each.pair.equivalent for each in found]
-    credit, problems = [each.credit for each in found], [each.pair.problem for each in found]
-    return (
-        recall(f"{place}/eq", [each for each in found if each.pair.equivalent], printed.get("eq", ())),
-        recall(f"{place}/neq", [each for each in found if not each.pair.equivalent], printed.get("neq", ())),
-        of_two_classes(f"{place}/balanced", right, credit, problems, 0.5, 0.0, printed.get("balanced", ())),
-        of_two_classes(f"{place}/youden", right, credit, problems, 1.0, -1.0, printed.get("youden", ())),
-    )
+    equivalent, credit = [each.pair.equivalent for each in found], [each.credit for each in found]
+    problems = [each.pair.problem for each in found]
+    return tuple(two_classes(place, equivalent, credit, problems, paper, names=("eq", "neq", "balanced", "youden")))
 
 
 def unreadable(place: str, found: Sequence[Judgement], *, by_paper: bool = False) -> Cell:
@@ -156,7 +150,7 @@ def classes_table(judgements: Sequence[Judgement]) -> CellTable:
         for name, kinds in CLASSES.items():
             of_it = [each for each in found if each.pair.kind in kinds]
             printed = of_two_kinds(*kinds) if len(kinds) == 2 else {}
-            rows.append(Row((way, name), two_classes(f"C/{KEYS[way]}/{_PLACES[name]}", of_it, printed)))
+            rows.append(Row((way, name), rates_of(f"C/{KEYS[way]}/{_PLACES[name]}", of_it, printed)))
     notes = (
         "Balanced accuracy is the mean of both recalls, of which half is chance; J is their sum less one. The paper has three equivalent "
         "pairs for one that is not, and an average over them.",
@@ -182,7 +176,7 @@ def data_table(judgements: Sequence[Judgement]) -> CellTable:
     for way, found in by_way(judgements).items():
         for data in dict.fromkeys(each.pair.data for each in found):
             of_it = [each for each in found if each.pair.data == data and each.pair.kind in CLASSES["all rewrites"]]
-            rows.append(Row((way, data), two_classes(f"D/{KEYS[way]}/{data.replace(' ', '_')}", of_it)))
+            rows.append(Row((way, data), rates_of(f"D/{KEYS[way]}/{data.replace(' ', '_')}", of_it)))
     return CellTable("D", "By data set, all rewrites", ("how", "data"), _RATES, tuple(rows))
 
 

@@ -24,7 +24,7 @@ from ...study import Results
 from ...study_page import again, cells_of, facts_of, lost_items, the_paper, write_page
 from ...validated import figures_of_task
 from ..paper import paper
-from ..pictures import bars, scatter, stacked
+from ..pictures import bars, scatter
 from .draw import JUDGEMENTS
 from .label import LABELS, REPAIRS
 from .label import facts_of as facts_of_answer
@@ -132,7 +132,7 @@ def content_of(run: Run, results: Results, lost: int) -> StudyContent:
 def _sections(
     texts: Sequence[Text], gaps: Sequence[Gap], verdicts: Sequence[Verdicts], as_the_paper: Verdicts | None, badge: Badge
 ) -> tuple[Section, ...]:
-    classes, judging, repair = class_table(texts), judging_table(verdicts), repair_table(gaps)
+    judging, repair = judging_table(verdicts), repair_table(gaps)
     labels = [
         f"{each.judge.name.split(',')[0]}{', fitted' if each.judge.from_ is None else ''}: {name}"
         for each in verdicts
@@ -144,7 +144,7 @@ def _sections(
     return (
         Section(
             "What the model writes",
-            (Paragraph(_INTRO), classes, stacked("classes", "Classes of what the model writes", classes), rule_table(texts)),
+            (Paragraph(_INTRO), class_table(texts), rule_table(texts)),
         ),
         Section("How plausible its wrong texts are", (plausibility_table(texts),)),
         Section(

@@ -13,6 +13,7 @@ from ....calibration.arrays import Floats
 from ....calibration.fitting.folds import numbered
 from ....calibration.metrics.groups import correlation, log_odds_ratio, within_auc
 from ....calibration.report.cells import Cell, CellTable, PaperValue, Row, with_interval
+from ...counterfeit.shares import two_classes
 from ..classes import CLASSES, RULES, class_of
 from ..difficulty import CUTS
 from ..paper import called_correct, judged, log_odds_of_being_called_correct, median_correlation, of_generators, repaired, wins
@@ -113,17 +114,8 @@ def judging_table(verdicts: Sequence[Verdicts]) -> CellTable:
     rows, printed = [], judged(BENCHMARK, "")
     for each in verdicts:
         paper = printed if each.judge.key == AS_THE_PAPER else {}
-        place, right, projects = f"J/{each.judge.key}", each.right, each.projects
-        cells = []
-        for kind, which in (("sensitivity", right), ("specificity", ~right)):
-            rows_of = np.flatnonzero(which)
-            credit, of = [float(each.credit[row]) for row in rows_of], [projects[row] for row in rows_of]
-            cells.append(share(f"{place}/{kind}", credit, of, paper.get(kind, ()), by=BY))
-        credit, classes = each.credit.tolist(), right.tolist()
-        cells.append(
-            of_two_classes(f"{place}/balanced_accuracy", classes, credit, projects, 0.5, 0.0, paper.get("balanced_accuracy", ()), by=BY)
-        )
-        cells.append(of_two_classes(f"{place}/youden", classes, credit, projects, 1.0, -1.0, paper.get("youden", ()), by=BY))
+        place, credit, right = f"J/{each.judge.key}", each.credit.tolist(), each.right.tolist()
+        cells = [*two_classes(place, right, credit, each.projects, paper, by=BY)]
         cells.append(_within(f"{place}/within", each))
         rows.append(Row((each.judge.name,), tuple(cells)))
     columns = ("right called right", "counterfeits called wrong", "balanced accuracy", "Youden's J", "AUC within a place")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from string import ascii_uppercase
 from typing import Any
 
 from ....calibration.report.blocks import Block, Table
@@ -18,7 +17,6 @@ from ...progress import counted
 from ...run import Run
 from ...study_page import again_of, cells_of, write_comparison
 from ..paper import paper
-from ..pictures import heatmap
 from ..shares import mean_cell
 from .derived import ProblemItem, drawn_of, executed_of, executions_of, judgements_of, repaired_of
 from .judgements import Judgement, by_way
@@ -108,26 +106,16 @@ def heatmap_content(runs: Sequence[Asked], command: str) -> StudyContent:
     """The page on several runs."""
     generators = list(dict.fromkeys(run.generator for run in runs))
     evaluators = list(dict.fromkeys(run.evaluator for run in runs))
-    names = [(f"{generator} (generator {n + 1})") for n, generator in enumerate(generators)]
-    letters = {evaluator: ascii_uppercase[n % 26] * (1 + n // 26) for n, evaluator in enumerate(evaluators)}
     parts: list[Block | CellTable] = []
     for title, place in _SHOWN:
         found = {(run.generator, run.evaluator): cell for run in runs if (cell := run.cells.get(place)) and cell.value is not None}
-        if not found:
-            continue
-        rows = [
-            Row(
-                (name,), tuple(_placed(found.get((generator, evaluator)), f"H/{place}/{generator}/{evaluator}") for evaluator in evaluators)
+        if found:
+            rows = tuple(
+                Row((generator,), tuple(_placed(found.get((generator, each)), f"H/{place}/{generator}/{each}") for each in evaluators))
+                for generator in generators
             )
-            for name, generator in zip(names, generators, strict=True)
-        ]
-        columns = tuple(f"{letters[evaluator]}: {evaluator}" for evaluator in evaluators)
-        parts.append(
-            CellTable(f"H/{place}", f"{title.capitalize()}: generator (row), evaluator (column)", ("programs of",), columns, tuple(rows))
-        )
-        values = [[cell.value for cell in row.cells] for row in rows]
-        picture = f"heatmap-{title.replace(' ', '-').replace('(', '').replace(')', '').lower()}"
-        parts.append(heatmap(picture, title.capitalize(), [str(n + 1) for n in range(len(rows))], list(letters.values()), values))
+            title = f"{title.capitalize()}: generator (row), evaluator (column)"
+            parts.append(CellTable(f"H/{place}", title, ("programs of",), tuple(evaluators), rows))
     sections = [Section("Generators and evaluators (figures 8, 12 and 16)", (*parts, *_of_paper({run.benchmark for run in runs})))]
     if differences := _differences(runs):
         sections.append(Section("The same programs", (differences,)))

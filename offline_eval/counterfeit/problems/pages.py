@@ -8,7 +8,7 @@ from ....calibration.report.blocks import Block
 from ....calibration.report.cells import Cell, CellTable, text_of
 from ....calibration.report.paper_claims import PaperClaim, Rule, claim_of
 from ....calibration.report.study_report import Section
-from ..pictures import bars, scatter, stacked
+from ..pictures import bars, scatter
 from .judgements import LABELS, Judgement, by_difficulty, by_pass_rate, confusion, gain_of_reasoning, judging_table, more_of_judging
 from .programs import Drawn, Program
 from .tables import (
@@ -79,11 +79,9 @@ MAX_UNREADABLE = 0.05
 
 def stream_section(benchmark: str, drawn: Sequence[Drawn], programs: Sequence[Program]) -> Section:
     """What was drawn."""
-    classes = class_table(benchmark, drawn)
     problems = len({each.problem for each in drawn})
     parts: list[Block | CellTable] = [
-        classes,
-        stacked("classes", "Classes of what was drawn (figure 2)", classes),
+        class_table(benchmark, drawn),
         size_table(benchmark, programs, problems),
         difficulty_table(benchmark, drawn),
     ]

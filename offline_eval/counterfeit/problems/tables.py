@@ -12,10 +12,11 @@ import numpy as np
 from ....calibration.fitting.folds import numbered
 from ....calibration.metrics.groups import within_auc
 from ....calibration.report.cells import Cell, CellTable, Row, with_interval
+from ...counterfeit.shares import two_classes
 from ..classes import CLASSES, Class
 from ..difficulty import CUTS
 from ..paper import executed, median_correlation, of_generators, repaired, wins
-from ..shares import BY, correlation_cell, difference_cell, mean_cell, of_two_classes, share
+from ..shares import BY, correlation_cell, difference_cell, mean_cell, share
 from .judgements import unreadable_cell
 from .programs import RULES, SAID, Drawn, Program, Rule, class_of, pass_at_1
 
@@ -234,11 +235,7 @@ def _own_cells(place: str, found: Sequence[tuple[Drawn, Class]]) -> Iterator[Cel
     groups = numbered(problems) if found else np.zeros(0, dtype=np.intp)
     auc = within_auc(shares, right, groups, groups) if len(set(problems)) > 1 else None
     yield with_interval(f"{place}/auc", auc, len(found), len(set(problems)), BY)
-    for kind, wanted in (("sensitivity", True), ("specificity", False)):
-        picked = [place for place, is_right in enumerate(right) if is_right == wanted]
-        yield share(f"{place}/{kind}", [credit[n] for n in picked], [problems[n] for n in picked])
-    yield of_two_classes(f"{place}/balanced_accuracy", right, credit, problems, 0.5, 0.0)
-    yield of_two_classes(f"{place}/youden", right, credit, problems, 1.0, -1.0)
+    yield from two_classes(place, right, credit, problems)
 
 
 def _class(benchmark: str, drawn: Drawn, rule: Rule) -> Class | None:
