@@ -159,22 +159,20 @@ def _run_lines(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -
 
 
 def _run_problems(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -> None:
-    from .other_plans import tell_problems
-    from .problems import Asked, run_problems
+    from .problems import Asked, run_problems, tell_problems
 
     (tell_problems if arguments.dry_run else run_problems)(asked_by(Asked, arguments, choice=choice, pool=pool))
 
 
 def _run_recorded(arguments: argparse.Namespace, pool: Pool, sort: str) -> None:
-    from .other_plans import tell_labelled, tell_recorded
     from .recorded import labelled, study
 
     if sort == "draws":
         asked = asked_by(study.Asked, arguments, pool=pool, files=arguments.recorded)
-        (tell_recorded if arguments.dry_run else study.run_recorded)(asked)
+        (study.tell_recorded if arguments.dry_run else study.run_recorded)(asked)
     else:
         answers = asked_by(labelled.Asked, arguments, data=arguments.data, files=arguments.recorded)
-        (tell_labelled if arguments.dry_run else labelled.run_labelled)(answers)
+        (labelled.tell_labelled if arguments.dry_run else labelled.run_labelled)(answers)
 
 
 COMMAND = Command(

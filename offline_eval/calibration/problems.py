@@ -11,7 +11,7 @@ import ast
 import hashlib
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,9 @@ from ...inference.completion.task import Task
 from ...suggestion.memory.scope import Scope
 from ..answers import Answer
 from ..asked_line import Asking, OpenModel
+from ..calibration.study import calls_of, words_of
 from ..model import StudyModel, model_of
+from ..plan import tell_study
 from ..progress import counted
 from ..run import Run
 from ..sets.judging import InSandbox, Label, Text, is_exact
@@ -170,3 +172,30 @@ def _judged(run: Run, found: Mapping[str, Problem]) -> Iterator[Text]:
             if name not in known:
                 known.add(name)
                 yield Text(name, problem, indentation_of(problem) + one["inserted"])
+
+
+def tell_problems(asked: Asked) -> None:
+    """Say what a run on problems would do. Raises what it raises before it begins."""
+    found, model = asked.problems(), asked.model()
+    calls = calls_of(asked, asked.alternatives, [gap_of(problem, asked.task, model.settings) for problem in found], len(model.questions))
+    tested = sum(bool(problem.test) for problem in found)
+    level = str(best_level()) if tested else ""
+    plan = {
+        "set": asked.set,
+        "model": model.id,
+        "model_name": model.name,
+        "prompt": model.prompts[asked.task],
+        "problems": len(found),
+        "tested_problems": tested,
+        "isolation": level,
+        "most_texts_judged": tested * asked.alternatives,
+        **asdict(calls),
+    }
+    judged = f"{plan['most_texts_judged']:,} texts at most, isolated by {level}" if tested else "none: this set has no tests that run here"
+    lines = [
+        f"problems     {len(found):,} of {asked.set}, {asked.data}",
+        f"model        {model.name} {model.id}, prompt {model.prompts[asked.task]}",
+        *words_of(calls),
+        f"tests        {judged}",
+    ]
+    tell_study("problems", asked, plan, lines, calls.example)

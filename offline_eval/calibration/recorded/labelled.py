@@ -22,8 +22,10 @@ from numpy.typing import NDArray
 from ....calibration.report.blocks import Table
 from ....calibration.report.study_report import StudyContent
 from ....calibration.samples import Event
+from ...calibration.recorded.source import facts_of_file, words_of_file
 from ...errors import UsageError
 from ...paper_tables.tables import STUDIED
+from ...plan import tell_study
 from ...progress import counted
 from ...recorded.answers import Recorded
 from ...run import Run
@@ -287,3 +289,23 @@ def _vote_row(votes: Votes) -> tuple[str, ...]:
         str(votes.tied),
         f"{votes.right_by_lot:.1%}",
     )
+
+
+def tell_labelled(asked: Asked) -> None:
+    """Say what a run on answers with labels would do. Raises as above."""
+    found = find(asked)
+    what = "functions that were voted on" if found.measure == "vote share" else f"answers with a score and a label {found.event}"
+    plan = {
+        "set": asked.set,
+        "recorded": [facts_of_file(file) for file in found.files],
+        "measure": found.measure,
+        "items": len(found.items),
+        "unscored": found.unscored,
+        "generations": 0,
+    }
+    lines = [
+        *map(words_of_file, found.files),
+        "calls        none: no model is asked, and nothing is executed",
+        f"measure      {found.measure}: {len(found.items):,} {what}",
+    ]
+    tell_study("recorded_labelled", asked, plan, lines, found.items[0], "one of them")

@@ -23,8 +23,11 @@ from ....calibration.report.blocks import Paragraph, Table
 from ....calibration.report.cells import Cell, CellTable, Row, with_interval
 from ....calibration.report.study_report import Section, StudyContent
 from ....calibration.samples import Event
+from ...calibration.recorded.draws import MAX_RESTARTS
+from ...calibration.recorded.source import facts_of_file, words_of_file
 from ...errors import UsageError
 from ...paper_tables.forecasts import paper
+from ...plan import tell_study
 from ...progress import counted
 from ...run import AskedQuestion, Run
 from ...sets.problem import Problem
@@ -276,3 +279,34 @@ def _left_out(question: dict[str, Any], answered: int, unlabelled: int, untested
         (untested, "problem without a test of the model's own", "problems without a test of the model's own: no self-test there"),
     ]
     return [f"{n:,} {one if n == 1 else many}." for n, one, many in said if n]
+
+
+def tell_recorded(asked: Asked) -> None:
+    """Say what a run on recorded programs would do. Raises as above."""
+    found = find(asked)
+    draws = sum(unit.draws for unit in found.units)
+    own = sum({unit.problem: unit.own_tests for unit in found.units}.values())
+    by_id = {problem.id: problem for problem in found.problems}
+    first = found.units[0]
+    example = by_id[first.problem].program(first.text)
+    most = len(found.units) * (1 + (1 + MAX_RESTARTS if own else 0))
+    plan = {
+        "set": asked.set,
+        "problems": len(found.problems),
+        "recorded": [facts_of_file(file) for file in found.files],
+        "answers": draws,
+        "texts": len(found.units),
+        "own_tests": own,
+        "most_programs_run": most,
+        "isolation": str(best_level()),
+        "generations": 0,
+    }
+    lines = [
+        f"problems     {len(found.problems):,} of {asked.set}, {asked.data}",
+        *map(words_of_file, found.files),
+        "calls        none: no model is asked",
+        f"answers      {counted(draws, 'recorded answer')} to them, {counted(len(found.units), 'distinct text')}",
+        f"tests        each text once on the benchmark's inputs{f', then on {own:,} tests of the model' if own else ''}: at most",
+        f"             {most:,} programs, isolated by {plan['isolation']}",
+    ]
+    tell_study("recorded", asked, plan, lines, example, f"one of the programs, of {first.problem},")

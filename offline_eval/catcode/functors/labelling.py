@@ -7,25 +7,20 @@ from __future__ import annotations
 
 import hashlib
 import re
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypedDict, get_args
 
 from ....analysis.corpora.benchmarks import Language
 from ....analysis.sandbox.isolation.best_level import best_level
-from ....analysis.sandbox.isolation.jail import Jail
-from ....analysis.sandbox.isolation.levels import Isolation
-from ....analysis.sandbox.judging.java import JavaSandbox, MissingJava, find_jdk
-from ....analysis.sandbox.judging.javascript import JavaScriptSandbox, MissingNode, find_node
-from ....analysis.sandbox.judging.python import PythonSandbox
+from ....analysis.sandbox.judging.java import MissingJava, find_jdk
+from ....analysis.sandbox.judging.javascript import MissingNode, find_node
 from ....analysis.sandbox.judging.result import ProgramOutcome, Result
 from ...errors import StudyError, UsageError
+from ...sets.judging import Sandboxes
 from ...sets.programs import HOW, Program, read_programs
-from ...sets.suites import Unjudged
 from ...study import Step
 from .items import Answers, Item, Kind
 from .placing.header import Header, NoHeader
@@ -224,48 +219,10 @@ def check_languages(languages: frozenset[Language]) -> None:
         raise StudyError(str(error)) from None
 
 
-@dataclass(frozen=True, slots=True)
-class Running:
-    """Makes the worker's function that runs programs; travels to the worker."""
-
-    isolation: Isolation
-
-    def __call__(self) -> Callable[[ProgramUnderTest], dict[str, Any]]:
-        """The function, whose sandboxes open as they are needed."""
-        return Runs(Jail(self.isolation))
-
-
-Sandbox = PythonSandbox | JavaSandbox | JavaScriptSandbox
-KINDS: dict[Language, Callable[[Jail], Sandbox]] = {"python": PythonSandbox, "java": JavaSandbox, "javascript": JavaScriptSandbox}
-
-
-@dataclass(frozen=True, slots=True)
-class Runs:
-    """Runs programs; holds the sandboxes."""
-
-    jail: Jail
-    sandboxes: dict[Language, Sandbox] = field(default_factory=dict)
-    opened: ExitStack = field(default_factory=ExitStack)
-
-    def __call__(self, tested: ProgramUnderTest) -> dict[str, Any]:
-        """The label. Raises Unjudged where the machine failed: then there is none."""
-        begun = time.perf_counter()
-        if tested.language not in self.sandboxes:
-            self.sandboxes[tested.language] = KINDS[tested.language](self.jail)
-            self.opened.push(self.sandboxes[tested.language])
-        sandbox = self.sandboxes[tested.language]
-        if isinstance(sandbox, PythonSandbox):
-            result = sandbox.check(tested.program, tested.test, tested.entry_point)
-        else:
-            result = sandbox.check(tested.program, tested.test)
-        if result.outcome is ProgramOutcome.INFRASTRUCTURE:
-            raise Unjudged(result.reason)
-        label: Label = {"id": tested.id, "ending": ending_of(tested, result), "why": result.reason}
-        return {**label, "timings": {"tests_ms": (time.perf_counter() - begun) * 1e3}}
-
-    def close(self) -> None:
-        """End the sandboxes."""
-        self.opened.close()
+def labelled(sandboxes: Sandboxes, tested: ProgramUnderTest) -> dict[str, Any]:
+    """The label. Raises Unjudged where the machine failed: then there is none."""
+    result = sandboxes.check(tested.language, tested.program, tested.test, tested.entry_point)
+    return {"id": tested.id, "ending": ending_of(tested, result), "why": result.reason}
 
 
 def ending_of(tested: ProgramUnderTest, result: Result) -> Ending | None:

@@ -25,6 +25,7 @@ from ...plan import tell_study
 from ...pool.interface import Start
 from ...progress import counted, tell_if_stopped
 from ...run import Run
+from ...sets.judging import InSandbox
 from ...study import Making, Step, Study, Work, all_of, carry_out
 from ...study_page import page_of
 from .compare import compare
@@ -42,7 +43,7 @@ from .items import (
     told_of,
     written_in,
 )
-from .labelling import LABELS, MAX_PROGRAM_S, SOURCES, Found, ProgramUnderTest, Running, Set, Wanted, check_languages, find, to_label
+from .labelling import LABELS, MAX_PROGRAM_S, SOURCES, Found, ProgramUnderTest, Set, Wanted, check_languages, find, labelled, to_label
 from .page import content_of
 
 NAME = "catcode_functors"
@@ -126,7 +127,7 @@ def _question(asked: Asked, model: AskedModel) -> dict[str, Any]:
 
 
 def _works(asked: Asked, run: Run, model: AskedModel | None, found: Found) -> Mapping[str, Making]:
-    running = Running(best_level())
+    running = InSandbox(best_level(), labelled, several=True)
 
     def sound() -> list[Item]:
         """The items whose code passes its own test; of a completion all."""

@@ -19,11 +19,10 @@ from ....analysis.corpora.benchmarks import Language
 from ....analysis.morphisms.morphism import Morphism, Refused, chain, rewrite_somewhere
 from ....analysis.morphisms.registry import morphisms
 from ....analysis.python.source_text import UnreadableSource
-from ....analysis.sandbox.isolation.jail import DEFAULT_LIMITS, Jail
+from ....analysis.sandbox.isolation.jail import DEFAULT_LIMITS
 from ....analysis.sandbox.isolation.levels import Isolation
-from ....analysis.sandbox.judging.java import JavaSandbox
-from ....analysis.sandbox.judging.python import PythonSandbox
 from ....analysis.sandbox.judging.result import ProgramOutcome, Result
+from ...sets.judging import Sandboxes
 from ...sets.programs import Program
 from ...sets.suites import Unjudged
 from ...study import Step
@@ -31,37 +30,6 @@ from .pair import CodePair, DrawnPrograms, Kind, distinct_programs
 
 # A program that the clock ended, and not its own CPU time, may be one that the machine had no time for: that decides nothing of a pair.
 MIN_SHARE = 0.5
-
-
-@dataclass(slots=True)
-class Judges:
-    """Runs programs of Python and Java on their tests."""
-
-    isolation: Isolation
-    _python: PythonSandbox | None = None
-    _java: JavaSandbox | None = None
-    checks: int = field(default=0)
-
-    def check(self, language: Language, program: str, test: str, entry_point: str | None) -> Result:
-        """What becomes of a program. Raises Unjudged where the machine failed, and MissingJava."""
-        self.checks += 1
-        if language == "java":
-            self._java = self._java or JavaSandbox(Jail(self.isolation))
-            result = self._java.check(program, test)
-        else:
-            self._python = self._python or PythonSandbox(Jail(self.isolation))
-            result = self._python.check(program, test, entry_point)
-        if result.outcome is ProgramOutcome.INFRASTRUCTURE:
-            raise Unjudged(result.reason)
-        if result.outcome is ProgramOutcome.TIMED_OUT and result.cpu_s < MIN_SHARE * DEFAULT_LIMITS.cpu_s:
-            raise Unjudged(f"{result.reason}, of which it ran {result.cpu_s:.1f} s: the machine is too busy, or the program waits")
-        return result
-
-    def close(self) -> None:
-        """End the sandboxes."""
-        for sandbox in (self._python, self._java):
-            if sandbox is not None:
-                sandbox.close()
 
 
 def compiles(result: Result) -> bool:
@@ -132,7 +100,7 @@ class _Making:
 
 def builder(seed: int, isolation: Isolation) -> Builder:
     """The worker's function."""
-    return Builder(seed, Judges(isolation))
+    return Builder(seed, Sandboxes(isolation))
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +108,7 @@ class Builder:
     """Makes the record of a program, or of the programs that were drawn for a problem; holds sandboxes."""
 
     seed: int
-    judges: Judges
+    judges: Sandboxes
 
     def __call__(self, item: Program | DrawnPrograms) -> dict[str, Any]:
         """The record. Raises Unjudged where the machine failed."""
@@ -165,7 +133,10 @@ class Builder:
         }
 
     def _checked(self, item: Program | DrawnPrograms, source: str) -> Result:
-        return self.judges.check(item.language, source, item.test, item.entry_point)
+        result = self.judges.check(item.language, source, item.test, item.entry_point)
+        if result.outcome is ProgramOutcome.TIMED_OUT and result.cpu_s < MIN_SHARE * DEFAULT_LIMITS.cpu_s:
+            raise Unjudged(f"{result.reason}, of which it ran {result.cpu_s:.1f} s: the machine is too busy, or the program waits")
+        return result
 
     def close(self) -> None:
         """End the sandboxes."""

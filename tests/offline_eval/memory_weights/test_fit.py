@@ -17,9 +17,8 @@ from assay.inference.project_memory.fitting import Step
 from assay.inference.project_memory.weights import SOURCES, read_weights
 from assay.offline_eval.errors import StudyError, UsageError
 from assay.offline_eval.memory_weights import fit
-from assay.offline_eval.memory_weights import recording as projects
-from assay.offline_eval.memory_weights.fit import check_enough, fit_to, fitted, table
-from assay.offline_eval.memory_weights.recording import Recorded, Recorder, code_of, listed_projects
+from assay.offline_eval.memory_weights import fit as projects
+from assay.offline_eval.memory_weights.fit import Recorded, Recorder, check_enough, code_of, fit_to, fitted, listed_projects, table
 from assay.offline_eval.progress import Progress
 from assay.offline_eval.sets.lines import places_in
 from assay.offline_eval.sets.projects import Project, ProjectError, measured_projects

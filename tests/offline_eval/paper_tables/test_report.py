@@ -13,9 +13,9 @@ from assay.calibration.metrics.scores import skill
 from assay.calibration.report.cells import Cell
 from assay.calibration.report.paper_claims import PaperClaim
 from assay.calibration.report.study_report import StudyContent, write_study_report
+from assay.offline_eval.calibration.report import About, calibration_content, claims, event_of
 from assay.offline_eval.paper_tables.forecasts import Setting, each
 from assay.offline_eval.paper_tables.pictures import ALIKE, most_unlike, pictures_of
-from assay.offline_eval.paper_tables.report import About, calibration_content, claims, event_of
 from assay.offline_eval.paper_tables.tables import StudyTables, study_tables
 
 pytestmark = pytest.mark.slow

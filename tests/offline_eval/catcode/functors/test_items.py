@@ -14,15 +14,15 @@ from study_runs import isolation_here
 
 from assay.analysis.corpora.benchmarks import Language
 from assay.analysis.sandbox.isolation.best_level import best_level
-from assay.analysis.sandbox.isolation.jail import Jail
 from assay.analysis.sandbox.judging.javascript import find_node
 from assay.analysis.sandbox.judging.result import ProgramOutcome, Result
 from assay.offline_eval.catcode.functors.items import EXAMPLES, Item, Told, code_of, description_of, recorded_code
-from assay.offline_eval.catcode.functors.labelling import ProgramUnderTest, Running, Runs, check_languages, ending_of
+from assay.offline_eval.catcode.functors.labelling import ProgramUnderTest, check_languages, ending_of, labelled
 from assay.offline_eval.catcode.functors.placing.header import Header
 from assay.offline_eval.catcode.functors.placing.registry import LANGUAGES
 from assay.offline_eval.catcode.functors.tables import Answered, Scored, mean_of_places, paper
 from assay.offline_eval.errors import StudyError
+from assay.offline_eval.sets.judging import InSandbox, OpenSandbox, Sandboxes
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +78,9 @@ JAVA_TEST = (
 
 
 @pytest.fixture(scope="module")
-def runs() -> Iterator[Runs]:
+def runs() -> Iterator[OpenSandbox]:
     level = isolation_here()
-    made = Running(level)()
-    assert isinstance(made, Runs)
+    made = InSandbox(level, labelled, several=True)()
     yield made
     made.close()
 
@@ -98,7 +97,7 @@ def runs() -> Iterator[Runs]:
         ("def f(x):\nreturn x\n", "does_not_compile"),
     ],
 )
-def test_endings_of_python(runs: Runs, program: str, ending: str) -> None:
+def test_endings_of_python(runs: OpenSandbox, program: str, ending: str) -> None:
     label = runs(ProgramUnderTest("x", "python", program, PYTHON_TEST, "f"))
     assert label["ending"] == ending
     assert bool(label["why"]) == (ending != "passes")
@@ -114,7 +113,7 @@ def test_endings_of_python(runs: Runs, program: str, ending: str) -> None:
         ("function f(x) { return }}", "does_not_compile"),
     ],
 )
-def test_endings_of_javascript_where_a_published_test_fails_to_tell(runs: Runs, program: str, ending: str) -> None:
+def test_endings_of_javascript_where_a_published_test_fails_to_tell(runs: OpenSandbox, program: str, ending: str) -> None:
     check_languages(frozenset({"javascript"}))
     assert runs(ProgramUnderTest("x", "javascript", program, MBXP, "f"))["ending"] == ending
     test = "console.assert(f(1) === 2)\n"
@@ -126,7 +125,7 @@ def test_endings_of_javascript_where_a_published_test_fails_to_tell(runs: Runs, 
     ("body", "ending"),
     [("return x + 1;", "passes"), ("return x;", "wrong"), ("return 1 / (x - 1);", "crash"), ('return "";', "does_not_compile")],
 )
-def test_endings_of_java(runs: Runs, body: str, ending: str) -> None:
+def test_endings_of_java(runs: OpenSandbox, body: str, ending: str) -> None:
     check_languages(frozenset({"java"}))
     assert (
         runs(ProgramUnderTest("x", "java", f"class A {{ public static int f(int x) {{ {body} }} }}", JAVA_TEST, None))["ending"] == ending
@@ -167,7 +166,7 @@ def test_a_machine_that_fails_makes_no_label() -> None:
 
     level = best_level()
     with pytest.raises(Unjudged, match="no memory"):
-        Runs(Jail(level), {"javascript": Broken()})(ProgramUnderTest("x", "javascript", "", "", None))  # type: ignore[dict-item]
+        labelled(Sandboxes(level, {"javascript": Broken()}), ProgramUnderTest("x", "javascript", "", "", None))  # type: ignore[dict-item]
 
 
 SETS = ("humaneval", "mathqa", "mbxp")
