@@ -27,8 +27,8 @@ from assay.calibration.maps.platt import fit_platt
 from assay.calibration.metrics.bins import ece_noise_floor
 from assay.calibration.metrics.intervals import Interval
 from assay.calibration.metrics.scores import reference_brier, skill
+from assay.offline_eval.calibration.recorded.labelled import Votes, votes_of
 from assay.offline_eval.calibration.recorded.scaling import SEED, Measured, change, platt_out_of_fold, random_folds, scores
-from assay.offline_eval.calibration.recorded.votes import Votes, votes_of
 from assay.offline_eval.recorded.formats import recorded
 from assay.offline_eval.sets.problems import problems
 

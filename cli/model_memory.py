@@ -32,8 +32,7 @@ def register(actions: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Fit weights, write them, and print what they are worth. Raises UsageError, StudyError, ModelError and OSError."""
-    from ..offline_eval.memory_weights.fit import table
-    from ..offline_eval.memory_weights.fit_to import fit_to
+    from ..offline_eval.memory_weights.fit import fit_to, table
 
     found, path = fit_to(model_choice(arguments), arguments.projects, arguments.places, arguments.out)
     if arguments.json:

@@ -13,11 +13,9 @@ from ..inference.model import Generation, Model
 from ..inference.opening import ModelChoice
 from ..inference.project_memory.memory import Memory
 from ..suggestion.given_text import generation_of
-from .memory import Files, StudyMemory
-from .model import StudyModel, begin_anew
-from .servers import OnServers
+from .model import OnServers, StudyModel, begin_anew
 from .sets.lines import Place
-from .suggested import FileWithGap
+from .suggested import Files, FileWithGap, StudyMemory
 
 Wanted = TypeVar("Wanted")
 

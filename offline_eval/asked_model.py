@@ -1,23 +1,26 @@
-"""The model that a run asks in words: found by the driver, opened again by each worker, and asked about one item after another."""
+"""Who is asked in words: a model, found by the driver and opened again by each worker, or files of recorded answers in its place."""
 
 from __future__ import annotations
 
+import hashlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..inference.asking.asker import Asker, Form
+from ..inference.asking.asker import Asker, Form, Message
 from ..inference.asking.prompts import PromptFile, load_prompt
 from ..inference.errors import SERVER_FAILURES
 from ..inference.model import Model
 from ..inference.opening import ModelChoice, local_asker, open_asker, require_same_model
-from .model import Changed, begin_anew, opened_on_one_thread
+from .calibration.recorded.source import AnswerFile, read
+from .model import Changed, OnServers, begin_anew, opened_on_one_thread
 from .progress import to_stderr
-from .servers import OnServers
+from .run import SCHEMA
+from .study import AskedStudy
 
 IN_FORM: Mapping[str, str] = {"chat": "in chat", "text": "in plain text"}
 
@@ -120,3 +123,51 @@ class AsksItems:
     def close(self) -> None:
         """Put the model away."""
         self.asker.close()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedInWords(AskedStudy):
+    """What the user wants of a study that asks in words. recorded: files of answers, instead of a model. form: as of `open_asker`."""
+
+    recorded: Sequence[Path] = ()
+    form: Form | None = None
+
+
+def text_of(messages: Sequence[Message]) -> str:
+    """A prompt, for people."""
+    return "\n\n".join(message.text for message in messages)
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluator:
+    """Who answers. id, name: of the model, or of the files of answers. files: of recorded answers; none where a model is asked."""
+
+    id: str
+    name: str
+    form: Form
+    files: Sequence[AnswerFile] = ()
+
+
+NOBODY = Evaluator("none", "none", "text")
+
+
+def question_in_words(study: str, asked: AskedInWords, evaluator: Evaluator, name: str, prompts: str) -> dict[str, Any]:
+    """The first part of a run's question. name: of the set. prompts: the fingerprint of all of them."""
+    who = {"schema": SCHEMA, "study": study, "model": evaluator.id, "model_name": evaluator.name, "form": evaluator.form}
+    return {**who, "prompt": "recorded" if evaluator.files else prompts, "seed": asked.seed, "set": name}
+
+
+def fingerprint_of(prompts: Iterable[PromptFile]) -> str:
+    """Of all prompts: one that changes makes another question."""
+    return hashlib.sha256("".join(prompt.fingerprint for prompt in prompts).encode()).hexdigest()[:16]
+
+
+def evaluator_of(choice: ModelChoice, form: Form | None, recorded: Sequence[Path]) -> Evaluator:
+    """Open the model, or the files, to see what they are. Raises RecordedError, and what `asked_model` raises."""
+    if recorded:
+        files = read(recorded)
+        digest = hashlib.sha256("".join(file.sha256 for file in files).encode()).hexdigest()[:16]
+        names = ", ".join(dict.fromkeys(file.answers.model or file.answers.name for file in files))
+        return Evaluator(digest, names, "text", files)
+    model = asked_model(choice, form)
+    return Evaluator(model.id, model.name, model.form)

@@ -2,49 +2,44 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
+import platformdirs
+
+from ..analysis.oracle.interpreter import existing
 from ..analysis.sandbox.isolation.best_level import best_level
 from ..inference.completion.task import Task
-from ..inference.opening import ModelChoice
 from ..suggestion.memory.scope import DEFAULT_SCOPE, Scope
 from .model import StudyModel
-from .plan import written
-from .pool.choice import Pool
+from .plan import PLAN, tell, written
 from .progress import counted, tell_if_stopped, to_stderr
-from .run import Question, Run, check_writable
+from .run import RUN, Question, Run, check_writable
 from .sets.code import Code, code_of
-from .sets.items import Wanted, check_suites, items_of_suites, lines_of, question_of_items
 from .sets.projects import Project, default_cache, named
-from .sets.suites import Items
+from .sets.suites import Items, prepared, watched
+from .study import AskedStudy, Study, Works, carry_out
 
 
-@dataclass(frozen=True, slots=True)
-class AskedOfSuites:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedOfSuites(AskedStudy):
     """What the user wants.
 
     projects: where none is named, all that have a suite. per_project: at most so many places of each; limit: of all. cache: where the
-    projects' archives are kept. python: makes the environments of their tests. memory: what is read beside the model. steps: those to do.
+    projects' archives are kept. python: makes the environments of their tests. memory: what is read beside the model.
     """
 
     TASKS: ClassVar[Sequence[Task]] = ("line",)
     PER_PROJECT: ClassVar[int] = 60
 
-    out: Path
-    choice: ModelChoice = field(default_factory=ModelChoice)
     projects: Sequence[Project] = ()
     per_project: int | None = None
-    limit: int | None = None
-    seed: int = 0
-    pool: Pool = field(default_factory=Pool)
     cache: Path | None = None
     python: Path | None = None
     memory: Scope = DEFAULT_SCOPE
-    steps: Sequence[str] = ()
-    as_json: bool = False
 
     @property
     def archives(self) -> Path:
@@ -62,6 +57,12 @@ class AskedOfSuites:
         return self.per_project or self.PER_PROJECT
 
     @property
+    def most_places(self) -> int:
+        """At most so many places of all projects."""
+        most = len(self.chosen) * self.most
+        return min(most, self.limit or most)
+
+    @property
     def asked_tasks(self) -> Sequence[Task]:
         """What is asked at each place."""
         return self.TASKS
@@ -70,11 +71,6 @@ class AskedOfSuites:
     def code(self) -> Code:
         """The projects' code."""
         return code_of(self.chosen, self.archives)
-
-    @property
-    def waits(self) -> bool:
-        """Whether a server is asked."""
-        return bool(self.choice.servers)
 
     def model(self) -> StudyModel:
         """The model. Raises UsageError for one that the study can't ask, and as `model_of`."""
@@ -91,7 +87,6 @@ Asked = TypeVar("Asked", bound=AskedOfSuites)
 
 def question_about(asked: AskedOfSuites, model: StudyModel, study: str, more: Mapping[str, Any]) -> dict[str, Any]:
     """What makes a run another one, as far as it is known before there are items. more: what only this study has."""
-    limit = {"limit": asked.limit} if asked.limit else {}
     return {
         **model.question(study),
         "set": "lines",
@@ -99,11 +94,13 @@ def question_about(asked: AskedOfSuites, model: StudyModel, study: str, more: Ma
         "per_project": asked.most,
         "projects": [f"{project.name} {project.version}" for project in asked.chosen],
         **more,
-        **limit,
+        **asked.limited,
     }
 
 
-def found(asked: Asked, question_of: Callable[[Asked, StudyModel], Question]) -> tuple[StudyModel, Items]:
+def found(
+    asked: Asked, question_of: Callable[[Asked, StudyModel], Question], items_of: Callable[[Asked], Items] | None = None
+) -> tuple[StudyModel, Items]:
     """The model, and the items, once it is known that a run of that question can be gone on with.
 
     Raises UsageError, RunError, StudyError, NoIsolation, UnusableInterpreter, ModelError and OSError.
@@ -112,52 +109,66 @@ def found(asked: Asked, question_of: Callable[[Asked, StudyModel], Question]) ->
     with tell_if_stopped(lambda: "stopped before anything was asked; what was fetched or found is kept, and the same command goes on"):
         model = asked.model()
         Run.check(asked.out, question_of(asked, model))
-        wanted = Wanted(
-            asked.out, asked.chosen, asked.archives, asked.asked_tasks, asked.most, asked.limit, asked.seed, asked.python
-        )  # fmt: skip
-        return model, items_of_suites(wanted, asked.pool)
+        return model, (items_of or items_of_suites)(asked)
 
 
-def begun(asked: AskedOfSuites, question: Question, items: Items) -> Run:
-    """The run about these items, begun or gone on with. Raises RunError."""
-    lines = lines_of(items)
-    run = Run.begin(asked.out, {**question, **question_of_items(items, lines)})
-    run.keep_items(lines)
-    to_stderr(f"{counted(len(items.places), 'place')} of {counted(len(items.suites), 'project')}")
-    return run
+def ask_about(study: Study, asked: AskedOfSuites, question: Question, items: Items, works: Works) -> Run:
+    """Run, or resume, a study about these items. Raises as `carry_out`."""
+    told = f"{counted(len(items.places), 'place')} of {counted(len(items.suites), 'project')}"
+    return carry_out(study, asked, {**question, **items.question}, items.records, works, told)
 
 
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """What a plan says first, as JSON and for people, and how many places there are at most."""
-
-    document: dict[str, Any]
-    lines: list[str]
-    places: int
-
-
-def planned(asked: AskedOfSuites, model: StudyModel, study: str, prompt: str) -> Planned:
-    """The beginning of a plan. prompt: the fingerprint of what is asked."""
+def tell_about(asked: AskedOfSuites, model: StudyModel, study: str, prompt: str, more: Mapping[str, Any], told: Sequence[str]) -> None:
+    """Print the plan of a study. prompt: the fingerprint of what is asked. more, told: what only this study has."""
     projects = [f"{project.name} {project.version}" for project in asked.chosen]
-    places = min(len(projects) * asked.most, asked.limit or len(projects) * asked.most)
     document = {
-        "schema": "assay/study-plan/1",
-        "study": study,
         "set": "lines",
-        "run": str(asked.out),
         "projects": projects,
         "archives": str(asked.archives),
         "model": model.id,
         "model_name": model.name,
         "prompt": prompt,
         "isolation": str(best_level()),
-        "most_places": places,
+        "most_places": asked.most_places,
     }
     lines = [
         f"projects     {counted(len(projects), 'project')}, fetched by pip into {asked.archives}: {', '.join(projects)}",
         f"environment  one for each project's tests, made by pip with your rights ({asked.python or 'this Python'}): build code runs",
         f"model        {model.name} {model.id}, prompt {prompt}",
-        f"places       at most {places:,}, with {', '.join(asked.asked_tasks)} at each: which they are, the tests say",
+        f"places       at most {asked.most_places:,}, with {', '.join(asked.asked_tasks)} at each: which they are, the tests say",
         written(asked.out),
     ]
-    return Planned(document, lines, places)
+    tell({"schema": PLAN, "study": study, **document, "run": str(asked.out), **more}, [*lines, *told], as_json=asked.as_json)
+
+
+def check_suites(python: Path | None) -> None:
+    """Check what the tests' environments are made with, which would otherwise fail late. Raises UsageError and UnusableInterpreter."""
+    check_writable(platformdirs.user_cache_path("assay"), "the tests' environments are kept there: XDG_CACHE_HOME names another place")
+    if python is not None:
+        existing(python.absolute())
+
+
+def items_of_suites(asked: AskedOfSuites, *, bugs: bool = False) -> Items:
+    """The places whose loss the projects' tests notice: that takes a run of them, and no model. Raises StudyError and NoIsolation."""
+    projects = _not_left_out(asked.out, asked.chosen)
+    ready = prepared(projects, asked.archives, platformdirs.user_cache_path("assay"), best_level(), asked.python)
+    found = watched(ready, asked.pool, asked.most, asked.asked_tasks, asked.seed, bugs=bugs)
+    return limited(found, asked.limit, asked.seed)
+
+
+def limited(items: Items, limit: int | None, seed: int) -> Items:
+    """At most so many of the places, drawn by the seed."""
+    if limit is None or limit >= len(items.places):
+        return items
+    drawn = random.Random(f"{seed}:limit").sample(range(len(items.places)), limit)
+    return replace(items, places=[items.places[index] for index in sorted(drawn)])
+
+
+def _not_left_out(out: Path, projects: Sequence[Project]) -> Sequence[Project]:
+    """The projects that a run began with: one that was left out then stays out, so that the run can go on."""
+    if not (out / RUN).is_file():
+        return projects
+    begun = Run.opened(out).question().get("suites", [])
+    if left_out := [project.name for project in projects if project.name not in begun]:
+        to_stderr(f"left out when the run began: {', '.join(left_out)}")
+    return [project for project in projects if project.name in begun]

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .progress import to_stderr
+
+if TYPE_CHECKING:
+    from .study import AskedStudy
+
+PLAN = "assay/study-plan/1"
 
 
 def tell(plan: dict[str, Any], lines: Sequence[str], *, as_json: bool) -> None:
@@ -17,6 +22,12 @@ def tell(plan: dict[str, Any], lines: Sequence[str], *, as_json: bool) -> None:
         return
     for line in lines:
         to_stderr(line)
+
+
+def tell_study(study: str, asked: AskedStudy, more: Mapping[str, Any], lines: Sequence[str], example: Any = "", what: str = "") -> None:
+    """Print the plan of a study's run. example: of what is asked, which is called `what`."""
+    plan = {"schema": PLAN, "study": study, **more, "run": str(asked.out), **({"example": example} if example else {})}
+    tell(plan, [*lines, written(asked.out), *example_of(str(example), what or "one of the prompts")], as_json=asked.as_json)
 
 
 def example_of(text: str, what: str = "one of the prompts") -> list[str]:

@@ -36,8 +36,8 @@ STUDIES = {
     "repairs": "repairs.lines.study",
     "repairs_programs": "repairs.programs.study",
     "repository": "repository.study",
-    "rtc_problems": "rtc.problems.study",
-    "rtc_recorded": "rtc.problems.recorded",
+    "rtc_problems": "rtc.study",
+    "rtc_recorded": "rtc.recorded",
 }
 
 

@@ -2,12 +2,13 @@
 
 run.toml            the question: a run is resumed only by the very same one
 items.jsonl         what is asked about, where a study freezes it; its hash is part of the question
-STEP.jsonl          the records of a step (answers, labels, …), one line per finished item
+STEP.jsonl          the records of a step (answers, labels, …), one line per finished item, on the disk before the next is done
 lost.json           by step, the ids of items that have no record; they are asked last when the run is resumed
 wanted.json         by step, how many items are to be finished, while it has not ended
 timings.jsonl       how long what took: all that differs between two runs of the same question
 generations.jsonl   one line per generation, with its labels, written when the run ends
 
+A file that was killed at any byte is mended by the next run: what is damaged is taken out, and its items are asked again.
 Format in docs/formats.md.
 """
 
@@ -20,7 +21,7 @@ import os
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -29,7 +30,85 @@ import msgspec
 from ..analysis.sandbox.isolation.tree import entries_below
 from ..calibration.atomic_write import leftovers, leftovers_below, write_atomically
 from .errors import RunError, UsageError
-from .records import Records
+
+
+class _Damaged(ValueError):
+    """A line that holds no record."""
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """A file of records. kind: a TypedDict that names their fields, "id" among them; a record may have more."""
+
+    path: Path
+    kind: type[Any]
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        """Add the record of a finished item; it is on the disk when this returns."""
+        with self.path.open("ab") as file:
+            file.write(json.dumps(record).encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+    def read(self) -> list[Any]:
+        """The records by id, a torn last line left out. Raises RunError for any other damaged line, and for a second one of an item."""
+        found, known = [], set[str]()
+        for number, line in self._lines():
+            try:
+                found.append(self._record(line, known))
+            except _Damaged as error:
+                raise RunError(f"{self.path}:{number}: {error}; delete the line: an item without one is asked again") from None
+        return sorted(found, key=_id)
+
+    def mend(self) -> list[int]:
+        """Take out the lines that hold no record, so that their items are asked again: a torn last one, which a kill leaves, and any that
+        a fault of the disk left. Returns the numbers of the latter, and of further lines of an item that has one.
+        """
+        whole, damaged, known = [], [], set[str]()
+        for number, line in self._lines():
+            try:
+                self._record(line, known)
+                whole.append(line)
+            except _Damaged:
+                damaged.append(number)
+        if self.path.exists() and self.path.stat().st_size != sum(map(len, whole)):
+            self._write(whole)
+        return damaged
+
+    def sort(self) -> None:
+        """Put the lines in the order of their ids, so that the file does not tell in which order the items were finished."""
+        lines = [line for _, line in self._lines()]
+        ordered = sorted(lines, key=lambda line: _id(json.loads(line)))
+        if ordered != lines:
+            self._write(ordered)
+
+    def _write(self, lines: list[bytes]) -> None:
+        with write_atomically(self.path) as file:
+            file.writelines(lines)
+
+    def _lines(self) -> Iterator[tuple[int, bytes]]:
+        if self.path.exists():
+            with self.path.open("rb") as file:
+                yield from ((number, line) for number, line in enumerate(file, 1) if line.endswith(b"\n"))
+
+    def _record(self, line: bytes, known: set[str]) -> Any:
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise _Damaged(f"not JSON: {error}") from None
+        try:
+            msgspec.convert(record, self.kind)
+        except msgspec.ValidationError as error:
+            raise _Damaged(f"not the record of an item: {error}") from None
+        if _id(record) in known:
+            raise _Damaged(f"the item {_id(record)} has a line before")
+        known.add(_id(record))
+        return record
+
+
+def _id(record: Any) -> str:
+    return str(record["id"])
+
 
 RUN, ITEMS, LOST, WANTED = "run.toml", "items.jsonl", "lost.json", "wanted.json"
 GENERATIONS, TIMINGS = "generations.jsonl", "timings.jsonl"
@@ -103,11 +182,10 @@ class Run:
         """
         if folder.exists() and not folder.is_dir():
             raise RunError(f"{folder} is not a folder; name another")
-        toml = "".join(f"{key} = {_toml(value)}\n" for key, value in question.items())
         path = folder / RUN
         if path.exists():
             _check_files(folder)
-            if path.read_bytes() != toml.encode():
+            if cls(folder).question() != _as_read(question):
                 raise cls(folder).asks_something_else(question)
             with cls(folder).locked():
                 for file in leftovers_below(folder):
@@ -120,7 +198,7 @@ class Run:
             # It has the code of the project.
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             with write_atomically(path) as f:
-                f.write(toml.encode())
+                f.write("".join(f"{key} = {_toml(value)}\n" for key, value in question.items()).encode())
         return cls(folder)
 
     @classmethod
@@ -133,7 +211,7 @@ class Run:
         check_writable(folder, "the run is kept there")
         if (folder / RUN).exists():
             before = cls.opened(folder).question()
-            if any(before.get(name) != (list(value) if not isinstance(value, str | int) else value) for name, value in known.items()):
+            if any(before.get(name) != value for name, value in _as_read(known).items()):
                 raise cls(folder).asks_something_else({**before, **known})
         elif not is_free(folder):
             raise RunError(f"{folder} is not empty and not a run (it has no run.toml); name another folder")
@@ -188,6 +266,10 @@ class Run:
     def records(self, step: Step) -> Records:
         """The records of one of its steps."""
         return Records(self.folder / f"{step.name}.jsonl", step.record)
+
+    def by_id(self, step: Step) -> dict[str, Any]:
+        """The records of a step by their ids. Raises RunError for damaged ones."""
+        return {record["id"]: record for record in self.records(step).read()}
 
     def lost(self, step: Step) -> set[str]:
         """Ids of the step's items that have no record; empty where lost.json can't be read: they are asked in their usual order then."""
@@ -256,6 +338,16 @@ class Run:
             (self.folder / name).unlink(missing_ok=True)
 
 
+def lines_of(items: Iterable[Any]) -> list[bytes]:
+    """Records, or what is as a dataclass, as lines of JSON."""
+    return [json.dumps(each if isinstance(each, dict) else asdict(each)).encode() + b"\n" for each in items]
+
+
+def digest_of(lines: Iterable[bytes]) -> str:
+    """Of lines, as a run's question has it."""
+    return hashlib.sha256(b"".join(lines)).hexdigest()
+
+
 def check_writable(folder: Path, why: str) -> None:
     """Raises UsageError where a folder is none, can't be made, or can't be written to. why: it is needed."""
     there = next(path for path in (folder, *folder.parents) if path.exists())
@@ -287,13 +379,17 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     if "interpreter" in names and "content" in names:
         names.remove("content")  # the interpreter is part of it, so that it says nothing about the files then
     said = (_HASHED.get(name) or f"{name}: {_words(before.get(name))} -> {_words(now.get(name))}" for name in names)
-    return list(dict.fromkeys(said)) or ["it is written otherwise in run.toml"]
+    return list(dict.fromkeys(said))
 
 
 def _words(value: Any) -> str:
     if value is None:
         return "none given"
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _as_read(question: Question) -> dict[str, Any]:
+    return {name: value if isinstance(value, str | int) else list(value) for name, value in question.items()}
 
 
 def _toml(value: str | int | Sequence[str]) -> str:

@@ -16,18 +16,18 @@ import hashlib
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
 from ..calibration.samples import EVENTS, Sample, write_samples
+from ..inference.opening import ModelChoice
 from .answers import Answer
 from .errors import StudyError
 from .pool.choice import Pool
 from .pool.interface import PoolError, Start
 from .progress import Progress, counted, tell_if_stopped, to_stderr
-from .records import Records
-from .run import GENERATIONS, Run
+from .run import GENERATIONS, Question, Records, Run, digest_of, lines_of
 
 # So many items in a row without a record are no accident.
 MAX_LOST_IN_A_ROW = 10
@@ -154,6 +154,52 @@ class Study:
     def lost(self, run: Run) -> int:
         """How many items of a run have no record."""
         return sum(len(run.lost(step)) for step in self.steps)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedStudy:
+    """What the user wants of any study. limit: at most so many items. steps: those to do, all where none is named."""
+
+    out: Path = field(kw_only=False)
+    choice: ModelChoice = field(default_factory=ModelChoice)
+    limit: int | None = None
+    seed: int = 0
+    pool: Pool = field(default_factory=Pool)
+    steps: Sequence[str] = ()
+    as_json: bool = False
+
+    def wants(self, step: str) -> bool:
+        """Whether a step is to be done."""
+        return not self.steps or step in self.steps
+
+    @property
+    def waits(self) -> bool:
+        """Whether a server is asked."""
+        return bool(self.choice.servers)
+
+    @property
+    def limited(self) -> dict[str, int]:
+        """The limit in a run's question."""
+        return {"limit": self.limit} if self.limit else {}
+
+
+# The works of a run by step, or in their order.
+Works = Callable[[Run], Mapping[str, Making | Plan] | Plan]
+
+
+def carry_out(study: Study, asked: AskedStudy, question: Question, items: Iterable[Any], works: Works, *told: str) -> Run:
+    """Begin a run or go on with it, and do its steps. items: their records, which it freezes. told: to people, once it has begun.
+
+    Raises RunError, and what `conduct` raises.
+    """
+    lines = lines_of(items)
+    run = Run.begin(asked.out, {**question, "items": digest_of(lines)})
+    run.keep_items(lines)
+    for line in told:
+        to_stderr(line)
+    found = works(run)
+    conduct(study, run, chosen(found, asked.steps) if isinstance(found, Mapping) else found, as_json=asked.as_json)
+    return run
 
 
 def conduct(study: Study, run: Run, plan: Plan, *, as_json: bool) -> None:

@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from ..calibration.report.cells import Cell, CellTable, json_of
 from ..calibration.report.study_report import Section, StudyContent, write_study_report
+from .papers import Paper
 from .progress import counted, to_stderr
 from .run import Run
 
-
-class Printed(Protocol):
-    """A paper."""
-
-    @property
-    def title(self) -> str:
-        """Its title."""
-        ...
-
-    @property
-    def source(self) -> str:
-        """Where it is from."""
-        ...
+if TYPE_CHECKING:
+    from .study import Report, Results
 
 
 def write_page(folder: Path, content: StudyContent, *, samples: Sequence[Path] = (), as_json: bool) -> None:
@@ -32,6 +22,15 @@ def write_page(folder: Path, content: StudyContent, *, samples: Sequence[Path] =
     files = _written(folder, content)
     document = {"run": str(folder), "samples": list(map(str, samples)), "report": list(map(str, files))}
     _tell(document, (*samples, *files), as_json=as_json)
+
+
+def page_of(content: Callable[[Run], StudyContent]) -> Report:
+    """A report that is a page made of the run alone."""
+
+    def report(run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG001
+        write_page(run.folder, content(run), as_json=as_json)
+
+    return report
 
 
 def write_comparison(out: Path, content: StudyContent, runs: Sequence[Path], *, as_json: bool) -> None:
@@ -76,7 +75,7 @@ def facts_of(question: Mapping[str, Any], *names: str) -> tuple[str, ...]:
     )
 
 
-def the_paper(paper: Printed, but: str = "") -> str:
+def the_paper(paper: Paper, but: str = "") -> str:
     """Which paper it is. but: what is other there."""
     return f"the paper: {paper.title}, {paper.source}{but}"
 

@@ -1,11 +1,12 @@
-"""What the editor would suggest at a place of a file, and the file as it is once that is accepted.
+"""What the editor would suggest at a place of a file, the file as it is once that is accepted, and the memory that is read beside it.
 
-The same functions as in the language server: what a study judges is what a user would have got.
+The same functions as in the language server: what a study judges is what a user would have got. The memory is of the project's files as
+they are, but for what was taken out of the open one; near copies of that file are left out of each request's memory by the memory itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,10 +18,14 @@ from ..inference.completion.settings import GREEDY, Sampling, Settings
 from ..inference.completion.task import Task, kind_of
 from ..inference.model import Generation, Model, Prompt
 from ..inference.project_memory.memory import Memory
+from ..inference.project_memory.project import Project, ProjectTooLarge, project_of
 from ..suggestion.complete import complete_several
 from ..suggestion.cursor import Cursor
 from ..suggestion.cut.steps import text_to_show
+from ..suggestion.memory.memories import Memories
+from ..suggestion.memory.scope import Scope
 from ..suggestion.window import window
+from .errors import StudyError
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,3 +122,35 @@ class FileWithGap:
 def without_trailing_space(text: str) -> list[str]:
     """The lines of a text, without white space at their ends."""
     return [line.rstrip() for line in text.split("\n")]
+
+
+# Path and text of each file of a project, by the project's name.
+Files = Callable[[str], Iterable[tuple[str, str]]]
+
+
+class StudyMemory:
+    """Makes the memories of a worker's requests. It keeps the index of the project that was asked about last."""
+
+    def __init__(self, model: Model, scope: Scope, files: Files) -> None:
+        self._memories, self._scope, self._files = Memories(model), scope, files
+        self._last: tuple[str, Project] | None = None
+
+    def forget(self) -> None:
+        """Drop what is kept of the open files, so that an item's memory depends on none before it."""
+        self._memories.forget()
+
+    def at(self, gap: FileWithGap, project: str = "", path: str = "") -> Memory | None:
+        """The memory at a gap in a file of a project, or of none; None for the scope "off".
+
+        Raises StudyError, and what reading the files raises.
+        """
+        before, after = gap.text[: gap.gap.start], gap.text[gap.gap.end :]
+        return self._memories.at(before, after, path, self._scope, self._project(project) if self._scope == "project" else None)
+
+    def _project(self, name: str) -> Project:
+        if self._last is None or self._last[0] != name:
+            try:
+                self._last = (name, project_of(self._files(name)))
+            except ProjectTooLarge as error:
+                raise StudyError(f"{name} is too large for a project memory ({error}): leave it out, or ask with --memory file") from error
+        return self._last[1]

@@ -7,7 +7,7 @@ from msgspec import structs
 from synthetic_samples import world
 
 from assay.calibration.samples import Sample
-from assay.offline_eval.paper_tables.columns import Setting
+from assay.offline_eval.paper_tables.forecasts import Setting
 
 TASKS, ARMS = ("line", "line_rest"), ("docstring", "no_docstring", "no_suffix")
 

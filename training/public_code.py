@@ -18,8 +18,9 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..offline_eval.own_code.public import ARCHIVE, MANIFEST
-from ..offline_eval.sets.projects import Project, SourceFile, archive_of, default_cache, is_test, named, path_in_project, sources
+from assay.offline_eval.own_code.public import ARCHIVE, MANIFEST
+from assay.offline_eval.sets.projects import Project, SourceFile, archive_of, default_cache, is_test, named, path_in_project, sources
+
 from ..suggestion.memory.folder import as_code, is_own_code
 
 _LICENCE = re.compile(r"[^/]+/(licen[cs]e|copying|notice)[^/]*", re.IGNORECASE)

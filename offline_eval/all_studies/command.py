@@ -23,8 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
     """Run, or resume, the studies. Raises UsageError, and what each study raises."""
     from ..sets.projects import named
-    from .plan import tell_all
-    from .study import Asked, run_all
+    from .study import Asked, run_all, tell_all
 
     projects = named(arguments.projects, suite=True)
     asked = asked_by(Asked, arguments, choice=choice, pool=checked_pool(arguments), projects=projects)

@@ -1,33 +1,150 @@
 """The line twins of all studies, as one run that holds the others. Each is a folder of it, made by the functions of its own command.
 
-run.toml of the whole has how many places of each project each of them takes, so that a resumed one takes as many.
+run.toml of the whole has how many places of each project each of them takes, so that a resumed one takes as many: all that are worth it, or
+those that a time buys.
 """
 
 from __future__ import annotations
 
 import json
+import statistics
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, redirect_stdout
-from dataclasses import dataclass, field
+from dataclasses import asdict, astuple, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ...inference.opening import ModelChoice
-from ...suggestion.memory.scope import DEFAULT_SCOPE, Scope
+from ...suggestion.complete import complete
 from ..errors import RunError
-from ..model import StudyModel, model_of
-from ..pool.choice import WAITING, Pool
+from ..model import StudyModel, begin_anew, model_of, opened_on_one_thread
+from ..on_suites import AskedOfSuites
+from ..plan import tell_study
+from ..pool.choice import WAITING
 from ..pool.interface import PoolError
 from ..progress import counted, to_stderr
-from ..run import RUN, Run, check_writable
-from ..sets.items import check_suites
+from ..run import RUN, Run
 from ..sets.lines import TASKS
-from ..sets.projects import Project, default_cache
 from ..study import Results, Study, Unanswered, finish, how_far
-from .planned import RUNS, sizes
-from .rates import generation_seconds
+
+# Seconds of one worker. docs/performance.md: two of them found 1,400 places in 25 minutes, and judged 2.4 texts a second.
+FOUND_S = 2 * 25 * 60 / 1400
+JUDGED_S = 2 / 2.4
+# A question about a text takes so much of the time of a generation: its answer is one token, and most of its prompt was read before.
+QUESTION = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What one place takes, about.
+
+    judged: distinct texts that the tests have not seen yet. found: 1 where the place must be found; the runs after the first take places
+    that it has found.
+    """
+
+    generations: int
+    questions: int
+    judged: float
+    found: int = 0
+
+    def seconds(self, generation_s: float) -> float:
+        """Of one worker. generation_s: what the model takes for a generation."""
+        asked = (self.generations + QUESTION * self.questions) * generation_s
+        return asked + self.judged * JUDGED_S + self.found * FOUND_S
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRun:
+    """name: its folder. what: for people. share: of the minutes, in percent. most: places of each project, where time is no matter."""
+
+    name: str
+    what: str
+    share: int
+    most: int
+    place: Place
+
+
+# The shares are those that the full runs of the embedded model take. The texts judged are those that its runs had.
+RUNS: Sequence[PlannedRun] = (
+    PlannedRun("calibration", "three tasks, as the editor completes them", 24, 100, Place(3, 0, 1.6, found=1)),
+    PlannedRun(
+        "calibration_asked", "also without docstring and without suffix, and the model asked about its answers", 6, 20,
+        Place(9, 18, 2.8),
+    ),
+    PlannedRun(
+        "counterfeit", "two tasks; of each the shown text and 10 draws, judged by the model and repaired", 47, 60,
+        # Two counterfeits of a place are repaired, six times each, by the median.
+        Place(2 * (1 + 10) + 2 * 6, 2 * (1 + 10), 11 + 3),
+    ),
+    PlannedRun("catcode", "the line and what is suggested, each rewritten so that it means the same, or not", 23, 40, Place(2, 12, 10)),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a run takes, about. prompt_tokens: at most, and most of them are read once for several calls."""
+
+    places: int
+    generations: int
+    questions: int
+    prompt_tokens: int
+    new_tokens: int
+    judged: int
+    hours: float
+
+
+def sizes(minutes: float | None, projects: int, workers: int, generation_s: float) -> dict[str, int]:
+    """By run the places of each project: all that are worth it, or as many as its share of the minutes buys, at least one.
+
+    No run has more places than the first, which finds them.
+    """
+    bought = {run.name: run.most for run in RUNS}
+    if minutes is not None:
+        for run in RUNS:
+            seconds = minutes * 60 * run.share / 100 * workers
+            bought[run.name] = min(run.most, max(1, int(seconds / (run.place.seconds(generation_s) * projects))))
+    return {name: min(places, bought[RUNS[0].name]) for name, places in bought.items()}
+
+
+def cost(run: PlannedRun, places: int, workers: int, generation_s: float, prompt_tokens: int, line_tokens: int) -> Cost:
+    """What a run of so many places takes. prompt_tokens, line_tokens: of one prompt and of one line, at most."""
+    place = run.place
+    generations, questions = place.generations * places, place.questions * places
+    return Cost(
+        places,
+        generations,
+        questions,
+        (generations + questions) * prompt_tokens,
+        generations * line_tokens + questions,
+        round(place.judged * places),
+        place.seconds(generation_s) * places / workers / 3600,
+    )
+
+
+def whole(costs: Mapping[str, Cost]) -> Cost:
+    """All runs together. places: of the largest, whose places the others take."""
+    each = [astuple(cost) for cost in costs.values()]
+    return Cost(max(places for places, *_ in each), *(sum(one) for one in list(zip(*each, strict=True))[1:]))
+
+
+_TIMED = 5
+
+
+def generation_seconds(choice: ModelChoice) -> float:
+    """The median over lines of this file, which it completes as in the editor. Raises what `ModelChoice.open` raises."""
+    lines = Path(__file__).read_text(encoding="utf-8").splitlines(keepends=True)
+    took = []
+    with opened_on_one_thread(choice) as model:
+        for number in range(len(lines) - _TIMED, len(lines)):
+            begin_anew(model)
+            began = time.perf_counter()
+            before, after = "".join(lines[:number]) + lines[number][:4], "".join(lines[number + 1 :])
+            complete(model, before, after, settings=choice.settings_for(model))
+            took.append(time.perf_counter() - began)
+    return statistics.median(took)
 
 
 def _report(run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG001
@@ -46,20 +163,11 @@ def _report(run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG0
 STUDY = Study("all", (), (), _report)
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What the user wants. minutes: as many places as they buy; None: all that are worth it. The rest as of the calibration study."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked(AskedOfSuites):
+    """What the user wants. minutes: as many places as they buy; None: all that are worth it."""
 
-    out: Path
-    choice: ModelChoice
-    projects: Sequence[Project]
     minutes: float | None = None
-    seed: int = 0
-    pool: Pool = field(default_factory=Pool)
-    cache: Path | None = None
-    python: Path | None = None
-    memory: Scope = DEFAULT_SCOPE
-    as_json: bool = False
 
     @property
     def workers(self) -> int:
@@ -67,10 +175,8 @@ class Asked:
         return self.pool.workers or (WAITING if self.choice.servers else 1)
 
     def model(self) -> StudyModel:
-        """The model, once all is checked that would fail late. Raises UsageError, UnusableInterpreter, and as `model_of`."""
-        archives = self.cache or default_cache()
-        check_writable(archives, "the projects' archives are kept there: name another folder with --cache")
-        check_suites(self.python)
+        """The model, once all is checked that would fail late. Raises as `check` and `model_of`."""
+        self.check()
         return model_of(self.choice, TASKS, reflective=None, memory=self.memory)
 
 
@@ -141,19 +247,10 @@ def _command(name: str, asked: Asked, places: int, model: StudyModel) -> Callabl
     from ..calibration import study as calibration
     from ..catcode.lines import study as catcode
     from ..counterfeit.lines import study as counterfeit
-    from ..sets.arms import ARMS
+    from ..sets.lines import ARMS
 
-    shared: Mapping[str, Any] = {
-        "out": asked.out / name,
-        "choice": asked.choice,
-        "projects": asked.projects,
-        "per_project": places,
-        "seed": asked.seed,
-        "pool": asked.pool,
-        "cache": asked.cache,
-        "python": asked.python,
-        "memory": asked.memory,
-    }
+    alike = ("choice", "projects", "seed", "pool", "cache", "python", "memory")
+    shared: dict[str, Any] = {each: getattr(asked, each) for each in alike} | {"out": asked.out / name, "per_project": places}
     match name:
         case "calibration":
             return partial(calibration.run_study, calibration.Asked(**shared, set="suites"))
@@ -174,3 +271,55 @@ def _quiet(as_json: bool) -> AbstractContextManager[Any]:
 def _tell(folder: Path, runs: Sequence[Path], *, as_json: bool) -> None:
     if as_json:
         print(json.dumps({"run": str(folder), "runs": list(map(str, runs))}))
+
+
+# A plan asks no server.
+_GUESSED_S = 1.0
+
+
+def tell_all(asked: Asked) -> None:
+    """Say what a run would do. Raises what `run_all` raises before it begins."""
+    model = asked.model()
+    known = question_of(asked, model)
+    Run.check(asked.out, known)
+    is_server = bool(asked.choice.servers)
+    generation_s = _GUESSED_S if is_server else generation_seconds(asked.choice)
+    begun = (asked.out / RUN).exists()
+    projects = len(asked.projects)
+    places = places_of(Run.opened(asked.out)) if begun else sizes(asked.minutes, projects, asked.workers, generation_s)
+    shown, line = model.settings.shown_tokens, model.settings.line_tokens
+    costs = {each.name: cost(each, places[each.name] * projects, asked.workers, generation_s, shown, line) for each in RUNS}
+    how = "a guess, since a plan asks no server" if is_server else "timed just now"
+    rates = (
+        f"of one worker: a generation {generation_s:.3f} s ({how}); a place found {FOUND_S:.1f} s, a text judged {JUDGED_S:.2f} s "
+        f"(measured, docs/performance.md). {counted(asked.workers, 'worker')}. The environments of the tests, which are made once, are not "
+        "counted"
+    )
+    plan = {
+        "model": model.id,
+        "model_name": model.name,
+        "projects": known["projects"],
+        "minutes": asked.minutes,
+        "rates": rates,
+        "runs": {each.name: {"share": each.share, **asdict(costs[each.name])} for each in RUNS},
+        "whole": asdict(whole(costs)),
+    }
+    tell_study(STUDY.name, asked, plan, _lines(asked, model, costs, rates))
+
+
+def _lines(asked: Asked, model: StudyModel, costs: Mapping[str, Cost], rates: str) -> Sequence[str]:
+    heads = ("run", "time", "places", "calls", "prompt tokens", "new tokens", "texts judged", "hours")
+    rows = [heads, *(_row(each.name, f"{each.share} %", costs[each.name]) for each in RUNS), _row("all", "100 %", whole(costs))]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        f"model        {model.name} {model.id}",
+        f"projects     {counted(len(asked.projects), 'project')}: {', '.join(project.name for project in asked.projects)}",
+        *(row[0].ljust(widths[0]) + "".join(f"  {cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True)) for row in rows),
+        f"rates        {rates}",
+        "             about; prompt tokens at most, and most of them are read once for several calls",
+    ]
+
+
+def _row(name: str, share: str, of: Cost) -> tuple[str, ...]:
+    calls = of.generations + of.questions
+    return name, share, f"{of.places:,}", f"{calls:,}", f"{of.prompt_tokens:,}", f"{of.new_tokens:,}", f"{of.judged:,}", f"{of.hours:.1f}"

@@ -80,7 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="what the model is asked for at each line of a project (default: line,line_rest,line_middle)",
     )  # fmt: skip
     parser.add_argument(
-        "--arms", type=listed("arm", ".sets.arms:ARMS"),
+        "--arms", type=listed("arm", ".sets.lines:ARMS"),
         help="how the file of a line is shown: docstring (as it is), no_docstring, no_suffix (nothing after the gap), separated by commas "
         "(default: docstring)",
     )  # fmt: skip
@@ -149,34 +149,30 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
 
 
 def _run_lines(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -> None:
-    from .plan import tell_plan
-    from .study import Asked, check, run_study, sources_of
+    from .study import Asked, run_study, sources_of, tell_plan
 
     name: Set = "code" if arguments.code else arguments.set
     tasks = {"tasks": ("line",)} if name == "bugs" else {}
     sources = sources_of(name, arguments.projects, arguments.languages, arguments.code or ())
     asked = asked_by(Asked, arguments, choice=choice, pool=pool, set=name, projects=sources, **tasks)
-    check(asked)
     (tell_plan if arguments.dry_run else run_study)(asked)
 
 
 def _run_problems(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -> None:
-    from .other_plans import tell_problems
-    from .problems import Asked, run_problems
+    from .problems import Asked, run_problems, tell_problems
 
     (tell_problems if arguments.dry_run else run_problems)(asked_by(Asked, arguments, choice=choice, pool=pool))
 
 
 def _run_recorded(arguments: argparse.Namespace, pool: Pool, sort: str) -> None:
-    from .other_plans import tell_labelled, tell_recorded
     from .recorded import labelled, study
 
     if sort == "draws":
         asked = asked_by(study.Asked, arguments, pool=pool, files=arguments.recorded)
-        (tell_recorded if arguments.dry_run else study.run_recorded)(asked)
+        (study.tell_recorded if arguments.dry_run else study.run_recorded)(asked)
     else:
         answers = asked_by(labelled.Asked, arguments, data=arguments.data, files=arguments.recorded)
-        (tell_labelled if arguments.dry_run else labelled.run_labelled)(answers)
+        (labelled.tell_labelled if arguments.dry_run else labelled.run_labelled)(answers)
 
 
 COMMAND = Command(

@@ -16,8 +16,7 @@ from ...inference.model import Model
 from ...inference.project_memory.memory import Memory
 from ..answers import Answer
 from ..asked_line import OpenModel
-from ..sets.arms import PLAIN, Arm, in_arm
-from ..sets.lines import Place
+from ..sets.lines import PLAIN, Arm, Place, in_arm
 from ..study import Step
 from ..suggested import FileWithGap, Suggested
 

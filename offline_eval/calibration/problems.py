@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import json
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,18 +19,18 @@ from ...analysis.python.lines import Gap
 from ...analysis.sandbox.isolation.best_level import best_level
 from ...inference.completion.settings import Settings
 from ...inference.completion.task import Task
-from ...inference.opening import ModelChoice
 from ...suggestion.memory.scope import Scope
 from ..answers import Answer
 from ..asked_line import Asking, OpenModel
+from ..calibration.study import calls_of, words_of
 from ..model import StudyModel, model_of
-from ..pool.choice import Pool
-from ..progress import counted, to_stderr
+from ..plan import tell_study
+from ..progress import counted
 from ..run import Run
 from ..sets.judging import InSandbox, Label, Text, is_exact
 from ..sets.problem import Problem
 from ..sets.problems import problems
-from ..study import Making, Plan, Results, Step, Study, all_of, chosen, conduct
+from ..study import AskedStudy, Making, Results, Step, Study, all_of, carry_out
 from ..suggested import FileWithGap
 from .draw import drawn_at, generation_id, label_id
 from .report import write_report
@@ -64,22 +63,15 @@ def _report(run: Run, results: Results, *, as_json: bool) -> None:
 STUDY = Study("problems", (ANSWERS, LABELS), ("set",), _report, answers=_answers)
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked(AskedStudy):
     """What the user wants. data: the set's file or folder. limit: the first so many problems. The rest as of the study of lines."""
 
-    out: Path
     set: str
     data: Path
-    choice: ModelChoice = field(default_factory=ModelChoice)
-    limit: int | None = None
-    seed: int = 0
-    pool: Pool = field(default_factory=Pool)
     reflective: bool = False
     alternatives: int = 1
     memory: Scope = "file"
-    steps: Sequence[str] = ()
-    as_json: bool = False
 
     def problems(self) -> list[Problem]:
         """What is asked about. Raises SetError."""
@@ -99,23 +91,11 @@ def run_problems(asked: Asked) -> Run:
     """Run, or resume, the study. Raises UsageError, RunError, StudyError, NoIsolation, ModelError and OSError."""
     found = asked.problems()
     model = asked.model()
-    lines = [json.dumps(_item(problem)).encode() + b"\n" for problem in found]
-    run = Run.begin(asked.out, _question(asked, model, hashlib.sha256(b"".join(lines)).hexdigest()))
-    run.keep_items(lines)
-    to_stderr(f"{counted(len(found), 'problem')} of {asked.set}")
-    conduct(STUDY, run, _plan(asked, run, model, found), as_json=asked.as_json)
-    return run
-
-
-def _question(asked: Asked, model: StudyModel, digest: str) -> dict[str, str | int | Sequence[str]]:
-    question = {**model.question(STUDY.name, asked.task), "set": asked.set, "seed": asked.seed, "items": digest}
-    if asked.limit:
-        question["limit"] = asked.limit
-    if model.questions:
-        question["questions"] = [f"{measure} {one.fingerprint}" for measure, one in model.questions.items()]
+    question = {**model.question(STUDY.name, asked.task), "set": asked.set, "seed": asked.seed, **asked.limited, **model.reflecting}
     if asked.alternatives > 1:
         question["alternatives"] = asked.alternatives
-    return question
+    told = f"{counted(len(found), 'problem')} of {asked.set}"
+    return carry_out(STUDY, asked, question, map(_item, found), lambda run: _works(asked, run, model, found), told)
 
 
 def _item(problem: Problem) -> dict[str, str]:
@@ -126,13 +106,13 @@ def _item(problem: Problem) -> dict[str, str]:
     return {"id": problem.id, "set": problem.set, "kind": problem.kind, "group": problem.group, "sha256": asked, "test_sha256": test}
 
 
-def _plan(asked: Asked, run: Run, model: StudyModel, found: Sequence[Problem]) -> Plan:
+def _works(asked: Asked, run: Run, model: StudyModel, found: Sequence[Problem]) -> Mapping[str, Making]:
     asking = Asking(model, asked.alternatives, complete_problem)
-    plan: dict[str, Making] = {"answers": lambda: all_of(ANSWERS, found, asking, asked.pool, waits=bool(asked.choice.servers))}
+    plan: dict[str, Making] = {"answers": lambda: all_of(ANSWERS, found, asking, asked.pool, waits=asked.waits)}
     if any(problem.test for problem in found):
         texts = {problem.id: problem for problem in found}
         plan["labels"] = lambda: all_of(LABELS, _judged(run, texts), InSandbox(best_level()), asked.pool, max_item_s=MAX_TEXT_S)
-    return chosen(plan, asked.steps)
+    return plan
 
 
 def gap_of(problem: Problem, task: Task, settings: Settings) -> FileWithGap:
@@ -192,3 +172,30 @@ def _judged(run: Run, found: Mapping[str, Problem]) -> Iterator[Text]:
             if name not in known:
                 known.add(name)
                 yield Text(name, problem, indentation_of(problem) + one["inserted"])
+
+
+def tell_problems(asked: Asked) -> None:
+    """Say what a run on problems would do. Raises what it raises before it begins."""
+    found, model = asked.problems(), asked.model()
+    calls = calls_of(asked, asked.alternatives, [gap_of(problem, asked.task, model.settings) for problem in found], len(model.questions))
+    tested = sum(bool(problem.test) for problem in found)
+    level = str(best_level()) if tested else ""
+    plan = {
+        "set": asked.set,
+        "model": model.id,
+        "model_name": model.name,
+        "prompt": model.prompts[asked.task],
+        "problems": len(found),
+        "tested_problems": tested,
+        "isolation": level,
+        "most_texts_judged": tested * asked.alternatives,
+        **asdict(calls),
+    }
+    judged = f"{plan['most_texts_judged']:,} texts at most, isolated by {level}" if tested else "none: this set has no tests that run here"
+    lines = [
+        f"problems     {len(found):,} of {asked.set}, {asked.data}",
+        f"model        {model.name} {model.id}, prompt {model.prompts[asked.task]}",
+        *words_of(calls),
+        f"tests        {judged}",
+    ]
+    tell_study("problems", asked, plan, lines, calls.example)

@@ -6,13 +6,34 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..command import Command, add_ask_option, add_run_options, asked_by, checked_pool, listed, positive
+from ..command import Command, Sorts, add_ask_option, add_run_options, asked_by, checked_pool, listed, positive
 from ..errors import UsageError
-from .options import CODES, LANGUAGES, PAIR_KINDS, SORTS
 
 if TYPE_CHECKING:
     from ...inference.opening import ModelChoice
     from ..pool.choice import Pool
+
+# Of programs.
+LANGUAGES = ("python", "java", "javascript")
+# The kinds of pairs (`pairs.pair` says what each is).
+PAIR_KINDS = ("1-eq", "2-eq", "2-eq-chain", "3-eq-chain", "1-neq", "identity", "global-eq", "global-neq")
+_OF_PROGRAMS, _FUNCTORS = ("pairs", "translate", "explain"), ("translate", "explain")
+SORTS = Sorts(
+    {name: f"--set {name}" for name in ("lines", *_OF_PROGRAMS)},
+    only={
+        **dict.fromkeys(("of", "projects", "per_project", "cache", "python", "memory"), ("lines",)),
+        **dict.fromkeys(("data", "recorded", "ask"), _OF_PROGRAMS),
+        **dict.fromkeys(("kinds", "votes"), ("pairs",)),
+        **dict.fromkeys(("language", "draws"), _FUNCTORS),
+        "to": ("translate",),
+    },
+    steps={
+        "lines": ("answers", "rewrite", "score", "regenerate", "label"),
+        "pairs": ("pairs", "answers"),
+        "translate": ("sources", "write", "labels"),
+        "explain": ("sources", "describe", "write", "labels"),
+    },
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,7 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--recorded", metavar="FILE", type=Path, nargs="+", help="ask no model: take these answers about programs (assay/answers/1)"
     )
     parser.add_argument(
-        "--of", type=listed("code", CODES), default=[],
+        "--of", type=listed("code", ".catcode.lines.study:CODES"), default=[],
         help="with --set lines: what is rewritten, the line that stands there (truth), what the model suggests there and the tests accept "
         "(suggestion), or both, with a comma between (default: both)",
     )  # fmt: skip
@@ -89,8 +110,7 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
 
 def _run_lines(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -> None:
     from ..sets.projects import named
-    from .lines.plan import tell_lines
-    from .lines.study import Asked, run_lines
+    from .lines.study import Asked, run_lines, tell_lines
 
     asked = asked_by(Asked, arguments, choice=choice, pool=pool, projects=named(arguments.projects, suite=True))
     (tell_lines if arguments.dry_run else run_lines)(asked)
@@ -99,7 +119,7 @@ def _run_lines(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -
 def _run_programs(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -> None:
     from .functors import study as functors
     from .pairs import study as pairs
-    from .pairs.asked import Asked
+    from .pairs.asking import Asked
 
     more = {"choice": choice, "pool": pool, "form": arguments.ask}
     if arguments.set == "pairs":

@@ -128,8 +128,7 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
 
 def _run_lines(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -> None:
     from ..sets.projects import named
-    from .lines.plan import tell_lines
-    from .lines.study import Asked, run_lines
+    from .lines.study import Asked, run_lines, tell_lines
 
     asked = asked_by(Asked, arguments, choice=choice, pool=pool, projects=named(arguments.projects, suite=True))
     (tell_lines if arguments.dry_run else run_lines)(asked)
@@ -137,8 +136,8 @@ def _run_lines(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -
 
 def _run_problems(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool, sort: str) -> None:
     from ..calibration.recorded.study import Asked as OfDraws
-    from .problems.asked import Asked
-    from .problems.plan import tell_draws, tell_problems
+    from .problems.asking import Asked
+    from .problems.file_study import tell_draws, tell_problems
     from .problems.recorded import run_recorded
     from .problems.study import run_problems
 

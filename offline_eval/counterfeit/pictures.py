@@ -1,4 +1,4 @@
-"""The pictures of the study on problems. No name that a user chose is in them."""
+"""The pictures of the studies on counterfeits and pairs. No name that a user chose is in them."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...calibration.bands import LIKELY, NO_EVIDENCE, POSSIBLE
-from ...calibration.report.cells import Cell, CellTable, text_of
+from ...calibration.bands import LIKELY, NO_EVIDENCE
+from ...calibration.report.cells import Cell, text_of
 from ...calibration.report.plots import INK, PAPER, Picture, panel, svg
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _WIDTH, _BAR = 7.4, 0.27
-_COLOURS = (LIKELY.colour, POSSIBLE.colour, NO_EVIDENCE.colour)
 
 
 def bars(name: str, title: str, labels: Sequence[str], cells: Sequence[Cell], reference: float | None = None) -> Picture:
@@ -40,31 +39,6 @@ def bars(name: str, title: str, labels: Sequence[str], cells: Sequence[Cell], re
     return Picture(name, title, f"{title}: {alt}.", svg(draw, (_WIDTH, height + 0.95)))
 
 
-def stacked(name: str, title: str, table: CellTable) -> Picture:
-    """The shares of each row of a table, as parts of one bar."""
-    rows = [row for row in table.rows if all(cell.value is not None for cell in row.cells)]
-    height = max(0.3, 1.2 * _BAR * len(rows))
-
-    def draw(figure: Figure) -> None:
-        axes = panel(figure, 2.9, 0.35, 4.2, height)
-        for place, row in enumerate(rows):
-            left = 0.0
-            for cell, colour in zip(row.cells, _COLOURS, strict=False):
-                axes.barh(place, cell.value or 0.0, left=left, height=0.6, color=colour)
-                left += cell.value or 0.0
-        for column, colour in zip(table.columns, _COLOURS, strict=False):
-            axes.plot([], [], "s", color=colour, label=column)
-        axes.set_yticks(np.arange(len(rows)), [", ".join(part.partition(":")[0] for part in row.names) for row in rows])
-        axes.set(ylim=(len(rows) - 0.5, -0.5), xlim=(0, 1))
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.25 / height), ncols=3)
-
-    alt = "; ".join(
-        f"{', '.join(row.names)}: " + ", ".join(f"{column} {text_of(cell)}" for column, cell in zip(table.columns, row.cells, strict=True))
-        for row in rows
-    )
-    return Picture(name, title, f"{title}: {alt}.", svg(draw, (_WIDTH, height + 1.05)))
-
-
 def scatter(name: str, title: str, points: Sequence[tuple[float, float]], x: str, y: str) -> Picture:
     """One point a problem, with the line on which both are equal."""
 
@@ -77,27 +51,3 @@ def scatter(name: str, title: str, points: Sequence[tuple[float, float]], x: str
 
     above = sum(b > a for a, b in points)
     return Picture(name, title, f"{title}: {above} of {len(points)} points lie above the line.", svg(draw, (4.3, 4.4)))
-
-
-def heatmap(name: str, title: str, rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[float | None]]) -> Picture:
-    """Shares by generator (row) and evaluator (column), which are named by letters that the table explains."""
-    height, width = max(0.5, 0.45 * len(rows)), max(0.8, 0.8 * len(columns))
-
-    def draw(figure: Figure) -> None:
-        axes = panel(figure, 0.8, 0.35, width, height)
-        shown = np.array([[np.nan if value is None else value for value in row] for row in values])
-        axes.imshow(shown, vmin=0, vmax=1, cmap="Greys", aspect="auto")
-        for (line, column), value in np.ndenumerate(shown):
-            if np.isfinite(value):
-                axes.text(column, line, f"{100 * value:.0f}", ha="center", va="center", color=PAPER if value > 0.6 else INK)
-        axes.set_yticks(np.arange(len(rows)), list(rows))
-        axes.set_xticks(np.arange(len(columns)), list(columns))
-        axes.grid(visible=False)
-        axes.set(xlabel="evaluator", ylabel="generator")
-
-    alt = "; ".join(
-        f"{row} by {column}: {'–' if value is None else f'{100 * value:.0f} %'}"
-        for row, line in zip(rows, values, strict=True)
-        for column, value in zip(columns, line, strict=True)
-    )
-    return Picture(name, title, f"{title}: {alt}.", svg(draw, (width + 1.1, height + 1.0)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -28,15 +28,24 @@ def share(place: str, values: Sequence[float], problems: Sequence[str], paper: P
     return with_interval(place, found, n, count, by, paper=paper, percent=True)
 
 
-def mean_cell(place: str, values: Sequence[float], problems: Sequence[str], paper: Paper = (), *, by: str = BY) -> Cell:
-    """The mean of differences of shares, in points with its sign."""
+def mean_cell(
+    place: str,
+    values: Sequence[float],
+    problems: Sequence[str],
+    paper: Paper = (),
+    why: str = "none",
+    *,
+    by: str = BY,
+    percent: bool = True,
+) -> Cell:
+    """The mean of differences, with its sign; of shares in points."""
     if not len(values):
-        return Cell(place, why="none", percent=True, sign=True, paper=paper, grouped_by=by)
+        return Cell(place, why=why, percent=percent, sign=True, paper=paper, grouped_by=by)
     groups, n = numbered(problems), len(values)
     count = int(groups.max()) + 1
     if count < 2:
-        return Cell(place, float(np.mean(values)), n=n, groups=count, grouped_by=by, paper=paper, percent=True, sign=True)
-    return with_interval(place, mean_of(values, groups), n, count, by, paper=paper, percent=True, sign=True)
+        return Cell(place, float(np.mean(values)), n=n, groups=count, grouped_by=by, paper=paper, percent=percent, sign=True)
+    return with_interval(place, mean_of(values, groups), n, count, by, paper=paper, percent=percent, sign=True)
 
 
 def correlation_cell(place: str, rates: dict[str, float], success: dict[str, float], paper: Paper = ()) -> Cell:
@@ -89,3 +98,22 @@ def of_two_classes(
         ends = (bounded.value, bounded.low, bounded.high)
     value, low, high = (None if end is None else 2 * scale * end + offset for end in ends)
     return Cell(place, value, low, high, percent=True, **counts)  # type: ignore[arg-type]
+
+
+def two_classes(
+    place: str,
+    right: Sequence[bool],
+    credit: Sequence[float],
+    problems: Sequence[str],
+    paper: Mapping[str, Paper] | None = None,
+    *,
+    by: str = BY,
+    names: Sequence[str] = ("sensitivity", "specificity", "balanced_accuracy", "youden"),
+) -> Iterator[Cell]:
+    """How often right ones are called so, and wrong ones wrong; and both together. right, credit: as of `of_two_classes`."""
+    printed = paper or {}
+    for name, wanted in zip(names[:2], (True, False), strict=True):
+        picked = [n for n, is_right in enumerate(right) if is_right == wanted]
+        yield share(f"{place}/{name}", [credit[n] for n in picked], [problems[n] for n in picked], printed.get(name, ()), by=by)
+    for name, scale, offset in zip(names[2:], (0.5, 1.0), (0.0, -1.0), strict=True):
+        yield of_two_classes(f"{place}/{name}", right, credit, problems, scale, offset, printed.get(name, ()), by=by)

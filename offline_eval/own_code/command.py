@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
+import signal
+import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +14,21 @@ from ..command import Command, add_memory_option, listed, minutes, seed
 
 if TYPE_CHECKING:
     from ...inference.opening import ModelChoice
+
+
+def background() -> None:
+    """Take the lowest priority, and end this process, as Ctrl-C does, when the one that holds its standard input ends."""
+    with suppress(OSError, AttributeError):
+        os.nice(19)
+    threading.Thread(target=_end_with_input, name="assay-input", daemon=True).start()
+
+
+def _end_with_input() -> None:
+    # Not by `sys.stdin`, whose lock would be held when the process ends by itself.
+    with suppress(OSError):
+        while os.read(0, 1024):
+            pass
+    os.kill(os.getpid(), signal.SIGINT)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +58,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
     """Ask about places of code on this machine, and fit calibrators; ends with their paths."""
     from ..pool.choice import Pool
-    from .background import background
     from .study import Asked, folders_of, run_study
 
     if arguments.background:

@@ -9,10 +9,17 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Sequence
+import random
+import threading
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
+from itertools import islice
 from pathlib import Path
+from types import TracebackType
+from typing import Any, NotRequired, Self
 
 import platformdirs
 
@@ -22,21 +29,152 @@ from ...inference.backends import LLAMA_CPP
 from ...inference.completion.task import Task
 from ...inference.found.bandwidth import runs_on_gpu
 from ...inference.opening import ModelChoice
+from ...suggestion.languages import language_of
 from ...suggestion.memory.scope import DEFAULT_SCOPE, Scope
-from ..active_clock import ActiveClock
-from ..asked_line import Asking
-from ..calibration.draw import Gaps
+from ..answers import AnsweredItem, Generated
+from ..asked_line import Asking, OpenModel
+from ..calibration.draw import Gaps, answer_at
 from ..errors import UsageError
 from ..model import StudyModel, model_of
 from ..pool.choice import Pool
 from ..progress import counted, tell_if_stopped, to_stderr
 from ..run import Question, Run, check_writable
-from ..sets.lines import TASKS
-from ..study import Study, Work, do, finish, samples_of, stopped
-from .draw import ANSWERS, OwnCode, OwnPlace, answer_own, in_turn, own_places, public_places
-from .files import Authorship, Folder, authorship, current_folder
+from ..sets.lines import TASKS, Place, places_in
+from ..sets.projects import SourceFile, path_in_project
+from ..study import Step, Study, Work, do, finish, samples_of, stopped
+from .files import Author, Authorship, Folder, authorship, current_folder, source_file
 from .numbers import is_enough, well_known
+from .public import public_code
 from .report import Ending, write_numbers
+
+# Of one file, so that a long one does not speak for a project.
+MAX_PER_FILE = 12
+# How many places a turn has: a project's memory is read anew in each.
+_OWN_TURN, _PUBLIC_TURN = 6, 3
+_MAX_PUBLIC = 150
+
+
+class OwnAnswer(AnsweredItem):
+    """The record of a place. author: who wrote the file, "public" for the shipped code."""
+
+    language: str
+    author: NotRequired[str]
+    generations: list[Generated]
+
+
+def _has_gap(answer: Any) -> bool:
+    return bool(answer["generations"])
+
+
+ANSWERS = Step("answers", "place", OwnAnswer, _has_gap)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnPlace:
+    """A place, and who wrote its file."""
+
+    place: Place
+    author: Author | str
+
+    @property
+    def id(self) -> str:
+        """The place's."""
+        return self.place.id
+
+
+def own_places(folder: Folder, authors: Authorship, seed: int, tasks: Sequence[Task] = TASKS) -> Iterator[OwnPlace]:
+    """The places of a folder's files, in the order of these. Files are read on the way."""
+    for path, author in authors.in_order:
+        file = source_file(folder, path)
+        for place in places_in(folder.name, [file] if file else [], MAX_PER_FILE, seed, tasks, documented=False):
+            yield OwnPlace(place, author)
+
+
+def public_places(seed: int, tasks: Sequence[Task] = TASKS) -> Iterator[OwnPlace]:
+    """Places of the shipped code, some of each project in turn. Raises StudyError."""
+
+    def of(name: str, files: Iterable[SourceFile]) -> Iterator[OwnPlace]:
+        places = places_in(name, files, _MAX_PUBLIC, seed, tasks)
+        random.Random(f"{seed}:{name}").shuffle(places)
+        yield from (OwnPlace(place, "public") for place in places)
+
+    yield from turns([(of(name, files), _PUBLIC_TURN) for name, files in public_code().items()])
+
+
+def in_turn(own: Sequence[Iterator[OwnPlace]], public: Iterator[OwnPlace] | None) -> Iterator[OwnPlace]:
+    """The places of the first folder, those of the user's others in turn, and those of public code.
+
+    So a language of several folders is soon known of more than one project.
+    """
+    first, others = own[:1], turns([(each, _OWN_TURN) for each in own[1:]])
+    return turns([*((each, _OWN_TURN) for each in first), (others, _OWN_TURN), *([(public, _PUBLIC_TURN)] if public else [])])
+
+
+def turns(sources: Sequence[tuple[Iterator[OwnPlace], int]]) -> Iterator[OwnPlace]:
+    """So many of each in turn, until all are at their end."""
+    waiting = deque(sources)
+    while waiting:
+        source, count = waiting.popleft()
+        taken = list(islice(source, count))
+        yield from taken
+        if len(taken) == count:
+            waiting.append((source, count))
+
+
+@dataclass(frozen=True, slots=True)
+class OwnCode:
+    """Path and text of the files of a project: of a folder, by its name, or of the shipped code."""
+
+    folders: Mapping[str, Path]
+
+    def __call__(self, name: str) -> Iterable[tuple[str, str]]:
+        """Raises ProjectTooLarge and StudyError."""
+        if name in self.folders:
+            return Folder(self.folders[name]).code()
+        return ((path_in_project(file.path), file.text) for file in _public()[name])
+
+
+@cache
+def _public() -> dict[str, list[SourceFile]]:
+    return public_code()
+
+
+def answer_own(asked: OpenModel[Gaps], own: OwnPlace) -> dict[str, Any]:
+    """The answer of one place, as of `assay eval calibration`. Raises what `Model.generate` raises."""
+    return {**answer_at(asked, own.place), "language": language_of(own.place.path), "author": own.author}
+
+
+_TICK_S = 0.25
+# A thread of a busy machine may wait so long for its turn.
+_MAX_TICK_S = 2.0
+
+
+class ActiveClock:
+    """Seconds since the block began in which the process was not stopped. Use as a context manager, and call it for the time."""
+
+    def __init__(self) -> None:
+        self._active, self._seen = 0.0, time.monotonic()
+        self._looking, self._ended = threading.Lock(), threading.Event()
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._tick, name="assay-clock", daemon=True).start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._ended.set()
+
+    def __call__(self) -> float:
+        """The time."""
+        with self._looking:
+            now = time.monotonic()
+            self._active += min(now - self._seen, _MAX_TICK_S)
+            self._seen = now
+            return self._active
+
+    def _tick(self) -> None:
+        while not self._ended.wait(_TICK_S):
+            self()
+
 
 DEFAULT_MINUTES = 5.0
 # How many more answers there are before it is looked again whether they are enough; that takes a second.

@@ -1,25 +1,224 @@
-"""Measures as probabilities of an event: raw, and Platt-scaled with random folds (the paper's) and with folds by project (ours)."""
+"""Samples as columns, and measures as probabilities of an event: raw, and scaled by Platt with random folds and folds by project.
+
+Random folds are the paper's (Spiess et al. 2024), whose numbers are in spiess2024.toml, each cell with its place.
+"""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from operator import attrgetter
+from pathlib import Path
+from statistics import fmean
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...calibration.arrays import Floats, sigmoid
-from ...calibration.fitting.folds import folds_of, renumbered
+from ...calibration.fitting.folds import Grouping, folds_of, grouped, renumbered
 from ...calibration.maps.platt import fit_platt
 from ...calibration.measures.registry import MEASURES, enter, raw_probability
 from ...calibration.metrics.bins import ece, ece_noise_floor
 from ...calibration.metrics.intervals import Interval, Intervals, intervals
 from ...calibration.metrics.scores import inside
-from ...calibration.samples import Event
+from ...calibration.samples import EVENTS, Event, Sample, read_samples
 from ..errors import StudyError
-from .columns import Columns, Setting
-from .paper import measures
+from ..papers import Paper, paper_of
+
+# What the paper's column of a task is called. A task that is not here has none.
+DATA_OF = {
+    "line": "DyPyBench",
+    "humaneval": "HumanEval",
+    "mbpp": "MBPP",
+    "defects4j": "Defects4J",
+}
+_LINES_AND_FUNCTIONS = ("DyPyBench", "HumanEval", "MBPP")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A number in the paper's text, and what its own tables give.
+
+    where: in the text. says: what it is about. value: as printed. made_by: the rule that computes it from the tables. tables: the result.
+    """
+
+    where: str
+    says: str
+    value: float
+    made_by: str
+    tables: float
+
+
+def paper() -> Paper:
+    """The paper."""
+    return paper_of(__package__, "spiess2024")
+
+
+def measures() -> Mapping[str, str]:
+    """Its names of measures, and ours."""
+    found: Mapping[str, str] = paper()["measures"]
+    return found
+
+
+def title_of(table: str) -> str:
+    """What it calls a table."""
+    return str(paper()[table]["title"])
+
+
+def statements() -> tuple[Statement, ...]:
+    """What its text says against its tables."""
+    return tuple(Statement(**each) for each in paper()["statement"])
+
+
+def computed(rule: str) -> float:
+    """What the paper's tables give for a statement, by the rule that its `made_by` names. Raises KeyError for an unknown rule."""
+    name, _, rest = rule.partition(" ")
+    match name:
+        case "cell":
+            return paper().cells[rest].value
+        case "mean_raw_skill":
+            return fmean(raw("skill"))
+        case "mean_raw_ece":
+            return fmean(raw("ece"))
+        case "normalising":
+            return _normalising(rest)
+        case "normalising_lowers":
+            return -_normalising(rest)
+        case "largest_docstring_gain":
+            return max(docstring_gains().values())
+    raise KeyError(rule)
+
+
+def _normalising(score: str) -> float:
+    cells = paper().cells
+    return fmean(
+        cells[f"T5/GPT-3.5/ask_n/{data}/{score}"].value - cells[f"T5/GPT-3.5/ask/{data}/{score}"].value for data in _LINES_AND_FUNCTIONS
+    )
+
+
+def raw(score: str, measure: str = "*") -> list[float]:
+    """The raw scores of Table 5, of one measure or of all."""
+    return [
+        cell.value
+        for place, cell in paper().cells.items()
+        if fnmatchcase(place, f"T5/*/{measure}/*/{score}") and "/unskilled/" not in place
+    ]
+
+
+def docstring_gains() -> dict[str, float]:
+    """How much the share of passing lines rises with docstrings in Table 3, by model."""
+    of = {
+        model: [paper().cells[f"T3/{model}/DyPyBench/{arm}/tests_pass"].value for arm in ("docstring", "no_docstring")]
+        for model in paper().models
+    }
+    return {model: with_docstring - without for model, (with_docstring, without) in of.items()}
+
+
+def exact_that_fail() -> float:
+    """The share of exact matches in Table 4 that fail their tests."""
+    fail, passed = (paper().cells[f"T4/GPT-3.5/DyPyBench/exact/{outcome}"].value for outcome in ("fail", "pass"))
+    return fail / (fail + passed)
+
+
+BASE_ARM = "docstring"
+ARMS = (BASE_ARM, "no_docstring", "no_suffix")
+_NAMES: dict[Grouping, Callable[[Sample], str]] = {
+    "project": attrgetter("project"),
+    "file": lambda sample: f"{sample.project}/{sample.file}",
+    "sample": attrgetter("id"),
+}
+_LABEL = {True: 1, False: 0, None: -1}
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A task and an arm, such as line without docstring."""
+
+    task: str
+    arm: str = BASE_ARM
+
+    def __str__(self) -> str:
+        return self.task if self.arm == BASE_ARM else f"{self.task}, {self.arm.replace('_', ' ')}"
+
+    @property
+    def path(self) -> str:
+        """The setting in the id of a cell."""
+        return f"{self.task}/{self.arm}"
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """n samples.
+
+    ids: of the samples. labels: by event, (n,): 1, 0, or -1 where it is not known. measures: (n,) each, nan where a sample has none.
+    groups (n,): what is taken as independent, by `grouped_by`, with its names (n,) for people; notes say why it is not the project.
+    stand_ins: by measure, the number of samples whose value stands in for one that could not be had.
+    """
+
+    setting: Setting
+    ids: tuple[str, ...]
+    labels: Mapping[Event, NDArray[np.int8]]
+    measures: Mapping[str, Floats]
+    groups: NDArray[np.intp]
+    names: tuple[str, ...]
+    grouped_by: Grouping
+    notes: tuple[str, ...]
+    stand_ins: Mapping[str, int]
+
+    def mostly_stands_in(self, measure: str) -> bool:
+        """Whether most values of a measure only stand in."""
+        return 2 * self.stand_ins.get(measure, 0) > len(self.ids)
+
+    def known(self, event: Event) -> NDArray[np.bool_]:
+        """Which samples have a label for an event."""
+        return self.labels[event] >= 0
+
+
+def samples_by_setting(folder: Path) -> dict[Setting, list[Sample]]:
+    """The samples of a run by task and arm, from its files samples/TASK.jsonl and samples/TASK-ARM.jsonl. Raises SampleError."""
+    return {setting_of(path.stem): read_samples(path) for path in sorted((folder / "samples").glob("*.jsonl"), key=lambda path: path.stem)}
+
+
+def setting_of(name: str) -> Setting:
+    """The setting of a samples file by its name, TASK or TASK-ARM."""
+    task, _, arm = name.partition("-")
+    return Setting(task, arm or BASE_ARM)
+
+
+def first_choices(samples: Mapping[Setting, Sequence[Sample]]) -> dict[Setting, list[Sample]]:
+    """The samples that are first choices, without settings that have none: further alternatives are no suggestions of their own."""
+    found = {setting: [sample for sample in of_setting if sample.rank == 1] for setting, of_setting in samples.items()}
+    return {setting: kept for setting, kept in found.items() if kept}
+
+
+def columns_of(setting: Setting, samples: Sequence[Sample]) -> Columns:
+    """The columns of at least one sample."""
+    count = len(samples)
+    by, groups, notes = grouped(samples, "project")
+    return Columns(
+        setting=setting,
+        ids=tuple(sample.id for sample in samples),
+        labels={event: np.fromiter((_LABEL[sample.labels.get(event)] for sample in samples), np.int8, count) for event in EVENTS},
+        measures={name: np.fromiter((sample.measures.get(name, math.nan) for sample in samples), np.float64, count) for name in MEASURES},
+        groups=groups,
+        names=tuple(map(_NAMES[by], samples)),
+        grouped_by=by,
+        notes=notes,
+        stand_ins=Counter(name for sample in samples for name in sample.fallbacks),
+    )
+
+
+def pairs_of(one: Columns, other: Columns) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The rows of the samples that both have, by id: where they stand in the one, and in the other."""
+    places = {sample: row for row, sample in enumerate(other.ids)}
+    rows = [(row, places[sample]) for row, sample in enumerate(one.ids) if sample in places]
+    found = np.array(rows, dtype=np.intp).reshape(-1, 2)
+    return found[:, 0], found[:, 1]
+
 
 Way = Literal["raw", "random", "project", "order"]
 SCALED: tuple[Way, ...] = ("random", "project")

@@ -14,11 +14,8 @@ from ...calibration.metrics.selective import roc, thinned
 from ...calibration.report.measured import QUANTILES
 from ...calibration.report.plots import PAPER, Picture, panel, svg, whiskers
 from ...calibration.samples import Event
-from .columns import BASE_ARM, Setting
-from .differences import P_AVG
-from .forecasts import Forecast, Way, each
-from .paper import measures
-from .tables import GOOD_SKILL, StudyTables, label_of
+from .forecasts import BASE_ARM, Forecast, Setting, Way, each, measures
+from .tables import GOOD_SKILL, P_AVG, StudyTables, label_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,30 +1,18 @@
-"""The formats of recorded answers, recognised by what a file holds. A new one is a module like its neighbours, and a line here."""
+"""The formats of recorded answers, recognised by what a file holds."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from . import assay_answers, codet, counterfeit, cruxeval, identity_chain, mxeval
+from . import assay_answers
 from .answers import Recorded, RecordedError
+from .published import reader_of
 from .records import UNREADABLE, lines, opened
 
 # A document of CRUXEval that is laid out over several lines is read whole to see what it is; the published ones have a megabyte.
 _MAX_DOCUMENT = 1 << 28
-
-
-class Format(Protocol):
-    """A module that reads a set. KEYS: fields that its first record has, and that of no other set has all of."""
-
-    KEYS: frozenset[str]
-
-    def read(self, path: Path) -> Recorded:
-        """The answers of a file. Raises RecordedError."""
-        ...
-
-
-PUBLISHED: tuple[Format, ...] = (counterfeit, identity_chain, cruxeval, codet, mxeval)
 
 
 def recorded(path: Path) -> Recorded:
@@ -34,9 +22,8 @@ def recorded(path: Path) -> Recorded:
     first = _first_record(path)
     if "schema" in first:
         return assay_answers.read(path)
-    for form in PUBLISHED:
-        if first.keys() >= form.KEYS:
-            return form.read(path)
+    if read := reader_of(first):
+        return read(path)
     raise RecordedError(
         path,
         1,
@@ -51,7 +38,7 @@ def is_recorded(path: Path) -> bool:
         first = _first_record(path)
     except RecordedError:
         return False
-    return str(first.get("schema", "")).startswith("assay/answers/") or any(first.keys() >= form.KEYS for form in PUBLISHED)
+    return str(first.get("schema", "")).startswith("assay/answers/") or reader_of(first) is not None
 
 
 def _first_record(path: Path) -> dict[str, Any]:

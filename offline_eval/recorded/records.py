@@ -8,10 +8,13 @@ import zlib
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, TypeVar, cast
+
+import msgspec
 
 from .answers import Key, RecordedAnswer, RecordedError
 
+AnyRecord = TypeVar("AnyRecord", bound=msgspec.Struct)
 # The longest line of the published sets has half a megabyte. A file that never ends may have no line's end either.
 MAX_LINE = 1 << 26
 # What reading a file raises that is damaged, or not what its first bytes say.
@@ -41,29 +44,22 @@ def lines(path: Path) -> Iterator[tuple[int, bytes]]:
             raise RecordedError(path, None, f"can't be read: {error}") from None
 
 
-def records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The record of each line, with its number. Raises RecordedError."""
+def typed(path: Path, kind: type[AnyRecord]) -> Iterator[tuple[int, AnyRecord]]:
+    """The record of each line, with its number. kind: a struct of the fields that it needs; it may have others. Raises RecordedError."""
     for number, line in lines(path):
-        yield number, _object(path, number, line)
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise RecordedError(path, number, f"not JSON: {error}") from None
+        yield number, converted(path, number, record, kind)
 
 
-def _object(path: Path, number: int, line: bytes) -> dict[str, Any]:
+def converted(path: Path, number: int | None, record: Any, kind: type[AnyRecord]) -> AnyRecord:
+    """A record of a line, or of the whole file. Raises RecordedError."""
     try:
-        record = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise RecordedError(path, number, f"not JSON: {error}") from None
-    if not isinstance(record, dict):
-        raise RecordedError(path, number, "a record is a JSON object")
-    return record
-
-
-def wanted(path: Path, number: int | None, record: dict[str, Any], name: str, kind: type | tuple[type, ...]) -> Any:
-    """A field of a record that has to be there and of a type. Raises RecordedError."""
-    if name not in record:
-        raise RecordedError(path, number, f"no field {name!r}, which the records of this set have")
-    if not isinstance(record[name], kind):
-        raise RecordedError(path, number, f"{name} is {type(record[name]).__name__}, which it is in no record of this set")
-    return record[name]
+        return msgspec.convert(record, kind)
+    except msgspec.ValidationError as error:
+        raise RecordedError(path, number, f"not as the records of this set: {error}") from None
 
 
 def by_key(path: Path, answers: Iterable[tuple[int | None, RecordedAnswer]]) -> dict[Key, RecordedAnswer]:

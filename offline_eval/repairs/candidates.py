@@ -1,15 +1,27 @@
-"""What is proposed at a line that is to be repaired, as a record keeps it: by whom, how it scores, and whether it is the right text."""
+"""What is proposed at a line that is to be repaired, and, with what tests said, who repairs what at which rank.
+
+A repair is verified by a part of the tests, those that are seen; the rest are held back, so that it is known how often a verified repair is
+wrong all the same.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, TypedDict
 
-from ...suggestion.repair.confidence import RANKS
+from ...calibration.samples import Event
+from ...suggestion.repair.confidence import RANKS, TASK, prompt_of
+from ...suggestion.repair.localisation import TASK as FAULT
 from ...suggestion.repair.propose import proposals
 from ...suggestion.repair.request import Repair, Repairs, Request
+from ...suggestion.repair.sources.registry import SOURCES
 from ..counterfeit.lines.draw import text_id
+from ..errors import UsageError
+from ..model import StudyModel
 from ..suggested import without_trailing_space
 
 By = Literal["both", "model", "rules"]
@@ -91,3 +103,140 @@ def _candidate(repair: Repair, wrong: str, right: str, place: str) -> Candidate:
     }
     after = repaired(wrong, made)
     return {**made, "text_id": text_id(place, after), "exact": without_trailing_space(after) == without_trailing_space(right)}
+
+
+# What calibrators of these samples are fitted to, by task. Of 20 projects each can be held out only for 18 measures or fewer.
+FEATURES: Mapping[str, tuple[str, ...]] = {
+    TASK: (
+        "agreement", "logprob_gain", "edit_size", "rank", "old_logprob", "source_agreement", "draw_agreement", "by_rule", "surprise",
+        "line_surprise", "mean_logprob", "min_logprob",
+    ),
+    FAULT: ("ochiai", "line_surprise", "spectrum_rank", "surprise_rank"),
+}  # fmt: skip
+
+
+def answer_of(
+    name: str, about: dict[str, Any], made: Mapping[str, Any], labels: Mapping[str, Any] | None, *, arm: str = ""
+) -> dict[str, Any]:
+    """The repairs of a line with their labels.
+
+    about: project, file and so on. labels: by the text's id; None where there are no tests. arm: of a control.
+
+    A repair without a score has no number in the editor, and is no sample.
+    """
+    found = [_generation(name, each, labels) for each in of("both", made["candidates"]) if "logprob_gain" in each["measures"]]
+    return {**about, "id": name, "generations": [{**each, "arm": arm} for each in found] if arm else found}
+
+
+def sample_id(name: str, candidate: Candidate) -> str:
+    """LINE:RANK."""
+    return f"{name}:{candidate['measures']['rank']:.0f}"
+
+
+def passes(candidate: Candidate, labels: Mapping[str, Any] | None) -> bool | None:
+    """Whether a candidate passes the tests; None where that is unknown. labels: by the text's id; None where there are no tests."""
+    if labels is None:
+        return None
+    if candidate["exact"]:
+        return True
+    label = labels.get(candidate["text_id"])
+    return None if label is None else label["tests_pass"]
+
+
+def _generation(name: str, each: Candidate, labels: Mapping[str, Any] | None) -> dict[str, Any]:
+    return {
+        "id": sample_id(name, each),
+        "task": TASK,
+        "text": each["text"],
+        "inserted": each["text"],
+        "measures": each["measures"],
+        "labels": {"exact_match": each["exact"], "tests_pass": passes(each, labels)},
+        "sources": each["sources"],
+        "rank": int(each["measures"]["rank"]),
+    }
+
+
+# Of the candidates of an attempt, by its id; higher ones come first.
+Order = Callable[[str, Candidate], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A line that was to be repaired.
+
+    group: what is independent of others: its project, or its program. source, kind: of its bug. failing: the tests that fail for it.
+    known: how many tests of it are known. labels: of the candidates' texts, by `text_id`; None where there are no tests. loop: what testing
+    mutants made of it; None where that is not done.
+    """
+
+    id: str
+    group: str
+    source: str
+    kind: str
+    candidates: Sequence[Candidate]
+    failing: Sequence[str]
+    known: int
+    labels: Mapping[str, Any] | None
+    loop: Mapping[str, Any] | None = None
+
+    def ranked(self, by: By, order: Order | None = None) -> list[Candidate]:
+        """The candidates of a source, the best first. order: another one than that in which they are shown."""
+        found = of(by, self.candidates)
+        return found if order is None else sorted(found, key=lambda each: order(self.id, each), reverse=True)
+
+    def is_right(self, candidate: Candidate, event: Event) -> bool | None:
+        """Whether the event happens; None where the tests did not tell."""
+        return candidate["exact"] if event == "exact_match" else passes(candidate, self.labels)
+
+
+def repaired_within(attempt: Attempt, candidates: Sequence[Candidate], event: Event, most: int) -> bool | None:
+    """Whether one of the first candidates is right; None where only an unknown one may be."""
+    said = [attempt.is_right(each, event) for each in candidates[:most]]
+    return True if True in said else None if None in said else False
+
+
+def seen_tests(attempt: Attempt, seed: int) -> Callable[[str], bool]:
+    """Whether a test is among those that are seen: of those that fail for the bug half, and one at least; of the others about half."""
+
+    def number(test: str) -> int:
+        return int.from_bytes(hashlib.sha256(f"{seed}:{attempt.id}:{test}".encode()).digest()[:8])
+
+    failing = sorted(attempt.failing, key=number)
+    kept, held = set(failing[: math.ceil(len(failing) / 2)]), set(failing)
+    return lambda test: test in kept if test in held else number(test) % 2 == 0
+
+
+def is_verified(attempt: Attempt, candidate: Candidate, seen: Callable[[str], bool]) -> bool | None:
+    """Whether a candidate passes the tests that are seen; None where that is unknown."""
+    if candidate["exact"]:
+        return True
+    label = None if attempt.labels is None else attempt.labels.get(candidate["text_id"])
+    if label is None or label["error"] == "unparsed":
+        return None if label is None else False
+    if not label["changed"] and label["tests_pass"] is not True:
+        return None  # what decides was not among the tests that are known by name
+    told = [test["error"] for test in label["changed"] if seen(test["test"])]
+    return False if any(told) else None if None in told else True
+
+
+def first_verified(attempt: Attempt, candidates: Sequence[Candidate], seen: Callable[[str], bool]) -> int | None:
+    """The number, from 0, of the first candidate that passes the tests that are seen; None where none does."""
+    return next((number for number, each in enumerate(candidates) if is_verified(attempt, each, seen)), None)
+
+
+def require_scores(model: StudyModel) -> StudyModel:
+    """The model. Raises UsageError for one that can't score repairs."""
+    if not model.replays:
+        raise UsageError(f"{model.name} does not say how likely a given text is, by which repairs are ordered: name a model's file")
+    return model
+
+
+def question_of_repairs(model: StudyModel) -> dict[str, Any]:
+    """What of a run's question tells how repairs are asked for."""
+    sources = sources_of(model)
+    return {"prompt": prompt_of(model.prompts["line"], sources), "sources": sources, "alternatives": RANKS}
+
+
+def sources_of(model: StudyModel) -> list[str]:
+    """The sources that are asked for repairs of Python: all but an instruct model, and what this model was not trained for."""
+    return [source.name for source in SOURCES if source.name != "instruct" and (model.mends or source.name != "fix_task")]

@@ -6,12 +6,26 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..command import Command, add_run_options, asked_by, checked_pool
+from ..command import Command, Sorts, add_run_options, asked_by, checked_pool
 from ..errors import UsageError
-from .options import PROGRAMS, SORTS
 
 if TYPE_CHECKING:
     from ...inference.opening import ModelChoice
+
+# Of published bugs, and what there is to name.
+PROGRAMS = {
+    "quixbugs": "a copy of the project github.com/jkoppel/QuixBugs",
+    "defects4j": "a copy of the project github.com/rjust/defects4j, or an archive of its folder framework/",
+}
+SORTS = Sorts(
+    {name: f"--set {name}" for name in ("lines", *PROGRAMS)},
+    only={"data": tuple(PROGRAMS), **dict.fromkeys(("projects", "per_project", "cache", "python"), ("lines",))},
+    steps={
+        "lines": ("draw", "bug", "propose", "label", "locate", "loop"),
+        "quixbugs": ("propose", "label", "loop"),
+        "defects4j": ("propose",),
+    },
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,8 +44,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
     """Run, or resume, the study; ends with the paths of its samples files and report. Raises UsageError, and what each study raises."""
     from ..sets.projects import named
-    from .lines import plan
     from .lines import study as lines
+    from .lines import study as plan
     from .programs import study as programs
 
     SORTS.refuse_what_does_nothing(arguments, choice, arguments.set)

@@ -23,11 +23,10 @@ from ...inference.completion.task import Task
 from ...inference.model import Model
 from ...suggestion.memory.folder import files_in
 from ..answers import AnsweredItem, Generated
-from ..memory import StudyMemory
 from ..model import Changed, StudyModel
 from ..sets.regions import Place, gaps_of
 from ..sets.suites import Unjudged
-from ..suggested import FileWithGap
+from ..suggested import FileWithGap, StudyMemory
 
 
 class PlaceGeneration(Generated):

@@ -31,9 +31,8 @@ from ..sets.regions import TASKS, Place, places_of, regions_of
 from ..study import Step, Study, Work, count_done, do, finish, stopped
 from .answers import Answerer, PlaceAnswer
 from .plan import ELSEWHERE, Asked, Seen, check, plan, plan_lines, shown_folders
-from .project_copy import changed_since, frozen
 from .report import write_results
-from .suite import measured
+from .suite import changed_since, frozen, measured
 
 PLAN_SCHEMA = "assay/repository-plan/1"
 

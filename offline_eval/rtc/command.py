@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
     """Run, or resume, the study; ends with the paths of its report. Raises UsageError, and what each study raises."""
     from ..sets.projects import named
-    from .problems import recorded, study
+    from . import recorded, study
 
     if arguments.recorded and arguments.set:
         raise UsageError("recorded round trips are a set of their own: leave --set out")

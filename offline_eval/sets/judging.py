@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
+from ...analysis.corpora.benchmarks import Language
 from ...analysis.sandbox.isolation.jail import DEFAULT_LIMITS, Jail
 from ...analysis.sandbox.isolation.levels import Isolation
 from ...analysis.sandbox.isolation.limits import Limits
+from ...analysis.sandbox.judging.java import JavaSandbox
+from ...analysis.sandbox.judging.javascript import JavaScriptSandbox
 from ...analysis.sandbox.judging.python import PythonSandbox
-from ...analysis.sandbox.judging.result import ProgramOutcome
-from .literals import literal
-from .problem import Problem
+from ...analysis.sandbox.judging.result import ProgramOutcome, Result
+from .problem import Problem, literal
 from .suites import Unjudged
 
 
@@ -57,22 +60,26 @@ def label_of(sandbox: PythonSandbox, judged: Text) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class InSandbox:
-    """Makes the worker's function that runs programs in a sandbox; travels to the worker. ask: gives the record of an item."""
+    """Makes the worker's function that runs programs in a sandbox; travels to the worker. ask: gives the record of an item.
+
+    several: whether it gets `Sandboxes`, and not that of Python alone.
+    """
 
     isolation: Isolation
-    ask: Callable[[PythonSandbox, Any], dict[str, Any]] = label_of
+    ask: Callable[[Any, Any], dict[str, Any]] = label_of
+    several: bool = False
 
     def __call__(self) -> OpenSandbox:
         """The function, with its sandbox."""
-        return OpenSandbox(self.ask, PythonSandbox(Jail(self.isolation)))
+        return OpenSandbox(self.ask, Sandboxes(self.isolation) if self.several else PythonSandbox(Jail(self.isolation)))
 
 
 @dataclass(frozen=True, slots=True)
 class OpenSandbox:
     """Runs programs; holds a sandbox."""
 
-    ask: Callable[[PythonSandbox, Any], dict[str, Any]]
-    sandbox: PythonSandbox
+    ask: Callable[[Any, Any], dict[str, Any]]
+    sandbox: PythonSandbox | Sandboxes
 
     def __call__(self, item: Any) -> dict[str, Any]:
         """The record of an item. Raises Unjudged where the machine failed."""
@@ -82,6 +89,36 @@ class OpenSandbox:
     def close(self) -> None:
         """Put the sandbox away."""
         self.sandbox.close()
+
+
+Sandbox = PythonSandbox | JavaSandbox | JavaScriptSandbox
+KINDS: dict[Language, Callable[[Jail], Sandbox]] = {"python": PythonSandbox, "java": JavaSandbox, "javascript": JavaScriptSandbox}
+
+
+@dataclass(slots=True)
+class Sandboxes:
+    """Runs programs on their tests, each in the sandbox of its language, which opens as it is needed. checks: programs that were run."""
+
+    isolation: Isolation
+    held: dict[Language, Sandbox] = field(default_factory=dict)
+    opened: ExitStack = field(default_factory=ExitStack)
+    checks: int = 0
+
+    def check(self, language: Language, program: str, test: str, entry_point: str | None) -> Result:
+        """What becomes of a program. Raises Unjudged where the machine failed, MissingJava and MissingNode."""
+        self.checks += 1
+        if language not in self.held:
+            self.held[language] = KINDS[language](Jail(self.isolation))
+            self.opened.push(self.held[language])
+        sandbox = self.held[language]
+        result = sandbox.check(program, test, entry_point) if isinstance(sandbox, PythonSandbox) else sandbox.check(program, test)
+        if result.outcome is ProgramOutcome.INFRASTRUCTURE:
+            raise Unjudged(result.reason)
+        return result
+
+    def close(self) -> None:
+        """End the sandboxes."""
+        self.opened.close()
 
 
 def is_exact(problem: Problem, text: str) -> bool | None:

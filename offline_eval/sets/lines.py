@@ -1,11 +1,16 @@
-"""Lines taken out of real functions, drawn by a seed.
+"""Lines taken out of real functions, drawn by a seed, and the arms in which a model is shown them.
 
-Of each project, from files that are not tests, a random set of functions; of each function one random line (`analysis.lines.draw`), in up
-to three ways:
+Of each project, from files that are not tests, a random set of functions; of each function one random line (`analysis.lines.draw`):
 
     line          the whole line; the cursor stands where its code begins
     line_rest     from a random place inside the line to its end
     line_middle   from a random place inside a bracket pair up to the closing bracket, which stays
+
+An arm is another way to show the same gap, so that what it changes can be measured place by place:
+
+    docstring      the file as it is, as the editor shows it
+    no_docstring   without any docstring of the file
+    no_suffix      without what stands after the gap: the setting of Spiess et al. (arXiv 2402.02047)
 """
 
 from __future__ import annotations
@@ -14,13 +19,17 @@ import hashlib
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 from ...analysis.lines.draw import gap_of, sample_lines
+from ...analysis.python.docstrings import Undocumented, without_docstrings
 from ...analysis.python.lines import Gap, Line, UnreadableSource
+from ...inference.completion.settings import Settings
 from ...inference.completion.task import Task
 from ...suggestion.languages import language_of
+from ..suggested import FileWithGap
 from .projects import Project, SourceFile, is_test, path_in_project, sources
 
 TASKS: tuple[Task, ...] = ("line", "line_rest", "line_middle")
@@ -120,3 +129,36 @@ def _place(project: str, file: SourceFile, line: Line, seed: int, tasks: Sequenc
     number, language = file.text.count("\n", 0, line.start) + 1, language_of(file.path)
     gaps = ((task, gap_of(file.text, language, line, task, str(seed))) for task in tasks)
     return Place(project, file.path, file.text, line.function, number, tuple((task, gap) for task, gap in gaps if gap is not None))
+
+
+Arm = Literal["docstring", "no_docstring", "no_suffix"]
+ARMS: tuple[Arm, ...] = get_args(Arm)
+PLAIN: Arm = "docstring"
+
+
+def in_arm(arm: Arm, text: str, gap: Gap, task: Task, settings: Settings, language: str = "python") -> FileWithGap | None:
+    """The gap as an arm shows it. None where the arm can't: no docstring is in the file, one stands on the line, or what follows on the
+    line is part of the task.
+    """
+    if arm == "docstring":
+        return FileWithGap(text, gap, task, settings, language)
+    if arm == "no_suffix":
+        return None if task == "line_middle" else FileWithGap(text[: gap.end], gap, task, settings, language)
+    undocumented = _undocumented(text)
+    if undocumented is None or not undocumented.cuts:
+        return None
+    start, end = text.rfind("\n", 0, gap.start) + 1, text.find("\n", gap.end)
+    line = undocumented.line(Line("", start, len(text) if end < 0 else end))
+    if line is None:
+        return None
+    moved = line.start - start
+    return FileWithGap(undocumented.text, Gap(gap.start + moved, gap.end + moved), task, settings)
+
+
+# A worker gets the places of a file one after another, and parsing a large file takes longer than completing a line.
+@lru_cache(maxsize=2)
+def _undocumented(text: str) -> Undocumented | None:
+    try:
+        return without_docstrings(text)
+    except UnreadableSource:
+        return None

@@ -9,6 +9,8 @@ which line was taken out, the wrong or the right one, so such a place has the fi
 
 from __future__ import annotations
 
+import hashlib
+import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
@@ -31,7 +33,7 @@ from ..errors import StudyError
 from ..model import Changed
 from ..pool.choice import Pool
 from ..progress import Progress
-from ..records import Records
+from ..run import Records
 from . import lines, regions
 from .projects import Project, is_fetched, unpacked
 
@@ -81,6 +83,22 @@ class Items:
     def by_id(self) -> dict[str, lines.Place]:
         """The places by their ids."""
         return {place.id: place for place in self.places}
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        """Of items.jsonl."""
+        return [place.record for place in self.places]
+
+    @property
+    def question(self) -> dict[str, str | list[str]]:
+        """What of a run's question only the items tell, besides their digest."""
+        if not self.contents:
+            return {}
+        return {
+            "isolation": ", ".join(sorted({str(suite.isolation) for suite in self.suites.values()})),
+            "suites": sorted(self.suites),
+            "content": hashlib.sha256(json.dumps(dict(sorted(self.contents.items()))).encode()).hexdigest(),
+        }
 
     def judged(self, name: str, place: lines.Place, text: str) -> Judged:
         """A file's text as the tests of its project judge it."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from assay.offline_eval import active_clock
-from assay.offline_eval.active_clock import ActiveClock
+from assay.offline_eval.own_code import study as active_clock
+from assay.offline_eval.own_code.study import ActiveClock
 
 
 class Machine:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
-from assay.offline_eval.repairs.samples import FEATURES
+from assay.offline_eval.repairs.candidates import FEATURES
 from assay.offline_eval.sets.projects import measured_projects
 
 from . import alternatives, calibrators, results

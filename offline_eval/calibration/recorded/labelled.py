@@ -1,32 +1,144 @@
-"""Recorded answers whose labels are known: no step is needed. CRUXEval's, whose literals are compared, and scores told by a file.
+"""Recorded answers whose labels are known: CRUXEval's, whose literals are compared, and scores told by a file. No step is needed.
 
-The items of a run are the ballots (`votes`), or the scores with their labels, so that a page can be made from the run alone.
+Of CRUXEval the measure is the share of ten answers that the most frequent one has, and whether that is right. Nothing that a model wrote is
+executed. The items of a run are the ballots, or the scores with their labels, so that a page can be made from the run alone.
 """
 
 from __future__ import annotations
 
-import json
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
+from statistics import fmean
 from typing import Any, Literal, TypedDict, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ....calibration.report.blocks import Table
+from ....calibration.report.study_report import StudyContent
 from ....calibration.samples import Event
+from ...calibration.recorded.source import facts_of_file, words_of_file
 from ...errors import UsageError
 from ...paper_tables.tables import STUDIED
-from ...progress import counted, to_stderr
+from ...plan import tell_study
+from ...progress import counted
 from ...recorded.answers import Recorded
 from ...run import Run
+from ...sets.problem import Problem, literal
 from ...sets.problems import problems
-from ...study import Results, Study, conduct
-from .page import Judged, Stream, write_judged
-from .scaling import of_told
+from ...study import AskedStudy, Study, carry_out
+from ...study_page import page_of
+from .scaling import Measured, of_shares, of_told
 from .source import AnswerFile, question_of, read
-from .votes import Ballot, Votes, ballots_of, counted_votes
+from .study import Judged, Stream, content_of
+
+
+@dataclass(frozen=True, slots=True)
+class Ballot:
+    """The answers to one problem.
+
+    votes: of the most frequent answer, of `drawn`. right: whether the first recorded of the most frequent is; right_answers: of all.
+    tied: how many answers have as many votes, itself included; right_among_tied: whether the right one is among them.
+    unparsed, relabelled: as in `Votes`.
+    """
+
+    problem: str
+    drawn: int
+    votes: int
+    right: bool
+    right_answers: int
+    tied: int
+    right_among_tied: bool
+    unparsed: int
+    relabelled: int
+
+
+@dataclass(frozen=True, slots=True)
+class Votes:
+    """The recorded answers of one model at one temperature, a row per function.
+
+    drawn: answers per function. share: the majority's share of them, and whether its answer is right. right_answers: (n,), how many of all
+    are. tied: functions where another answer had as many votes; right_by_lot: share of functions that would be right if such
+    ties were drawn by lot. unparsed: answers that are no literal. relabelled: answers that the recorded evaluation, which executed them,
+    labels otherwise.
+    """
+
+    name: str
+    drawn: int
+    share: Measured
+    right_answers: NDArray[np.intp]
+    tied: int
+    right_by_lot: float
+    unparsed: int
+    relabelled: int
+
+    def pass_at(self, k: int) -> float:
+        """Share of functions that one of k answers gets right, unbiased (Chen et al. 2021, eq. 1)."""
+        return float(np.mean([1 - math.comb(self.drawn - c, k) / math.comb(self.drawn, k) for c in self.right_answers.tolist()]))
+
+
+def votes_of(recorded: Recorded, problems: Sequence[Problem]) -> Votes:
+    """The votes on each problem, in their order. Raises UsageError where one has no answers or another number of them."""
+    return counted_votes(recorded.name, list(ballots_of(recorded, problems)))
+
+
+def ballots_of(recorded: Recorded, problems: Sequence[Problem]) -> Iterator[Ballot]:
+    """The ballot of each problem, in their order. Raises UsageError as `votes_of`."""
+    drawn = len(recorded.of(problems[0].id, "execute")) if problems else 0
+    if not drawn:
+        raise UsageError(f"{recorded.name} has no answers to {problems[0].id if problems else 'anything'}")
+    for problem in problems:
+        answers = recorded.of(problem.id, "execute")
+        if len(answers) != drawn:
+            raise UsageError(f"{recorded.name} has {len(answers)} answers to {problem.id} and {drawn} to others")
+        wanted = literal(problem.truth)
+        if wanted is None:
+            raise UsageError(f"the recorded output of {problem.id} is no literal: {problem.truth}")
+        values = [literal(answer.text) for answer in answers]
+        happened = [value == wanted for value in values]
+        # what can't be parsed is an answer of its own, by its text, and never right; of a tie the earliest recorded answer wins
+        given = Counter(("text", answer.text.strip()) if value is None else value for value, answer in zip(values, answers, strict=True))
+        most = max(given.values())
+        foremost = [value for value, number in given.items() if number == most]
+        yield Ballot(
+            problem=problem.id,
+            drawn=drawn,
+            votes=most,
+            right=foremost[0] == wanted,
+            right_answers=sum(happened),
+            tied=len(foremost),
+            right_among_tied=wanted in foremost,
+            unparsed=values.count(None),
+            relabelled=sum(answer.labels.get("tests_pass") is (not told) for answer, told in zip(answers, happened, strict=True)),
+        )
+
+
+def counted_votes(name: str, ballots: Sequence[Ballot]) -> Votes:
+    """The votes of a file's ballots, of which there are some."""
+    n, drawn = len(ballots), ballots[0].drawn
+    share = of_shares(
+        "vote share",
+        np.array([ballot.votes for ballot in ballots]),
+        np.full(n, drawn),
+        np.array([ballot.right for ballot in ballots]),
+        np.arange(n),
+    )
+    return Votes(
+        name,
+        drawn,
+        share,
+        right_answers=np.array([ballot.right_answers for ballot in ballots]),
+        tied=sum(ballot.tied > 1 for ballot in ballots),
+        right_by_lot=fmean(ballot.right_among_tied / ballot.tied for ballot in ballots),
+        unparsed=sum(ballot.unparsed for ballot in ballots),
+        relabelled=sum(ballot.relabelled for ballot in ballots),
+    )
+
 
 Measure = Literal["vote share", "verbalised"]
 _NEEDED = ("set", "items", "measure", "event")
@@ -51,33 +163,28 @@ class BallotItem(TypedDict):
 AnyOfFile = TypeVar("AnyOfFile", ScoreItem, BallotItem)
 
 
-def _report(run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG001
-    """A page, and its summary on stderr."""
+def _content(run: Run) -> StudyContent:
     question = run.question(_NEEDED)
     if question["measure"] == "vote share":
         judged = _votes(_by_file(run.items(BallotItem)))
     else:
         judged = _scores(_by_file(run.items(ScoreItem)), question["event"], question["unscored"])
-    write_judged(run, judged, _NEEDED, as_json=as_json)
+    return content_of(run, question, judged)
 
 
-STUDY = Study("recorded_labelled", (), _NEEDED, _report)
+STUDY = Study("recorded_labelled", (), _NEEDED, page_of(_content))
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked(AskedStudy):
     """What the user wants.
 
     data: the problems of CRUXEval; None: the scores and labels that the files tell. limit: the first so many problems.
     """
 
-    out: Path
     set: str
-    data: Path | None
+    data: Path | None = None
     files: Sequence[Path]
-    limit: int | None = None
-    seed: int = 0
-    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +221,9 @@ def find(asked: Asked) -> Found:
 def run_labelled(asked: Asked) -> Run:
     """Make the page of answers whose labels are known. Raises UsageError, RunError and OSError."""
     found = find(asked)
-    lines = [json.dumps(item).encode() + b"\n" for item in found.items]
-    question = question_of(STUDY.name, asked.set, found.files, asked.seed, asked.limit, lines)
-    run = Run.begin(asked.out, {**question, "measure": found.measure, "event": found.event, "unscored": found.unscored})
-    run.keep_items(lines)
-    to_stderr(f"{counted(len(found.items), 'item')} of {counted(len(found.files), 'file')}")
-    conduct(STUDY, run, [], as_json=asked.as_json)
-    return run
+    more = {"measure": found.measure, "event": found.event, "unscored": found.unscored}
+    told = f"{counted(len(found.items), 'item')} of {counted(len(found.files), 'file')}"
+    return carry_out(STUDY, asked, question_of(STUDY.name, asked.set, found.files, asked) | more, found.items, lambda _: [], told)
 
 
 def _event(files: Sequence[AnswerFile]) -> Event:
@@ -186,3 +289,23 @@ def _vote_row(votes: Votes) -> tuple[str, ...]:
         str(votes.tied),
         f"{votes.right_by_lot:.1%}",
     )
+
+
+def tell_labelled(asked: Asked) -> None:
+    """Say what a run on answers with labels would do. Raises as above."""
+    found = find(asked)
+    what = "functions that were voted on" if found.measure == "vote share" else f"answers with a score and a label {found.event}"
+    plan = {
+        "set": asked.set,
+        "recorded": [facts_of_file(file) for file in found.files],
+        "measure": found.measure,
+        "items": len(found.items),
+        "unscored": found.unscored,
+        "generations": 0,
+    }
+    lines = [
+        *map(words_of_file, found.files),
+        "calls        none: no model is asked, and nothing is executed",
+        f"measure      {found.measure}: {len(found.items):,} {what}",
+    ]
+    tell_study("recorded_labelled", asked, plan, lines, found.items[0], "one of them")

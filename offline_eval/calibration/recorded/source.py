@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from ....calibration.report.study_report import Source
+from ...progress import counted
 from ...recorded.answers import Recorded, Step
 from ...recorded.formats import recorded
 from ...run import SCHEMA, AskedQuestion, Question
+from ...study import AskedStudy
 
 # In the place of a prompt's fingerprint: nobody was asked by Assay.
 PROMPT = "recorded"
@@ -42,8 +44,8 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def question_of(study: str, name: str, files: Sequence[AnswerFile], seed: int, limit: int | None, lines: Sequence[bytes]) -> dict[str, Any]:
-    """A run's question about the answers of files. name: of the set. lines: of items.jsonl."""
+def question_of(study: str, name: str, files: Sequence[AnswerFile], asked: AskedStudy) -> dict[str, Any]:
+    """A run's question about the answers of files, but for its items. name: of the set."""
     answers = [file.answers for file in files]
     question: Question = {
         "schema": SCHEMA,
@@ -51,11 +53,10 @@ def question_of(study: str, name: str, files: Sequence[AnswerFile], seed: int, l
         "model": hashlib.sha256("".join(file.sha256 for file in files).encode()).hexdigest()[:16],
         "model_name": ", ".join(dict.fromkeys(each.model or each.name for each in answers)),
         "prompt": PROMPT,
-        "seed": seed,
+        "seed": asked.seed,
         "set": name,
-        "items": hashlib.sha256(b"".join(lines)).hexdigest(),
     }
-    return {**question, **recorded_in(files), **({"limit": limit} if limit else {})}
+    return {**question, **recorded_in(files), **asked.limited}
 
 
 def recorded_in(files: Sequence[AnswerFile]) -> dict[str, list[str]]:
@@ -74,3 +75,24 @@ def recorded_in(files: Sequence[AnswerFile]) -> dict[str, list[str]]:
 def sources_of(question: AskedQuestion) -> tuple[Source, ...]:
     """The sources of the answers of a run, each once, that of the first file first. Raises RunError where run.toml does not say."""
     return tuple(dict.fromkeys(Source(*told) for told in zip(*question.lists(SOURCES), strict=True)))
+
+
+def facts_of_file(file: AnswerFile) -> dict[str, Any]:
+    """What a plan says of a file."""
+    answers = file.answers
+    return {
+        "file": str(file.path),
+        "name": answers.name,
+        "model": answers.model,
+        "answers": len(answers.answers),
+        "source": answers.source,
+        "licence": answers.licence,
+    }
+
+
+def words_of_file(file: AnswerFile) -> str:
+    """The same for people."""
+    answers = file.answers
+    source = f"from {answers.source}" if answers.source else "nothing tells its source"
+    model = answers.model or "an unnamed model"
+    return f"recorded     {file.path}: {answers.name}, {counted(len(answers.answers), 'answer')} of {model}, {source}"

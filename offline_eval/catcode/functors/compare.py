@@ -13,17 +13,14 @@ from ....calibration.report.study_report import Section, StudyContent, counted_c
 from ...asked_model import names_in_forms
 from ...errors import StudyError
 from ...progress import counted
-from ...rtc.problems.scores import mean_of
-from ...rtc.problems.tables import cell_of
+from ...rtc.scores import mean_of
+from ...rtc.tables import cell_of
 from ...run import RUN, Run, differences
 from ...study_page import again_of, cells_in, the_paper, write_page
-from .claims import loses, translation_is_good
 from .items import ARMS, Arm, Item, Kind
-from .page import scored_of
-from .paper import paper
+from .page import loses, scored_of, translation_is_good
 from .placing.registry import NAMES
-from .scores import Scored, by_place, ended_as, mean_of_places
-from .tables import ARM_WORDS, BY, languages_of, set_word, translation_table
+from .tables import ARM_WORDS, BY, Scored, by_place, ended_as, languages_of, mean_of_places, paper, set_word, translation_table
 
 # What two questions may differ in, and still be of the same programs.
 _OF_MODELS = {"model", "model_name", "prompt", "form", "draws", "left_out"}
@@ -48,10 +45,10 @@ class Pair:
     second: float
 
 
-def compare(runs: Sequence[Run], items: Sequence[Sequence[Item]], out: Path, *, as_json: bool) -> None:
+def compare(runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
     """Write report/ into `out`. Raises StudyError where the runs are neither of the same programs nor a translation and a reproduction."""
     questions = [run.question(("set", "items")) for run in runs]
-    found = [scored_of(run, each) for run, each in zip(runs, items, strict=True)]
+    found = [scored_of(run, run.items(Item)) for run in runs]
     command = again_of(runs)
     kinds = [question["set"] for question in questions]
     if sorted(kinds) == ["explain", "translate"]:

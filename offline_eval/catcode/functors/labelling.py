@@ -1,31 +1,164 @@
-"""Labels: each distinct program is run on its test once, in the sandbox of its language, and ends in one of a closed set of ways."""
+"""The items of a run, from files of benchmarks, and their labels.
+
+Each distinct program is run on its test once, in the sandbox of its language, and ends in one of a closed set of ways.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import re
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, TypedDict, get_args
 
 from ....analysis.corpora.benchmarks import Language
 from ....analysis.sandbox.isolation.best_level import best_level
-from ....analysis.sandbox.isolation.jail import Jail
-from ....analysis.sandbox.isolation.levels import Isolation
-from ....analysis.sandbox.judging.java import JavaSandbox, MissingJava, find_jdk
-from ....analysis.sandbox.judging.javascript import JavaScriptSandbox, MissingNode, find_node
-from ....analysis.sandbox.judging.python import PythonSandbox
+from ....analysis.sandbox.judging.java import MissingJava, find_jdk
+from ....analysis.sandbox.judging.javascript import MissingNode, find_node
 from ....analysis.sandbox.judging.result import ProgramOutcome, Result
-from ...errors import StudyError
-from ...sets.programs import Program
-from ...sets.suites import Unjudged
+from ...errors import StudyError, UsageError
+from ...sets.judging import Sandboxes
+from ...sets.programs import HOW, Program, read_programs
 from ...study import Step
-from .asking import Answers
-from .data import ProgramUnderTest
-from .items import Item
-from .placing.registry import LANGUAGES
+from .items import Answers, Item, Kind
+from .placing.header import Header, NoHeader
+from .placing.registry import LANGUAGES, NAMES
+
+Set = Literal["translate", "explain"]
+# The program that is the code of an item, and the one whose header and test it has.
+Pair = tuple[Program | None, Program]
+# The paper's, where nothing else is asked for.
+OF_PAPER: Mapping[Set, tuple[Language, ...]] = {"translate": ("java",), "explain": ("java", "python")}
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramUnderTest:
+    """A program with its test. id: of its source, or of the label."""
+
+    id: str
+    language: Language
+    program: str
+    test: str
+    entry_point: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What can be asked about. tests: by item. sources: of each item the program that is its code, by item. left_out: for people."""
+
+    items: Sequence[Item]
+    tests: Mapping[str, Program]
+    sources: Mapping[str, ProgramUnderTest]
+    left_out: Sequence[str]
+
+    @property
+    def languages(self) -> frozenset[Language]:
+        """Those that a sandbox is needed for."""
+        return frozenset({item.target for item in self.items} | {each.language for each in self.sources.values()})
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which items. sources, targets: languages; None for the paper's sources, and for every target. limit: so many problems of each
+    set, by the seed.
+    """
+
+    kind: Kind
+    sources: Sequence[Language] | None = None
+    targets: Sequence[Language] | None = None
+    limit: int | None = None
+    seed: int = 0
+
+
+def find(data: Sequence[Path], wanted: Wanted) -> Found:
+    """The items. Raises SetError, and UsageError where there are none."""
+    if not data:
+        raise UsageError(f"programs are needed: {HOW}")
+    programs = read_programs(data, unsolved_too=True)
+    headers, why = dict[str, Header](), Counter[str]()
+    for program in programs:
+        try:
+            headers[program.id] = _header(program)
+        except NoHeader:
+            why[f"{program.set} in {NAMES[program.language]}"] += 1
+    left_out = [f"{count:,} of {what}: no header of a function can be read from what is given of them" for what, count in why.items()]
+    known = [program for program in programs if program.id in headers]
+    pairs = _limited(list(_pairs(known, wanted)), wanted)
+    if not pairs:
+        raise UsageError(_nothing(programs, wanted))
+    items, tests, sources = list[Item](), dict[str, Program](), dict[str, ProgramUnderTest]()
+    for source, target in pairs:
+        item = _item(wanted.kind, source, target, headers[target.id])
+        items.append(item)
+        tests[item.id] = target
+        if source is not None:
+            sources[item.id] = ProgramUnderTest(source.id, source.language, source.published, source.test, source.entry_point)
+    return Found(items, tests, sources, left_out)
+
+
+def _header(program: Program) -> Header:
+    if not program.prompt:
+        raise NoHeader("nothing tells what is given of it")
+    return LANGUAGES[program.language].header_of(program.prompt, program.entry_point)
+
+
+def _pairs(programs: Sequence[Program], wanted: Wanted) -> Iterator[Pair]:
+    """Each program that is asked about, with what is to be written."""
+    if wanted.kind == "complete":
+        yield from ((None, program) for program in programs)
+        return
+    name: Set = wanted.kind
+    sources = [program for program in programs if program.published and program.language in (wanted.sources or OF_PAPER[name])]
+    if name == "explain":
+        yield from ((program, program) for program in sources)
+        return
+    targets = dict[tuple[str, str], list[Program]]()
+    for program in programs:
+        targets.setdefault((program.set, program.problem), []).append(program)
+    for source in sources:
+        for target in targets[source.set, source.problem]:
+            if target.language != source.language and (wanted.targets is None or target.language in wanted.targets):
+                yield source, target
+
+
+def _limited(pairs: Sequence[Pair], wanted: Wanted) -> list[Pair]:
+    """The pairs of so many problems of each set, the same in each kind of run: a translation can then stand beside a reproduction."""
+    found = dict[str, set[str]]()
+    for _, target in pairs:
+        found.setdefault(target.set, set()).add(target.problem)
+
+    def place(problem: str) -> bytes:
+        return hashlib.sha256(f"{wanted.seed}:{problem}".encode()).digest()
+
+    kept = {name: set(sorted(problems, key=place)[: wanted.limit]) for name, problems in found.items()}
+    return [pair for pair in pairs if pair[1].problem in kept[pair[1].set]]
+
+
+def _item(kind: Kind, source: Program | None, target: Program, header: Header) -> Item:
+    number = target.problem.partition("/")[2]
+    return Item(
+        id=f"{target.set}-{source.language}-{target.language}/{number}" if source is not None and kind == "translate" else target.id,
+        kind=kind,
+        set=target.set,
+        problem=target.problem,
+        source=None if source is None else source.language,
+        target=target.language,
+        code="" if source is None else source.source,
+        header=header,
+        tests=hashlib.sha256(f"{target.entry_point}\n{target.test}".encode()).hexdigest()[:16],
+    )
+
+
+def _nothing(programs: Sequence[Program], wanted: Wanted) -> str:
+    there = ", ".join(
+        f"{name} in {NAMES[language]}" for name, language in dict.fromkeys((program.set, program.language) for program in programs)
+    )
+    if wanted.kind == "explain":
+        return f"--data has no program to explain (it has {there}): {HOW}"
+    return f"--data has no program that is to be found in two languages (it has {there}): name the files of the other language, too. {HOW}"
+
 
 # unreadable: no code is in the answer, and nothing is run.
 Ending = Literal["passes", "wrong", "crash", "time", "does_not_compile", "unreadable"]
@@ -86,48 +219,10 @@ def check_languages(languages: frozenset[Language]) -> None:
         raise StudyError(str(error)) from None
 
 
-@dataclass(frozen=True, slots=True)
-class Running:
-    """Makes the worker's function that runs programs; travels to the worker."""
-
-    isolation: Isolation
-
-    def __call__(self) -> Callable[[ProgramUnderTest], dict[str, Any]]:
-        """The function, whose sandboxes open as they are needed."""
-        return Runs(Jail(self.isolation))
-
-
-Sandbox = PythonSandbox | JavaSandbox | JavaScriptSandbox
-KINDS: dict[Language, Callable[[Jail], Sandbox]] = {"python": PythonSandbox, "java": JavaSandbox, "javascript": JavaScriptSandbox}
-
-
-@dataclass(frozen=True, slots=True)
-class Runs:
-    """Runs programs; holds the sandboxes."""
-
-    jail: Jail
-    sandboxes: dict[Language, Sandbox] = field(default_factory=dict)
-    opened: ExitStack = field(default_factory=ExitStack)
-
-    def __call__(self, tested: ProgramUnderTest) -> dict[str, Any]:
-        """The label. Raises Unjudged where the machine failed: then there is none."""
-        begun = time.perf_counter()
-        if tested.language not in self.sandboxes:
-            self.sandboxes[tested.language] = KINDS[tested.language](self.jail)
-            self.opened.push(self.sandboxes[tested.language])
-        sandbox = self.sandboxes[tested.language]
-        if isinstance(sandbox, PythonSandbox):
-            result = sandbox.check(tested.program, tested.test, tested.entry_point)
-        else:
-            result = sandbox.check(tested.program, tested.test)
-        if result.outcome is ProgramOutcome.INFRASTRUCTURE:
-            raise Unjudged(result.reason)
-        label: Label = {"id": tested.id, "ending": ending_of(tested, result), "why": result.reason}
-        return {**label, "timings": {"tests_ms": (time.perf_counter() - begun) * 1e3}}
-
-    def close(self) -> None:
-        """End the sandboxes."""
-        self.opened.close()
+def labelled(sandboxes: Sandboxes, tested: ProgramUnderTest) -> dict[str, Any]:
+    """The label. Raises Unjudged where the machine failed: then there is none."""
+    result = sandboxes.check(tested.language, tested.program, tested.test, tested.entry_point)
+    return {"id": tested.id, "ending": ending_of(tested, result), "why": result.reason}
 
 
 def ending_of(tested: ProgramUnderTest, result: Result) -> Ending | None:

@@ -9,79 +9,56 @@ A program is asked about only where it passes its own tests: a faithful translat
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ....analysis.corpora.benchmarks import Language
 from ....analysis.sandbox.isolation.best_level import best_level
-from ....inference.asking.asker import Form
-from ....inference.opening import ModelChoice
-from ...asked_model import IN_FORM, AskedModel, Asking, asked_model
+from ...asked_model import IN_FORM, AskedInWords, AskedModel, Asking, asked_model, text_of
 from ...calibration.recorded.source import AnswerFile, read
 from ...calibration.recorded.source import question_of as question_of_files
 from ...errors import UsageError
-from ...pool.choice import Pool
+from ...plan import tell_study
 from ...pool.interface import Start
-from ...progress import counted, tell_if_stopped, to_stderr
+from ...progress import counted, tell_if_stopped
 from ...run import Run
-from ...study import Making, Results, Step, Study, Work, all_of, chosen, conduct
-from ...study import Plan as Works
-from ...study_page import write_page
-from .asking import ANSWERS, CODE_TOKENS, DESCRIBE_TOKENS, DESCRIPTIONS, STEP_OF, Asks, described_in, question_of, written_in
+from ...sets.judging import InSandbox
+from ...study import Making, Step, Study, Work, all_of, carry_out
+from ...study_page import page_of
 from .compare import compare
-from .data import Found, ProgramUnderTest, Set, Wanted, find
-from .items import Item, Kind, told_of
-from .labelling import LABELS, MAX_PROGRAM_S, SOURCES, Running, check_languages, to_label
+from .items import (
+    ANSWERS,
+    CODE_TOKENS,
+    DESCRIBE_TOKENS,
+    DESCRIPTIONS,
+    STEP_OF,
+    Asks,
+    Item,
+    Kind,
+    described_in,
+    question_of,
+    told_of,
+    written_in,
+)
+from .labelling import LABELS, MAX_PROGRAM_S, SOURCES, Found, ProgramUnderTest, Set, Wanted, check_languages, find, labelled, to_label
 from .page import content_of
 
-
-def _report(run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG001
-    """A page, and its summary on stderr."""
-    write_page(run.folder, content_of(run, run.items(Item)), as_json=as_json)
+NAME = "catcode_functors"
+STUDY = Study(NAME, (SOURCES, DESCRIPTIONS, ANSWERS, LABELS), ("set", "items"), page_of(content_of), compare=compare, compared=(NAME,))
 
 
-def _compare(runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
-    """A page on runs of several models, or on translation beside reproduction. Raises StudyError where nothing pairs them."""
-    compare(runs, [run.items(Item) for run in runs], out, as_json=as_json)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked(AskedInWords):
+    """What the user wants. data: files of benchmarks. sources, targets, limit: as of `Wanted`. draws: answers to each question."""
 
-
-STUDY = Study(
-    "catcode_functors",
-    (SOURCES, DESCRIPTIONS, ANSWERS, LABELS),
-    ("set", "items"),
-    _report,
-    compare=_compare,
-    compared=("catcode_functors",),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What the user wants.
-
-    data: files of benchmarks. recorded: files of answers, instead of a model. sources, targets, limit: as of `data.Wanted`. draws: answers
-    to each question. form: as of `open_asker`. steps: these alone.
-    """
-
-    out: Path
     data: Sequence[Path]
     set: Set = "translate"
-    choice: ModelChoice = field(default_factory=ModelChoice)
-    recorded: Sequence[Path] = ()
     sources: Sequence[Language] = ()
     targets: Sequence[Language] = ()
-    limit: int | None = None
     draws: int = 1
-    form: Form | None = None
-    seed: int = 0
-    pool: Pool = field(default_factory=Pool)
-    steps: Sequence[str] = ()
-    as_json: bool = False
 
     @property
     def asks(self) -> Asks:
@@ -102,24 +79,17 @@ def run_functors(asked: Asked) -> Run:
         check_languages(found.languages)
         model = asked_model(asked.choice, asked.form)
         Run.check(asked.out, _question(asked, model))
-    run = _begun(asked, {**_question(asked, model)}, found)
     counts = f"{counted(len(found.items), 'program')} of {counted(_problems(found), 'problem')}"
-    to_stderr(f"{counts}; {model.name} is asked {IN_FORM[model.form]}")
-    conduct(STUDY, run, _works(asked, run, model, found), as_json=asked.as_json)
-    return run
+    return _carried_out(asked, _question(asked, model), model, found, f"{counts}; {model.name} is asked {IN_FORM[model.form]}")
 
 
 def _run_recorded(asked: Asked) -> Run:
     files = read(asked.recorded)
     kind, found = _recorded(asked, files)
     check_languages(found.languages)
-    lines = found.lines
-    names = [str(path.name) for path in asked.data]
-    question = question_of_files(STUDY.name, kind, files, asked.seed, asked.limit, lines)
-    run = _begun(asked, {**question, "data": names}, found)
-    to_stderr(f"recorded answers to {counted(len(found.items), 'program')} of {counted(_problems(found), 'problem')}; no model is asked")
-    conduct(STUDY, run, _works(asked, run, None, found), as_json=asked.as_json)
-    return run
+    question = {**question_of_files(NAME, kind, files, asked), "data": [path.name for path in asked.data]}
+    counts = f"{counted(len(found.items), 'program')} of {counted(_problems(found), 'problem')}"
+    return _carried_out(asked, question, None, found, f"recorded answers to {counts}; no model is asked")
 
 
 def _recorded(asked: Asked, files: Sequence[AnswerFile]) -> tuple[Kind, Found]:
@@ -138,14 +108,10 @@ def _recorded(asked: Asked, files: Sequence[AnswerFile]) -> tuple[Kind, Found]:
     return kind, replace(found, items=there, left_out=[*found.left_out, *more])
 
 
-def _begun(asked: Asked, question: dict[str, Any], found: Found) -> Run:
-    lines = found.lines
-    digest = hashlib.sha256(b"".join(lines)).hexdigest()
-    run = Run.begin(asked.out, {**question, "items": digest, "left_out": list(found.left_out)})
-    run.keep_items(lines)
-    for line in found.left_out:
-        to_stderr(f"left out: {line}")
-    return run
+def _carried_out(asked: Asked, question: dict[str, Any], model: AskedModel | None, found: Found, told: str) -> Run:
+    question = {**question, "left_out": list(found.left_out)}
+    left_out = [f"left out: {line}" for line in found.left_out]
+    return carry_out(STUDY, asked, question, found.items, lambda run: _works(asked, run, model, found), *left_out, told)
 
 
 def _question(asked: Asked, model: AskedModel) -> dict[str, Any]:
@@ -156,12 +122,12 @@ def _question(asked: Asked, model: AskedModel) -> dict[str, Any]:
         "seed": asked.seed,
         "data": [path.name for path in asked.data],
     }
-    more = {"languages": list(asked.sources), "targets": list(asked.targets), "limit": asked.limit}
+    more = {"languages": list(asked.sources), "targets": list(asked.targets), **asked.limited}
     return {**question, **{name: value for name, value in more.items() if value}}
 
 
-def _works(asked: Asked, run: Run, model: AskedModel | None, found: Found) -> Works:
-    running = Running(best_level())
+def _works(asked: Asked, run: Run, model: AskedModel | None, found: Found) -> Mapping[str, Making]:
+    running = InSandbox(best_level(), labelled, several=True)
 
     def sound() -> list[Item]:
         """The items whose code passes its own test; of a completion all."""
@@ -169,7 +135,7 @@ def _works(asked: Asked, run: Run, model: AskedModel | None, found: Found) -> Wo
         return [item for item in found.items if item.kind == "complete" or found.sources[item.id].id in passes]
 
     def asking(step: Step, items: Sequence[Item], start: Start[Any, Any]) -> Work[Any]:
-        return all_of(step, items, start, asked.pool, waits=bool(asked.choice.servers))
+        return all_of(step, items, start, asked.pool, waits=asked.waits)
 
     def tested(step: Step, units: Iterable[ProgramUnderTest]) -> Work[Any]:
         return all_of(step, units, running, asked.pool, max_item_s=MAX_PROGRAM_S)
@@ -195,7 +161,7 @@ def _works(asked: Asked, run: Run, model: AskedModel | None, found: Found) -> Wo
         works.pop("describe")
     if not found.sources:
         works.pop("sources")
-    return chosen(works, asked.steps)
+    return works
 
 
 def _problems(found: Found) -> int:
@@ -208,12 +174,8 @@ def tell_functors(asked: Asked) -> None:
     check_languages(found.languages)
     told, count = len(told_of(kind)), len(found.items)
     descriptions, code = (0, 0) if asked.recorded else (count * told * asked.draws, count * (told + 1) * asked.draws)
-    first = found.items[0]
     plan: dict[str, Any] = {
-        "schema": "assay/study-plan/1",
-        "study": STUDY.name,
         "set": kind,
-        "run": str(asked.out),
         "most_programs": count,
         "problems": _problems(found),
         "descriptions": descriptions,
@@ -221,19 +183,12 @@ def tell_functors(asked: Asked) -> None:
         "most_tokens": descriptions * DESCRIBE_TOKENS + code * CODE_TOKENS,
         "isolation": str(best_level()),
     }
-    if not asked.recorded:
-        asks = first.to_translate() if kind == "translate" else first.to_describe("named")
-        plan["example"] = "\n\n".join(message.text for message in asks)
-    if asked.as_json:
-        print(json.dumps(plan, indent=1))
-        return
+    asks = () if asked.recorded else found.items[0].to_translate() if kind == "translate" else found.items[0].to_describe("named")
     calls = "no model is asked" if asked.recorded else f"at most {descriptions:,} descriptions and {code:,} programs, each once"
-    for line in (
+    lines = [
         f"programs     at most {count:,} of {counted(_problems(found), 'problem')}: those that pass their own tests",
         f"calls        {calls}, {plan['most_tokens']:,} tokens",
         "judged       each distinct program once, in the sandbox",
-        f"written      {asked.out.absolute()}",
         *(f"left out     {each}" for each in found.left_out),
-        *(["", "one of the prompts in full:", plan["example"]] if "example" in plan else []),
-    ):
-        to_stderr(line)
+    ]
+    tell_study(NAME, asked, plan, lines, text_of(asks))

@@ -1,22 +1,98 @@
-"""The steps that ask a model: what it suggests at a place, what it says of a line and its rewrites, what it suggests in rewritten code."""
+"""What is done at a line: rewrites that a project's tests confirm, what a model suggests and says of them; and the facts of a run.
+
+facts.jsonl has what became of rewrites, place by place, and all that the report counts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
+from ....analysis.oracle.changes import changed_lines, with_statements
+from ....analysis.oracle.oracle import Oracle
 from ....calibration.measures.registry import measures_of
 from ....inference.completion.settings import GREEDY
 from ...answers import Answer
 from ...asked_line import OpenModel
-from ...calibration.draw import EVENT, drawn_at
+from ...calibration.draw import EVENT, drawn_at, label_id
+from ...counterfeit.classes import class_of
+from ...counterfeit.lines.label import label_of, outcomes_of
 from ...sets.lines import Place
+from ...sets.suites import Judge, Judged, Suite, Unjudged
 from ...study import Step
 from ...suggested import FileWithGap
-from .confirm import Line
-from .rewrites import Variant, view_of
-from .view import View, as_shown, shown_around
+from .rewrites import Arm, Class, Rewriting, Tried, Variant, View, as_shown, shown_around, view_of
+
+
+class Rewritten(TypedDict):
+    """The record of a line. variants: those that the tests confirmed. tried: what became of each rule."""
+
+    id: str
+    place: str
+    variants: list[Variant]
+    tried: list[Tried]
+
+
+REWRITES = Step("rewrites", "line", Rewritten)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line at a place that passes the tests: its own, or one that a model suggested there.
+
+    shown: where the part of the file begins and ends that the model sees. suite: of its project; None where nothing is judged.
+    """
+
+    place: Place
+    text: str
+    shown: tuple[int, int]
+    suite: Suite | None = None
+
+    @property
+    def id(self) -> str:
+        """The same as of its label."""
+        return label_id(self.place.id, "line", self.text)
+
+    @property
+    def view(self) -> View:
+        """The file with the line in it."""
+        return View(self.place.text, self.place.gap("line"), *self.shown).with_line(self.text)
+
+
+def confirmed(seed: int, judge: Judge, line: Line) -> dict[str, Any]:
+    """The record of a line. seed: of the draw of rewrites. Raises Unjudged where the machine failed, and Changed."""
+    assert line.suite, "lines of suites are judged"
+    of = _OfLine(line, line.suite, judge.oracle(line.suite), seed)
+    found = Rewriting(line.view, f"{seed}:{line.id}", of.judged, of.at_import)
+    found.find()
+    return {"id": line.id, "place": line.place.id, "variants": found.variants, "tried": found.tried}
+
+
+@dataclass(frozen=True, slots=True)
+class _OfLine:
+    """What a project's tests say of rewrites of a line."""
+
+    line: Line
+    suite: Suite
+    oracle: Oracle
+    seed: int
+
+    def at_import(self, view: View) -> bool:
+        """Whether a rewrite changes what runs at import: then the whole suite would have to be run."""
+        changed = with_statements(self.line.place.text, changed_lines(self.line.place.text, view.text))
+        return not self.oracle.coverage().imported.get(self.line.place.file, frozenset()).isdisjoint(changed)
+
+    def judged(self, arm: Arm, view: View) -> tuple[Class | None, str]:
+        """The class of a rewrite, and why. Raises Unjudged."""
+        if arm == "wrong":
+            assert self.line.place.judged, "places of suites are judged"
+            label = label_of(self.oracle, Judged("", self.suite, self.line.place.file, view.text, self.line.place.judged), self.seed)
+            return class_of(outcomes_of(label)), label["why"]
+        verdict = self.oracle.verdict(self.line.place.file, view.text)
+        if verdict.infrastructure:
+            raise Unjudged(verdict.reason)
+        return None if verdict.label is None else "right" if verdict.label else "other", verdict.reason
 
 
 class ShownAnswer(Answer):
@@ -131,3 +207,130 @@ def regenerate(asked: OpenModel[None], item: RewrittenPlace) -> dict[str, Any]:
 
 def _whole(asked: OpenModel[None], view: View) -> FileWithGap:
     return FileWithGap(view.text, view.gap, "line", asked.settings)
+
+
+class VariantFacts(TypedDict):
+    """A rewrite. rules: of its steps. line, diff, kind: as of a variant. measures: of the line in it; None where the model can't tell."""
+
+    arm: str
+    rules: list[str]
+    line: str
+    kind: str
+    diff: list[str]
+    measures: Measures | None
+
+
+class LineFacts(TypedDict):
+    """A line that passes its tests. code: truth or suggestion. exact: it is the project's own. tried: what became of each rule."""
+
+    code: str
+    text: str
+    exact: bool
+    plain: Measures | None
+    identity: Measures | None
+    variants: list[VariantFacts]
+    tried: list[Tried]
+
+
+class RegeneratedFacts(TypedDict):
+    """What is suggested in rewritten code. rules: of the rewrites. text: what would be inserted."""
+
+    rules: list[str]
+    text: str
+    measures: Measures
+    exact: bool
+    passes: bool | None
+
+
+class PlaceFacts(TypedDict):
+    """The rewrites at a place; id: of its sample. regenerated: None where nothing is suggested, or the code was not rewritten."""
+
+    id: str
+    project: str
+    file: str
+    lines: list[LineFacts]
+    regenerated: RegeneratedFacts | None
+
+
+class Known(TypedDict):
+    """The records of a run, by their ids, and what the tests said of texts."""
+
+    rewrites: Mapping[str, Rewritten]
+    scores: Mapping[str, Scored]
+    regenerated: Mapping[str, Regenerated]
+    said: Mapping[str, bool | None]
+
+
+def is_exact(text: str | None, truth: str) -> bool:
+    """Whether a line is the project's own, white space at its end aside."""
+    return text is not None and text.rstrip() == truth.rstrip()
+
+
+def lines_at(answer: Mapping[str, Any], of: Sequence[str]) -> dict[str, str]:
+    """The distinct lines of a place that are looked at, by what they are: truth, suggestion. A suggestion may be the truth."""
+    (one,) = answer["generations"]
+    texts = {"truth": one["truth"], "suggestion": one["inserted"]}
+    found: dict[str, str] = {}
+    for code in of:
+        text = texts[code]
+        if text is not None and (text.strip() or code == "truth") and text not in found.values():
+            found[code] = text
+    return found
+
+
+def facts_of(answers: Sequence[Mapping[str, Any]], known: Known, of: Sequence[str]) -> list[PlaceFacts]:
+    """The facts of each place. of: truth, suggestion."""
+    return [
+        {
+            "id": answer["generations"][0]["id"],
+            "project": answer["project"],
+            "file": answer["file"],
+            "lines": [line for code, text in lines_at(answer, of).items() if (line := _line(answer, code, text, known))],
+            "regenerated": _regenerated(answer, known),
+        }
+        for answer in answers
+    ]
+
+
+def _line(answer: Mapping[str, Any], code: str, text: str, known: Known) -> LineFacts | None:
+    """The facts of a line, where it was rewritten."""
+    name = label_id(answer["id"], "line", text)
+    rewritten, scored = known["rewrites"].get(name), known["scores"].get(name)
+    if rewritten is None:
+        return None
+    measures = scored["variants"] if scored else [None] * len(rewritten["variants"])
+    return {
+        "code": code,
+        "text": text,
+        "exact": is_exact(text, answer["generations"][0]["truth"]),
+        "plain": scored["plain"] if scored else None,
+        "identity": scored["identity"] if scored else None,
+        "variants": [_variant(one, found) for one, found in zip(rewritten["variants"], measures, strict=True)],
+        "tried": rewritten["tried"],
+    }
+
+
+def _variant(variant: Variant, measures: Measures | None) -> VariantFacts:
+    rules = [step["rule"] for step in variant["steps"]]
+    return {
+        "arm": variant["arm"],
+        "rules": rules,
+        "line": variant["line"],
+        "kind": variant["kind"],
+        "diff": variant["diff"],
+        "measures": measures,
+    }
+
+
+def _regenerated(answer: Mapping[str, Any], known: Known) -> RegeneratedFacts | None:
+    made = known["regenerated"].get(answer["id"])
+    if made is None or made["inserted"] is None or made["measures"] is None:
+        return None
+    variant = known["rewrites"][made["line"]]["variants"][made["variant"]]
+    return {
+        "rules": [step["rule"] for step in variant["steps"]],
+        "text": made["inserted"],
+        "measures": made["measures"],
+        "exact": is_exact(made["inserted"], answer["generations"][0]["truth"]),
+        "passes": True if made["equal"] else known["said"].get(f"{answer['id']}:rewritten"),
+    }

@@ -2,22 +2,138 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
-from ....calibration.report.blocks import Paragraph
+import msgspec
+
+from ....calibration.registry import load_registry
+from ....calibration.report.blocks import Paragraph, Table
 from ....calibration.report.cells import Cell
+from ....calibration.report.paper_claims import PaperClaim, Rule, claim_of
 from ....calibration.report.study_report import Section, StudyContent
 from ....calibration.samples import Sample
+from ....calibration.validation.catcode_facts import PlaceFact
+from ....calibration.validation.catcode_study import EVENTS, figures
 from ....calibration.validation.figures import Figure
+from ....calibration.validation.inputs import Inputs
 from ...progress import counted
-from ...study_page import lost_items
-from .claims import claims
-from .examples import contradicted, examples_of
-from .facts import PlaceFacts
-from .identification import falls_of
-from .pictures import falls_picture, rules_picture
-from .tables import BALANCED, accuracy_table, identification_table, outcomes_table, regenerated_table, rules_table
+from ...run import Run
+from ...study import Results
+from ...study_page import again, facts_of, lost_items, write_page
+from ...validated import figures_of_fitted, figures_of_task, titled
+from ..pairs.pages import SEEN
+from .asking import LineFacts, PlaceFacts, VariantFacts
+from .tables import (
+    BALANCED,
+    accuracy_table,
+    falls_of,
+    falls_picture,
+    identification_table,
+    outcomes_table,
+    regenerated_table,
+    rules_table,
+)
+
+_FITTED = "of a calibrator that is fitted to this run's suggestions"
+
+
+def figures_of(question: Mapping[str, Any], samples: Sequence[Sample], facts: Sequence[PlaceFacts]) -> Iterator[Figure]:
+    """The figures for each event: of the calibrator of this machine for such suggestions, where it kept its folds; else of one that is
+    fitted to what was suggested in the code as it is, and judged on projects that it has not seen.
+
+    Raises StudyError for a value that a measure can't have.
+    """
+    inputs = Inputs(samples, facts={place["id"]: msgspec.convert(place, PlaceFact) for place in facts})
+    registry = load_registry()
+    for event in EVENTS:
+        if found := tuple(figures_of_task(registry, question, "line", event, inputs, figures)):
+            yield from found
+            continue
+        for each in figures_of_fitted(event, inputs, figures):
+            yield titled(replace(each, note="; ".join(filter(None, (_FITTED, each.note)))), "line", event)
+
+
+def claims(cells: Mapping[str, Cell]) -> tuple[PaperClaim, ...]:
+    """The paper's claims; of most of them a model that is only scored on lines says nothing."""
+    whole, words = Rule("needs whole programs"), Rule("needs answers in words: here a threshold weighs one class against the other")
+    others = Rule("not asked of a model of lines")
+    wanted: tuple[tuple[str, str, str, Rule, list[tuple[str, str]]], ...] = (
+        (
+            "a1", "Local edits are seen", "balanced 79.5 and 82.0 % (figure 4, 1-eq and 1-neq)",
+            Rule(f"the balanced accuracy on lines is above {SEEN:.0%}", above=SEEN), [("by the fall of log p", BALANCED)],
+        ),
+        ("a2", "Global equivalence is not seen", "balanced 60.1 and 57.8 %", whole, []),
+        ("b", "Equivalence is seen better than its absence", "1-eq minus 1-neq: 33 and 17 points", words, []),
+        ("c", "Two variants are as easily seen as one", "2-eq minus 1-eq: 1 and −1 points", whole, []),
+        ("translation", "Translation is good", "means 81.5, 84.7 and 48.7 %", others, []),
+        ("reproduction", "Explain-then-reproduce loses about 30 points", "54.6 and 54.0 % against 81.5 and 84.7 %", others, []),
+    )  # fmt: skip
+    return tuple(claim_of(*claim, cells) for claim in wanted)
+
+
+EACH = 3
+MAX_CONTRADICTED = 10
+_MAX_LINE = 200
+# Of each kind: how it is called, which are of it, and whether those with the smallest fall come first.
+_KINDS: tuple[tuple[str, Callable[[VariantFacts], bool], bool], ...] = (
+    ("Wrong rewrites that the model minds least", lambda one: one["arm"] == "wrong", True),
+    ("Rewrites of a line that do the same, and that it minds most", lambda one: one["arm"] == "equivalent", False),
+    ("Rewrites of the code around a line, and that it minds most", lambda one: one["arm"] == "context", False),
+)
+
+
+def examples_of(facts: Sequence[PlaceFacts]) -> Iterator[Table]:
+    """Some rewrites of each arm, with diff and fall; of a place at most one of each."""
+    for called, is_one, ascending in _KINDS:
+        found = [
+            (fall, place["id"], line, variant)
+            for place in facts
+            for line in place["lines"]
+            for variant in line["variants"]
+            if is_one(variant) and (fall := fall_of(line, variant)) is not None
+        ]
+        shown = set[str]()
+        for fall, place, line, variant in sorted(found, key=lambda one: (one[0] if ascending else -one[0], one[1])):
+            if place not in shown and len(shown) < EACH:
+                shown.add(place)
+                yield _example(f"{called}: {place.removesuffix(':line')}", line, variant, fall)
+
+
+def fall_of(line: LineFacts, variant: VariantFacts) -> float | None:
+    """How far the log-probability of the line falls."""
+    before, after = ((measures or {}).get("total_logprob") for measures in (line["plain"], variant["measures"]))
+    return None if before is None or after is None else before - after
+
+
+def _example(title: str, line: LineFacts, variant: VariantFacts, fall: float) -> Table:
+    rows = [
+        *((("−", each[1:]) if each.startswith("-") else ("+", each[1:])) for each in variant["diff"]),
+        ("line", line["text"]),
+        ("rules", ", ".join(variant["rules"])),
+        ("tests", {"right": "pass", "counterfeit": "some fail, and it looks right", "other": "fail"}[variant["kind"]]),
+        ("model", f"log p falls by {fall:+z.2f}"),
+    ]
+    return Table(title, ("", ""), "ll", tuple((name, _short(what)) for name, what in rows))
+
+
+def contradicted(facts: Sequence[PlaceFacts]) -> Table | None:
+    """Rewrites that a rule calls equivalent and tests do not; None without any."""
+    rows = [
+        (place["id"].removesuffix(":line"), each["rule"], _short(each["why"]))
+        for place in facts
+        for line in place["lines"]
+        for each in line["tried"]
+        if each["outcome"] == "contradicted"
+    ]
+    title = f"Rewrites that a rule calls equivalent and tests contradict ({len(rows):,}; at most {MAX_CONTRADICTED} are shown)"
+    return Table(title, ("place", "rule", "what the tests say"), "lll", tuple(rows[:MAX_CONTRADICTED])) if rows else None
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _MAX_LINE else f"{text[: _MAX_LINE - 1]}…"
+
 
 PAPER = "CatCode, Lin et al. (2024), arXiv 2403.01784, experiment 1"
 _WORDS = (
@@ -55,15 +171,15 @@ def content_of(facts: Sequence[PlaceFacts], samples: Sequence[Sample], about: Ab
     told, rules, accuracy = identification_table(falls), rules_table(falls), accuracy_table(falls)
     outcomes, wrongly = outcomes_table(facts), contradicted(facts)
     cells = {cell.id: cell for table in (told, accuracy) for cell in table.cells()}
-    pictures = [each for each in (falls_picture(falls), rules_picture(rules)) if each is not None]
+    picture = falls_picture(falls)
     examples = tuple(examples_of(facts))
     return StudyContent(
         title=f"CatCode on lines: {about.model}",
         summary=summary(facts, cells, about),
         facts=(f"model {about.model}", *about.facts, f"after {PAPER}, whose programs are whole and whose models answer in words"),
         sections=(
-            Section("Meaning and form", (Paragraph(_WORDS), accuracy, told, *pictures[:1])),
-            *((Section("By rule", (rules, *pictures[1:])),) if rules.rows else ()),
+            Section("Meaning and form", (Paragraph(_WORDS), accuracy, told, *((picture,) if picture else ()))),
+            *((Section("By rule", (rules,)),) if rules.rows else ()),
             Section("Suggestions in rewritten code", (regenerated_table(facts, samples),)),
             *((Section("Rules", (Paragraph(_REFUSED), outcomes, *((wrongly,) if wrongly else ()))),) if outcomes.rows else ()),
             *((Section("To look at", examples),) if examples else ()),
@@ -127,3 +243,27 @@ def left_out(facts: Sequence[PlaceFacts], about: About) -> Iterator[str]:
     unscored = sum(one["measures"] is None for place in facts for line in place["lines"] for one in line["variants"])
     if unscored:
         yield f"{counted(unscored, 'rewrite')} without a score: the step score is not done, or the model had no room for the text."
+
+
+_TOLD = ("of", "memory", "projects", "per_project", "limit", "seed")
+
+
+def write_report(run: Run, results: Results, facts: Sequence[PlaceFacts], lost: int, *, as_json: bool) -> None:
+    """Write report/. On stdout the paths of samples and report, or one JSON document. lost: how many items have no answer.
+
+    Raises StudyError and SampleError.
+    """
+    question = run.question()
+    samples = [sample for found in results.samples.values() for sample in found]
+    about = About(
+        model=question["model_name"],
+        command=again(run),
+        codes=tuple(question["of"]),
+        facts=(
+            f"prompt fingerprint {question['prompt']}, model fingerprint {question['model']}",
+            *facts_of(question, *_TOLD),
+        ),
+        lost=lost,
+        figures=tuple(figures_of(question, samples, facts)),
+    )
+    write_page(run.folder, content_of(facts, samples, about), samples=results.paths, as_json=as_json)

@@ -11,26 +11,43 @@ The places are those whose loss the tests of 20 projects notice. What is rewritt
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from ....analysis.oracle.changes import changed_lines
+from ....analysis.sandbox.isolation.best_level import best_level
 from ...asked_line import Asking
 from ...calibration.draw import EVENT, label_id
 from ...errors import UsageError
 from ...model import StudyModel, model_of
-from ...on_suites import AskedOfSuites, begun, found, question_about
+from ...on_suites import AskedOfSuites, ask_about, found, question_about, tell_about
 from ...run import Question, Run
 from ...sets.suites import Items, Judged, Judging, Label
-from ...study import Plan, Results, Step, Study, Work, all_of, chosen, conduct
-from ..options import CODES
-from .asking import ANSWERS, REGENERATED, SCORES, RewrittenPlace, Variants, answer, regenerate, score
-from .confirm import REWRITES, Line, confirmed
-from .facts import Known, facts_of, is_exact, lines_at
-from .report import write_report
+from ...study import Making, Plan, Results, Step, Study, Work, all_of
+from .asking import (
+    ANSWERS,
+    REGENERATED,
+    REWRITES,
+    SCORES,
+    Known,
+    Line,
+    RewrittenPlace,
+    Variants,
+    answer,
+    confirmed,
+    facts_of,
+    is_exact,
+    lines_at,
+    regenerate,
+    score,
+)
+from .page import write_report
+from .rewrites import MAX_CHAIN, MAX_UNCONFIRMED, MAX_WRONG, ON_LINE
 
+# What is rewritten: the line of the project, and what a model suggests in its place.
+CODES = ("truth", "suggestion")
 # What the tests say of suggestions: in the code as it is, and where it is rewritten.
 LABELS = Step("labels", "text", Label)
 REGENERATED_LABELS = Step("regenerated_labels", "text", Label)
@@ -60,7 +77,7 @@ def _report(run: Run, results: Results, *, as_json: bool) -> None:
 STUDY = Study("catcode", (ANSWERS, LABELS, REWRITES, SCORES, REGENERATED, REGENERATED_LABELS), ("set",), _report, answers=_answers)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Asked(AskedOfSuites):
     """What the user wants. of: what is rewritten, truth or suggestion."""
 
@@ -83,9 +100,7 @@ def run_lines(asked: Asked) -> Run:
 
 def ask(asked: Asked, model: StudyModel, items: Items) -> Run:
     """Run, or resume, the study about these items. Raises as `run_lines`."""
-    run = begun(asked, question_of(asked, model), items)
-    conduct(STUDY, run, _plan(asked, run, model, items), as_json=asked.as_json)
-    return run
+    return ask_about(STUDY, asked, question_of(asked, model), items, lambda run: _works(asked, run, model, items))
 
 
 def question_of(asked: Asked, model: StudyModel) -> Question:
@@ -93,7 +108,7 @@ def question_of(asked: Asked, model: StudyModel) -> Question:
     return question_about(asked, model, STUDY.name, {"of": list(asked.of)})
 
 
-def _plan(asked: Asked, run: Run, model: StudyModel, items: Items) -> Plan:
+def _works(asked: Asked, run: Run, model: StudyModel, items: Items) -> Mapping[str, Making | Plan]:
     def asking(step: Step, what: Callable[..., dict[str, Any]], wanted: Iterable[Any]) -> Work[Any]:
         return all_of(step, wanted, Asking(model, None, what, asked.code), asked.pool, waits=asked.waits)
 
@@ -111,7 +126,7 @@ def _plan(asked: Asked, run: Run, model: StudyModel, items: Items) -> Plan:
         "regenerate": [lambda: asking(REGENERATED, regenerate, _places(run, items))],
         "label": [lambda: judging(REGENERATED_LABELS, _regenerated(run, items))],
     }
-    return chosen(plan, asked.steps)
+    return plan
 
 
 def _suggested(run: Run, items: Items) -> Iterator[Judged]:
@@ -175,3 +190,30 @@ def known_of(run: Run) -> Known:
 
     said = _said(run, REGENERATED_LABELS)
     return {"rewrites": by_id(REWRITES), "scores": by_id(SCORES), "regenerated": by_id(REGENERATED), "said": said}
+
+
+# Of a line: as it is, once more, and each rewrite.
+MAX_SCORED = 2 + MAX_CHAIN + len(ON_LINE) + MAX_WRONG
+MAX_JUDGED = MAX_CHAIN + MAX_UNCONFIRMED + len(ON_LINE) + MAX_WRONG + MAX_UNCONFIRMED
+
+
+def tell_lines(asked: Asked) -> None:
+    """Say what a run would do. Raises what `run_lines` raises before it begins."""
+    asked.check()
+    model = asked.model()
+    places, lines = asked.most_places, asked.most_places * len(asked.of)
+    more = {
+        "of": list(asked.of),
+        "most_generations": 2 * places,
+        "most_new_tokens": 2 * places * model.settings.line_tokens,
+        "most_scored_texts": lines * MAX_SCORED,
+        "most_texts_judged": 2 * places + lines * MAX_JUDGED,
+    }
+    told = [
+        f"rewritten    {' and '.join(asked.of)}, where it passes: the code around it in a chain of at most {MAX_CHAIN},",
+        f"             the line at most {len(ON_LINE)} times so that it does the same and {MAX_WRONG} times so that tests fail",
+        f"tests        each project's own, isolated by {best_level()}: at most {more['most_texts_judged']:,} texts are judged",
+        f"calls        at most {more['most_generations']:,} generations, {more['most_new_tokens']:,} new tokens, and "
+        f"{more['most_scored_texts']:,} texts that are scored",
+    ]
+    tell_about(asked, model, STUDY.name, model.prompts["line"], more, told)

@@ -1,25 +1,139 @@
-"""The tables of the page: what is told apart, rule by rule; what became of each rule; and suggestions in rewritten code."""
+"""The tables and pictures of the page: what is told apart, rule by rule; what became of each rule; suggestions in rewritten code.
+
+A rewrite is called wrong, without a question, where the log-probability of its line falls far enough. How far is far enough is taken from
+other projects. Recall by class is what the paper calls precision (Lin et al. 2024, experiment 1).
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ....analysis.morphisms.registry import MORPHISMS
-from ....calibration.arrays import Floats
-from ....calibration.fitting.folds import numbered, renumbered
-from ....calibration.metrics.groups import mean, mean_share
-from ....calibration.metrics.intervals import Interval
+from ....calibration.arrays import Floats, sigmoid
+from ....calibration.bands import LIKELY, NO_EVIDENCE, POSSIBLE
+from ....calibration.fitting.folds import numbered
+from ....calibration.metrics.groups import difference
+from ....calibration.metrics.intervals import Interval, intervals
 from ....calibration.report.blocks import Table
 from ....calibration.report.cells import Cell, CellTable, Row, with_interval
+from ....calibration.report.plots import Picture, panel, svg
 from ....calibration.samples import Sample
-from .facts import PlaceFacts
-from .identification import Falls, told_apart, youden
+from ...counterfeit.shares import mean_cell, share
+from .asking import LineFacts, PlaceFacts, VariantFacts
 from .rewrites import MAX_CHAIN, ON_LINE, WRONG, Outcome
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Falls:
+    """Rewrites (n,): how far the log-probability of the line falls, in nats; what they are; and their projects, numbered from 0.
+
+    arm, kind: as of a variant. rule: of its last step. steps: how many. threshold: a fall above it is called wrong, from other projects;
+    nan without any.
+    """
+
+    fall: Floats
+    arm: NDArray[np.str_]
+    kind: NDArray[np.str_]
+    rule: NDArray[np.str_]
+    steps: NDArray[np.intp]
+    projects: NDArray[np.intp]
+    threshold: Floats
+
+    @property
+    def found(self) -> NDArray[np.bool_]:
+        """Whether each is taken for what it is."""
+        return np.asarray((self.fall > self.threshold) == (self.arm == "wrong"))
+
+    @property
+    def told(self) -> NDArray[np.bool_]:
+        """Which there is a threshold for."""
+        return np.isfinite(self.threshold)
+
+    @property
+    def rewritten(self) -> NDArray[np.bool_]:
+        """Those of the line itself, which are told apart: the equivalent and the wrong ones."""
+        return np.asarray((self.arm != "context") & self.told)
+
+
+def falls_of(facts: Sequence[PlaceFacts]) -> Falls:
+    """The falls of all rewrites that the model scored."""
+    rows = list(_scored(facts))
+    fall = np.array([plain - after for _, plain, _, after in rows], dtype=np.float64)
+    arm = np.array([variant["arm"] for *_, variant, _ in rows], dtype=np.str_)
+    projects = numbered([place["project"] for place, *_ in rows])
+    return Falls(
+        fall,
+        arm,
+        np.array([variant["kind"] for *_, variant, _ in rows], dtype=np.str_),
+        np.array([variant["rules"][-1] for *_, variant, _ in rows], dtype=np.str_),
+        np.array([len(variant["rules"]) for *_, variant, _ in rows], dtype=np.intp),
+        projects,
+        thresholds(fall, arm, projects),
+    )
+
+
+def _scored(facts: Sequence[PlaceFacts]) -> Iterator[tuple[PlaceFacts, float, VariantFacts, float]]:
+    """Each variant with the log-probability of its line before and after."""
+    for place in facts:
+        for line in place["lines"]:
+            yield from ((place, plain, variant, after) for variant, plain, after in _of_line(line))
+
+
+def _of_line(line: LineFacts) -> Iterator[tuple[VariantFacts, float, float]]:
+    plain = (line["plain"] or {}).get("total_logprob")
+    for variant in line["variants"]:
+        after = (variant["measures"] or {}).get("total_logprob")
+        if plain is not None and after is not None:
+            yield variant, plain, after
+
+
+def thresholds(fall: Floats, arm: NDArray[np.str_], projects: NDArray[np.intp]) -> Floats:
+    """For each rewrite the fall that best tells wrong from equivalent ones in the other projects; nan where these lack one of the two."""
+    found = np.full(len(fall), np.nan)
+    own = arm != "context"
+    for project in np.unique(projects).tolist():
+        others = own & (projects != project)
+        found[projects == project] = _best(fall[others], arm[others] == "wrong")
+    return found
+
+
+def _best(fall: Floats, wrong: NDArray[np.bool_]) -> float:
+    """The threshold with the highest balanced accuracy, halfway between two falls; of several the lowest. nan without both classes."""
+    if wrong.all() or not wrong.any():
+        return np.nan
+    values = np.unique(fall)
+    between = np.concatenate([[values[0] - 1.0], (values[:-1] + values[1:]) / 2])
+    right, left = (np.searchsorted(np.sort(fall[rows]), between, side="right") / rows.sum() for rows in (wrong, ~wrong))
+    return float(between[np.argmax(left - right)])
+
+
+def youden(falls: Falls) -> Interval | None:
+    """Recall of the wrong ones plus recall of the equivalent ones, minus 1. None of fewer than two projects."""
+    rows = falls.rewritten
+    if len(np.unique(falls.projects[rows])) < 2:
+        return None
+    said_wrong = (falls.fall > falls.threshold)[rows]
+    return difference(said_wrong, (falls.arm == "wrong")[rows], numbered(falls.projects[rows].tolist()))
+
+
+def told_apart(falls: Falls) -> Interval | None:
+    """The AUC of the falls, wrong against equivalent ones, over all lines. None where it is undefined."""
+    rows = falls.arm != "context"
+    wrong = (falls.arm == "wrong")[rows]
+    if len(np.unique(falls.projects[rows])) < 2 or wrong.all() or not wrong.any():
+        return None
+    bounded = np.clip(sigmoid(falls.fall[rows] / 10), 1e-9, 1 - 1e-9)  # an AUC asks for the order alone
+    return intervals(bounded, wrong, numbered(falls.projects[rows].tolist()), resamples=2).auc
+
 
 BALANCED, AREA = "identification/balanced", "identification/auc"
 _EQUIVALENT = tuple(entry.name for entry in MORPHISMS if entry.equivalent)
@@ -81,30 +195,9 @@ def rules_table(falls: Falls) -> CellTable:
 def _cells(name: str, falls: Falls, which: NDArray[np.bool_]) -> tuple[Cell, Cell]:
     told = which & falls.told
     return (
-        share_cell(f"{name}/recall", falls.found[told], falls.projects[told]),
-        _mean_cell(f"{name}/fall", falls.fall[which], falls.projects[which]),
+        share(f"{name}/recall", falls.found[told].tolist(), falls.projects[told].tolist(), why="–", by="project"),
+        mean_cell(f"{name}/fall", falls.fall[which].tolist(), falls.projects[which].tolist(), why="–", by="project", percent=False),
     )
-
-
-def share_cell(name: str, values: Sequence[bool] | NDArray[np.bool_], projects: NDArray[np.intp]) -> Cell:
-    """The share of values (n,) that are true, by projects (n,); of one project without an interval."""
-    v, groups = np.asarray(values, dtype=np.float64), renumbered(projects) if len(projects) else projects
-    if not len(v):
-        return Cell(name, why="–", percent=True)
-    count = int(groups.max()) + 1
-    if count < 2:
-        return Cell(name, float(v.mean()), n=len(v), groups=1, percent=True)
-    return with_interval(name, mean_share(v, groups), len(v), count, "project", percent=True)
-
-
-def _mean_cell(name: str, values: Floats, projects: NDArray[np.intp], *, percent: bool = False) -> Cell:
-    if not len(values):
-        return Cell(name, why="–")
-    groups = renumbered(projects)
-    count = int(groups.max()) + 1
-    if count < 2:
-        return Cell(name, float(values.mean()), n=len(values), groups=1, sign=True, percent=percent)
-    return with_interval(name, mean(values, groups), len(values), count, "project", sign=True, percent=percent)
 
 
 def outcomes_table(facts: Sequence[PlaceFacts]) -> Table:
@@ -127,9 +220,11 @@ def regenerated_table(facts: Sequence[PlaceFacts], samples: Sequence[Sample]) ->
     for event, field in fields:
         before, after, projects = _pairs(facts, {sample.id: sample.labels.get(event) for sample in samples}, field)
         cells = (
-            share_cell(f"regenerated/{event}/before", before, projects),
-            share_cell(f"regenerated/{event}/after", after, projects),
-            _mean_cell(f"regenerated/{event}/difference", after.astype(np.float64) - before, projects, percent=True),
+            share(f"regenerated/{event}/before", before.tolist(), projects.tolist(), why="–", by="project"),
+            share(f"regenerated/{event}/after", after.tolist(), projects.tolist(), why="–", by="project"),
+            mean_cell(
+                f"regenerated/{event}/difference", (after.astype(np.float64) - before).tolist(), projects.tolist(), why="–", by="project"
+            ),
         )
         rows.append(Row(("passes its tests" if event == "tests_pass" else "is the project's own line",), cells))
     notes = ("places where something is suggested both times", "after the longest chain of rewrites at each place")
@@ -148,3 +243,34 @@ def _pairs(
     ]
     both = np.array([row[:2] for row in found], dtype=np.bool_).reshape(len(found), 2)
     return both[:, 0], both[:, 1], numbered([project for *_, project in found])
+
+
+# Further falls are few, and drawn at the edge.
+_EDGES = (-5.0, 20.0)
+
+
+def falls_picture(falls: Falls) -> Picture | None:
+    """The share of rewrites whose line falls no further, for each kind. None without a rewrite."""
+    kinds = (
+        ("code around the line", falls.arm == "context", LIKELY.colour, "solid"),
+        ("equivalent", falls.arm == "equivalent", LIKELY.colour, "dashed"),
+        ("wrong, looks right", falls.kind == "counterfeit", POSSIBLE.colour, "solid"),
+        ("wrong, other", falls.kind == "other", NO_EVIDENCE.colour, "dashed"),
+    )
+    shown = [(name, np.sort(falls.fall[rows]), colour, dashes) for name, rows, colour, dashes in kinds if rows.any()]
+    if not shown:
+        return None
+
+    def draw(figure: Figure) -> None:
+        axes = panel(figure, 0.7, 0.35, 5.4, 3.0)
+        for name, values, colour, dashes in shown:
+            at = np.concatenate([[_EDGES[0]], np.clip(values, *_EDGES), [_EDGES[1]]])
+            shares = np.concatenate([[0.0], np.arange(1, len(values) + 1) / len(values), [1.0]])
+            axes.step(at, shares, where="post", color=colour, linestyle=dashes, linewidth=1.5, label=f"{name} ({len(values):,})")
+        axes.axvline(0, color=NO_EVIDENCE.colour, linewidth=0.8, linestyle="dotted")
+        axes.set(xlim=_EDGES, ylim=(0, 1), xlabel="fall of log p, nats", ylabel="share that falls no further")
+        axes.legend(loc="lower right")
+
+    title = f"How far the log-probability of a line falls, of {len(falls.fall):,} rewrites"
+    medians = ", ".join(f"{name} {np.median(values):z.2f}" for name, values, *_ in shown)
+    return Picture("falls", title, f"{title}. Medians in nats: {medians}.", svg(draw, (6.4, 3.95)))

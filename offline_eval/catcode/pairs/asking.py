@@ -1,21 +1,123 @@
-"""The step "answers": whether two programs are the same function, asked in both orders, several answers to each question."""
+"""What the user wants of the study on pairs; and the step "answers": whether two programs are the same function.
+
+It is asked in both orders, several answers to each question.
+"""
 
 from __future__ import annotations
 
-import hashlib
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from ....inference.asking.asker import Asker
-from ...asked_model import AskedModel, Asking, prompt_beside
-from ...counterfeit.problems.asking import Answered, Manner, Question, from_files, record_of
+from ...asked_model import AskedInWords, Evaluator, prompt_beside
+from ...counterfeit.problems.asking import Answered, Manner, Question, asking, record_of
 from ...errors import UsageError
-from ...evaluator import Evaluator
+from ...recorded.formats import is_recorded, recorded
+from ...sets.programs import Program, is_completions, read_programs
 from ...study import Step, Work
-from .asked import Asked
-from .pair import GLOBAL, CodePair, Kind
+from .pair import GLOBAL, KINDS, CodePair, DrawnPrograms, Kind, drawn_programs, is_pairs_file, read_pairs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked(AskedInWords):
+    """What the user wants.
+
+    data: files of programs, a folder of them, recorded draws for their problems, or a file of pairs. kinds: of pairs that are asked about.
+    limit: so many programs of each data set, drawn by the seed. votes: answers to each question.
+    """
+
+    data: tuple[Path, ...]
+    kinds: tuple[Kind, ...] = KINDS
+    votes: int = 10
+
+    @property
+    def asks(self) -> bool:
+        """Whether a model, or a file of answers, is asked at all."""
+        return self.wants("answers")
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What there is to ask about: programs and draws, of which pairs are made, or pairs that are made already."""
+
+    programs: Sequence[Program]
+    drawn: Sequence[DrawnPrograms]
+    pairs: Sequence[CodePair]
+
+    @property
+    def items(self) -> list[Program | DrawnPrograms]:
+        """What pairs are made of."""
+        return [*self.programs, *self.drawn]
+
+
+def sources_of(asked: Asked) -> Sources:
+    """Read the files. Raises SetError, RecordedError, UsageError, and ImportError without the parsers of `assay[studies]`."""
+    files = [path for path in asked.data if not path.is_dir()]
+    made = [path for path in files if path.exists() and is_pairs_file(path)]
+    if made:
+        return _of_pairs(asked, made)
+    draws = [path for path in files if path.exists() and is_recorded(path) and not is_completions(path)]
+    programs = read_programs([path for path in asked.data if path not in draws])
+    _check_languages(programs)
+    kept = _limited(programs, asked.limit, asked.seed)
+    drawn = drawn_programs([recorded(path) for path in draws], kept)
+    wanted = [kind for kind in asked.kinds if kind in GLOBAL]
+    if asked.kinds != KINDS and wanted and not drawn:
+        raise UsageError(_no_draws(wanted[0]))
+    if draws and not drawn:
+        raise UsageError(
+            f"{', '.join(map(str, draws))}: no program for a problem of --data. Global pairs are of programs that were drawn for "
+            "HumanEval: name its file, HumanEval.jsonl.gz, too"
+        )
+    return Sources(kept, drawn, ())
+
+
+def _no_draws(kind: Kind) -> str:
+    return (
+        f"{kind} needs several programs for one problem, right and wrong ones, and --data names none: add a file of recorded programs for "
+        "HumanEval, such as CodeT's or The Counterfeit Conundrum's, beside HumanEval.jsonl.gz"
+    )
+
+
+def _of_pairs(asked: Asked, made: Sequence[Path]) -> Sources:
+    if len(made) < len(asked.data):
+        other = next(path for path in asked.data if path not in made)
+        raise UsageError(f"{other}: {made[0]} has pairs that are made already, and pairs are not mixed with what they are made of")
+    if not asked.wants("answers"):
+        raise UsageError(f"{made[0]} has pairs that are made already, so the step pairs has nothing to do: leave --steps out")
+    found = [pair for path in made for pair in read_pairs(path) if pair.kind in asked.kinds]
+    if len({pair.id for pair in found}) < len(found):
+        raise UsageError(f"{', '.join(map(str, made))}: some pairs are in several of these files: name each set once")
+    if not found:
+        raise UsageError(f"{', '.join(map(str, made))}: no pair of these kinds: {', '.join(asked.kinds)}")
+    names = {pair.id: (pair.data, pair.problem) for pair in found}
+    kept = _drawn_names(list(names.values()), asked.limit, asked.seed)
+    return Sources((), (), [pair for pair in found if names[pair.id] in kept])
+
+
+def _check_languages(programs: Sequence[Program]) -> None:
+    if other := next((program for program in programs if program.language not in ("python", "java")), None):
+        raise UsageError(f"{other.id}: no rule rewrites {other.language}; there are rules for Java and Python: leave its file out")
+
+
+def _limited(programs: Sequence[Program], limit: int | None, seed: int) -> list[Program]:
+    names = {program.id: (f"{program.set} {program.language}", program.id) for program in programs}
+    kept = _drawn_names(list(names.values()), limit, seed)
+    return [program for program in programs if names[program.id] in kept]
+
+
+def _drawn_names(names: Sequence[tuple[str, str]], limit: int | None, seed: int) -> set[tuple[str, str]]:
+    """So many of the second parts for each first part."""
+    kept: set[tuple[str, str]] = set()
+    for first in dict.fromkeys(first for first, _ in names):
+        of_it = list(dict.fromkeys(name for name in names if name[0] == first))
+        kept |= set(of_it if limit is None or limit >= len(of_it) else random.Random(f"{seed}:limit:{first}").sample(of_it, limit))
+    return kept
+
 
 PROMPTS = ("local", "global")
 prompt = partial(prompt_beside, __file__)
@@ -58,19 +160,9 @@ def answered(votes: int, seed: int, asker: Asker, question: PairQuestion) -> dic
     return record_of(question.id, prompt(question.prompt).render(**question.slots), manner(votes, question.prompt), seed, asker)
 
 
-def asking(asked: Asked, evaluator: Evaluator, questions: Sequence[PairQuestion]) -> Work[Any]:
+def asking_pairs(asked: Asked, evaluator: Evaluator, questions: Sequence[PairQuestion]) -> Work[Any]:
     """The work of asking, or of looking answers up. Raises UsageError where none of these was recorded."""
-    if evaluator.files:
-        there = [each for each in questions if any(file.answers.of(each.id, "pair") for file in evaluator.files)]
-        if questions and not there:
-            files = ", ".join(str(file.path) for file in evaluator.files)
-            raise UsageError(f"{files}: no answer to any of these pairs (step pair; an item is named as {questions[0].id})")
-        return Work(ANSWERS, there, partial(from_files, asked.recorded, "pair"), asked.pool, wanted=len(there))
-    model = AskedModel(asked.choice, evaluator.id, evaluator.name, evaluator.form)
-    start = Asking(model, partial(answered, asked.votes, asked.seed))
-    return Work(ANSWERS, questions, start, asked.pool, wanted=len(questions), waits=bool(asked.choice.servers))
-
-
-def prompts_fingerprint() -> str:
-    """Of all prompts: one that changes makes another question."""
-    return hashlib.sha256("".join(prompt(name).fingerprint for name in PROMPTS).encode()).hexdigest()[:16]
+    if evaluator.files and questions and not any(file.answers.of(each.id, "pair") for each in questions for file in evaluator.files):
+        files = ", ".join(str(file.path) for file in evaluator.files)
+        raise UsageError(f"{files}: no answer to any of these pairs (step pair; an item is named as {questions[0].id})")
+    return asking(asked, evaluator, ANSWERS, questions, "pair", partial(answered, asked.votes, asked.seed))

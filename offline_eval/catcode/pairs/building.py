@@ -19,13 +19,23 @@ from ....analysis.corpora.benchmarks import Language
 from ....analysis.morphisms.morphism import Morphism, Refused, chain, rewrite_somewhere
 from ....analysis.morphisms.registry import morphisms
 from ....analysis.python.source_text import UnreadableSource
+from ....analysis.sandbox.isolation.jail import DEFAULT_LIMITS
 from ....analysis.sandbox.isolation.levels import Isolation
-from ....analysis.sandbox.judging.result import Result
+from ....analysis.sandbox.judging.result import ProgramOutcome, Result
+from ...sets.judging import Sandboxes
 from ...sets.programs import Program
+from ...sets.suites import Unjudged
 from ...study import Step
-from .drawn import DrawnPrograms, distinct_programs
-from .judges import Judges, compiles
-from .pair import CodePair, Kind
+from .pair import CodePair, DrawnPrograms, Kind, distinct_programs
+
+# A program that the clock ended, and not its own CPU time, may be one that the machine had no time for: that decides nothing of a pair.
+MIN_SHARE = 0.5
+
+
+def compiles(result: Result) -> bool:
+    """Whether a program of Java came past the compiler, whose messages begin with the name of the file."""
+    return not (result.outcome is ProgramOutcome.FAILED and result.reason.startswith("Program.java:"))
+
 
 # Rules of each class that are drawn for a program, as in the paper.
 MAX_RULES = 2
@@ -90,7 +100,7 @@ class _Making:
 
 def builder(seed: int, isolation: Isolation) -> Builder:
     """The worker's function."""
-    return Builder(seed, Judges(isolation))
+    return Builder(seed, Sandboxes(isolation))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +108,7 @@ class Builder:
     """Makes the record of a program, or of the programs that were drawn for a problem; holds sandboxes."""
 
     seed: int
-    judges: Judges
+    judges: Sandboxes
 
     def __call__(self, item: Program | DrawnPrograms) -> dict[str, Any]:
         """The record. Raises Unjudged where the machine failed."""
@@ -123,7 +133,10 @@ class Builder:
         }
 
     def _checked(self, item: Program | DrawnPrograms, source: str) -> Result:
-        return self.judges.check(item.language, source, item.test, item.entry_point)
+        result = self.judges.check(item.language, source, item.test, item.entry_point)
+        if result.outcome is ProgramOutcome.TIMED_OUT and result.cpu_s < MIN_SHARE * DEFAULT_LIMITS.cpu_s:
+            raise Unjudged(f"{result.reason}, of which it ran {result.cpu_s:.1f} s: the machine is too busy, or the program waits")
+        return result
 
     def close(self) -> None:
         """End the sandboxes."""

@@ -1,31 +1,169 @@
-"""The page of a run on pairs: which tables and pictures it has, and its first sentences."""
+"""The pages of runs on pairs: what was made and why a rule gave none, what was said of it, and several models side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from ....calibration.report.blocks import Block
-from ....calibration.report.cells import Cell, CellTable, text_of
-from ....calibration.report.study_report import Section
+from ....calibration.report.blocks import Block, Bullets, Table
+from ....calibration.report.cells import Cell, CellTable, Row, text_of
+from ....calibration.report.paper_claims import PaperClaim, Rule, claim_of
+from ....calibration.report.study_report import Section, StudyContent
+from ...asked_model import names_in_forms
 from ...counterfeit.pictures import bars
 from ...counterfeit.problems.pages import MAX_UNREADABLE
+from ...counterfeit.shares import mean_cell
+from ...errors import StudyError
 from ...progress import counted
-from .judgements import KEYS, Judgement, by_way
-from .made import kinds_made, refusals_table, rules_made, size_table
-from .pair import CodePair
+from ...run import Run
+from ...study_page import again_of, write_comparison
+from ..paper import counts_of, marks_of
+from .pair import GLOBAL, KINDS, CodePair
 from .tables import (
+    CLASSES,
+    KEYS,
+    Judgement,
     average_table,
+    by_way,
     classes_table,
     data_table,
     distance_table,
     kinds_table,
     lean_table,
     order_table,
+    rates_of,
+    recall,
     rules_table,
     unreadable_table,
     worst_table,
 )
+
+# Reasons that are told of each rule, and the rest together.
+MAX_REASONS = 4
+
+
+def size_table(pairs: Sequence[CodePair], records: Sequence[Mapping[str, Any]]) -> list[Block]:
+    """Table 2: programs kept, equivalent pairs and others of each data set, and the paper's beside them.
+
+    As in the paper the equivalent pairs are those of one rewrite and of two variants.
+    """
+    rows, notes = [], dict[str, None]()
+    for data, (name, language) in _data_sets(pairs, records).items():
+        of_it = [pair for pair in pairs if pair.data == data]
+        programs = [record for record in records if (record["set"], record["language"]) == (name, language) and record["outcome"]]
+        kept = sum(record["outcome"] == "passed" for record in programs)
+        counts = (sum(pair.kind in ("1-eq", "2-eq") for pair in of_it), sum(pair.kind == "1-neq" for pair in of_it))
+        printed = counts_of(name) if language == "java" else None
+        theirs = ["–"] * 3
+        if printed is not None:
+            marks = [mark for column in ("eq", "neq") for mark in marks_of(f"T2/{name}/{column}")]
+            theirs = [f"{printed[0]:,} of {printed[1]:,}", f"{printed[2]:,}", f"{printed[3]:,}{' *' if marks else ''}"]
+            notes |= {f"* {name}: {mark.note}": None for mark in marks}
+        kept_here = f"{kept:,} of {len(programs):,}" if programs else f"{len({pair.problem for pair in of_it}):,}"
+        rows.append((data, kept_here, theirs[0], f"{counts[0]:,}", theirs[1], f"{counts[1]:,}", theirs[2], f"{len(of_it):,}"))
+    columns = ("data", "programs kept", "paper", "equivalent: 1-eq and 2-eq", "paper", "not: 1-neq", "paper", "all pairs")
+    table = Table("Programs and pairs (table 2)", columns, "lrrrrrrr", tuple(rows))
+    told = (
+        "Ours are confirmed by running: a program is kept where it passes its own test, an equivalent variant passes it, too, and one that "
+        "is not equivalent compiles and fails it. The paper kept what compiles, and ran no pair.",
+        *notes,
+    )
+    return [table, Bullets(told)]
+
+
+def kinds_made(pairs: Sequence[CodePair]) -> Table:
+    """How many pairs there are of each kind, by data set."""
+    count = Counter((pair.data, pair.kind) for pair in pairs)
+    sets = list(dict.fromkeys(pair.data for pair in pairs))
+    rows = tuple((kind, *(f"{count[data, kind]:,}" for data in sets)) for kind in KINDS if any(count[data, kind] for data in sets))
+    return Table("Pairs of each kind", ("kind", *sets), "l" + "r" * len(sets), rows)
+
+
+def rules_made(pairs: Sequence[CodePair]) -> Table:
+    """How many pairs of one rewrite there are by each rule, by data set."""
+    alone = [pair for pair in pairs if pair.kind in ("1-eq", "1-neq")]
+    count = Counter((pair.data, pair.rules[0]) for pair in alone)
+    sets = list(dict.fromkeys(pair.data for pair in pairs))
+    meanings = {pair.rules[0]: pair.equivalent for pair in alone}
+    rows = tuple(
+        (rule, "equivalent" if meanings[rule] else "not equivalent", *(f"{count[data, rule]:,}" for data in sets))
+        for rule in sorted(meanings, key=lambda rule: (not meanings[rule], rule))
+    )
+    return Table("Pairs of one rewrite by rule", ("rule", "pairs", *sets), "ll" + "r" * len(sets), rows)
+
+
+def refusals_table(records: Sequence[Mapping[str, Any]]) -> Table:
+    """Why programs, and rules at programs, gave no pair, the commonest reasons first."""
+    count = Counter((each["rule"] or "the program", each["reason"], _data(record)) for record in records for each in record["refusals"])
+    rows, sets = list[tuple[str, ...]](), list(dict.fromkeys(map(_data, records)))
+    for rule in sorted({rule for rule, _, _ in count}, key=lambda name: (name != "the program", name)):
+        reasons = Counter[str]()
+        for (which, reason, _), number in count.items():
+            if which == rule:
+                reasons[reason] += number
+        common = [reason for reason, _ in sorted(reasons.items(), key=lambda item: (-item[1], item[0]))]
+        rows += [(rule, reason, *(f"{count[rule, reason, data]:,}" for data in sets)) for reason in common[:MAX_REASONS]]
+        if rest := common[MAX_REASONS:]:
+            numbers = (f"{sum(count[rule, reason, data] for reason in rest):,}" for data in sets)
+            rows.append((rule, f"{len(rest)} other reasons", *numbers))
+    return Table("Why a rule gave no pair", ("rule", "reason", *sets), "ll" + "r" * len(sets), tuple(rows))
+
+
+def false_equivalents(records: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Where the tests contradict a rule that keeps what a program does, for people."""
+    return [
+        f"{record['id']}: {each['rule']}: {each['reason']}"
+        for record in records
+        for each in record["refusals"]
+        if each["rule"] and (each["reason"].startswith("the tests see a difference") or each["reason"] == "it does not compile")
+    ]
+
+
+def _data(record: Mapping[str, Any]) -> str:
+    return f"{record['set']} {record['language']}"
+
+
+def _data_sets(pairs: Sequence[CodePair], records: Sequence[Mapping[str, Any]]) -> dict[str, tuple[str, str]]:
+    def names() -> Iterator[tuple[str, str]]:
+        yield from ((record["set"], record["language"]) for record in records)
+        yield from ((pair.set, pair.language) for pair in pairs)
+
+    return {f"{name} {language}": (name, language) for name, language in names()}
+
+
+# The paper gives no number from which an edit is seen; half is chance.
+SEEN = 0.65
+# A second rewrite makes no difference within so much.
+ALIKE = 0.05
+
+
+def claims(cells: Mapping[str, Cell]) -> tuple[PaperClaim, ...]:
+    """The claims about pairs."""
+    wanted = (
+        (
+            "a1", "Local edits are seen", "1-eq 96 and 90.5 %, 1-neq 63 and 73.5 % (figure 4): balanced 79.5 and 82.0 %",
+            Rule(f"the balanced accuracy at one rewrite is above {SEEN:.0%}", above=SEEN), "C/{}/local/balanced",
+        ),
+        (
+            "a2", "Global equivalence is not seen", "51.5 and 52.6 % of equal, 68.6 and 63 % of other pairs: balanced 60.1 and 57.8 %",
+            Rule(f"the balanced accuracy at programs that were drawn is below {SEEN:.0%}", below=SEEN), "C/{}/global/balanced",
+        ),
+        (
+            "b", "Equivalence is seen better than its absence", "1-eq minus 1-neq: 33 and 17 points",
+            Rule("recall of 1-eq minus that of 1-neq is above 0", above=0.0), "L/{}/lean",
+        ),
+        (
+            "c", "Two variants are as easily seen as one", "2-eq minus 1-eq: 1 and −1 points",
+            Rule(f"the difference is within ±{ALIKE}", above=-ALIKE, below=ALIKE), "L/{}/second",
+        ),
+    )  # fmt: skip
+    return tuple(
+        claim_of(name, claim, printed, rule, [(way, place.format(key)) for way, key in KEYS.items()], cells)
+        for name, claim, printed, rule, place in wanted
+    )
 
 
 def made_section(pairs: Sequence[CodePair], records: Sequence[Mapping[str, Any]]) -> Section:
@@ -83,3 +221,117 @@ def _sentences(cells: Mapping[str, Cell], name: str) -> tuple[str, str]:
 
 def _said(cell: Cell) -> str:
     return text_of(cell) if cell.value is not None else "(no such pair)"
+
+
+_CLASSES = {"equivalent pairs": True, "other pairs": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A run: who was asked, and what was said."""
+
+    name: str
+    judgements: Sequence[Judgement]
+
+
+def compare(runs: Sequence[Run], judged: Sequence[Sequence[Judgement]], out: Path, *, as_json: bool) -> None:
+    """Write report/ into `out`; on stdout its files, or one JSON document with all figures. judged: what was said in each run.
+
+    Raises StudyError for a run without an answer, or runs without a common question.
+    """
+    names = names_in_forms([run.question() for run in runs])
+    # models of one name are told apart by their runs' folders
+    told = [f"{name} ({run.folder.name})" if names.count(name) > 1 else name for name, run in zip(names, runs, strict=True)]
+    asked = [Asked(name, said) for name, said in zip(told, judged, strict=True)]
+    if silent := next((run.folder for run, each in zip(runs, asked, strict=True) if not each.judgements), None):
+        raise StudyError(f"{silent} has no answer about a pair: run its step answers first")
+    write_comparison(out, content_of(asked, again_of(runs)), [run.folder for run in runs], as_json=as_json)
+
+
+def content_of(asked: Sequence[Asked], command: str) -> StudyContent:
+    """The page. Raises StudyError where no two runs have a common question."""
+    differences = differences_table(asked)
+    if not differences.rows:
+        raise StudyError("no question is in two of these runs: ask the models about one file of pairs, with --data RUN/pairs.jsonl")
+    best = max((cell for cell in _balanced(asked)), key=lambda cell: cell.value or 0.0, default=None)
+    said = f"The best of them is right {text_of(best)} of the time about one rewrite, balanced, where half is chance." if best else "–"
+    return StudyContent(
+        title="Pairs of programs: models side by side",
+        summary=(
+            f"{counted(len(asked), 'model')} were asked whether two programs do the same.",
+            said,
+            "Differences are of the same pairs, asked in the same order.",
+        ),
+        facts=("95 % intervals: problems alone are independent.",),
+        sections=(
+            Section("Each model", (kinds_by_model(asked), classes_by_model(asked))),
+            Section("The same pairs", (differences,)),
+        ),
+        command=command,
+    )
+
+
+def kinds_by_model(asked: Sequence[Asked]) -> CellTable:
+    """Recall of each kind, one column a model."""
+    rows = []
+    for way, key in KEYS.items():
+        for kind in KINDS:
+            of_each = [[each for each in run.judgements if (each.way, each.pair.kind) == (way, kind)] for run in asked]
+            if any(of_each):
+                cells = (recall(f"M/{key}/{kind}/{n}", found, why="not asked") for n, found in enumerate(of_each, 1))
+                rows.append(Row((way, kind), tuple(cells)))
+    return CellTable("M", "Recall by kind of pair", ("how", "pairs"), tuple(run.name for run in asked), tuple(rows))
+
+
+def classes_by_model(asked: Sequence[Asked]) -> CellTable:
+    """Balanced accuracy, one column a model."""
+    rows = []
+    for way, key in KEYS.items():
+        for number, (name, kinds) in enumerate(CLASSES.items()):
+            of_each = [[each for each in run.judgements if each.way == way and each.pair.kind in kinds] for run in asked]
+            if any(of_each):
+                cells = (rates_of(f"MC/{key}/{number}/{n}", found)[2] for n, found in enumerate(of_each, 1))
+                rows.append(Row((way, name), tuple(cells)))
+    return CellTable("MC", "Balanced accuracy", ("how", "pairs"), tuple(run.name for run in asked), tuple(rows))
+
+
+def differences_table(asked: Sequence[Asked]) -> CellTable:
+    """Each further run minus the first, at the questions that both have."""
+    first, rows = asked[0], []
+    for number, run in enumerate(asked[1:], 1):
+        for way, key in KEYS.items():
+            both = list(_both(run, first, way))
+            for place, (name, equivalent) in enumerate(_CLASSES.items()):
+                for group, drawn in (("rewrites", False), ("drawn programs", True)):
+                    of_it = [
+                        (a, b) for a, b in both if a.pair.equivalent == equivalent and (a.pair.kind in GLOBAL) == drawn and not _same(a)
+                    ]
+                    if of_it:
+                        values, problems = [a.credit - b.credit for a, b in of_it], [a.pair.problem for a, _ in of_it]
+                        cell = mean_cell(f"MD/{number}/{key}/{place}/{int(drawn)}", values, problems)
+                        rows.append(Row((f"{run.name} minus {first.name}", way, f"{name}, {group}"), (cell,)))
+    return CellTable("MD", "Paired differences of recall", ("models", "how", "pairs"), ("recall",), tuple(rows))
+
+
+def _same(judgement: Judgement) -> bool:
+    return judgement.pair.kind == "identity"
+
+
+def _balanced(asked: Sequence[Asked]) -> Iterator[Cell]:
+    for run in asked:
+        for found in by_way(run.judgements).values():
+            cell = rates_of("", [each for each in found if each.pair.kind in CLASSES["one rewrite"]])[2]
+            if cell.value is not None:
+                yield cell
+
+
+def _both(run: Asked, first: Asked, way: str) -> Iterator[tuple[Judgement, Judgement]]:
+    before = {_key(each): each for each in first.judgements if each.way == way}
+    for each in run.judgements:
+        if each.way == way and (other := before.get(_key(each))) is not None:
+            yield each, other
+
+
+def _key(judgement: Judgement) -> tuple[str, str, str]:
+    pair = judgement.pair
+    return (*pair.programs(judgement.order), pair.kind)

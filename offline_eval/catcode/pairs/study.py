@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -16,25 +17,24 @@ from ....analysis.morphisms.registry import morphisms
 from ....analysis.sandbox.isolation.best_level import best_level
 from ....analysis.sandbox.judging.java import MissingJava, find_jdk
 from ....calibration.report.study_report import StudyContent
-from ...asked_model import how_asked
+from ...asked_model import NOBODY, Evaluator, evaluator_of, fingerprint_of, how_asked, question_in_words, text_of
 from ...calibration.recorded.source import recorded_in
 from ...calibration.recorded.source import sources_of as answer_sources
-from ...counterfeit.problems.questions import lost_in
+from ...catcode.pairs.asking import PROMPTS, asking_pairs
+from ...catcode.pairs.pair import DrawnPrograms
+from ...counterfeit.problems.asking import lost_in, without_p
 from ...errors import StudyError, UsageError
-from ...evaluator import NOBODY, Evaluator, evaluator_of
+from ...plan import tell_study
 from ...progress import counted, duration, to_stderr
-from ...run import SCHEMA, TIMINGS, Run
-from ...study import Results, Study, Work, conduct
-from ...study_page import again, cells_of, facts_of, write_page
-from .asked import Asked, Sources, sources_of
-from .asking import ANSWERS, asking, prompts_fingerprint, questions_of
-from .building import MADE, builder
-from .claims import claims
-from .compared import compare
-from .judgements import Judgement, judgements_of
-from .made import false_equivalents
-from .pages import judged_section, made_section, summary_of
-from .pair import KINDS, CodePair, line_of, write_pairs
+from ...run import TIMINGS, Run
+from ...sets.programs import Program
+from ...study import Making, Study, all_of, carry_out
+from ...study_page import again, cells_of, facts_of, page_of
+from .asking import ANSWERS, Asked, Sources, manner, prompt, questions_of, sources_of
+from .building import MADE, MAX_OF_KIND, MAX_RULES, MAX_RUN, MAX_SITES, builder
+from .pages import claims, compare, false_equivalents, judged_section, made_section, summary_of
+from .pair import GLOBAL, KINDS, CodePair, write_pairs
+from .tables import Judgement, judgements_of
 
 NAME = "catcode_pairs"
 PAIRS_FILE = "pairs.jsonl"
@@ -54,17 +54,12 @@ class SourceItem:
     sha256: str
 
 
-def _report(run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG001
-    """A page, its summary on stderr, and the file of pairs. Raises StudyError where no pair came out."""
-    write_page(run.folder, _content(run), as_json=as_json)
-
-
 def _compare(runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
     """A page on runs of several models. Raises StudyError where they have no question in common."""
     compare(runs, [_judged(run) for run in runs], out, as_json=as_json)
 
 
-STUDY = Study(NAME, (MADE, ANSWERS), ("set", "items", "form", "made"), _report, compare=_compare, compared=(NAME,))
+_NEEDED = ("set", "items", "form", "made")
 
 
 def run_pairs(asked: Asked) -> Run:
@@ -73,20 +68,20 @@ def run_pairs(asked: Asked) -> Run:
     _check_tools({item.language for item in sources.items})
     evaluator = evaluator_of(asked.choice, asked.form, asked.recorded) if asked.asks else NOBODY
     _check_answered(evaluator, sources.pairs)
-    lines = _lines(sources)
-    run = Run.begin(asked.out, question_of(asked, sources, evaluator, lines))
-    run.keep_items(lines)
-    items = sources.items
     draws = f", draws for {counted(len(sources.drawn), 'problem')}" if sources.drawn else ""
     made = f"{counted(len(sources.pairs), 'pair')} that are made already"
-    to_stderr(f"{counted(len(sources.programs), 'program')} to rewrite{draws}" if items else made)
-    plan = []
-    if items and asked.wants("pairs"):
+    told = f"{counted(len(sources.programs), 'program')} to rewrite{draws}" if sources.items else made
+
+    def works(run: Run) -> dict[str, Making]:
         start = partial(builder, asked.seed, best_level())
-        plan.append(lambda: Work(MADE, items, start, asked.pool, wanted=len(items), max_item_s=MAX_PROGRAM_S))
-    if asked.asks:
-        plan.append(lambda: asking(asked, evaluator, questions_of([pair for pair in _kept_pairs(run) if pair.kind in asked.kinds])))
-    conduct(STUDY, run, plan, as_json=asked.as_json)
+        pairs = {"pairs": lambda: all_of(MADE, sources.items, start, asked.pool, max_item_s=MAX_PROGRAM_S)} if sources.items else {}
+        kept = partial(_kept_pairs, run)
+        return pairs | {
+            "answers": lambda: asking_pairs(asked, evaluator, questions_of([pair for pair in kept() if pair.kind in asked.kinds]))
+        }
+
+    items = sources.pairs or map(_item_of, sources.items)
+    run = carry_out(STUDY, asked, question_of(asked, sources, evaluator), items, works, told)
     _tell_rate(run)
     return run
 
@@ -104,38 +99,22 @@ def _check_tools(languages: Collection[str]) -> None:
         raise StudyError(str(error)) from None
 
 
-def question_of(asked: Asked, sources: Sources, evaluator: Evaluator, lines: Sequence[bytes]) -> dict[str, Any]:
-    """The run's question. made: where its pairs are from."""
+def question_of(asked: Asked, sources: Sources, evaluator: Evaluator) -> dict[str, Any]:
+    """The run's question, but for its items. made: where its pairs are from."""
     names = dict.fromkeys([f"{each.set} {each.language}" for each in sources.items] + [pair.data for pair in sources.pairs])
-    question: dict[str, Any] = {
-        "schema": SCHEMA,
-        "study": NAME,
-        "model": evaluator.id,
-        "model_name": evaluator.name,
-        "prompt": "recorded" if evaluator.files else prompts_fingerprint() if asked.asks else "none",
-        "seed": asked.seed,
-        "set": ", ".join(names),
-        "items": hashlib.sha256(b"".join(lines)).hexdigest(),
-        "form": evaluator.form,
-        "made": "here" if sources.items else "file",
-    }
+    prompts = fingerprint_of(map(prompt, PROMPTS)) if asked.asks else "none"
+    question = question_in_words(NAME, asked, evaluator, ", ".join(names), prompts) | {"made": "here" if sources.items else "file"}
     if asked.asks and not evaluator.files:
         question |= {"votes": asked.votes}
     question |= recorded_in(evaluator.files)
     if asked.kinds != KINDS:
         question |= {"kinds": list(asked.kinds)}
-    return question | ({"limit": asked.limit} if asked.limit else {})
+    return question | asked.limited
 
 
-def _lines(sources: Sources) -> list[bytes]:
-    if sources.pairs:
-        return [line_of(pair) + b"\n" for pair in sources.pairs]
-    found = []
-    for item in sources.items:
-        told = json.dumps(asdict(item), sort_keys=True).encode(errors="surrogatepass")
-        line = SourceItem(item.id, item.set, item.language, item.problem, hashlib.sha256(told).hexdigest())
-        found.append(json.dumps(asdict(line)).encode() + b"\n")
-    return found
+def _item_of(item: Program | DrawnPrograms) -> SourceItem:
+    told = json.dumps(asdict(item), sort_keys=True).encode(errors="surrogatepass")
+    return SourceItem(item.id, item.set, item.language, item.problem, hashlib.sha256(told).hexdigest())
 
 
 def _check_answered(evaluator: Evaluator, pairs: Sequence[CodePair]) -> None:
@@ -152,7 +131,7 @@ def _check_answered(evaluator: Evaluator, pairs: Sequence[CodePair]) -> None:
 
 def _kept_pairs(run: Run) -> list[CodePair]:
     """The pairs of a run: those that it began with, or those that it made, which it writes into its folder, too."""
-    question = run.question(STUDY.needed)
+    question = run.question(_NEEDED)
     if question["made"] == "file":
         return run.items(CodePair)
     order = {item.id: place for place, item in enumerate(run.items(SourceItem))}
@@ -168,7 +147,7 @@ def _judged(run: Run) -> list[Judgement]:
 
 
 def _content(run: Run) -> StudyContent:
-    question = run.question(STUDY.needed)
+    question = run.question(_NEEDED)
     pairs = _kept_pairs(run)
     if not pairs:
         raise StudyError(f"no pair came out of {question['set']}: {_why_none(run)}")
@@ -191,19 +170,10 @@ def _content(run: Run) -> StudyContent:
         facts=(who, *facts_of(question, "set", "votes", "kinds", "limit", "seed")),
         sections=tuple(sections),
         claims=claims(cells) if asked else (),
-        left_out=(*left_out, *lost_in(run, STUDY.steps), *_without_p(run)),
+        left_out=(*left_out, *lost_in(run, STUDY.steps), *without_p(run, ANSWERS, "True")),
         sources=answer_sources(question) if "recorded" in question else (),
         command=again(run),
     )
-
-
-def _without_p(run: Run) -> list[str]:
-    records = run.records(ANSWERS).read()
-    missing = sum("top" not in record for record in records)
-    if not missing or "recorded" in run.question():
-        return []
-    why = "the model tells no log-probabilities, or its answer has no word between the tags"
-    return [f"p(True) of {missing:,} of {counted(len(records), ANSWERS.unit)}: {why}."]
 
 
 def _why_none(run: Run) -> str:
@@ -228,8 +198,85 @@ def _tell_rate(run: Run) -> None:
         )
 
 
-def tell_pairs(asked: Asked) -> None:
-    """Say what a run would do."""
-    from .plan import tell_plan
+# Characters of a token of code, about.
+_CHARACTERS = 3.2
+# The most pairs of each kind that a program, or the draws for a problem, can give.
+_MOST = {
+    **dict.fromkeys(KINDS, 1),
+    "1-eq": MAX_RULES,
+    "1-neq": MAX_RULES,
+    "global-neq": MAX_OF_KIND,
+}
+# Runs of programs: the source, two variants, two chains, and the places of the rules that change it.
+_RUNS = 1 + MAX_RULES + 2 + MAX_RULES * MAX_SITES
 
-    tell_plan(asked)
+
+def tell_pairs(asked: Asked) -> None:
+    """Say what a run would do. Raises what `run_pairs` raises before it begins, but for a model that can't be opened."""
+    sources = sources_of(asked)
+    if asked.recorded:
+        evaluator_of(asked.choice, asked.form, asked.recorded) if asked.asks else NOBODY
+    questions, characters = _questions(asked, sources)
+    how = manner(asked.votes)
+    answers = questions * how.answers
+    sets = Counter([f"{each.set} {each.language}" for each in sources.programs] + [pair.data for pair in sources.pairs])
+    example = _example(sources)
+    plan: dict[str, Any] = {
+        "programs": len(sources.programs),
+        "problems_with_draws": len(sources.drawn),
+        "pairs": len(sources.pairs),
+        "sets": dict(sets),
+        "most_runs_of_programs": _RUNS * len(sources.programs) + MAX_RUN * len(sources.drawn) if asked.wants("pairs") else 0,
+        "most_questions": questions,
+        "generations": 0 if asked.recorded else answers,
+        "prompt_tokens": round(characters / _CHARACTERS) * (0 if asked.recorded else 2),
+        "most_new_tokens": 0 if asked.recorded else answers * how.max_tokens,
+        "isolation": str(best_level()),
+        "example": example,
+    }
+    lines = [f"data         {', '.join(f'{name}: {number:,}' for name, number in sets.items())}"]
+    if sources.items and asked.wants("pairs"):
+        lines += [
+            f"pairs        of {counted(len(sources.programs), 'program')}, at most {plan['most_runs_of_programs']:,} runs of programs",
+            f"tests        in the sandbox alone, isolated by {plan['isolation']}",
+        ]
+    if asked.asks:
+        at_most = "" if sources.pairs else "at most "
+        lines.append(f"asked        {at_most}{counted(questions, 'question')}, both orders of each pair")
+        if asked.recorded:
+            lines.append("calls        none: no model is asked")
+        else:
+            lines += [
+                f"calls        {at_most}{answers:,} answers: {how.n} at T {how.temperature:g} to each question, and one at T 0",
+                f"tokens       {at_most}about {plan['prompt_tokens']:,} in all prompts; at most {plan['most_new_tokens']:,} new ones",
+            ]
+    tell_study(NAME, asked, plan, lines, example if asked.asks else "")
+
+
+def _questions(asked: Asked, sources: Sources) -> tuple[int, int]:
+    """Questions, and the characters of their prompts; of pairs that are not made yet, at most, each program being as long as its source."""
+    if not asked.asks:
+        return 0, 0
+    frame = len(_rendered("", ""))
+    if sources.pairs:
+        questions = questions_of(sources.pairs)
+        return len(questions), sum(frame + sum(map(len, each.slots.values())) for each in questions)
+    orders = {kind: 1 if kind == "identity" else 2 for kind in asked.kinds}
+    local = sum(_MOST[kind] * orders[kind] for kind in asked.kinds if kind not in GLOBAL)
+    of_draws = sum(_MOST[kind] * orders[kind] for kind in asked.kinds if kind in GLOBAL)
+    characters = sum(local * (frame + 2 * len(program.source)) for program in sources.programs)
+    characters += sum(of_draws * (frame + 2 * max(len(text) for text, _ in each.programs)) for each in sources.drawn)
+    return local * len(sources.programs) + of_draws * len(sources.drawn), characters
+
+
+def _example(sources: Sources) -> str:
+    if sources.pairs:
+        return _rendered(sources.pairs[0].first, sources.pairs[0].second)
+    return _rendered(sources.programs[0].source, sources.programs[0].source)
+
+
+def _rendered(first: str, second: str) -> str:
+    return text_of(prompt("local").render(first=first.strip("\n"), second=second.strip("\n")))
+
+
+STUDY = Study(NAME, (MADE, ANSWERS), _NEEDED, page_of(_content), compare=_compare, compared=(NAME,))

@@ -1,14 +1,121 @@
-"""The tables of the study on pairs: by kind, class, rule, distance, data set and order. Pure functions."""
+"""What was said of pairs, read and counted: by kind, class, rule, distance, data set and order. Pure functions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from ....calibration.report.cells import Cell, CellTable, Row
-from ...counterfeit.shares import difference_cell, mean_cell, share
+from ....calibration.report.cells import Cell, CellTable, PaperValue, Row
+from ....inference.asking.asker import last_block
+from ...counterfeit.problems.readings import p_of_first, voted
+from ...counterfeit.shares import difference_cell, mean_cell, share, two_classes
 from ..paper import of_kind, of_rules, of_two_kinds
-from .judgements import KEYS, LOCAL, VOTE, Judgement, by_way, recall, two_classes, unreadable
-from .pair import GLOBAL, KINDS, SAID
+from .pair import GLOBAL, KINDS, SAID, CodePair, Kind, Order
+
+# One word, perhaps with marks around it, or with a reason behind a full stop or on a line of its own.
+_WORD = re.compile(r"[\s*`'\"(]*(true|false)[*`'\")]*(?:\s*|\s*[.,:;!\n].*)", re.IGNORECASE | re.DOTALL)
+
+
+def answer_in(text: str) -> float | None:
+    """1 for True and 0 for False, in the last complete answer tag, or of the whole text where no tag is opened."""
+    found = _WORD.fullmatch(_answer(text) or "")
+    return None if found is None else float(found[1].casefold() == "true")
+
+
+def counts_in_paper(text: str) -> bool:
+    """Whether the paper's own code counts the answer: it is nothing but the word, so that `False.`, which its prompt asks for, is not."""
+    return (_answer(text) or "").strip().casefold() in ("true", "false")
+
+
+def p_true(top: Sequence[tuple[str, float]]) -> float | None:
+    """P(True) over P(True) + P(False), from the likeliest first tokens (text, log p) of the answer."""
+    return p_of_first(top, ("true", "false"))
+
+
+def _answer(text: str) -> str | None:
+    block = last_block(text, "ANSWER")
+    return text if block is None and "[ANSWER]" not in text else block
+
+
+# How a pair was judged, as people are told.
+VOTE, PROBABILITY = "vote", "p(True)"
+WAYS = (VOTE, PROBABILITY)
+KEYS: Mapping[str, str] = {VOTE: "vote", PROBABILITY: "probability"}
+# Distance 1, as in the paper's figure 4: the two classes of local edits that a balanced accuracy is of.
+LOCAL: tuple[Kind, ...] = ("1-eq", "1-neq")
+
+Paper = tuple[PaperValue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What is said of a pair, asked in one order and read in one way.
+
+    accepted: 1 True, 0 False, ½ a tie, None where no answer can be read. answers, unreadable, uncounted: how many were asked for, how many
+    can't be read, and how many the paper's own code would not count.
+    """
+
+    pair: CodePair
+    order: Order
+    way: str
+    accepted: float | None
+    answers: int
+    unreadable: int
+    uncounted: int
+
+    @property
+    def credit(self) -> float:
+        """1 where it is right, ½ at a tie, 0 where it is wrong or says nothing."""
+        if self.accepted is None:
+            return 0.0
+        return self.accepted if self.pair.equivalent else 1 - self.accepted
+
+
+def judgements_of(pairs: Sequence[CodePair], records: Iterable[Mapping[str, Any]]) -> list[Judgement]:
+    """The judgements in both ways."""
+    asked = {f"{pair.id}:{order}": (pair, order) for pair in pairs for order in pair.orders}
+    found = []
+    for record in records:
+        if record["id"] not in asked:
+            continue
+        pair, order = asked[record["id"]]
+        texts = [given["text"] for given in record["given"]]
+        read = [answer_in(text) for text in texts]
+        uncounted = sum(not counts_in_paper(text) for text in texts)
+        found.append(Judgement(pair, order, VOTE, voted(read), len(read), read.count(None), uncounted))
+        if "top" in record:
+            p = p_true(record["top"])
+            accepted = None if p is None else 0.5 if p == 0.5 else float(p > 0.5)
+            found.append(Judgement(pair, order, PROBABILITY, accepted, 1, int(p is None), int(p is None)))
+    return found
+
+
+def by_way(judgements: Sequence[Judgement]) -> dict[str, list[Judgement]]:
+    """The judgements of each way that there are some of."""
+    found = {way: [each for each in judgements if each.way == way] for way in WAYS}
+    return {way: of_it for way, of_it in found.items() if of_it}
+
+
+def recall(place: str, found: Sequence[Judgement], paper: Paper = (), why: str = "none") -> Cell:
+    """The share that is judged right, of pairs of one class: the paper calls it precision."""
+    return share(place, [each.credit for each in found], [each.pair.problem for each in found], paper, why)
+
+
+def rates_of(place: str, found: Sequence[Judgement], paper: Mapping[str, Paper] | None = None) -> tuple[Cell, ...]:
+    """Recall of equivalent pairs, of others, balanced accuracy and J. paper: by the names `eq`, `neq`, `balanced` and `youden`."""
+    equivalent, credit = [each.pair.equivalent for each in found], [each.credit for each in found]
+    problems = [each.pair.problem for each in found]
+    return tuple(two_classes(place, equivalent, credit, problems, paper, names=("eq", "neq", "balanced", "youden")))
+
+
+def unreadable(place: str, found: Sequence[Judgement], *, by_paper: bool = False) -> Cell:
+    """The share of answers that can't be read. by_paper: that its own code would not count."""
+    values = [(each.uncounted if by_paper else each.unreadable, each) for each in found]
+    flat = [(float(n < bad), each.pair.problem) for bad, each in values for n in range(each.answers)]
+    return share(place, [value for value, _ in flat], [problem for _, problem in flat])
+
 
 _RATES = ("recall of equivalent pairs", "recall of the others", "balanced accuracy", "J")
 # Classes whose rates are told, each with its kinds.
@@ -43,7 +150,7 @@ def classes_table(judgements: Sequence[Judgement]) -> CellTable:
         for name, kinds in CLASSES.items():
             of_it = [each for each in found if each.pair.kind in kinds]
             printed = of_two_kinds(*kinds) if len(kinds) == 2 else {}
-            rows.append(Row((way, name), two_classes(f"C/{KEYS[way]}/{_PLACES[name]}", of_it, printed)))
+            rows.append(Row((way, name), rates_of(f"C/{KEYS[way]}/{_PLACES[name]}", of_it, printed)))
     notes = (
         "Balanced accuracy is the mean of both recalls, of which half is chance; J is their sum less one. The paper has three equivalent "
         "pairs for one that is not, and an average over them.",
@@ -69,7 +176,7 @@ def data_table(judgements: Sequence[Judgement]) -> CellTable:
     for way, found in by_way(judgements).items():
         for data in dict.fromkeys(each.pair.data for each in found):
             of_it = [each for each in found if each.pair.data == data and each.pair.kind in CLASSES["all rewrites"]]
-            rows.append(Row((way, data), two_classes(f"D/{KEYS[way]}/{data.replace(' ', '_')}", of_it)))
+            rows.append(Row((way, data), rates_of(f"D/{KEYS[way]}/{data.replace(' ', '_')}", of_it)))
     return CellTable("D", "By data set, all rewrites", ("how", "data"), _RATES, tuple(rows))
 
 

@@ -1,19 +1,23 @@
-"""The step draw: the suggestion that the editor shows at a gap, and texts that the model draws there at a temperature."""
+"""The steps draw and judge: the suggestion at a gap, texts that the model draws there, and whether it calls each of these right."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from ....analysis.python.lines import Gap
+from ....calibration.measures.reflective import Question, reflect
 from ....calibration.samples import Event
 from ....inference.completion.settings import Sampling
 from ....inference.completion.task import Task
+from ....inference.model import Generation, StopReason, Timings
 from ...answers import AnsweredItem, Generated
 from ...asked_line import OpenModel
+from ...run import Run
 from ...sets.lines import Place
+from ...sets.suites import Items
 from ...study import Step
 from ...suggested import FileWithGap, Suggested
 
@@ -103,3 +107,61 @@ def _record(name: str, place: Place, shown: FileWithGap, one: Suggested) -> dict
         "labels": {EVENT: exact, "tests_pass": True if exact else None},
         **one.record,
     }
+
+
+# One question gives both: what the model says of a text that it can see.
+MEASURE = "ask_true_normalised"
+MEASURES = ("ask_true", MEASURE)
+
+
+class Said(TypedDict):
+    """What a model said of a text. measures, asked: as a sample's; both empty where the prompt had no room for the question."""
+
+    task: str
+    text: str
+    measures: dict[str, float]
+    asked: dict[str, str]
+
+
+class Judgements(TypedDict):
+    """What it said at one place."""
+
+    id: str
+    said: list[Said]
+
+
+JUDGEMENTS = Step("judgements", "place", Judgements)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A place with the distinct texts (task, text) that were drawn there."""
+
+    place: Place
+    texts: tuple[tuple[str, str], ...]
+
+    @property
+    def id(self) -> str:
+        """The place's."""
+        return self.place.id
+
+
+def drawn_at(run: Run, items: Items) -> Iterator[Drawn]:
+    """The places with what was drawn there and would be shown."""
+    places = items.by_id
+    for answer in run.records(DRAWS).read():
+        shown = dict.fromkeys((one["task"], one["text"]) for one in answer["generations"] if one["inserted"] is not None)
+        if shown:
+            yield Drawn(places[answer["id"]], tuple(shown))
+
+
+def judge(asked: OpenModel[Question], drawn: Drawn) -> dict[str, Any]:
+    """What the model says at one place. Raises what `Model.next_token_logprobs` raises."""
+    said: list[Said] = []
+    for task, text in drawn.texts:
+        prompt = FileWithGap(drawn.place.text, drawn.place.gap(task), task, asked.settings).prompt(asked.model)  # type: ignore[arg-type]
+        # The question is about nothing but the text.
+        made = Generation(text, (), StopReason.LINE, Timings(0.0, 0.0, 0, 0))
+        found = reflect(asked.model, prompt, made, dict.fromkeys(MEASURES, asked.wanted))
+        said.append({"task": task, "text": text, "measures": found.measures, "asked": found.asked})
+    return {"said": said}

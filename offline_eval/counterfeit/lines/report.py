@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from ....calibration.effective_status import confidence_of
 from ....calibration.registry import Purpose, Registry, choose, load_registry
-from ....calibration.report.blocks import Paragraph
+from ....calibration.report.blocks import Paragraph, Table
 from ....calibration.report.cells import Cell, text_of
 from ....calibration.report.paper_claims import PaperClaim, Rule, claim_of
 from ....calibration.report.study_report import Section, StudyContent
@@ -24,15 +24,67 @@ from ...study import Results
 from ...study_page import again, cells_of, facts_of, lost_items, the_paper, write_page
 from ...validated import figures_of_task
 from ..paper import paper
-from ..pictures import bars, scatter, stacked
-from .examples import Badge, examples_of
-from .facts import facts_of as facts_of_answer
-from .judge import JUDGEMENTS
-from .judges import AS_THE_PAPER, Verdicts, all_verdicts, judging_table, pass_rate_table, strata_table
-from .label import LABELS
-from .repair import REPAIRS
-from .tables import class_table, correlation_table, difficulty_table, plausibility_table, repair_table, rule_table
+from ..pictures import bars, scatter
+from .draw import JUDGEMENTS
+from .label import LABELS, REPAIRS
+from .label import facts_of as facts_of_answer
+from .tables import (
+    AS_THE_PAPER,
+    Verdicts,
+    all_verdicts,
+    class_table,
+    correlation_table,
+    difficulty_table,
+    judging_table,
+    pass_rate_table,
+    plausibility_table,
+    repair_table,
+    rule_table,
+    strata_table,
+)
 from .texts import Gap, Text, distinct, gaps_of, hidden_of, texts_of
+
+MAX_EXAMPLES = 8
+_MAX_TESTS = 5
+_MAX_LINE = 200
+# What the badge said of a text that was shown; nothing for another.
+Badge = Callable[[Text], str]
+
+
+def examples_of(texts: Sequence[Text], badge: Badge) -> Iterator[Table]:
+    """The counterfeits that the model was surest of, at most one of a gap: those that were shown first, then drawn ones."""
+    found = [text for text in texts if text.kind == "counterfeit"]
+    gaps, same = set[str](), set[str]()
+    for text in sorted(found, key=lambda text: (bool(text.stream), -text.p_tot, text.id)):
+        if text.gap not in gaps and text.text_id not in same and len(gaps) < MAX_EXAMPLES:
+            gaps.add(text.gap)
+            same.add(text.text_id)
+            yield _example(text, badge)
+
+
+def _example(text: Text, badge: Badge) -> Table:
+    outcomes = text.outcomes
+    said = badge(text) if not text.stream else f"none: drawn at {text.stream}, not shown"
+    tests = [("fails", f"{each['test']}: {each['why']}") for each in text.changed[:_MAX_TESTS]]
+    more = len(text.changed) - len(tests)
+    rows = [
+        ("−", text.head + text.truth),
+        ("+", text.head + text.inserted),
+        ("badge", said),
+        ("model", f"p_tot {text.p_tot:.3f}" + (f", asked: log odds of right {text.asked:+.2f}" if text.asked == text.asked else "")),
+        ("tests", f"{outcomes.kept} of {outcomes.known} that touch it keep their outcome"),
+        *tests,
+        *([("", f"and {more} more")] if more > 0 else []),
+    ]
+    return Table(
+        f"{text.gap}, {'shown' if not text.stream else 'drawn'}", ("", ""), "ll", tuple((name, _short(what)) for name, what in rows)
+    )
+
+
+def _short(text: str) -> str:
+    text = text.replace("\n", " ↵ ")
+    return text if len(text) <= _MAX_LINE else f"{text[: _MAX_LINE - 1]}…"
+
 
 _EVENT: Event = "tests_pass"
 _INTRO = (
@@ -80,7 +132,7 @@ def content_of(run: Run, results: Results, lost: int) -> StudyContent:
 def _sections(
     texts: Sequence[Text], gaps: Sequence[Gap], verdicts: Sequence[Verdicts], as_the_paper: Verdicts | None, badge: Badge
 ) -> tuple[Section, ...]:
-    classes, judging, repair = class_table(texts), judging_table(verdicts), repair_table(gaps)
+    judging, repair = judging_table(verdicts), repair_table(gaps)
     labels = [
         f"{each.judge.name.split(',')[0]}{', fitted' if each.judge.from_ is None else ''}: {name}"
         for each in verdicts
@@ -92,7 +144,7 @@ def _sections(
     return (
         Section(
             "What the model writes",
-            (Paragraph(_INTRO), classes, stacked("classes", "Classes of what the model writes", classes), rule_table(texts)),
+            (Paragraph(_INTRO), class_table(texts), rule_table(texts)),
         ),
         Section("How plausible its wrong texts are", (plausibility_table(texts),)),
         Section(

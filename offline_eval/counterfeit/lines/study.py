@@ -13,26 +13,40 @@ Executing code is left out: a model of lines can't be asked for it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from ....analysis.oracle.oracle import MAX_PROFILED
+from ....analysis.sandbox.isolation.best_level import best_level
 from ....inference.completion.settings import Sampling
 from ....inference.completion.task import Task
 from ...asked_line import Asking
 from ...errors import UsageError
 from ...model import StudyModel, model_of
-from ...on_suites import AskedOfSuites, begun, found, question_about
-from ...progress import to_stderr
+from ...on_suites import AskedOfSuites, ask_about, found, question_about, tell_about
+from ...progress import counted, to_stderr
 from ...run import Question, Run
 from ...sets.suites import Items, Judging
-from ...study import Plan, Results, Study, all_of, chosen, conduct
-from .draw import DRAWS, TASKS, Drawing, draw
-from .facts import labelled, write_facts
-from .judge import JUDGEMENTS, MEASURE, drawn_at, judge
-from .label import LABELS, MAX_TEXT_S, drawn_texts, profiled
-from .repair import REPAIR_LABELS, REPAIRS, Mending, counterfeits, mend, repaired_texts
+from ...study import Making, Plan, Results, Study, all_of
+from .draw import DRAWS, JUDGEMENTS, MEASURE, TASKS, Drawing, draw, drawn_at, judge
+from .label import (
+    DRAWS_EACH,
+    LABELS,
+    MAX_REPAIRED,
+    MAX_TEXT_S,
+    REPAIR_LABELS,
+    REPAIRS,
+    Mending,
+    counterfeits,
+    drawn_texts,
+    labelled,
+    mend,
+    profiled,
+    repaired_texts,
+    write_facts,
+)
 from .report import write_report
 
 
@@ -50,7 +64,7 @@ def _report(run: Run, results: Results, *, as_json: bool) -> None:
 STUDY = Study("counterfeit", (DRAWS, LABELS, JUDGEMENTS, REPAIRS, REPAIR_LABELS), ("items", "prompt_sampled"), _report, answers=_answers)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Asked(AskedOfSuites):
     """What the user wants. draws: texts at each gap, at the temperature."""
 
@@ -80,13 +94,11 @@ def run_lines(asked: Asked) -> Run:
 
 def ask(asked: Asked, model: StudyModel, items: Items) -> Run:
     """Run, or resume, the study about these items. Raises as `run_lines`."""
-    run = begun(asked, question_of(asked, model), items)
     if not model.mends:
         to_stderr(f"note: {model.name} was not trained to mend lines: repair is left out")
     if MEASURE not in model.questions:
         to_stderr(f"note: {model.name} can't be asked about what it wrote: of judging only its own probability is left")
-    conduct(STUDY, run, _plan(asked, run, model, items), as_json=asked.as_json)
-    return run
+    return ask_about(STUDY, asked, question_of(asked, model), items, lambda run: _works(asked, run, model, items))
 
 
 def question_of(asked: Asked, model: StudyModel) -> Question:
@@ -103,7 +115,7 @@ def question_of(asked: Asked, model: StudyModel) -> Question:
     return question_about(asked, model, STUDY.name, question)
 
 
-def _plan(asked: Asked, run: Run, model: StudyModel, items: Items) -> Plan:
+def _works(asked: Asked, run: Run, model: StudyModel, items: Items) -> Mapping[str, Making | Plan]:
     pool, waits, tests = asked.pool, asked.waits, {"max_item_s": MAX_TEXT_S}
     drawing = Asking(model, Drawing(asked.draws, asked.temperature, asked.seed), draw, asked.code)
     profiling = Judging(items.contents, partial(profiled, asked.seed))
@@ -120,4 +132,31 @@ def _plan(asked: Asked, run: Run, model: StudyModel, items: Items) -> Plan:
             lambda: all_of(REPAIRS, counterfeits(run, items, asked.seed), mending, pool, waits=waits),
             lambda: all_of(REPAIR_LABELS, repaired_texts(run, items), Judging(items.contents), pool, **tests),
         ]
-    return chosen(plan, asked.steps)
+    return plan
+
+
+def tell_lines(asked: Asked) -> None:
+    """Say what a run would do. Raises what `run_lines` raises before it begins."""
+    asked.check()
+    model = asked.model()
+    gaps = asked.most_places * len(asked.tasks)
+    texts = gaps * (1 + asked.draws)
+    repairs = gaps * MAX_REPAIRED * (1 + DRAWS_EACH) if model.mends else 0
+    more = {
+        "prompt_sampled": model.sampled["line"],
+        "tasks": list(asked.tasks),
+        "most_generations": texts + repairs,
+        "most_questions": texts if MEASURE in model.questions else 0,
+        "most_new_tokens": (texts + repairs) * model.settings.line_tokens,
+        "most_texts_judged": texts + repairs,
+    }
+    mended = f"at most {MAX_REPAIRED} counterfeits of a gap, each {1 + DRAWS_EACH} times" if model.mends else "left out: not trained for it"
+    told = [
+        f"draw         the shown suggestion and {counted(asked.draws, 'draw')} at each gap: at most {texts:,} generations",
+        f"             draws at temperature {asked.temperature:g}, prompt {model.sampled['line']}",
+        f"label        each distinct text by the tests that touch it, at most {MAX_PROFILED}, isolated by {best_level()}",
+        f"judge        at most {more['most_questions']:,} questions",
+        f"repair       {mended}: at most {repairs:,} generations",
+        f"tokens       at most {more['most_new_tokens']:,} new ones",
+    ]
+    tell_about(asked, model, STUDY.name, model.prompts["line"], more, told)

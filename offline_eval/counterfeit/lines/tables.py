@@ -1,20 +1,217 @@
-"""The tables of the page on lines: classes, how plausible wrong texts are, repair, and difficulty. Pure functions."""
+"""The tables of the page on lines: classes, how plausible wrong texts are, judges, repair, and difficulty. Pure functions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ....calibration.arrays import Floats
 from ....calibration.fitting.folds import numbered
-from ....calibration.metrics.groups import correlation
+from ....calibration.metrics.groups import correlation, log_odds_ratio, within_auc
 from ....calibration.report.cells import Cell, CellTable, PaperValue, Row, with_interval
+from ...counterfeit.shares import two_classes
 from ..classes import CLASSES, RULES, class_of
 from ..difficulty import CUTS
-from ..paper import median_correlation, of_generators, repaired, wins
+from ..paper import called_correct, judged, log_odds_of_being_called_correct, median_correlation, of_generators, repaired, wins
 from ..shares import mean_cell, of_two_classes, share
-from .judges import BENCHMARK, Verdicts, accuracy_by_gap
 from .texts import BY, Gap, Text, distinct
+
+# Of the paper's benchmarks the one whose numbers stand beside ours.
+BENCHMARK = "humaneval"
+_OTHERS = "threshold of other projects"
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """A judge. score: the higher, the likelier right; nan where it is not known. from_: calls right from there on; None: a threshold that
+    tells best on the other projects.
+    """
+
+    key: str
+    name: str
+    score: Callable[[Text], float]
+    from_: float | None = None
+
+
+JUDGES = (
+    Judge("own", "its own probability p_tot, from ½ on", lambda text: text.p_tot, 0.5),
+    Judge("own_fitted", f"its own probability, {_OTHERS}", lambda text: text.p_tot),
+    Judge("asked", "asked whether it is right, from ½ on", lambda text: text.asked, 0.0),
+    Judge("asked_fitted", f"asked whether it is right, {_OTHERS}", lambda text: text.asked),
+    Judge("agreement_fitted", f"share of the draws that agree, {_OTHERS}", lambda text: text.agreement),
+)
+# The one that does what the paper's judges do.
+AS_THE_PAPER = "asked"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """What a judge says of right texts and counterfeits: scores and calls, (n,) each. Texts that it says nothing of are left out."""
+
+    judge: Judge
+    texts: Sequence[Text]
+    scores: Floats
+    calls: NDArray[np.bool_]
+
+    @property
+    def right(self) -> NDArray[np.bool_]:
+        """Which of the texts are."""
+        return np.array([text.kind == "right" for text in self.texts], dtype=np.bool_)
+
+    @property
+    def credit(self) -> Floats:
+        """1 where the judge is right about a text."""
+        return np.asarray(self.calls == self.right, dtype=np.float64)
+
+    @property
+    def projects(self) -> list[str]:
+        """Of the texts."""
+        return [text.project for text in self.texts]
+
+
+def best_threshold(scores: Floats, right: NDArray[np.bool_]) -> float:
+    """From where on a text is to be called right so that Youden's J is largest; of several the lowest. Needs both classes."""
+    values, of = np.unique(scores, return_inverse=True)
+    hits, alarms = (np.cumsum(np.bincount(of, each, len(values))[::-1])[::-1] / each.sum() for each in (right, ~right))
+    return float(values[np.argmax(hits - alarms)])
+
+
+def calls_of(scores: Floats, right: NDArray[np.bool_], groups: NDArray[np.intp]) -> NDArray[np.bool_] | None:
+    """What is called right, (n,), with a threshold for each group that was fitted on the others. None where they lack a class."""
+    called = np.zeros(len(scores), dtype=np.bool_)
+    for group in np.unique(groups):
+        others = groups != group
+        if not right[others].any() or right[others].all():
+            return None
+        called[~others] = scores[~others] >= best_threshold(scores[others], right[others])
+    return called
+
+
+def verdicts_of(judge: Judge, texts: Sequence[Text]) -> Verdicts | None:
+    """What a judge says of right texts and counterfeits. None where it can't say anything."""
+    known = [text for text in texts if text.kind in ("right", "counterfeit") and not np.isnan(judge.score(text))]
+    if not known:
+        return None
+    scores = np.array([judge.score(text) for text in known])
+    right = np.array([text.kind == "right" for text in known], dtype=np.bool_)
+    if judge.from_ is not None:
+        return Verdicts(judge, known, scores, scores >= judge.from_)
+    calls = calls_of(scores, right, numbered([text.project for text in known]))
+    return None if calls is None else Verdicts(judge, known, scores, calls)
+
+
+def all_verdicts(texts: Sequence[Text]) -> list[Verdicts]:
+    """What each judge says of distinct texts."""
+    return [found for judge in JUDGES if (found := verdicts_of(judge, texts))]
+
+
+def judging_table(verdicts: Sequence[Verdicts]) -> CellTable:
+    """Fig. 13 and 3: how often each judge is right about right texts and about counterfeits."""
+    rows, printed = [], judged(BENCHMARK, "")
+    for each in verdicts:
+        paper = printed if each.judge.key == AS_THE_PAPER else {}
+        place, credit, right = f"J/{each.judge.key}", each.credit.tolist(), each.right.tolist()
+        cells = [*two_classes(place, right, credit, each.projects, paper, by=BY)]
+        cells.append(_within(f"{place}/within", each))
+        rows.append(Row((each.judge.name,), tuple(cells)))
+    columns = ("right called right", "counterfeits called wrong", "balanced accuracy", "Youden's J", "AUC within a place")
+    notes = (
+        "Each distinct text of a gap counts once. A judge that calls all right has a balanced accuracy of 50 % and a J of 0.",
+        "The paper's numbers are those of each model on its own HumanEval programs, which it was asked about in words.",
+        "AUC within a place: of its right texts against its counterfeits, the mean over the places that have both; ½ is chance.",
+    )
+    return CellTable("J", "Judging (figures 3 and 13)", ("judge",), columns, tuple(rows), notes)
+
+
+def _within(place: str, verdicts: Verdicts) -> Cell:
+    groups, gaps = numbered(verdicts.projects), numbered([text.gap for text in verdicts.texts])
+    both = np.isin(gaps, np.flatnonzero((np.bincount(gaps, verdicts.right) > 0) & (np.bincount(gaps, ~verdicts.right) > 0)))
+    if not both.any():
+        return Cell(place, grouped_by=BY, why="no place has both")
+    inside = np.unique(groups[both], return_inverse=True)[1].astype(np.intp)
+    count, n = int(inside.max()) + 1, int(both.sum())
+    # `within_auc` takes what lies between 0 and 1, and looks at the order alone
+    ranks = np.unique(verdicts.scores[both], return_inverse=True)[1] / max(1, n)
+    found = within_auc(ranks, verdicts.right[both], gaps[both], inside) if count > 1 else None
+    return with_interval(place, found, n, count, BY)
+
+
+def strata_of(texts: Sequence[Text]) -> dict[str, list[Text]]:
+    """The texts by how right they look, as the paper's figures 4 and 25 have it for programs."""
+    found: dict[str, list[Text]] = {
+        "right": [],
+        "counterfeit that keeps half of the tests or more": [],
+        "counterfeit that keeps fewer": [],
+        "other that parses": [],
+        "does not parse": [],
+    }
+    names = list(found)
+    for text in texts:
+        if text.kind is None:
+            continue
+        half = (text.outcomes.share or 0.0) >= 0.5
+        number = 0 if text.kind == "right" else 4 if not text.outcomes.parses else 3 if text.kind == "other" else 1 if half else 2
+        found[names[number]].append(text)
+    return found
+
+
+def strata_table(texts: Sequence[Text]) -> CellTable:
+    """Fig. 4's rows, and Fig. 25: the share that each judge with a fixed threshold calls right, and the mean of p_tot."""
+    judges = [judge for judge in JUDGES if judge.from_ is not None]
+    rows = []
+    for number, (stratum, found) in enumerate(strata_of(texts).items()):
+        cells = []
+        for judge in judges:
+            known = [text for text in found if not np.isnan(judge.score(text))]
+            paper: tuple[PaperValue, ...] = (
+                {1: called_correct(1), 2: called_correct(0)}.get(number, ()) if judge.key == AS_THE_PAPER else ()
+            )
+            called = [float(judge.score(text) >= (judge.from_ or 0.0)) for text in known]
+            cells.append(share(f"S/{number}/{judge.key}", called, [text.project for text in known], paper, by=BY))
+        cells.append(share(f"S/{number}/p_tot", [text.p_tot for text in found], [text.project for text in found], by=BY))
+        rows.append(Row((stratum,), tuple(cells)))
+    columns = (*(f"called right: {judge.name}" for judge in judges), "mean p_tot")
+    return CellTable("S", "How right the texts look, by stratum (figures 4 and 25)", ("text",), columns, tuple(rows), _STRATA_NOTES)
+
+
+_STRATA_NOTES = (
+    "The paper's figure 4 is of executing programs, which a model of lines can't be asked for; its rows are kept. Its numbers here are of "
+    "figure 25: counterfeits of CL-7B that pass more, or less, than half of the tests.",
+)
+
+
+def pass_rate_table(verdicts: Sequence[Verdicts]) -> CellTable:
+    """Fig. 25: whether counterfeits that keep half of the tests are called right more often: log odds ratios."""
+    rows = []
+    for each in verdicts:
+        place, wrong = f"H/{each.judge.key}", np.flatnonzero(~each.right).tolist()
+        projects = [each.projects[row] for row in wrong]
+        half = np.array([(each.texts[row].outcomes.share or 0.0) >= 0.5 for row in wrong], dtype=np.bool_)
+        found = None
+        if len(set(projects)) > 1:
+            found = log_odds_ratio(each.calls[wrong], half, np.zeros(len(wrong), dtype=np.intp), numbered(projects))
+        paper = log_odds_of_being_called_correct() if each.judge.key == AS_THE_PAPER else ()
+        rows.append(Row((each.judge.name,), (with_interval(place, found, len(wrong), len(set(projects)), BY, paper=paper),)))
+    title = "Counterfeits called right: log odds ratio of keeping half of the tests or more"
+    return CellTable(
+        "H", title, ("judge",), ("log odds ratio",), tuple(rows), ("Above 0: those that keep more are called right more often.",)
+    )
+
+
+def accuracy_by_gap(verdicts: Verdicts) -> dict[str, float]:
+    """The balanced accuracy at each gap that has right texts and counterfeits.
+
+    The mean over all texts of a gap would follow its share of right ones, which is nearly pass@1, for a judge that calls everything right.
+    """
+    found: dict[str, dict[bool, list[float]]] = {}
+    for text, is_right, credit in zip(verdicts.texts, verdicts.right.tolist(), verdicts.credit.tolist(), strict=True):
+        found.setdefault(text.gap, {}).setdefault(is_right, []).append(credit)
+    return {gap: fmean(map(fmean, by_class.values())) for gap, by_class in found.items() if len(by_class) == 2}
+
 
 _MIN_GAPS = 4
 

@@ -9,10 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..classes import Class, Outcomes, class_of
-from .draw import gap_id
-from .facts import outcomes
-from .judge import MEASURE
-from .label import ChangedTest
+from .draw import MEASURE, gap_id
+from .label import ChangedTest, outcomes
 
 BY = "project"
 

@@ -1,19 +1,60 @@
-"""The steps that ask a model: one question an item, several answers to it. Recorded answers take the place of a model's."""
+"""What the user wants; a run's question; and the steps that ask a model: one question an item, several answers to it.
+
+Recorded answers take the place of a model's.
+"""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 from ....inference.asking.asker import Asker, Message, Said, alternatives_behind
-from ...asked_model import prompt_beside
+from ...asked_model import AskedInWords, AskedModel, Asking, Evaluator, fingerprint_of, prompt_beside, question_in_words
+from ...errors import UsageError
+from ...progress import counted
 from ...recorded.answers import RecordedAnswer
 from ...recorded.answers import Step as RecordedStep
 from ...recorded.formats import recorded
+from ...run import Run
+from ...sets.problem import Problem
+from ...sets.problems import problems
+from ...study import Step, Work, all_of
+
+Reasoning = Literal["with", "without"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked(AskedInWords):
+    """What the user wants.
+
+    set: humaneval, mbpp, odex or cruxeval, or the file of a set of counterfeits. data: the benchmark's file; None where only the texts of a
+    set are asked about. limit: the first so many problems. draws, temperature: of drawing. votes: answers to each question. repairs: of
+    each counterfeit. reasoning: judge in this way alone.
+    """
+
+    set: str | Path
+    data: Path | None = None
+    draws: int = 50
+    temperature: float = 0.6
+    votes: int = 10
+    repairs: int = 10
+    reasoning: Reasoning | None = None
+
+    def problems(self, benchmark: str) -> list[Problem]:
+        """The problems of the benchmark's file, each with tests that can be counted. Raises SetError and UsageError."""
+        if self.data is None:
+            raise UsageError(f"the tests of {benchmark} are needed: name its file with --data")
+        found = problems(benchmark, self.data, self.limit if isinstance(self.set, str) else None)
+        for problem in found:
+            try:
+                _ = problem.counting_test
+            except ValueError as error:
+                raise UsageError(f"{self.data}: {error}; name HumanEvalPlus.jsonl.gz or MbppPlus.jsonl.gz as --data") from None
+        return found
+
 
 PROMPTS = ("draw", "judge", "judge_reasoning", "execute", "repair")
 prompt = partial(prompt_beside, __file__)
@@ -97,6 +138,41 @@ def from_files(paths: Sequence[Path], step: RecordedStep) -> Callable[[Question]
     return record
 
 
-def prompts_fingerprint() -> str:
-    """Of all prompts: one that changes makes another question."""
-    return hashlib.sha256("".join(prompt(name).fingerprint for name in PROMPTS).encode()).hexdigest()[:16]
+def asking(
+    asked: AskedInWords,
+    evaluator: Evaluator,
+    step: Step,
+    questions: Sequence[Question],
+    recorded_as: RecordedStep,
+    ask: Callable[[Asker, Any], dict[str, Any]],
+) -> Work[Any]:
+    """The work of asking. recorded_as: the step of recorded answers that take its place."""
+    if evaluator.files:
+        there = [each for each in questions if any(file.answers.of(each.id, recorded_as) for file in evaluator.files)]
+        return all_of(step, there, partial(from_files, asked.recorded, recorded_as), asked.pool)
+    model = AskedModel(asked.choice, evaluator.id, evaluator.name, evaluator.form)
+    return all_of(step, questions, Asking(model, ask), asked.pool, waits=asked.waits)
+
+
+def question_of(study: str, asked: Asked, evaluator: Evaluator, name: str) -> dict[str, Any]:
+    """A run's question, but for its items. name: of the set."""
+    question = question_in_words(study, asked, evaluator, name, fingerprint_of(map(prompt, PROMPTS)))
+    if not evaluator.files:
+        question |= {"votes": asked.votes, "repairs": asked.repairs}
+    return question | asked.limited | ({"reasoning": asked.reasoning} if asked.reasoning else {})
+
+
+def lost_in(run: Run, steps: Sequence[Step]) -> list[str]:
+    """What has no record, for people."""
+    lost = ((step, len(run.lost(step))) for step in steps)
+    return [f"{counted(n, step.unit)} without an answer: the server or the machine failed." for step, n in lost if n]
+
+
+def without_p(run: Run, step: Step, word: str = "Correct") -> list[str]:
+    """Of how many questions p(word) is not known, for people."""
+    records = run.records(step).read()
+    missing = sum("top" not in record for record in records)
+    if not missing or "recorded" in run.question():
+        return []
+    why = "the model tells no log-probabilities, or its answer has no word between the tags"
+    return [f"p({word}) of {missing:,} of {counted(len(records), step.unit)}: {why}."]

@@ -10,14 +10,12 @@ from statistics import fmean
 from typing import Any
 
 from ...calibration.recorded.draws import Labelled, Unit
-from ...sets.literals import literal
-from ..classes_of_problems import PassShares
-from .executions import Executed, Stratum
+from ...sets.problem import literal
 from .judgements import PROBABILITY, THOUGHT, VOTE, Judgement
-from .programs import Drawn, Program
+from .programs import Drawn, PassShares, Program
 from .readings import p_correct, program_in, value_in, verdict_in, voted, with_specification
 from .recorded import tested_of
-from .repairs import Repaired
+from .tables import Executed, Repaired, Stratum
 from .tracing import Pair, chosen, shown
 
 Records = Sequence[Mapping[str, Any]]

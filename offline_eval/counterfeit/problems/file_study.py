@@ -5,44 +5,34 @@ With recorded answers no model is asked.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+from ....analysis.sandbox.isolation.best_level import best_level
 from ....calibration.report.blocks import Table
 from ....calibration.report.study_report import Section, Source, StudyContent
-from ...asked_model import how_asked
+from ...asked_model import Evaluator, evaluator_of, how_asked, text_of
+from ...calibration.recorded import study as recorded_study
 from ...calibration.recorded.source import recorded_in, sources_of
 from ...errors import UsageError
-from ...evaluator import Evaluator, evaluator_of
-from ...progress import counted, to_stderr
+from ...plan import tell_study
+from ...progress import counted
 from ...run import Run
 from ...sets.problems import problems
-from ...study import Results, Study, conduct
-from ...study_page import again, cells_of, facts_of, write_page
-from .asked import Asked
-from .claims import claims
+from ...study import Plan, Study, carry_out
+from ...study_page import again, cells_of, facts_of, page_of
+from .asking import Asked, lost_in, prompt, question_of, without_p
 from .derived import Execution, executed_of
-from .heatmap import compare
-from .of_runs import COMPARED, FILES, sections_of_set
-from .pages import execution_section, set_section, summary_of
-from .programs import CounterfeitSet, Program
-from .questions import lost_in, question_of, without_p
-from .set_file import read_set
-from .steps import EXECUTE, JUDGE, OF_SETS, Plan, executing, plan_of_set
+from .heatmap import COMPARED, FILES, compare, sections_of_set
+from .pages import claims, execution_section, set_section, summary_of
+from .programs import PER_CLASS, CounterfeitSet, Program, read_set
+from .steps import EXECUTE, JUDGE, OF_SETS, executing, manners, plan_of_set
 
 NEEDED = ("set", "items", "form", "benchmark", "generator")
 # Of recorded answers that can take the place of a model's.
 _STEPS = ("judge", "execute", "repair")
-
-
-def _report(run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG001
-    """A page, and its summary on stderr."""
-    write_page(run.folder, _content(run), as_json=as_json)
-
-
-STUDY = Study(FILES, OF_SETS, NEEDED, _report, compare=compare, compared=COMPARED)
 
 
 def run_file(asked: Asked) -> Run:
@@ -50,18 +40,16 @@ def run_file(asked: Asked) -> Run:
     made, executions = items_of(asked)
     evaluator = evaluator_of(asked.choice, asked.form, asked.recorded)
     _check_answered(evaluator, {each.id for each in (executions or made.programs)}, made.name)
-    lines = [json.dumps(asdict(each)).encode() + b"\n" for each in (executions or made.programs)]
-    question = question_of(STUDY.name, asked, evaluator, made.name, lines) | _of_set(made, evaluator)
-    plan: Plan = {}
-    run = Run.begin(asked.out, question)
-    run.keep_items(lines)
-    if executions:
-        plan["execute"] = lambda: executing(asked, evaluator, executions)
-    else:
-        plan = plan_of_set(asked, run, evaluator, made.benchmark, lambda: made.programs)
-    to_stderr(f"{counted(len(lines), 'item')} of {made.name}, asked of {evaluator.name}")
-    conduct(STUDY, run, list(plan.values()), as_json=asked.as_json)
-    return run
+    of_set = {"benchmark": made.benchmark, "generator": made.generator, "source": made.source, "licence": made.licence}
+    question = question_of(FILES, asked, evaluator, made.name) | of_set | recorded_in(evaluator.files)
+
+    def works(run: Run) -> Plan:
+        if executions:
+            return [lambda: executing(asked, evaluator, executions)]
+        return plan_of_set(asked, run, evaluator, made.benchmark, lambda: made.programs)
+
+    told = f"{counted(len(executions or made.programs), 'item')} of {made.name}, asked of {evaluator.name}"
+    return carry_out(STUDY, asked, question, executions or made.programs, works, told)
 
 
 def items_of(asked: Asked) -> tuple[CounterfeitSet, list[Execution]]:
@@ -76,10 +64,7 @@ def items_of(asked: Asked) -> tuple[CounterfeitSet, list[Execution]]:
         return CounterfeitSet("cruxeval", "cruxeval", "CRUXEval", ()), executions
     made = read_set(asked.set)
     kept = set(list(dict.fromkeys(program.problem for program in made.programs))[: asked.limit])
-    made = CounterfeitSet(
-        made.name, made.benchmark, made.generator, tuple(p for p in made.programs if p.problem in kept), made.source, made.licence,
-        made.temperature,
-    )  # fmt: skip
+    made = replace(made, programs=tuple(program for program in made.programs if program.problem in kept))
     if asked.data is not None:
         known = {problem.id for problem in asked.problems(made.benchmark)}
         if missing := [problem for problem in kept if problem not in known]:
@@ -95,11 +80,6 @@ def _check_answered(evaluator: Evaluator, ids: set[str], name: str) -> None:
     if evaluator.files and not answered & ids:
         files = ", ".join(str(file.path) for file in evaluator.files)
         raise UsageError(f"{files}: no answer to any item of {name} (steps {', '.join(_STEPS)}; an item is named as {min(ids)})")
-
-
-def _of_set(made: CounterfeitSet, evaluator: Evaluator) -> dict[str, Any]:
-    told = {"benchmark": made.benchmark, "generator": made.generator, "source": made.source, "licence": made.licence}
-    return told | recorded_in(evaluator.files)
 
 
 def audit(programs: Sequence[Program]) -> Table:
@@ -157,3 +137,87 @@ def _content(run: Run) -> StudyContent:
         sources=tuple(sources),
         command=again(run),
     )  # fmt: skip
+
+
+def tell_problems(asked: Asked) -> None:
+    """Say what a run would do. Raises what `run_problems` raises before a model is opened."""
+    benchmark, programs, counterfeits, problems, shown, upper = _counts(asked)
+    calls = _calls(asked, benchmark, programs, counterfeits, problems)
+    how = manners(asked)
+    tokens = sum(number * how[name].answers * how[name].max_tokens for name, number in calls.items())
+    plan: dict[str, Any] = {
+        "set": str(asked.set),
+        "problems": problems,
+        "most_programs": programs,
+        "questions": calls,
+        "generations": sum(number * how[name].answers for name, number in calls.items()),
+        "most_new_tokens": tokens,
+        "isolation": str(best_level()),
+    }
+    lines = [
+        f"set          {asked.set}: {counted(problems, 'problem') + ', ' if problems else ''}{upper}{counted(programs, 'program')}",
+        *(
+            f"{name:12s} {counted(number, 'question')}, {how[name].n} answers each at T {how[name].temperature:g}"
+            f"{' and one at T 0' if how[name].top else ''}"
+            for name, number in calls.items()
+        ),
+        f"in all       at most {plan['generations']:,} answers of at most {tokens:,} tokens",
+        f"tests        what a model wrote runs in the sandbox alone, isolated by {plan['isolation']}",
+    ]
+    tell_study("counterfeit_problems" if problems else "counterfeit_file", asked, plan, lines, shown, "one of the prompts,")
+
+
+def _counts(asked: Asked) -> tuple[str, int, int, int, str, str]:
+    """Benchmark, programs and counterfeits at most, problems to draw for, an example, and what people are told of the number."""
+    if isinstance(asked.set, Path) or asked.set == "cruxeval":
+        made, executions = items_of(asked)
+        if executions:
+            first = executions[0]
+            return "cruxeval", len(executions), 0, 0, _rendered("execute", program=first.code, call=first.call), ""
+        wrong = sum(program.kind == "counterfeit" for program in made.programs)
+        return made.benchmark, len(made.programs), wrong, 0, _rendered("judge", program=made.programs[0].text.rstrip()), ""
+    found = asked.problems(asked.set)
+    most = PER_CLASS * len(found)
+    return asked.set, 2 * most, most, len(found), _rendered("draw", program=found[0].prompt.rstrip()), "at most "
+
+
+def _calls(asked: Asked, benchmark: str, programs: int, counterfeits: int, problems: int) -> dict[str, int]:
+    if benchmark == "cruxeval":
+        return {"execute": programs}
+    calls = {"draw": problems} if problems and asked.wants("draw") else {}
+    if asked.wants("judge"):
+        calls |= {"judge": programs} if asked.reasoning != "with" else {}
+        calls |= {"judge_reasoning": programs} if asked.reasoning != "without" else {}
+    if asked.data is not None and asked.wants("execute") and benchmark != "odex":
+        calls["execute"] = 2 * programs
+    if asked.data is not None and asked.wants("repair"):
+        calls["repair"] = counterfeits
+    return calls
+
+
+def _rendered(name: str, **slots: str) -> str:
+    return text_of(prompt(name).render(**slots))
+
+
+STUDY = Study(FILES, OF_SETS, NEEDED, page_of(_content), compare=compare, compared=COMPARED)
+
+
+def tell_draws(asked: recorded_study.Asked) -> None:
+    """Say what a run on recorded programs would do. Raises as `run_recorded` before it begins."""
+    found = recorded_study.find(asked)
+    draws = sum(unit.draws for unit in found.units)
+    plan = {
+        "set": asked.set,
+        "problems": len(found.problems),
+        "recorded": [str(file.path) for file in found.files],
+        "texts": len(found.units),
+        "generations": 0,
+        "isolation": str(best_level()),
+    }
+    lines = [
+        f"problems     {len(found.problems):,} of {asked.set}, {asked.data}",
+        "calls        none: no model is asked",
+        f"answers      {counted(draws, 'recorded answer')}, {counted(len(found.units), 'distinct text')}, each run once in the sandbox",
+        f"tests        isolated by {plan['isolation']}",
+    ]
+    tell_study("counterfeit_recorded", asked, plan, lines)

@@ -1,29 +1,72 @@
-"""Several runs on sets of counterfeits side by side: cells of generator and evaluator, and paired differences on the same programs."""
+"""What a run on a set of counterfeits has; and several runs side by side: generator by evaluator, and differences on the same programs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from string import ascii_uppercase
 from typing import Any
 
 from ....calibration.report.blocks import Block, Table
 from ....calibration.report.cells import Cell, CellTable, Row, text_of
 from ....calibration.report.study_report import Section, StudyContent
 from ...asked_model import names_in_forms
+from ...calibration.recorded.draws import Labelled
 from ...errors import StudyError
 from ...progress import counted
 from ...run import Run
 from ...study_page import again_of, cells_of, write_comparison
 from ..paper import paper
-from ..pictures import heatmap
 from ..shares import mean_cell
-from .derived import judgements_of
+from .derived import ProblemItem, drawn_of, executed_of, executions_of, judgements_of, repaired_of
 from .judgements import Judgement, by_way
-from .of_runs import DRAWS, kept_set, sections_of_set
-from .programs import Program
-from .steps import JUDGE, JUDGE_REASONING
+from .pages import execution_section, judging_section, repair_section
+from .programs import CounterfeitSet, Drawn, Program, balanced, write_set
+from .recorded import COUNTERFEITS
+from .steps import DRAW, EXECUTE, JUDGE, JUDGE_REASONING, LABEL, REPAIR, REPAIR_LABEL, TRACE
+
+# The studies whose runs are compared, any number of them: programs are drawn, or those of a file.
+DRAWS, FILES = "counterfeit_problems", "counterfeit_file"
+COMPARED = (DRAWS, FILES)
+# The texts of the question of a run that drew its programs.
+DRAWN = ("set", "items", "form")
+
+
+def stream_of(run: Run) -> list[Drawn]:
+    """What was drawn and labelled."""
+    labels = {record["id"]: Labelled(**record) for record in run.records(LABEL).read()}
+    return drawn_of(run.items(ProblemItem), run.records(DRAW).read(), labels)
+
+
+def kept_set(run: Run) -> CounterfeitSet:
+    """The balanced set of what was drawn, which is also written into the run's folder."""
+    question = run.question(DRAWN)
+    name = f"{question['set']} by {question['model_name']}"
+    made = CounterfeitSet(
+        name,
+        question["set"],
+        question["model_name"],
+        balanced(question["set"], stream_of(run), question["seed"]),
+        temperature=float(question["temperature"]),
+    )
+    if made.programs:
+        write_set(run.folder / COUNTERFEITS, made)
+    return made
+
+
+def sections_of_set(run: Run, benchmark: str, generator: str, programs: Sequence[Program], seed: int) -> list[Section]:
+    """What was asked about the programs of a set."""
+    sections = []
+    if judgements := judgements_of(programs, run.records(JUDGE).read(), run.records(JUDGE_REASONING).read()):
+        sections.append(judging_section(benchmark, generator, judgements))
+    executions = list(executions_of(programs, run.records(TRACE).read(), seed))
+    if executed := executed_of(executions, run.records(EXECUTE).read()):
+        sections.append(execution_section(benchmark, generator, executed))
+    labels = {record["id"]: Labelled(**record) for record in run.records(REPAIR_LABEL).read()}
+    if repaired := repaired_of(programs, run.records(REPAIR).read(), labels):
+        sections.append(repair_section(benchmark, generator, repaired))
+    return sections
+
 
 # What is shown: a title, the cell of a run, and the paper's figure.
 _SHOWN = (
@@ -63,26 +106,16 @@ def heatmap_content(runs: Sequence[Asked], command: str) -> StudyContent:
     """The page on several runs."""
     generators = list(dict.fromkeys(run.generator for run in runs))
     evaluators = list(dict.fromkeys(run.evaluator for run in runs))
-    names = [(f"{generator} (generator {n + 1})") for n, generator in enumerate(generators)]
-    letters = {evaluator: ascii_uppercase[n % 26] * (1 + n // 26) for n, evaluator in enumerate(evaluators)}
     parts: list[Block | CellTable] = []
     for title, place in _SHOWN:
         found = {(run.generator, run.evaluator): cell for run in runs if (cell := run.cells.get(place)) and cell.value is not None}
-        if not found:
-            continue
-        rows = [
-            Row(
-                (name,), tuple(_placed(found.get((generator, evaluator)), f"H/{place}/{generator}/{evaluator}") for evaluator in evaluators)
+        if found:
+            rows = tuple(
+                Row((generator,), tuple(_placed(found.get((generator, each)), f"H/{place}/{generator}/{each}") for each in evaluators))
+                for generator in generators
             )
-            for name, generator in zip(names, generators, strict=True)
-        ]
-        columns = tuple(f"{letters[evaluator]}: {evaluator}" for evaluator in evaluators)
-        parts.append(
-            CellTable(f"H/{place}", f"{title.capitalize()}: generator (row), evaluator (column)", ("programs of",), columns, tuple(rows))
-        )
-        values = [[cell.value for cell in row.cells] for row in rows]
-        picture = f"heatmap-{title.replace(' ', '-').replace('(', '').replace(')', '').lower()}"
-        parts.append(heatmap(picture, title.capitalize(), [str(n + 1) for n in range(len(rows))], list(letters.values()), values))
+            title = f"{title.capitalize()}: generator (row), evaluator (column)"
+            parts.append(CellTable(f"H/{place}", title, ("programs of",), tuple(evaluators), rows))
     sections = [Section("Generators and evaluators (figures 8, 12 and 16)", (*parts, *_of_paper({run.benchmark for run in runs})))]
     if differences := _differences(runs):
         sections.append(Section("The same programs", (differences,)))

@@ -11,10 +11,11 @@ import numpy as np
 from ....calibration.fitting.folds import numbered
 from ....calibration.metrics.groups import log_odds_ratio, within_auc
 from ....calibration.report.blocks import Table
-from ....calibration.report.cells import Cell, CellTable, Row, with_interval
+from ....calibration.report.cells import Cell, CellTable, PaperValue, Row, with_interval
+from ...counterfeit.shares import two_classes
 from ..difficulty import CUTS
 from ..paper import called_correct, judged, log_odds_of_being_called_correct, median_correlation
-from ..shares import BY, correlation_cell, difference_cell, mean_cell, of_two_classes, share
+from ..shares import BY, correlation_cell, difference_cell, mean_cell, share
 from .programs import Program
 
 # How a program was judged, as people are told.
@@ -87,14 +88,9 @@ def judging_table(benchmark: str, generator: str, judgements: Sequence[Judgement
     return CellTable("J", "Judging (figures 3 and 13)", ("how", "labels"), columns, tuple(rows), notes)
 
 
-def _rates(place: str, found: Sequence[tuple[Judgement, bool]], printed: Mapping[str, tuple]) -> Iterator[Cell]:  # type: ignore[type-arg]
+def _rates(place: str, found: Sequence[tuple[Judgement, bool]], printed: Mapping[str, tuple[PaperValue, ...]]) -> Iterator[Cell]:
     credit = [each.credit(right=right) for each, right in found]
-    right, problems = [is_right for _, is_right in found], [each.program.problem for each, _ in found]
-    for kind, wanted in (("sensitivity", True), ("specificity", False)):
-        picked = [n for n, is_right in enumerate(right) if is_right == wanted]
-        yield share(f"{place}/{kind}", [credit[n] for n in picked], [problems[n] for n in picked], printed.get(kind, ()))
-    for kind, scale, offset in (("balanced_accuracy", 0.5, 0.0), ("youden", 1.0, -1.0)):
-        yield of_two_classes(f"{place}/{kind}", right, credit, problems, scale, offset, printed.get(kind, ()))
+    return two_classes(place, [is_right for _, is_right in found], credit, [each.program.problem for each, _ in found], printed)
 
 
 def more_of_judging(judgements: Sequence[Judgement]) -> CellTable:

@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from functools import lru_cache
 
 from ....inference.asking.asker import last_block
-from ...sets.literals import literal
+from ...sets.problem import literal
 
 _FENCE = re.compile(r"```[a-zA-Z0-9]*\n(.*?)```", re.DOTALL)
 _WORDS = {"correct": 1.0, "incorrect": 0.0}

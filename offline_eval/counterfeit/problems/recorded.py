@@ -20,10 +20,8 @@ from ...run import AskedQuestion, Run
 from ...sets.problem import Problem
 from ...study import Results, Study
 from ...study_page import again, cells_of, facts_of, write_page
-from ..classes_of_problems import PassShares
 from .pages import drawn_sentence, of_own_tests, stream_section, summary_of
-from .programs import CounterfeitSet, Drawn, balanced
-from .set_file import write_set
+from .programs import CounterfeitSet, Drawn, PassShares, balanced, write_set
 
 COUNTERFEITS = "counterfeits.jsonl"
 _NEEDED = ("set", "items")

@@ -16,17 +16,15 @@ from ....analysis.sandbox.isolation.jail import Jail
 from ....analysis.sandbox.isolation.levels import Isolation
 from ....analysis.sandbox.judging.python import PythonSandbox
 from ....analysis.sandbox.judging.result import ProgramOutcome
-from ...asked_model import AskedModel, Asking
+from ...asked_model import Evaluator
 from ...calibration.recorded.draws import Labelled, Unit, start
-from ...evaluator import Evaluator
 from ...recorded.answers import Step as RecordedStep
 from ...run import Run
 from ...sets.problem import Problem
 from ...sets.problems import problems
 from ...sets.suites import Unjudged
-from ...study import Step, Work
-from .asked import Asked
-from .asking import Answered, Manner, Question, answered, from_files
+from ...study import Making, Step, Work, all_of
+from .asking import Answered, Asked, Manner, Question, answered, asking
 from .derived import Execution, executions_of, repair_units
 from .programs import Program
 from .tracing import LIMITS, guarded
@@ -56,8 +54,6 @@ REPAIR = Step("repair", "repaired counterfeit", Answered)
 REPAIR_LABEL = Step("repair_label", "repair", Labelled)
 OF_SETS = (JUDGE, JUDGE_REASONING, TRACE, EXECUTE, REPAIR, REPAIR_LABEL)
 
-Plan = dict[str, Callable[[], Work[Any]]]
-
 
 @dataclass(frozen=True, slots=True)
 class TraceItem:
@@ -79,47 +75,42 @@ def manners(asked: Asked) -> dict[str, Manner]:
     }
 
 
-def asking(asked: Asked, evaluator: Evaluator, step: Step, questions: Sequence[Question], recorded_as: RecordedStep) -> Work[Any]:
-    """The work of asking. recorded_as: the step of recorded answers that take its place."""
-    if evaluator.files:
-        there = [each for each in questions if any(file.answers.of(each.id, recorded_as) for file in evaluator.files)]
-        return Work(step, there, partial(from_files, asked.recorded, recorded_as), asked.pool, wanted=len(there))
-    model = AskedModel(asked.choice, evaluator.id, evaluator.name, evaluator.form)
-    start_asking = Asking(model, partial(answered, manners(asked)[step.name], asked.seed))
-    return Work(step, questions, start_asking, asked.pool, wanted=len(questions), waits=bool(asked.choice.servers))
+def asked_in(asked: Asked, evaluator: Evaluator, step: Step, questions: Sequence[Question], recorded_as: RecordedStep) -> Work[Any]:
+    """The work of a step that asks, in its manner."""
+    return asking(asked, evaluator, step, questions, recorded_as, partial(answered, manners(asked)[step.name], asked.seed))
 
 
 def labelling(asked: Asked, benchmark: str, step: Step, units: Sequence[Unit]) -> Work[Any]:
     """The work of running programs on the benchmark's tests."""
     assert asked.data is not None, "its problems have been read"
     begin = partial(start, benchmark, asked.data, None, best_level())
-    return Work(step, units, begin, asked.pool, wanted=len(units), max_item_s=MAX_TEXT_S)
+    return all_of(step, units, begin, asked.pool, max_item_s=MAX_TEXT_S)
 
 
-def plan_of_set(asked: Asked, run: Run, evaluator: Evaluator, benchmark: str, programs: Callable[[], Sequence[Program]]) -> Plan:
+def plan_of_set(asked: Asked, run: Run, evaluator: Evaluator, benchmark: str, programs: Callable[[], Sequence[Program]]) -> list[Making]:
     """The steps on a set of programs. programs: the set, when the steps before are done."""
-    plan: Plan = {}
+    plan: list[Making] = []
     if asked.wants("judge"):
         for step, way in ((JUDGE, "without"), (JUDGE_REASONING, "with")):
             if (asked.reasoning or way) == way and (not evaluator.files or (asked.reasoning or "without") == way):
-                plan[step.name] = partial(_judging, asked, evaluator, step, programs)
+                plan.append(partial(_judging, asked, evaluator, step, programs))
     if asked.wants("execute") and asked.data is not None and benchmark != "odex":
-        plan["trace"] = lambda: _tracing(asked, benchmark, programs())
-        plan["execute"] = lambda: executing(asked, evaluator, list(executions_of(programs(), run.records(TRACE).read(), asked.seed)))
+        plan.append(lambda: _tracing(asked, benchmark, programs()))
+        plan.append(lambda: executing(asked, evaluator, list(executions_of(programs(), run.records(TRACE).read(), asked.seed))))
     if asked.wants("repair") and asked.data is not None:
-        plan["repair"] = lambda: asking(asked, evaluator, REPAIR, _programs_asked(programs(), "counterfeit"), "repair")
-        plan["repair_label"] = lambda: labelling(asked, benchmark, REPAIR_LABEL, list(repair_units(programs(), run.records(REPAIR).read())))
+        plan.append(lambda: asked_in(asked, evaluator, REPAIR, _programs_asked(programs(), "counterfeit"), "repair"))
+        plan.append(lambda: labelling(asked, benchmark, REPAIR_LABEL, list(repair_units(programs(), run.records(REPAIR).read()))))
     return plan
 
 
 def executing(asked: Asked, evaluator: Evaluator, executions: Sequence[Execution]) -> Work[Any]:
     """The work of asking for outputs."""
     questions = [Question(each.id, {"program": each.code.rstrip(), "call": each.call}) for each in executions]
-    return asking(asked, evaluator, EXECUTE, questions, "execute")
+    return asked_in(asked, evaluator, EXECUTE, questions, "execute")
 
 
 def _judging(asked: Asked, evaluator: Evaluator, step: Step, programs: Callable[[], Sequence[Program]]) -> Work[Any]:
-    return asking(asked, evaluator, step, _programs_asked(programs()), "judge")
+    return asked_in(asked, evaluator, step, _programs_asked(programs()), "judge")
 
 
 def _programs_asked(programs: Sequence[Program], kind: str = "") -> list[Question]:
@@ -129,7 +120,7 @@ def _programs_asked(programs: Sequence[Program], kind: str = "") -> list[Questio
 def _tracing(asked: Asked, benchmark: str, programs: Sequence[Program]) -> Work[Any]:
     assert asked.data is not None, "its problems have been read"
     items = [TraceItem(each.id, each.problem, each.text) for each in programs]
-    return Work(TRACE, items, partial(tracer, benchmark, asked.data, best_level()), asked.pool, wanted=len(items), max_item_s=MAX_TEXT_S)
+    return all_of(TRACE, items, partial(tracer, benchmark, asked.data, best_level()), asked.pool, max_item_s=MAX_TEXT_S)
 
 
 def tracer(benchmark: str, data: Path, isolation: Isolation) -> Callable[[TraceItem], dict[str, Any]]:

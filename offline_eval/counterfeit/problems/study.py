@@ -6,42 +6,27 @@ The programs that are judged are a set of their own, `counterfeits.jsonl` in the
 from __future__ import annotations
 
 import hashlib
-import json
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from ....calibration.report.study_report import StudyContent
-from ...asked_model import IN_FORM, how_asked
+from ...asked_model import IN_FORM, Evaluator, evaluator_of, how_asked
 from ...calibration.recorded.draws import Labelled, Unit
-from ...evaluator import Evaluator, evaluator_of
-from ...progress import counted, to_stderr
+from ...counterfeit.problems.steps import asked_in
+from ...progress import counted
 from ...run import Run
 from ...sets.problem import Problem
-from ...study import Results, Study, conduct
-from ...study_page import again, cells_of, facts_of, write_page
-from .asked import Asked
-from .asking import Question
-from .claims import claims
+from ...study import Making, Plan, Study, carry_out
+from ...study_page import again, cells_of, facts_of, page_of
+from .asking import Asked, Question, lost_in, question_of, without_p
 from .derived import ProblemItem, failing_references, reference_id, units_of, unreadable_draws
 from .file_study import run_file
-from .heatmap import compare
+from .heatmap import COMPARED, DRAWN, DRAWS, compare, kept_set, sections_of_set, stream_of
 from .judgements import unreadable_cell
-from .of_runs import COMPARED, DRAWN, DRAWS, kept_set, sections_of_set, stream_of
-from .pages import MAX_UNREADABLE, drawn_sentence, stream_section, summary_of
+from .pages import MAX_UNREADABLE, claims, drawn_sentence, stream_section, summary_of
 from .programs import PER_CLASS
-from .questions import lost_in, question_of, without_p
-from .steps import DRAW, JUDGE, LABEL, OF_SETS, Plan, asking, labelling, plan_of_set
+from .steps import DRAW, JUDGE, LABEL, OF_SETS, labelling, plan_of_set
 
 _TOO_FEW = f"No problem has {PER_CLASS} right programs and {PER_CLASS} counterfeits with distinct texts, so nothing is asked about them."
-
-
-def _report(run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG001
-    """A page, its summary on stderr, and the set of counterfeits."""
-    write_page(run.folder, _content(run), as_json=as_json)
-
-
-STUDY = Study(DRAWS, (DRAW, LABEL, *OF_SETS), DRAWN, _report, compare=compare, compared=COMPARED)
 
 
 def run_problems(asked: Asked) -> Run:
@@ -50,12 +35,9 @@ def run_problems(asked: Asked) -> Run:
         return run_file(asked)
     found = asked.problems(asked.set)
     evaluator = evaluator_of(asked.choice, asked.form, asked.recorded)
-    lines = [json.dumps(asdict(item_of(problem))).encode() + b"\n" for problem in found]
-    run = Run.begin(asked.out, question_of(STUDY.name, asked, evaluator, asked.set, lines) | _of_draws(asked))
-    run.keep_items(lines)
-    to_stderr(f"{counted(len(found), 'problem')} of {asked.set}, {counted(asked.draws, 'draw')} each, asked {IN_FORM[evaluator.form]}")
-    conduct(STUDY, run, list(_plan(asked, run, evaluator, found).values()), as_json=asked.as_json)
-    return run
+    question = question_of(DRAWS, asked, evaluator, asked.set) | {"draws": asked.draws, "temperature": f"{asked.temperature:g}"}
+    told = f"{counted(len(found), 'problem')} of {asked.set}, {counted(asked.draws, 'draw')} each, asked {IN_FORM[evaluator.form]}"
+    return carry_out(STUDY, asked, question, map(item_of, found), lambda run: _plan(asked, run, evaluator, found), told)
 
 
 def item_of(problem: Problem) -> ProblemItem:
@@ -64,19 +46,12 @@ def item_of(problem: Problem) -> ProblemItem:
     return ProblemItem(problem.id, problem.set, problem.prompt, problem.entry_point or "", problem.plus_inputs > 0, digest)
 
 
-def _of_draws(asked: Asked) -> dict[str, Any]:
-    return {"draws": asked.draws, "temperature": f"{asked.temperature:g}"}
-
-
 def _plan(asked: Asked, run: Run, evaluator: Evaluator, found: list[Problem]) -> Plan:
-    benchmark = str(asked.set)
-    plan: Plan = {}
-    if asked.wants("draw"):
-        questions = [Question(problem.id, {"program": problem.prompt.rstrip()}) for problem in found]
-        plan["draw"] = lambda: asking(asked, evaluator, DRAW, questions, "draw")
+    benchmark, questions = str(asked.set), [Question(problem.id, {"program": problem.prompt.rstrip()}) for problem in found]
+    plan: list[Making] = [lambda: asked_in(asked, evaluator, DRAW, questions, "draw")] if asked.wants("draw") else []
     if asked.wants("label"):
-        plan["label"] = lambda: labelling(asked, benchmark, LABEL, _units(run, found))
-    return plan | plan_of_set(asked, run, evaluator, benchmark, lambda: kept_set(run).programs)
+        plan.append(lambda: labelling(asked, benchmark, LABEL, _units(run, found)))
+    return plan + plan_of_set(asked, run, evaluator, benchmark, lambda: kept_set(run).programs)
 
 
 def _units(run: Run, found: list[Problem]) -> list[Unit]:
@@ -115,3 +90,6 @@ def _content(run: Run) -> StudyContent:
         left_out=(*left_out, *lost_in(run, STUDY.steps), *without_p(run, JUDGE)),
         command=again(run),
     )
+
+
+STUDY = Study(DRAWS, (DRAW, LABEL, *OF_SETS), DRAWN, page_of(_content), compare=compare, compared=COMPARED)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ....analysis.sandbox.isolation.limits import Limits
-from ...sets.literals import literal
+from ...sets.problem import literal
 
 LIMITS = Limits(cpu_s=2)
 MAX_STEPS = 100_000

@@ -1,22 +1,32 @@
-"""The steps propose and label: repairs at each bug, and, as a control, at the right line; and the texts that tests judge of them."""
+"""The steps propose, label, locate and loop at lines of projects.
+
+Repairs at each bug and, as a control, at the right line; how much the lines that failing tests run surprise the model; and mutants.
+"""
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from pathlib import Path
+from typing import Any, TypedDict
 
 from ....analysis.oracle.changes import changed_lines
+from ....analysis.oracle.sources import source_of
+from ....analysis.oracle.spectrum import Suspect
 from ....analysis.python.lines import Gap
 from ....inference.project_memory.memory import Memory
 from ....suggestion.repair.asking import Asking
+from ....suggestion.repair.localisation import surprises_of
 from ....suggestion.repair.request import request_for
 from ...asked_line import OpenModel
 from ...sets.lines import Place
-from ...sets.suites import Items, Judged
+from ...sets.suites import Items, Judge, Judged, Suite, Unjudged
 from ...study import Step
 from ...suggested import FileWithGap
 from ..candidates import Proposed, distinct, proposed, repaired
+from ..loop import SLOW_S, looped, mutants
 from .bugs import Bug, with_code
 
 PROPOSED = Step("proposed", "line", Proposed)
@@ -78,3 +88,87 @@ def texts_of(lines: Iterator[Line], made: Mapping[str, Any], items: Items) -> It
                 place, text = line.place, repaired(line.text, each)
                 region = changed_lines(place.text, text)
                 yield Judged(each["text_id"], items.suites[place.project], place.file, text, (region.start, region.stop - 1))
+
+
+class Located(TypedDict):
+    """The surprise of each suspect of a bug, in their order; null where the model can't say."""
+
+    id: str
+    surprises: list[float | None]
+
+
+LOCATED = Step("located", "bug", Located)
+
+
+@dataclass(frozen=True, slots=True)
+class Failing:
+    """A line with a bug, and where its project is."""
+
+    line: Line
+    folder: Path
+    suspects: tuple[Suspect, ...]
+
+    @property
+    def id(self) -> str:
+        """The line's."""
+        return self.line.id
+
+
+def failing_of(items: Items, bugs: Mapping[str, Any], seed: int) -> Iterator[Failing]:
+    """One bug of each place, drawn by the seed: the lines that its tests run are almost the same for the other."""
+    places = {place.id: place for place in items.places}
+    for name, record in bugs.items():
+        if record["bugs"] and name in places:
+            line = Line(places[name], random.Random(f"{seed}:{name}:locate").choice(record["bugs"]))
+            suspected = tuple(Suspect(*each) for each in line.bug["spectrum"]["suspects"]) if line.bug else ()
+            yield Failing(line, items.suites[line.place.project].folder, suspected)
+
+
+def locate(asked: OpenModel[int], failing: Failing) -> dict[str, Any]:
+    """The record of a bug but for its id. Raises ModelError."""
+    place, settings = failing.line.place, asked.settings
+
+    @cache
+    def lines_of_file(file: str) -> tuple[str, ...]:
+        return tuple((failing.line.text if file == place.file else source_of(failing.folder, file)).split("\n"))
+
+    def asking_of(file: str) -> Asking:
+        def remember(before: str, after: str) -> Memory | None:
+            shown = FileWithGap(before + after, Gap(len(before), len(before)), "line", settings)
+            return asked.memory.at(shown, place.project, file)
+
+        return Asking(asked.model, settings, remember=remember)
+
+    told = surprises_of(failing.suspects, lines_of_file, asking_of)
+    return {"surprises": [told.get((each.file, each.line)) for each in failing.suspects]}
+
+
+@dataclass(frozen=True, slots=True)
+class Buggy:
+    """A line with a bug, and the tests of its project."""
+
+    line: Line
+    suite: Suite
+
+    @property
+    def id(self) -> str:
+        """The line's."""
+        return self.line.id
+
+
+def loop(judge: Judge, buggy: Buggy) -> dict[str, Any]:
+    """The record of a bug. Raises Unjudged where the machine failed, and Changed where the project is another than it was."""
+    place = buggy.line.place
+    oracle = judge.oracle(buggy.suite)
+
+    def test(text: str) -> tuple[bool | None, int]:
+        if text == place.text:  # needs no run: its tests are those of the line
+            return True, len(oracle.covered(place.file).get(place.line, ()))
+        verdict = oracle.verdict(place.file, text, changed_lines(place.text, text))
+        if verdict.infrastructure:
+            raise Unjudged(verdict.reason)
+        return verdict.label, verdict.tests
+
+    baseline = oracle.baseline()
+    slow_s = SLOW_S + 2 * (baseline.start_wall_s + sum(baseline.wall_s.values()))
+    return {"id": buggy.id, **looped(mutants(buggy.line.text, place.line), place.text, test, slow_s=slow_s)}

@@ -17,25 +17,23 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypedDict
 
+from ....analysis.sandbox.isolation.best_level import best_level
 from ....inference.completion.settings import Sampling
-from ....suggestion.repair.confidence import RANKS, prompt_of
+from ....suggestion.repair.confidence import RANKS
 from ...asked_line import Asking
 from ...counterfeit.lines.label import LABELS, MAX_TEXT_S, profiled
 from ...model import StudyModel, model_of
-from ...on_suites import AskedOfSuites, begun, found, question_about
+from ...on_suites import AskedOfSuites, ask_about, found, question_about, tell_about
+from ...repairs.candidates import question_of_repairs
 from ...run import Question, Run
 from ...sets.suites import Items, Judged, Judging
-from ...study import Making, Plan, Results, Step, Study, Work, all_of, chosen, conduct
-from ..attempts import Attempt
-from ..faults import Fault, fault_of, generations_of
-from ..loop import LOOPED
-from ..model import require_scores, sources_of
+from ...study import Making, Plan, Results, Step, Study, Work, all_of
+from ..candidates import BELONGS, Attempt, answer_of, require_scores
+from ..loop import LOOPED, MAX_TRIED
 from ..report import attempt_of, write_report
-from ..samples import answer_of
-from .bugs import BUGS, DRAWN, TEMPERATURE, Bug, broken, draw, wrong_of
-from .locating import LOCATED, failing_of, locate
-from .loop import Buggy, loop
-from .proposing import CONTROL, PROPOSED, line_id, lines_of, propose_at, texts_of
+from ..tables import Fault, fault_of, generations_of
+from .bugs import BUGS, DRAWN, DRAWS, TEMPERATURE, TRIES, Bug, broken, draw, wrong_of
+from .proposing import CONTROL, LOCATED, MAX_CONTROLS, PROPOSED, Buggy, failing_of, line_id, lines_of, locate, loop, propose_at, texts_of
 
 # A suite is run several times before it can judge.
 _MAX_BUG_S = 3600.0
@@ -53,7 +51,7 @@ class Place(TypedDict):
 
 def _answers(run: Run) -> list[Any]:
     """The repairs at each line that have a score, with what the tests said; and the suspects of each failure."""
-    made, labels = by_id(run, PROPOSED), by_id(run, LABELS)
+    made, labels = run.by_id(PROPOSED), run.by_id(LABELS)
     places = {place["id"]: place for place in run.items(Place)}
     answers = [
         answer_of(name, dict(place), made[name], labels, arm="" if bug else CONTROL) for place, name, bug in _lines(run) if name in made
@@ -73,14 +71,9 @@ def _report(run: Run, results: Results, *, as_json: bool) -> None:
 STUDY = Study("repairs", (DRAWN, BUGS, PROPOSED, LABELS, LOCATED, LOOPED), ("set",), _report, answers=_answers)
 
 
-def by_id(run: Run, step: Step) -> dict[str, Any]:
-    """The records of a step. Raises RunError for damaged ones."""
-    return {record["id"]: record for record in run.records(step).read()}
-
-
 def attempts_of(run: Run) -> Iterator[Attempt]:
     """Each line that something was proposed for."""
-    made, labels, looped = by_id(run, PROPOSED), by_id(run, LABELS), by_id(run, LOOPED)
+    made, labels, looped = run.by_id(PROPOSED), run.by_id(LABELS), run.by_id(LOOPED)
     for place, name, bug in _lines(run):
         if name in made:
             yield attempt_of(name, place["project"], bug, made[name], labels, looped.get(name))
@@ -88,7 +81,7 @@ def attempts_of(run: Run) -> Iterator[Attempt]:
 
 def faults_of(run: Run) -> Iterator[Fault]:
     """The failure of each bug whose lines the model was asked about."""
-    located = by_id(run, LOCATED)
+    located = run.by_id(LOCATED)
     for place, name, bug in _lines(run):
         if bug is not None and name in located:
             yield fault_of(name, place["project"], place["file"].partition("/")[2], bug, located[name]["surprises"])
@@ -96,13 +89,13 @@ def faults_of(run: Run) -> Iterator[Fault]:
 
 def _lines(run: Run) -> Iterator[tuple[Place, str, Bug | None]]:
     """The lines of a run with their ids: as `proposing.lines_of`, but from its records alone."""
-    bugs = by_id(run, BUGS)
+    bugs = run.by_id(BUGS)
     for place in run.items(Place):
         if place["id"] in bugs:
             yield from ((place, line_id(place["id"], bug), bug) for bug in (*bugs[place["id"]]["bugs"], None))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Asked(AskedOfSuites):
     """What the user wants."""
 
@@ -120,24 +113,16 @@ def run_lines(asked: Asked) -> Run:
 
 def ask(asked: Asked, model: StudyModel, items: Items) -> Run:
     """Run, or resume, the study about these items. Raises as `run_lines`."""
-    run = begun(asked, question_of(asked, model), items)
-    conduct(STUDY, run, _plan(asked, run, model, items), as_json=asked.as_json)
-    return run
+    return ask_about(STUDY, asked, question_of(asked, model), items, lambda run: _works(asked, run, model, items))
 
 
 def question_of(asked: Asked, model: StudyModel) -> Question:
     """What makes a run another one, as far as it is known before there are items."""
-    sources = sources_of(model)
-    more = {
-        "prompt": prompt_of(model.prompts["line"], sources),
-        "prompt_sampled": model.sampled["line"],
-        "sources": sources,
-        "alternatives": RANKS,
-    }
+    more = {**question_of_repairs(model), "prompt_sampled": model.sampled["line"]}
     return question_about(asked, model, STUDY.name, more)
 
 
-def _plan(asked: Asked, run: Run, model: StudyModel, items: Items) -> Plan:
+def _works(asked: Asked, run: Run, model: StudyModel, items: Items) -> Mapping[str, Making | Plan]:
     def asking(step: Step, what: Callable[..., dict[str, Any]], wanted: Iterable[Any]) -> Work[Any]:
         return all_of(step, wanted, Asking(model, asked.seed, what, asked.code), asked.pool, waits=asked.waits)
 
@@ -145,22 +130,47 @@ def _plan(asked: Asked, run: Run, model: StudyModel, items: Items) -> Plan:
         return all_of(step, wanted, Judging(items.contents, what), asked.pool, max_item_s=most_s)
 
     def bugs() -> dict[str, Any]:
-        return by_id(run, BUGS)
+        return run.by_id(BUGS)
 
     def texts() -> Iterable[Judged]:
-        return texts_of(lines_of(items, bugs()), by_id(run, PROPOSED), items)
+        return texts_of(lines_of(items, bugs()), run.by_id(PROPOSED), items)
 
     seed = asked.seed
     plan: dict[str, Making] = {
         "draw": lambda: asking(DRAWN, draw, items.places),
-        "bug": lambda: judging(BUGS, partial(broken, seed), wrong_of(items.places, by_id(run, DRAWN), items.suites), _MAX_BUG_S),
+        "bug": lambda: judging(BUGS, partial(broken, seed), wrong_of(items.places, run.by_id(DRAWN), items.suites), _MAX_BUG_S),
         "propose": lambda: asking(PROPOSED, propose_at, lines_of(items, bugs())),
         "label": lambda: judging(LABELS, partial(profiled, seed), texts(), MAX_TEXT_S),
         "locate": lambda: asking(LOCATED, locate, failing_of(items, bugs(), seed)),
         "loop": lambda: judging(LOOPED, loop, _buggy(items, bugs()), _MAX_BUG_S),
     }
-    return chosen(plan, asked.steps)
+    return plan
 
 
 def _buggy(items: Items, bugs: Mapping[str, Any]) -> Iterator[Buggy]:
     yield from (Buggy(line, items.suites[line.place.project]) for line in lines_of(items, bugs) if line.bug)
+
+
+_SOURCES = 2
+
+
+def tell_lines(asked: Asked) -> None:
+    """Say what a run would do. Raises what `run_lines` raises before it begins."""
+    asked.check()
+    model = asked.model()
+    places, bugs = asked.most_places, asked.most_places * _SOURCES
+    judged = bugs * TRIES + bugs * RANKS * len(BELONGS) + places * MAX_CONTROLS
+    more = {
+        "most_bugs": bugs,
+        "most_generations": places * DRAWS,
+        "most_lines_repaired": bugs + places,
+        "most_texts_judged": judged,
+        "most_mutants_tested": bugs * MAX_TRIED,
+    }
+    told = [
+        f"bugs         at each one by a rule and one of {DRAWS} lines that the model draws, of at most {TRIES} that are tried",
+        f"repairs      of at most {bugs:,} bugs, and at {places:,} right lines as a control",
+        f"tests        each project's own, isolated by {best_level()}: at most {judged:,} texts are judged",
+        f"loop         beside it at most {MAX_TRIED} mutants of a bug are tested, until one passes",
+    ]
+    tell_about(asked, model, STUDY.name, str(question_of(asked, model)["prompt"]), more, told)

@@ -12,35 +12,84 @@ its own text.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict
 
+from ....analysis.python.lines import Gap
 from ....analysis.sandbox.isolation.best_level import best_level
-from ....inference.opening import ModelChoice
+from ....analysis.sandbox.isolation.limits import Limits
+from ....analysis.sandbox.judging.python import PythonSandbox
+from ....analysis.sandbox.judging.result import ProgramOutcome
+from ....inference.project_memory.memory import Memory
 from ....suggestion.memory.scope import Scope
-from ....suggestion.repair.confidence import RANKS, prompt_of
-from ...asked_line import Asking
+from ....suggestion.repair.asking import Asking as OfRepairs
+from ....suggestion.repair.confidence import prompt_of
+from ....suggestion.repair.request import request_for
+from ...asked_line import Asking, OpenModel
 from ...model import StudyModel, model_of
-from ...plan import tell, written
-from ...pool.choice import Pool
-from ...progress import counted, to_stderr
+from ...plan import tell_study
+from ...progress import counted
+from ...repairs.candidates import question_of_repairs
 from ...run import Run
-from ...sets.judging import InSandbox, Text
+from ...sets.judging import InSandbox, Label, Text
 from ...sets.problem import Problem
 from ...sets.problems import problems
-from ...study import Making, Plan, Results, Study, all_of, chosen, conduct
-from ..attempts import Attempt
-from ..candidates import distinct, repaired
-from ..loop import LOOPED, MAX_TRIED
-from ..model import require_scores, sources_of
-from ..options import SORTS
+from ...sets.suites import Unjudged
+from ...study import AskedStudy, Making, Results, Step, Study, all_of, carry_out
+from ...suggested import FileWithGap
+from ..candidates import Attempt, Proposed, answer_of, distinct, proposed, repaired, require_scores, sources_of
+from ..loop import LOOPED, MAX_TRIED, looped, mutants
 from ..report import attempt_of, write_report
-from ..samples import answer_of
-from .work import LABELS, PROPOSED, label, loop, propose, wrong_text
+
+# Each of the right programs takes a small part of this, and many of the wrong ones come to no end.
+LIMITS = Limits(cpu_s=2)
+PROPOSED = Step("proposed", "program", Proposed)
+LABELS = Step("labels", "text", Label)
+
+
+def wrong_text(problem: Problem) -> str:
+    """The program with its bug."""
+    return f"{problem.prompt}{problem.wrong}\n{problem.suffix}"
+
+
+def right_text(problem: Problem) -> str:
+    """The program as it should be."""
+    return f"{problem.prompt}{problem.truth}\n{problem.suffix}"
+
+
+def propose(asked: OpenModel[None], problem: Problem) -> dict[str, Any]:
+    """The record of a program. Raises ModelError."""
+
+    def remember(before: str, after: str) -> Memory | None:
+        return asked.memory.at(FileWithGap(before + after, Gap(len(before), len(before)), "line", asked.settings))
+
+    wrong, line = wrong_text(problem), problem.prompt.count("\n")
+    request = request_for(OfRepairs(asked.model, asked.settings, remember=remember), wrong, line, line + 1, language=problem.language)
+    return dict(proposed(request, wrong, right_text(problem), problem.id))
+
+
+def label(sandbox: PythonSandbox, judged: Text) -> dict[str, Any]:
+    """The label of a program. Raises Unjudged where the machine failed."""
+    passes, why = _passes(sandbox, judged.problem, judged.text)
+    return {"id": judged.id, "tests_pass": passes, "why": why}
+
+
+def loop(sandbox: PythonSandbox, problem: Problem) -> dict[str, Any]:
+    """The record of a bug: its mutants, of whom a program's tests count as one. Raises Unjudged where the machine failed."""
+    texts = mutants(wrong_text(problem), problem.prompt.count("\n") + 1)
+    return {"id": problem.id, **looped(texts, right_text(problem), lambda text: (_passes(sandbox, problem, text)[0], 1))}
+
+
+def _passes(sandbox: PythonSandbox, problem: Problem, text: str) -> tuple[bool | None, str]:
+    """What the tests say of a program, and why. Raises Unjudged where the machine failed."""
+    said = sandbox.check(text, problem.test, problem.entry_point, limits=LIMITS)
+    if said.outcome is ProgramOutcome.INFRASTRUCTURE:
+        raise Unjudged(said.reason)
+    return said.label, "" if said.label else f"{said.outcome}: {said.reason}" if said.reason else str(said.outcome)
+
 
 LANGUAGES = {"quixbugs": "python", "defects4j": "java"}
 # The sandbox ends a program long before; a worker that takes so long for one hangs.
@@ -58,7 +107,7 @@ class Program(TypedDict):
 
 def _answers(run: Run) -> list[Any]:
     """The repairs of each program that have a score, with what the tests said."""
-    made, labels, language = _by_id(run, PROPOSED.name), _by_id(run, LABELS.name), LANGUAGES[run.question()["set"]]
+    made, labels, language = run.by_id(PROPOSED), run.by_id(LABELS), LANGUAGES[run.question()["set"]]
     return [
         answer_of(each["id"], _about(each) | {"language": language}, made[each["id"]], labels if each["tested"] else None)
         for each in run.items(Program)
@@ -77,7 +126,7 @@ STUDY = Study("repairs_programs", (PROPOSED, LABELS, LOOPED), ("set",), _report,
 
 def attempts_of(run: Run) -> Iterator[Attempt]:
     """Each program that something was proposed for."""
-    made, labels, looped = (_by_id(run, step.name) for step in STUDY.steps)
+    made, labels, looped = (run.by_id(step) for step in STUDY.steps)
     name_of_set = run.question()["set"]
     for each in run.items(Program):
         if (name := each["id"]) in made:
@@ -89,25 +138,13 @@ def _about(program: Program) -> dict[str, Any]:
     return {"project": program["name"], "file": program["id"], "function": program["name"], "line": program["line"]}
 
 
-def _by_id(run: Run, step: str) -> dict[str, Any]:
-    (found,) = (each for each in STUDY.steps if each.name == step)
-    return {record["id"]: record for record in run.records(found).read()}
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked(AskedStudy):
     """What the user wants. set, data: one of `sets.problems`. limit: the first so many programs. The rest as of the study of lines."""
 
-    out: Path
     set: str
     data: Path
-    choice: ModelChoice = field(default_factory=ModelChoice)
-    limit: int | None = None
-    seed: int = 0
-    pool: Pool = field(default_factory=Pool)
     memory: Scope = "file"
-    steps: Sequence[str] = ()
-    as_json: bool = False
 
     def problems(self) -> list[Problem]:
         """The programs. Raises SetError."""
@@ -121,12 +158,9 @@ class Asked:
 def run_programs(asked: Asked) -> Run:
     """Run, or resume, the study. Raises UsageError, RunError, StudyError, NoIsolation, ModelError and OSError."""
     found, model = asked.problems(), asked.model()
-    lines = [json.dumps(_item(problem)).encode() + b"\n" for problem in found]
-    run = Run.begin(asked.out, _question(asked, model, hashlib.sha256(b"".join(lines)).hexdigest()))
-    run.keep_items(lines)
-    to_stderr(counted(len(found), "program"))
-    conduct(STUDY, run, _plan(asked, run, model, found), as_json=asked.as_json)
-    return run
+    question = {**model.question(STUDY.name), **question_of_repairs(model), "set": asked.set, "seed": asked.seed, **asked.limited}
+    told = counted(len(found), "program")
+    return carry_out(STUDY, asked, question, map(_item, found), lambda run: _works(asked, run, model, found), told)
 
 
 def tell_programs(asked: Asked) -> None:
@@ -134,10 +168,7 @@ def tell_programs(asked: Asked) -> None:
     found, model = asked.problems(), asked.model()
     tested = sum(bool(problem.test) for problem in found)
     plan = {
-        "schema": "assay/study-plan/1",
-        "study": STUDY.name,
         "set": asked.set,
-        "run": str(asked.out),
         "model": model.id,
         "model_name": model.name,
         "prompt": prompt_of(model.prompts["line"], sources_of(model)),
@@ -146,7 +177,9 @@ def tell_programs(asked: Asked) -> None:
         "isolation": str(best_level()),
         "most_mutants_tested": tested * MAX_TRIED,
     }
-    tell(
+    tell_study(
+        STUDY.name,
+        asked,
         plan,
         [
             f"programs     {counted(len(found), 'program')} of {asked.data}, {tested} with tests that run here",
@@ -159,25 +192,8 @@ def tell_programs(asked: Asked) -> None:
                 if tested
                 else ("tests        none: only exact matches are judged",)
             ),
-            written(asked.out),
         ],
-        as_json=asked.as_json,
     )
-
-
-def _question(asked: Asked, model: StudyModel, digest: str) -> dict[str, str | int | Sequence[str]]:
-    question: dict[str, str | int | Sequence[str]] = {
-        **model.question(STUDY.name),
-        "prompt": prompt_of(model.prompts["line"], sources_of(model)),
-        "set": asked.set,
-        "sources": sources_of(model),
-        "alternatives": RANKS,
-        "seed": asked.seed,
-        "items": digest,
-    }
-    if asked.limit:
-        question["limit"] = asked.limit
-    return question
 
 
 def _item(problem: Problem) -> dict[str, str | int | bool]:
@@ -187,14 +203,15 @@ def _item(problem: Problem) -> dict[str, str | int | bool]:
     return {"id": problem.id, "name": problem.group, "line": line, "tested": bool(problem.test), "sha256": digest}
 
 
-def _plan(asked: Asked, run: Run, model: StudyModel, found: Sequence[Problem]) -> Plan:
+def _works(asked: Asked, run: Run, model: StudyModel, found: Sequence[Problem]) -> dict[str, Making]:
     pool, sandbox, tested = asked.pool, partial(InSandbox, best_level()), [problem for problem in found if problem.test]
-    plan: dict[str, Making] = {
-        "propose": lambda: all_of(PROPOSED, found, Asking(model, None, propose), pool, waits=bool(asked.choice.servers)),
-        "label": lambda: all_of(LABELS, _texts(tested, _by_id(run, PROPOSED.name)), sandbox(label), pool, max_item_s=_MAX_TEXT_S),
-        "loop": lambda: all_of(LOOPED, tested, sandbox(loop), pool, max_item_s=_MAX_PROGRAM_S),
-    }
-    return chosen(plan, asked.steps or SORTS.steps[asked.set])
+    works: dict[str, Making] = {"propose": lambda: all_of(PROPOSED, found, Asking(model, None, propose), pool, waits=asked.waits)}
+    if tested:
+        works |= {
+            "label": lambda: all_of(LABELS, _texts(tested, run.by_id(PROPOSED)), sandbox(label), pool, max_item_s=_MAX_TEXT_S),
+            "loop": lambda: all_of(LOOPED, tested, sandbox(loop), pool, max_item_s=_MAX_PROGRAM_S),
+        }
+    return works
 
 
 def _texts(found: Sequence[Problem], made: Mapping[str, Any]) -> Iterator[Text]:

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from assay.inference.opening import ModelChoice
-from assay.offline_eval.all_studies import plan, study
-from assay.offline_eval.all_studies.planned import RUNS, sizes
-from assay.offline_eval.all_studies.study import Asked, places_of, run_all
+from assay.offline_eval.all_studies import study
+from assay.offline_eval.all_studies import study as plan
+from assay.offline_eval.all_studies.study import RUNS, Asked, cost, places_of, run_all, sizes, whole
 from assay.offline_eval.calibration import study as calibration
 from assay.offline_eval.catcode.lines import study as catcode
 from assay.offline_eval.counterfeit.lines import study as counterfeit
@@ -23,6 +25,43 @@ from assay.offline_eval.run import RUN, Run
 from assay.offline_eval.sets.projects import named
 from assay.offline_eval.study import Unanswered
 
+
+def test_the_shares_are_the_whole_time() -> None:
+    assert sum(run.share for run in RUNS) == 100
+    assert len({run.name for run in RUNS}) == len(RUNS)
+
+
+def test_without_a_time_all_places_are_taken_that_are_worth_it() -> None:
+    assert sizes(None, 20, 2, 0.1) == {run.name: run.most for run in RUNS}
+
+
+@given(st.floats(0.1, 10_000), st.integers(1, 20), st.integers(1, 16), st.floats(0.001, 60))
+def test_no_run_takes_longer_than_its_share_unless_it_has_the_least_of_places(
+    minutes: float, projects: int, workers: int, generation_s: float
+) -> None:
+    bought = sizes(minutes, projects, workers, generation_s)
+    for run in RUNS:
+        places = bought[run.name]
+        assert 1 <= places <= min(run.most, bought[RUNS[0].name])
+        hours = cost(run, places * projects, workers, generation_s, 800, 64).hours
+        assert places == 1 or hours * 60 <= minutes * run.share / 100 * (1 + 1e-9)
+
+
+@given(st.floats(1, 1000), st.floats(1, 10))
+def test_more_time_and_a_faster_model_never_buy_fewer_places(minutes: float, factor: float) -> None:
+    bought = sizes(minutes, 20, 2, 1.0)
+    for more in (sizes(minutes * factor, 20, 2, 1.0), sizes(minutes, 20, 2, 1.0 / factor)):
+        assert all(more[name] >= places for name, places in bought.items())
+
+
+def test_the_whole_is_the_sum_of_its_runs_but_places_are_shared() -> None:
+    costs = {run.name: cost(run, 100, 2, 0.5, 800, 64) for run in RUNS}
+    total = whole(costs)
+    assert total.places == 100
+    assert total.hours == pytest.approx(sum(each.hours for each in costs.values()))
+    assert total.generations == sum(run.place.generations * 100 for run in RUNS)
+
+
 NAMES = [run.name for run in RUNS]
 
 
@@ -30,7 +69,15 @@ NAMES = [run.name for run in RUNS]
 def asked(tmp_path: Path, tiny_gguf: Path, monkeypatch: pytest.MonkeyPatch) -> Asked:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     projects = named(["cachetools", "toolz"], suite=True)
-    return Asked(tmp_path / "all", ModelChoice(str(tiny_gguf)), projects, 30.0, 5, Pool(2), tmp_path / "archives")
+    return Asked(
+        tmp_path / "all",
+        choice=ModelChoice(str(tiny_gguf)),
+        projects=projects,
+        minutes=30.0,
+        seed=5,
+        pool=Pool(2),
+        cache=tmp_path / "archives",
+    )
 
 
 @pytest.fixture

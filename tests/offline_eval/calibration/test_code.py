@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 
 def asked(folder: Path, model: Path, *names: str) -> Asked:
     places = [folder / name for name in names]
-    return Asked(folder / "run", ModelChoice(str(model)), "code", folders_at(places), tasks=("line", "line_middle"))
+    return Asked(folder / "run", choice=ModelChoice(str(model)), set="code", projects=folders_at(places), tasks=("line", "line_middle"))
 
 
 def test_each_sample_has_the_language_of_its_file_and_the_folder_as_its_project(tmp_path: Path, tiny_gguf: Path) -> None:

@@ -60,7 +60,7 @@ def asked(tmp_path: Path, halves: Path) -> Asked:
     isolation_here()
     data = tmp_path / "HumanEval.jsonl"
     data.write_text("".join(json.dumps(record(n, *body)) + "\n" for n, body in enumerate(BODIES)))
-    return Asked(tmp_path / "run", "humaneval", data, ModelChoice(str(halves)), memory="off")
+    return Asked(tmp_path / "run", set="humaneval", data=data, choice=ModelChoice(str(halves)), memory="off")
 
 
 def files_of(run: Run) -> dict[str, bytes]:

@@ -39,7 +39,7 @@ def asked(folder: Path, model: Path, functions: int = 6, **options: object) -> A
     projects = [make_sdist(folder / "cache", functions=functions)]
     default = Asked(
         folder / "run",
-        ModelChoice(str(model)),
+        choice=ModelChoice(str(model)),
         projects=projects,
         per_project=functions,
         tasks=("line", "line_rest"),

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.offline_eval.counterfeit.classes import CLASSES
-from assay.offline_eval.counterfeit.classes_of_problems import PassShares, Rule, class_of, is_right
+from assay.offline_eval.counterfeit.problems.programs import PassShares, Rule, class_of, is_right
 
 SHARES = st.integers(0, 40).map(lambda k: k / 40)
 

@@ -7,8 +7,123 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from synthetic_samples import world
 
+from assay.offline_eval.errors import StudyError
+from assay.offline_eval.own_code import public
 from assay.offline_eval.own_code.files import Folder, authorship, current_folder, source_file
+from assay.offline_eval.own_code.numbers import Made
+from assay.offline_eval.own_code.public import ARCHIVE, licences, public_code, public_projects
+from assay.offline_eval.own_code.report import Ending, sentence, why_ended
+from assay.offline_eval.own_code.study import MAX_PER_FILE, OwnPlace, in_turn, own_places, public_places, turns
+from assay.offline_eval.sets.lines import Place
+from assay.offline_eval.sets.projects import measured_projects
+from assay.offline_eval.study import Results
+
+FUNCTION = 'def f{n}(items):\n    """Sum."""\n    total = 0\n    for item in items:\n        total += item\n    return total\n\n\n'
+
+
+def place(project: str, number: int) -> OwnPlace:
+    return OwnPlace(Place(project, "a.py", "", "f", number, ()), "you")
+
+
+@given(st.lists(st.tuples(st.integers(0, 20), st.integers(1, 5)), min_size=1, max_size=5))
+def test_turns_give_everything_once_and_in_its_own_order(sizes: list[tuple[int, int]]) -> None:
+    sources = [([place(f"p{index}", number) for number in range(size)], count) for index, (size, count) in enumerate(sizes)]
+    taken = list(turns([(iter(source), count) for source, count in sources]))
+    assert len(taken) == sum(size for size, _ in sizes)
+    for index, (source, _) in enumerate(sources):
+        assert [each for each in taken if each.place.project == f"p{index}"] == source
+
+
+def test_the_users_code_and_public_code_take_turns_so_that_any_beginning_has_both(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.py").write_text("".join(FUNCTION.format(n=n) for n in range(2 * MAX_PER_FILE)))
+    folder = Folder(tmp_path)
+    own = own_places(folder, authorship(folder, ("python",)), 0)
+    first = [asked for asked, _ in zip(in_turn([own], public_places(0)), range(27), strict=False)]
+    mine = [asked for asked in first if asked.author != "public"]
+    assert len(mine) == 18
+    assert {asked.place.project for asked in mine} == {folder.name}
+    # no file speaks for a project
+    by_file = [asked.place.path for asked in own_places(folder, authorship(folder, ("python",)), 0)]
+    assert {path: by_file.count(path) for path in by_file} == dict.fromkeys((f"{folder.name}/a.py", f"{folder.name}/b.py"), MAX_PER_FILE)
+
+
+@pytest.mark.slow
+def test_the_places_of_public_code_are_of_every_project_and_the_same_each_time() -> None:
+    places = list(public_places(0))
+    assert {asked.place.project for asked in places[:60]} == {project.name for project in public_projects()}
+    assert [asked.id for asked in places[:20]] == [asked.id for asked, _ in zip(public_places(0), range(20), strict=False)]
+    assert len({asked.id for asked in places}) == len(places)
+
+
+def test_functions_without_a_docstring_are_asked_about_in_code_of_the_users(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("def f(items):\n    total = 0\n    for item in items:\n        total += item\n    return total\n")
+    folder = Folder(tmp_path)
+    (asked,) = own_places(folder, authorship(folder, ("python",)), 0)
+    assert asked.place.function == "f"
+
+
+def test_it_is_small_and_of_measured_projects_alone_which_no_model_of_ours_was_trained_on() -> None:
+    assert ARCHIVE.stat().st_size <= 2_000_000
+    measured = {(project.name, project.version, project.sha256) for project in measured_projects()}
+    assert {(project.name, project.version, project.sha256) for project in public_projects()} <= measured
+
+
+def test_each_project_has_its_files_and_the_text_of_a_permissive_licence() -> None:
+    code, texts = public_code(), licences()
+    assert {project.name: project.files for project in public_projects()} == {name: len(files) for name, files in code.items()}
+    for project in public_projects():
+        assert project.licence in ("MIT", "BSD-3-Clause", "Apache-2.0")
+        of_project = [text for path, text in texts.items() if path.startswith(code[project.name][0].path.partition("/")[0])]
+        assert any("permission" in text.lower() or "licens" in text.lower() for text in of_project)
+
+
+def test_another_file_in_its_place_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = tmp_path / "public.xz"
+    other.write_bytes(ARCHIVE.read_bytes()[:-1])
+    monkeypatch.setattr(public, "ARCHIVE", other)
+    with pytest.raises(StudyError, match="install Assay again"):
+        public_code()
+
+
+MADE = [Made(task, None, "") for task in ("line", "line_rest", "line_middle")]
+BOTH = frozenset({"javascript", "python"})
+
+
+def test_each_task_is_told_with_the_languages_that_have_its_number() -> None:
+    numbers = {"line": frozenset({"python"}), "line_rest": BOTH, "line_middle": BOTH}
+    assert sentence(MADE, "m", numbers, ["python", "javascript", "ruby"], 9) == (
+        "suggestions of m have a number for line in Python; for line_rest, line_middle in JavaScript and Python; none in Ruby"
+    )
+    assert sentence(MADE, "m", {"line": BOTH}, ["python"], 9) == (
+        "suggestions of m have a number for line in JavaScript and Python; none for line_rest, line_middle"
+    )
+
+
+def test_where_nothing_was_asked_that_is_said() -> None:
+    assert sentence(MADE, "m", {"line": BOTH}, [], 0).startswith(
+        "nothing was asked, so nothing changed: suggestions of m have a number for line"
+    )
+    assert sentence(MADE, "m", {}, [], 0) == "nothing was asked, so nothing changed: suggestions of m have no number"
+    assert sentence(MADE, "m", {}, [], 9) == "suggestions of m have no number: too little was asked to tell; the same command goes on"
+
+
+@pytest.mark.parametrize(("n", "minutes"), [(10, "8 minutes"), (20, "2 minutes")])
+def test_after_the_time_it_is_said_how_much_longer_it_takes_where_too_little_was_asked(n: int, minutes: str) -> None:
+    samples = world(n, slope=0.0)[0]
+    results = Results([{}] * n, {"line": samples}, [])
+    (said,) = why_ended(Ending(None, "time", 5.0, n), [Made("line", None, "")], results)
+    assert said.endswith(f"goes on from there: about {minutes} more should tell, at {n / 5:g} places a minute")
+
+
+def test_where_there_is_a_number_nobody_is_sent_on() -> None:
+    assert list(why_ended(Ending(None, "time", 5.0, 100), [], Results([{}] * 100, {}, []))) == [
+        "asking ended after 5 minutes; the same command goes on from there"
+    ]
 
 
 def git(folder: Path, *arguments: str, email: str = "me@example.org", date: str = "2026-01-01T00:00:00Z") -> None:

@@ -16,8 +16,7 @@ from house.running import assay
 from assay.calibration.project_folder import PROJECT_FOLDER
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.errors import UsageError
-from assay.offline_eval.own_code.draw import ANSWERS
-from assay.offline_eval.own_code.study import Asked, folders_of, run_study
+from assay.offline_eval.own_code.study import ANSWERS, Asked, folders_of, run_study
 from assay.offline_eval.run import Run
 
 FUNCTION = 'def f{n}(items):\n    """Sum."""\n    total = {n}\n    for item in items:\n        total += item\n    return total\n\n\n'

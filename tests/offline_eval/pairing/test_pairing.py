@@ -11,10 +11,8 @@ from synthetic_study import studied
 
 from assay.calibration.samples import Sample, write_samples
 from assay.offline_eval.errors import UsageError
-from assay.offline_eval.pairing.compare import compare
-from assay.offline_eval.pairing.paired import PairingError, Pairs, paired_runs
-from assay.offline_eval.pairing.report import report_pair
-from assay.offline_eval.paper_tables.columns import Setting, samples_by_setting
+from assay.offline_eval.pairing.report import PairingError, Pairs, compare, paired_runs, report_pair
+from assay.offline_eval.paper_tables.forecasts import Setting, samples_by_setting
 from assay.offline_eval.run import SCHEMA, RunError
 
 LINE = Setting("line")

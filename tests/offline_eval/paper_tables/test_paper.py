@@ -9,7 +9,7 @@ from statistics import fmean
 import pytest
 
 from assay.calibration.measures.registry import MEASURES
-from assay.offline_eval.paper_tables.paper import computed, exact_that_fail, measures, paper, raw, statements
+from assay.offline_eval.paper_tables.forecasts import computed, exact_that_fail, measures, paper, raw, statements
 
 HALF = 0.005
 

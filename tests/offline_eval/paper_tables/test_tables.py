@@ -8,8 +8,7 @@ from synthetic_study import studied, whole
 from assay.calibration.metrics.scores import auc, brier, skill
 from assay.calibration.report.cells import NOT_RUN, Cell
 from assay.calibration.samples import Sample
-from assay.offline_eval.paper_tables.columns import Setting, columns_of
-from assay.offline_eval.paper_tables.forecasts import Forecast, Missing, forecasts_of
+from assay.offline_eval.paper_tables.forecasts import Forecast, Missing, Setting, columns_of, forecasts_of
 from assay.offline_eval.paper_tables.tables import StudyTables, study_tables
 
 LINE = Setting("line")

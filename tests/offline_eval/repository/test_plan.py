@@ -2,16 +2,143 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import signal
+import subprocess
 import sys
 import venv
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from house.running import assay
+from study_runs import isolation_here
 
+from assay.analysis.oracle.copying import copy_project, left_out_notes
 from assay.cli.main import main
+from assay.offline_eval.repository.suite import advice_on_links, changed_since, frozen
+
+pytest.importorskip("libcst", reason="libcst is not installed")
+
+
+@pytest.mark.slow
+def test_who_stops_the_baseline_is_told_that_nothing_is_lost(tmp_path: Path) -> None:
+    isolation_here()
+    project = tmp_path / "shop"
+    project.mkdir()
+    (project / "test_slow.py").write_text("import time\n\n\ndef test_slow():\n    time.sleep(60)\n")
+    path = str(Path(__file__).parents[3] / ".typing")
+    environment = {**os.environ, "PYTHONPATH": path, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    program = [sys.executable, "-m", "assay", "calibrate", "repo", str(project), "--python", sys.executable]
+    with subprocess.Popen(program, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if "running the tests as they are" in line:
+                break
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=60)[1]
+    assert process.returncode == 130, said
+    assert "stopped; nothing is lost: the tests' baseline is made again by the same command" in said
+
+
+FUNCTION = 'def f{n}(items):\n    """Sum."""\n    total = {n}\n    for item in items:\n        total += item\n    return total\n\n\n'
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project without tests; the cache is kept beside it."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop/shop.py").write_text("".join(FUNCTION.format(n=n) for n in range(9)))
+    return tmp_path / "shop"
+
+
+@pytest.mark.slow
+def test_a_project_needs_no_tests_for_exact_matches_and_options_of_tests_are_refused(shop: Path, tiny_gguf: Path) -> None:
+    begin = ("calibrate", "repo", shop, "--event", "exact_match", "--model", tiny_gguf, "--memory", "off")
+    done = assay(*begin, "--samples", "5", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["places"] == {"unknown": 5}
+    for option in (("--yes",), ("--make-environment",), ("--sandbox", "none"), ("--tasks", "block")):
+        refused = assay(*begin, *option)
+        assert refused.returncode == 2
+        assert "exact_match" in refused.stderr
+
+
+def test_what_tests_may_miss_in_the_copy_is_told_and_what_every_project_has_is_not(tmp_path: Path) -> None:
+    project, elsewhere = tmp_path / "project", tmp_path / "core"
+    elsewhere.mkdir()
+    project.mkdir()
+    subprocess.run(["git", "init", "-q", project], check=True)
+    for folder in (".venv", "__pycache__", ".pytest_cache"):
+        (project / folder).mkdir()
+    (project / ".venv" / "pyvenv.cfg").touch()
+    (project / ".coverage").touch()
+    (project / "core").symlink_to(elsewhere)
+    (project / "gone").symlink_to("nowhere")
+    left_out = copy_project(project, tmp_path / "copy").left_out
+    assert len(left_out) == 7
+    assert list(left_out_notes(left_out)) == [
+        "not in the copy that the tests see: core (a link out of the project)",
+        "not in the copy that the tests see: gone (a link that leads nowhere)",
+    ]
+    assert advice_on_links(left_out).startswith(". Links out of the project are not followed (core): ")
+
+
+def test_of_many_things_that_are_not_in_the_copy_only_some_are_named(tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    for number in range(9):
+        (tmp_path / "project" / f"link{number}").symlink_to(tmp_path)
+    left_out = copy_project(tmp_path / "project", tmp_path / "copy").left_out
+    told = list(left_out_notes(left_out))
+    assert (len(told), told[-1]) == (6, "nor are 4 more")
+    assert "link4 and others" in advice_on_links(left_out)
+    assert advice_on_links({}) == ""
+
+
+def test_what_is_copied_from_the_frozen_project_is_what_it_was_whatever_is_saved_meanwhile(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    (project / "pkg").mkdir(parents=True)
+    (project / "pkg" / "a.py").write_text("x = 1\n")
+    (project / "run.sh").write_text("echo\n")
+    (project / "run.sh").chmod(0o755)
+    (project / "link.py").symlink_to("pkg/a.py")
+    (project / "outside").symlink_to(tmp_path)
+    began = copy_project(project, tmp_path / "copy")
+    with frozen(project) as (folder, left_out):
+        assert folder != project
+        assert left_out == began.left_out
+        (project / "pkg" / "a.py").write_text("x = 2\n")
+        (project / "pkg" / ".a.py.swp").touch()
+        assert copy_project(folder, tmp_path / "again").sha256 == began.sha256
+    assert not folder.exists()
+
+
+def test_a_project_with_files_too_large_to_copy_is_its_own_folder(tmp_path: Path) -> None:
+    with (tmp_path / "data.bin").open("wb") as file:
+        file.truncate(1 << 25)
+    with frozen(tmp_path) as (folder, left_out):
+        assert (folder, left_out) == (tmp_path, {})
+
+
+def test_files_that_were_saved_made_or_removed_since_the_copy_are_named(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    (project / "pkg").mkdir(parents=True)
+    for name in ("a.py", "b.py", "c.py"):
+        (project / "pkg" / name).write_text("x = 1\n")
+    (project / "link.py").symlink_to("pkg/a.py")
+    with frozen(project) as (folder, _):
+        (project / ".coverage").touch()
+        assert changed_since(project, folder) == []
+        (project / "pkg" / "a.py").write_text("x = 2\n")
+        (project / "pkg" / "b.py").unlink()
+        (project / "d.py").touch()
+        (project / "link.py").unlink()
+        (project / "link.py").symlink_to("pkg/c.py")
+        assert changed_since(project, folder) == ["d.py", "link.py", "pkg/a.py", "pkg/b.py"]
+
 
 pytest.importorskip("libcst", reason="libcst is not installed")
 

@@ -5,15 +5,185 @@ import re
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from needs import DATA, needs_data
+from source_distribution import make_sdist
 
+from assay.analysis.python.lines import Gap
 from assay.analysis.sandbox.isolation.limits import Limits
 from assay.analysis.sandbox.judging.python import PythonSandbox
+from assay.inference.completion.settings import Settings
+from assay.inference.completion.task import task_of
 from assay.offline_eval.sets.judging import judge
-from assay.offline_eval.sets.problem import Problem, SetError
-from assay.offline_eval.sets.problems import SETS, problems
+from assay.offline_eval.sets.lines import in_arm, places_of
+from assay.offline_eval.sets.problem import Problem, SetError, hashable, literal
+from assay.offline_eval.sets.problems import SETS, odex, problems
+
+atoms = st.one_of(st.none(), st.booleans(), st.integers(-2, 2), st.floats(-1, 1), st.text("ab", max_size=2), st.binary(max_size=1))
+keys = st.one_of(atoms, st.tuples(atoms))
+values = st.recursive(
+    atoms,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=2), st.tuples(inner, inner), st.sets(keys, max_size=2), st.dictionaries(keys, inner, max_size=2)
+    ),
+    max_leaves=6,
+)
+
+
+@given(values, values)
+def test_two_literals_are_one_answer_exactly_where_python_calls_them_equal(a: Any, b: Any) -> None:
+    assert (hashable(a) == hashable(b)) == (a == b)
+    if a == b:
+        assert hash(hashable(a)) == hash(hashable(b))
+
+
+def test_order_counts_in_lists_and_not_in_sets_and_dicts() -> None:
+    assert literal("{1: [2], 3: 4}") == literal("{3: 4, True: [2.0]}")
+    assert literal("{'a', 'b', 'c'}") == literal("{'c', 'b', 'a'}")
+    assert literal("[1, 2]") not in (literal("[2, 1]"), literal("(1, 2)"), literal("{1, 2}"), literal("'[1, 2]'"))
+
+
+@given(values)
+def test_a_literal_is_read_however_it_is_spaced(value: Any) -> None:
+    assert literal(f"  {value!r} ") == hashable(value)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "f(1)", "'a' * 3", "open('made', 'w')", "[" * 2000, "11. Finally, the answer", "{[]}", "\0", "9" * 5000]
+)
+def test_what_is_no_literal_is_neither_read_nor_executed(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert literal(text) is None
+    assert not list(tmp_path.iterdir())
+
+
+ODEX = "odex/en_test.jsonl.gz"
+RECORD: dict[str, Any] = {
+    "task_id": 7,
+    "prompt": "def f_7(values):\n\treturn ",
+    "suffix": "",
+    "canonical_solution": "sorted(values)",
+    "test_start": "\nimport math\n\ndef check(candidate):",
+    "test": ["\n    assert candidate([2, 1]) == [1, 2]\n", "\n    x = math.floor(2.5)\n    assert candidate([x]) == [2]\n"],
+    "entry_point": "f_7",
+    "intent": 'sort "values"',
+    "library": ["math"],
+}
+
+
+def written(path: Path, **change: Any) -> Path:
+    path.write_text(json.dumps(RECORD | change) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("body", "marks"),
+    [("sorted(values)", "11"), ("values[::-1]", "11"), ("values", "01"), ("values[5]", "00"), ("exit(3)", "")],
+)
+def test_each_test_is_counted_and_none_ends_the_others(tmp_path: Path, sandbox: PythonSandbox, body: str, marks: str) -> None:
+    (problem,) = odex(written(tmp_path / "odex.jsonl"))
+    assert (problem.base_inputs, problem.plus_inputs) == (2, 0)
+    result = sandbox.check(problem.program(f"def f_7(values):\n    return {body}\n"), problem.counting_test, problem.entry_point)
+    assert (result.label, result.report.strip()) == (marks == "11", marks)
+
+
+def test_the_docstring_has_the_intent_and_the_tests(tmp_path: Path) -> None:
+    (problem,) = odex(written(tmp_path / "odex.jsonl"))
+    assert problem.prompt.startswith('def f_7(values):\n    """sort "values"\n')
+    assert "assert candidate([2, 1]) == [1, 2]" in problem.prompt
+    assert problem.program(problem.truth) == "def f_7(values):\n\treturn sorted(values)\n"
+
+
+def test_problems_that_need_more_than_python_are_left_out(tmp_path: Path) -> None:
+    assert odex(written(tmp_path / "odex.jsonl", library=["pandas"])) == []
+
+
+@pytest.mark.parametrize(("change", "message"), [({"test": ["assert ("]}, "ODEX/7 is no Python"), ({"intent": 3}, r"\$\.intent")])
+def test_a_record_that_can_not_be_read_is_refused_with_its_line(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    with pytest.raises(SetError, match=f"odex.jsonl:1: .*{message}|odex.jsonl:1: {message}"):
+        odex(written(tmp_path / "odex.jsonl", **change))
+
+
+@needs_data(ODEX)
+def test_the_published_file_is_read() -> None:
+    assert len(problems("odex", DATA / ODEX)) == 334
+
+
+SOURCE = '''"""A module."""
+
+
+def total(prices):
+    """The sum."""
+    amount = sum(prices)
+    return amount
+'''
+SETTINGS = Settings()
+
+
+def gap(text: str, of: str = SOURCE) -> Gap:
+    start = of.index(text)
+    return Gap(start, start + len(text))
+
+
+def test_the_plain_arm_is_the_file_as_it_is() -> None:
+    shown = in_arm("docstring", SOURCE, gap("sum(prices)"), "line_rest", SETTINGS)
+    assert shown is not None
+    assert (shown.text, shown.truth) == (SOURCE, "sum(prices)")
+
+
+def test_without_docstrings_the_same_text_is_taken_out_of_the_same_line() -> None:
+    shown = in_arm("no_docstring", SOURCE, gap("sum(prices)"), "line_rest", SETTINGS)
+    assert shown is not None
+    assert "A module" not in shown.text
+    assert "The sum" not in shown.text
+    assert shown.truth == "sum(prices)"
+    assert shown.cursor.prefix.endswith("    amount = ")
+    assert shown.cursor.suffix.startswith("\n    return amount")
+
+
+def test_without_a_suffix_nothing_stands_behind_the_cursor() -> None:
+    shown = in_arm("no_suffix", SOURCE, gap("sum(prices)"), "line_rest", SETTINGS)
+    assert shown is not None
+    assert shown.cursor.suffix == ""
+    assert shown.cursor.prefix.endswith("    amount = ")
+    assert in_arm("no_suffix", SOURCE, gap("prices", SOURCE), "line_middle", SETTINGS) is None
+
+
+def test_an_arm_that_would_be_the_plain_one_or_lose_its_line_is_left_out() -> None:
+    bare = "def total(prices):\n    return sum(prices)\n"
+    assert in_arm("no_docstring", bare, gap("sum(prices)", bare), "line_rest", SETTINGS) is None
+    one_line = 'def total(prices): "The sum."; return sum(prices)\n'
+    assert in_arm("no_docstring", one_line, gap("sum(prices)", one_line), "line_rest", SETTINGS) is None
+    broken = 'def total(:\n    """The sum."""\n    return 1\n'
+    assert in_arm("no_docstring", broken, gap("1", broken), "line_rest", SETTINGS) is None
+
+
+def test_gaps_come_from_code_that_is_not_a_test_and_put_back_give_the_file(tmp_path: Path) -> None:
+    places = places_of(make_sdist(tmp_path), tmp_path, per_project=4, seed=1)
+    assert {place.path for place in places} == {"shapes-1.0/shapes/area.py"}
+    assert len({place.function for place in places}) == len({place.id for place in places}) == 4
+    for place in places:
+        line = place.text.split("\n")[place.line - 1]
+        assert all(place.text[gap.start : gap.end] in line for _, gap in place.gaps)
+
+
+def test_each_gap_is_the_task_that_the_live_engine_would_call_it(tmp_path: Path) -> None:
+    for seed in range(10):
+        for place in places_of(make_sdist(tmp_path), tmp_path, per_project=6, seed=seed):
+            for task, gap in place.gaps:
+                assert task_of(place.text[: gap.start], place.text[gap.end :], "line") == task
+
+
+def test_the_same_seed_asks_the_same_and_another_does_not(tmp_path: Path) -> None:
+    project = make_sdist(tmp_path)
+    first = places_of(project, tmp_path, 3, seed=1)
+    assert first == places_of(project, tmp_path, 3, seed=1)
+    assert first != places_of(project, tmp_path, 3, seed=2)
+
 
 QUIXBUGS, DEFECTS4J, CRUXEVAL = "quixbugs", "defects4j-patches/framework.tar.xz", "cruxeval/cruxeval.jsonl"
 HUMANEVAL, MBPP, MBPP_PLUS = "humaneval/HumanEval.jsonl.gz", "mbpp/mbpp.jsonl.gz", "mbppplus/MbppPlus.jsonl.gz"

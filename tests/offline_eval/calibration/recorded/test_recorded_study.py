@@ -15,8 +15,8 @@ from study_runs import figures_of, files_of, isolation_here
 
 from assay.cli.main import main
 from assay.offline_eval.calibration.recorded import labelled
+from assay.offline_eval.calibration.recorded.labelled import Ballot
 from assay.offline_eval.calibration.recorded.study import LABELS, Asked, run_recorded
-from assay.offline_eval.calibration.recorded.votes import Ballot
 from assay.offline_eval.errors import RunError, UsageError
 from assay.offline_eval.pool.choice import Pool
 from assay.offline_eval.recorded.answers import Recorded, RecordedAnswer
@@ -63,7 +63,7 @@ def asked(tmp_path: Path) -> Asked:
     draws = {f"HumanEval/{n}": [body.format(k=n + 2) for body in (*BODIES[: 3 + n % 3], BODIES[0])] for n in range(5)}
     tests = {f"HumanEval/{n}": [f"f{n}(0) == 0\nassert f{n}({2 * n + 4}) == 2\nassert f{n}(1) == 7"] for n in range(4)}
     files = [answers(tmp_path / "draws.jsonl", "draw", draws), answers(tmp_path / "tests.jsonl", "test", tests)]
-    return Asked(tmp_path / "run", "humaneval", data, files)
+    return Asked(tmp_path / "run", set="humaneval", data=data, files=files)
 
 
 @pytest.mark.slow
@@ -96,7 +96,7 @@ def test_each_distinct_program_is_run_once_and_both_measures_are_judged(asked: A
 def test_the_fields_of_a_run_are_documented(asked: Asked, tmp_path: Path) -> None:
     run = run_recorded(asked)
     scores = scored(tmp_path / "scores.jsonl", [(f"I/{n}", float(n % 5), n % 2 == 0) for n in range(9)])
-    told = labelled.run_labelled(labelled.Asked(tmp_path / "scored", "answers", None, [scores]))
+    told = labelled.run_labelled(labelled.Asked(tmp_path / "scored", set="answers", data=None, files=[scores]))
     text = (Path(__file__).parents[4] / "docs" / "formats.md").read_text(encoding="utf-8")
     documented = set(re.findall(r"`(\w+)`", text.split("### A run on recorded answers")[1].split("\n### ")[0]))
     written = run.question() | told.question() | run.items(dict)[0] | told.items(dict)[0] | run.records(LABELS).read()[0]
@@ -191,7 +191,9 @@ def test_scores_that_a_file_tells_are_judged_by_its_labels(tmp_path: Path, event
 
 
 def test_answers_without_scores_or_of_one_kind_alone_can_not_be_judged(tmp_path: Path) -> None:
-    asked = labelled.Asked(tmp_path / "run", "answers", None, [answers(tmp_path / "draws.jsonl", "draw", {"I/0": ["x", "y"]})])
+    asked = labelled.Asked(
+        tmp_path / "run", set="answers", data=None, files=[answers(tmp_path / "draws.jsonl", "draw", {"I/0": ["x", "y"]})]
+    )
     with pytest.raises(UsageError, match="made up draws has 0 answers with a score and a label tests_pass"):
         labelled.run_labelled(asked)
     right = scored(tmp_path / "right.jsonl", [("I/0", 1.0, True), ("I/1", 1.0, True)])
@@ -231,7 +233,7 @@ def test_votes_on_cruxeval_are_judged_without_a_run(tmp_path: Path) -> None:
 @needs_data(PLUS, CODET.format("code_solution"), CODET.format("test_case"))
 def test_published_programs_of_two_problems_are_labelled_and_judged(tmp_path: Path) -> None:
     files = [DATA / CODET.format(name) for name in ("code_solution", "test_case")]
-    run = run_recorded(Asked(tmp_path / "run", "humaneval", DATA / PLUS, files, limit=2, pool=Pool(2)))
+    run = run_recorded(Asked(tmp_path / "run", set="humaneval", data=DATA / PLUS, files=files, limit=2, pool=Pool(2)))
     assert sum(item["draws"] for item in run.items(dict)) == 200
     assert len(run.records(LABELS).read()) == len(run.items(dict))
     found = figures_of(run.folder)

@@ -6,8 +6,8 @@ from needs import DATA, needs_data
 
 from assay.calibration.metrics.bins import ece, ece_noise_floor
 from assay.calibration.metrics.intervals import intervals
+from assay.offline_eval.calibration.recorded.labelled import Votes, votes_of
 from assay.offline_eval.calibration.recorded.scaling import change, platt_out_of_fold, random_folds
-from assay.offline_eval.calibration.recorded.votes import Votes, votes_of
 from assay.offline_eval.errors import UsageError
 from assay.offline_eval.recorded.answers import Recorded, RecordedAnswer
 from assay.offline_eval.recorded.formats import recorded

@@ -2,16 +2,205 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import get_args
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from study_runs import isolation_here
 
 from assay.analysis.corpora.benchmarks import Language
-from assay.offline_eval.catcode.functors.items import Item, Told, code_of, description_of, recorded_code
+from assay.analysis.sandbox.isolation.best_level import best_level
+from assay.analysis.sandbox.judging.javascript import find_node
+from assay.analysis.sandbox.judging.result import ProgramOutcome, Result
+from assay.offline_eval.catcode.functors.items import EXAMPLES, Item, Told, code_of, description_of, recorded_code
+from assay.offline_eval.catcode.functors.labelling import ProgramUnderTest, check_languages, ending_of, labelled
 from assay.offline_eval.catcode.functors.placing.header import Header
 from assay.offline_eval.catcode.functors.placing.registry import LANGUAGES
-from assay.offline_eval.catcode.functors.worked_example import EXAMPLES
+from assay.offline_eval.catcode.functors.tables import Answered, Scored, mean_of_places, paper
+from assay.offline_eval.errors import StudyError
+from assay.offline_eval.sets.judging import InSandbox, OpenSandbox, Sandboxes
+
+
+@dataclass(frozen=True, slots=True)
+class One:
+    id: str
+    group: str
+    place: str
+    value: float
+
+
+def items(*places: list[float]) -> list[One]:
+    return [One(f"{n}/{i}", f"{n}/{i}", str(n), value) for n, values in enumerate(places) for i, value in enumerate(values)]
+
+
+@given(places=st.lists(st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=2, max_size=6), min_size=1, max_size=4))
+def test_every_place_counts_alike_however_many_problems_it_has(places: list[list[float]]) -> None:
+    found = mean_of_places(items(*places), lambda item: item.value)
+    assert found.value == pytest.approx(sum(sum(values) / len(values) for values in places) / len(places))
+    assert found.groups == found.n == sum(map(len, places))
+    assert found.found is not None
+    assert 0 <= found.found.low <= found.value + 1e-9
+    assert found.value - 1e-9 <= found.found.high <= 1
+
+
+def test_where_nothing_varies_the_interval_has_a_width() -> None:
+    found = mean_of_places(items([1.0] * 4, [1.0] * 4), lambda item: item.value)
+    assert found.found is not None
+    assert (found.value, found.found.high) == (1.0, 1.0)
+    assert 0.4 < found.found.low < 0.8
+
+
+def scored(*answers: Answered, judged: bool = True) -> Scored:
+    return Scored("x", "g", "s", "java", "python", {"named": answers}, {"named": 2}, {"named": 1}, {"named": 0}, judged)
+
+
+def test_one_unknown_answer_makes_the_share_unknown_and_copies_can_be_left_out() -> None:
+    item = scored(Answered("passes", copied=True), Answered("wrong"))
+    assert (item.pass_at_1("named"), item.pass_at_1("named", copies=False)) == (0.5, 0.0)
+    assert item.pass_at_1("header") is None
+    assert scored(Answered("passes"), Answered(None)).pass_at_1("named") is None
+    assert scored(Answered("unreadable"), judged=False).pass_at_1("named") is None
+    assert scored(Answered("passes", copied=True)).pass_at_1("named", copies=False) is None
+
+
+PYTHON_TEST = "def check(f):\n    assert f(1) == 2\n    assert abs(f(2)) == 3\n"
+MBXP = 'const _ = require("lodash")\nfunction compare(a, b) {\n    return _.isEqual(a, b)\n}\n'
+# As published: what is thrown names a variable that is not there.
+MBXP += "var x0 = f(1);\nif(!compare(x0, 2)){\n    throw 'Error at 1th assert statement. Value = ' + JSON.stringify(x)\n}\n"
+JAVA_TEST = (
+    "class Main { public static void main(String[] a) throws Exception { int x = A.f(1); "
+    'if (x != 2) throw new java.lang.Exception("Exception -- test case 0 did not pass. x0 = " + x); } }'
+)
+
+
+@pytest.fixture(scope="module")
+def runs() -> Iterator[OpenSandbox]:
+    level = isolation_here()
+    made = InSandbox(level, labelled, several=True)()
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize(
+    ("program", "ending"),
+    [
+        ("def f(x):\n    return x + 1\n", "passes"),
+        ("def f(x):\n    return x\n", "wrong"),
+        ("def f(x):\n    return x.y\n", "crash"),
+        ("def f(x):\n    return None if x > 1 else 2\n", "crash"),  # the test can't work with it
+        ("def g(x):\n    return x\n", "crash"),
+        ("import os\nos._exit(0)\n", "crash"),
+        ("def f(x):\nreturn x\n", "does_not_compile"),
+    ],
+)
+def test_endings_of_python(runs: OpenSandbox, program: str, ending: str) -> None:
+    label = runs(ProgramUnderTest("x", "python", program, PYTHON_TEST, "f"))
+    assert label["ending"] == ending
+    assert bool(label["why"]) == (ending != "passes")
+
+
+@pytest.mark.parametrize(
+    ("program", "ending"),
+    [
+        ("function f(x) { return x + 1 }", "passes"),
+        ("function f(x) { return x }", "wrong"),
+        ("function f(x) { return y }", "crash"),
+        ("function g(x) { return x }", "crash"),
+        ("function f(x) { return }}", "does_not_compile"),
+    ],
+)
+def test_endings_of_javascript_where_a_published_test_fails_to_tell(runs: OpenSandbox, program: str, ending: str) -> None:
+    check_languages(frozenset({"javascript"}))
+    assert runs(ProgramUnderTest("x", "javascript", program, MBXP, "f"))["ending"] == ending
+    test = "console.assert(f(1) === 2)\n"
+    assert runs(ProgramUnderTest("x", "javascript", program, test, None))["ending"] == ending
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("body", "ending"),
+    [("return x + 1;", "passes"), ("return x;", "wrong"), ("return 1 / (x - 1);", "crash"), ('return "";', "does_not_compile")],
+)
+def test_endings_of_java(runs: OpenSandbox, body: str, ending: str) -> None:
+    check_languages(frozenset({"java"}))
+    assert (
+        runs(ProgramUnderTest("x", "java", f"class A {{ public static int f(int x) {{ {body} }} }}", JAVA_TEST, None))["ending"] == ending
+    )
+
+
+@pytest.mark.parametrize(
+    ("outcome", "ending"),
+    [
+        (ProgramOutcome.TIMED_OUT, "time"),
+        (ProgramOutcome.OUT_OF_MEMORY, "crash"),
+        (ProgramOutcome.CRASHED, "crash"),
+        (ProgramOutcome.NOT_JUDGEABLE, None),
+        (ProgramOutcome.INFRASTRUCTURE, None),
+    ],
+)
+def test_what_the_machine_or_the_test_can_not_tell_has_no_ending(outcome: ProgramOutcome, ending: str | None) -> None:
+    assert ending_of(ProgramUnderTest("x", "python", "def f(x): return x", "", "f"), Result(outcome, "why")) == ending
+
+
+def test_a_language_that_can_not_be_run_here_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    best_level()
+    monkeypatch.setenv("PATH", "/nowhere")
+    find_node.cache_clear()
+    try:
+        with pytest.raises(StudyError, match="There is no node here"):
+            check_languages(frozenset({"javascript"}))
+    finally:
+        find_node.cache_clear()
+
+
+def test_a_machine_that_fails_makes_no_label() -> None:
+    from assay.offline_eval.sets.suites import Unjudged
+
+    class Broken:
+        def check(self, *_: object, **__: object) -> Result:
+            return Result(ProgramOutcome.INFRASTRUCTURE, "no memory")
+
+    level = best_level()
+    with pytest.raises(Unjudged, match="no memory"):
+        labelled(Sandboxes(level, {"javascript": Broken()}), ProgramUnderTest("x", "javascript", "", "", None))  # type: ignore[dict-item]
+
+
+SETS = ("humaneval", "mathqa", "mbxp")
+
+
+def is_share(percent: float, n: int) -> bool:
+    """Whether some k of n is that many percent, to one decimal."""
+    return any(round(100 * k / n, 1) == round(percent, 1) for k in range(n + 1))
+
+
+@pytest.mark.parametrize("model", ["Davinci", "ChatGPT", "CodeGeeX"])
+def test_the_means_of_translation_are_those_of_its_cells(model: str) -> None:
+    cells = paper().cells
+    mean = fmean(cells[f"T4/{name}/{model}/{language}"].value for name in SETS for language in ("python", "javascript"))
+    assert mean == pytest.approx(cells[f"T4/mean/{model}/all"].value, abs=0.0011)
+
+
+@pytest.mark.parametrize("model", ["Davinci", "ChatGPT"])
+def test_the_means_of_reproduction_are_those_of_its_cells(model: str) -> None:
+    cells = paper().cells
+    mean = fmean(cells[f"T6/{name}/{model}/java"].value for name in SETS)
+    assert mean == pytest.approx(cells[f"T6/mean/{model}/java"].value, abs=0.0006)
+
+
+def test_what_is_no_share_of_its_n_is_marked_inconsistent() -> None:
+    assert not is_share(33.0, 156)
+    assert is_share(35.9, 156)
+    assert not is_share(75.5, 97)
+    assert is_share(75.5, 1734)
+    marked = {place for place, value in paper().cells.items() if value.marks}
+    assert {"T6/humaneval/Davinci/java", "T6/mathqa/Davinci/java", "T6/mathqa/ChatGPT/java"} <= marked
+    assert "T6/humaneval/ChatGPT/java" not in marked
+    assert {mark.kind for value in paper().cells.values() for mark in value.marks} == {"inconsistent"}
+
 
 ITEM = Item(
     id="humaneval-python/1",

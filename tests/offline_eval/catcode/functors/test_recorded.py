@@ -33,7 +33,7 @@ def recording(path: Path, *answers: tuple[str, str, str]) -> Path:
 
 def asked(tmp_path: Path, path: Path, name: str = "translate") -> Asked:
     return Asked(
-        tmp_path / "run", written(tmp_path, 3), name, recorded=[path], sources=("javascript",), pool=Pool(1)  # type: ignore[arg-type]
+        tmp_path / "run", data=written(tmp_path, 3), set=name, recorded=[path], sources=("javascript",), pool=Pool(1)  # type: ignore[arg-type]
     )  # fmt: skip
 
 
@@ -93,7 +93,7 @@ def test_published_completions_are_read_and_run(tmp_path: Path) -> None:
     samples, tasks = DATA / "mbxp" / "mbjsp_samples.jsonl.gz", DATA / "mbxp" / "mbjsp_release_v1.2.jsonl.gz"
     found = recorded(samples)
     assert (found.name, len(found.answers)) == ("mxeval-mbjsp_samples", 966)
-    run = run_functors(Asked(tmp_path / "run", [tasks], recorded=[samples], limit=2, pool=Pool(1)))
+    run = run_functors(Asked(tmp_path / "run", data=[tasks], recorded=[samples], limit=2, pool=Pool(1)))
     cell = figures_of(run.folder)["D/mbxp/javascript"]
     assert (cell["n"], cell["value"] is not None) == (2, True)
     assert run.question()["set"] == "complete"

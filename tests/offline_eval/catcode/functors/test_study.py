@@ -16,11 +16,11 @@ from tiny_gguf import TinyModel, write_tiny_gguf
 
 from assay.inference.asking.chat import ChatAsker
 from assay.inference.opening import ModelChoice
-from assay.offline_eval.catcode.functors.asking import ANSWERS, DESCRIPTIONS
+from assay.offline_eval.catcode.functors.items import ANSWERS, DESCRIPTIONS
 from assay.offline_eval.catcode.functors.labelling import LABELS, SOURCES
 from assay.offline_eval.catcode.functors.study import STUDY, Asked, run_functors, tell_functors
 from assay.offline_eval.errors import StudyError, UsageError
-from assay.offline_eval.pairing.compare import compare
+from assay.offline_eval.pairing.report import compare
 from assay.offline_eval.pool.choice import Pool
 from assay.offline_eval.pool.interface import PoolError
 from assay.offline_eval.run import Run
@@ -66,7 +66,9 @@ def address() -> Any:
 
 @pytest.fixture
 def asked(tmp_path: Path, address: str) -> Asked:
-    return Asked(tmp_path / "run", written(tmp_path), "translate", ModelChoice(address), sources=("javascript",), pool=Pool(1))
+    return Asked(
+        tmp_path / "run", data=written(tmp_path), set="translate", choice=ModelChoice(address), sources=("javascript",), pool=Pool(1)
+    )
 
 
 @pytest.fixture

@@ -16,8 +16,7 @@ from assay.analysis.sandbox.isolation.best_level import best_level
 from assay.calibration.samples import read_samples
 from assay.cli.main import main
 from assay.inference.opening import ModelChoice
-from assay.offline_eval.catcode.lines.asking import ANSWERS, REGENERATED, SCORES
-from assay.offline_eval.catcode.lines.confirm import REWRITES
+from assay.offline_eval.catcode.lines.asking import ANSWERS, REGENERATED, REWRITES, SCORES
 from assay.offline_eval.catcode.lines.study import Asked, ask, run_lines
 from assay.offline_eval.errors import UsageError
 from assay.offline_eval.pool.choice import Pool
@@ -83,5 +82,5 @@ def test_a_run_that_is_killed_is_resumed_to_the_same_bytes(whole: Run, tmp_path:
 def test_a_model_that_scores_no_given_text_is_refused_before_anything_is_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     with serving(Speech(kind="openai")) as address, pytest.raises(UsageError, match="does not say how likely a given text is"):
-        run_lines(Asked(tmp_path / "run", ModelChoice(address), cache=tmp_path / "archives"))
+        run_lines(Asked(tmp_path / "run", choice=ModelChoice(address), cache=tmp_path / "archives"))
     assert not (tmp_path / "run").exists()

@@ -2,17 +2,192 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from assay.calibration.calibrator import load, save
+from assay.calibration.fitting.fit import fit
 from assay.calibration.report.study_report import StudyContent, write_study_report
-from assay.calibration.samples import Sample
-from assay.offline_eval.catcode.lines.page import About, content_of
-from assay.offline_eval.catcode.lines.tables import BALANCED, regenerated_table
+from assay.calibration.samples import Sample, write_samples
+from assay.calibration.validation import table
+from assay.calibration.validation.catcode_facts import PlaceFact
+from assay.cli.main import main
+from assay.offline_eval.calibration.draw import label_id
+from assay.offline_eval.catcode.lines.asking import facts_of, lines_at
+from assay.offline_eval.catcode.lines.page import About, content_of, figures_of
+from assay.offline_eval.catcode.lines.tables import BALANCED, falls_of, regenerated_table, thresholds, told_apart, youden
+from assay.offline_eval.run import SCHEMA
 
 from .catcode_facts_of_worlds import world
+
+
+def test_a_threshold_is_taken_from_other_projects_alone() -> None:
+    fall = np.array([0.0, 10.0, 5.0, 6.0, 100.0])
+    arm = np.array(["equivalent", "wrong", "equivalent", "wrong", "context"])
+    projects = np.array([0, 0, 1, 1, 1])
+    assert thresholds(fall, arm, projects).tolist() == [5.5, 5.5, 5.0, 5.0, 5.0]
+
+
+@given(st.lists(st.tuples(st.floats(-5, 20), st.booleans(), st.integers(0, 3)), min_size=2, max_size=40))
+def test_no_threshold_has_a_higher_balanced_accuracy_on_the_other_projects(rows: list[tuple[float, bool, int]]) -> None:
+    fall, wrong, projects = (np.array(column) for column in zip(*rows, strict=True))
+    found = thresholds(fall, np.where(wrong, "wrong", "equivalent"), projects)
+
+    def balanced(threshold: float, of: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> float:
+        said = fall[of] > threshold
+        return float(said[wrong[of]].mean() + (~said[~wrong[of]]).mean())
+
+    for row in np.flatnonzero(np.isfinite(found)):
+        others = projects != projects[row]
+        tried = [*(fall[others]), float(fall[others].min()) - 1]
+        assert balanced(found[row], others) >= max(balanced(each, others) for each in tried) - 1e-12
+
+
+@pytest.mark.parametrize(("meaning", "apart"), [(0.0, False), (3.0, True)])
+def test_meaning_is_found_where_there_is_some(meaning: float, apart: bool) -> None:
+    falls = falls_of(world(meaning)[0])
+    j, area = youden(falls), told_apart(falls)
+    assert j is not None
+    assert area is not None
+    assert (j.low > 0.5) == apart
+    assert (area.low > 0.9) == apart
+    if not apart:
+        assert j.low < 0 < j.high or abs(j.value) < 0.1
+
+
+def test_the_code_around_a_line_is_judged_by_the_threshold_of_the_lines_themselves() -> None:
+    falls = falls_of(world(3.0)[0])
+    context = falls.arm == "context"
+    assert falls.found[context].mean() > 0.95
+    assert falls.rewritten.sum() == (~context).sum()
+
+
+def test_what_was_not_scored_is_in_no_number() -> None:
+    facts, _ = world(1.0)
+    facts[0]["lines"][0]["variants"][0]["measures"] = None
+    facts[1]["lines"][0]["plain"] = None
+    assert len(falls_of(facts).fall) == 5 * 200 - 1 - 5
+    assert len(falls_of([]).fall) == 0
+
+
+FACTS, SAMPLES = world(3.0)
+QUESTION = {"model": "0" * 16, "prompt": "0" * 16}
+
+
+def test_without_a_calibrator_of_the_model_the_figures_are_of_one_that_is_fitted_to_the_samples() -> None:
+    found = list(figures_of(QUESTION, SAMPLES, FACTS))
+    named = {each.id.split(",")[1].strip(): each for each in found}
+    assert named["passes tests: M3"].reading == "holds"
+    assert named["exact match: M3"].reading == "reported"
+    assert all("of a calibrator that is fitted to this run's suggestions" in each.note for each in found if each.reading != "not run")
+
+
+def test_of_fewer_than_five_projects_no_figure_is_told() -> None:
+    few = [sample for sample in SAMPLES if sample.project in ("p0", "p1")]
+    assert list(figures_of(QUESTION, few, FACTS)) == []
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    question = {"schema": SCHEMA, "study": "catcode", "model": "m", "model_name": "m", "prompt": "p", "seed": 0}
+    save(fit(SAMPLES, "tests_pass", ("total_logprob",), resamples=2).calibrator, tmp_path / "c.json")
+    write_samples(tmp_path / "run" / "samples" / "line.jsonl", SAMPLES)
+    (tmp_path / "run" / "run.toml").write_text("".join(f"{name} = {json.dumps(value)}\n" for name, value in question.items()))
+    (tmp_path / "run" / "facts.jsonl").write_text("".join(f"{json.dumps(fact)}\n" for fact in FACTS))
+    return tmp_path / "run"
+
+
+def test_a_run_brings_its_figures_to_the_validation_table(run: Path) -> None:
+    path = run.parent / "c.json"
+    assert main(["calibrate", "validate", str(path), str(run)]) == 0
+    rows = {row.id: row for row in table.load(table.path_of(load(path), path)).figures}
+    assert {row.study for row in rows.values()} == {"catcode"}
+    assert (rows["M1"].reading, rows["M3"].reading) == ("holds", "holds")
+    assert "M7.context_unused_statement" in rows
+
+
+def test_damaged_facts_are_refused_with_what_to_do(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (run / "facts.jsonl").write_text('{"id": "a", "project": 3}\n')
+    assert main(["calibrate", "validate", str(run.parent / "c.json"), str(run)]) == 2
+    said = capsys.readouterr().err
+    assert f"{run / 'facts.jsonl'}:1: not the facts of a" in said
+    assert "assay eval report" in said
+
+
+PLACE, TRUTH = "shop:shop/sums.py:9", "return total + tax"
+BOTH = ("truth", "suggestion")
+
+
+def answer(inserted: str | None) -> dict[str, Any]:
+    made = {"id": f"{PLACE}:line", "task": "line", "inserted": inserted, "truth": TRUTH, "labels": {"exact_match": inserted == TRUTH}}
+    return {"id": PLACE, "project": "shop", "file": "shop/sums.py", "function": "f", "line": 9, "generations": [made]}
+
+
+def variant(arm: str, *rules: str) -> dict[str, Any]:
+    steps = [{"rule": rule, "start": 0, "end": 0, "text": ""} for rule in rules]
+    return {"arm": arm, "steps": steps, "line": TRUTH, "kind": "right", "diff": []}
+
+
+def known(text: str, variants: list[dict[str, Any]], scores: list[Any] | None, regenerated: dict[str, Any] | None = None) -> Any:
+    name, plain = label_id(PLACE, "line", text), {"total_logprob": -1.0}
+    return {
+        "rewrites": {name: {"id": name, "place": PLACE, "variants": variants, "tried": []}},
+        "scores": {} if scores is None else {name: {"id": name, "plain": plain, "identity": plain, "variants": scores}},
+        "regenerated": {} if regenerated is None else {PLACE: {"id": PLACE, "line": name, "variant": 1, **regenerated}},
+        "said": {},
+    }
+
+
+def test_a_suggestion_that_is_the_projects_own_line_is_one_line() -> None:
+    assert lines_at(answer(TRUTH), BOTH) == {"truth": TRUTH}
+    assert lines_at(answer(TRUTH), ("suggestion",)) == {"suggestion": TRUTH}
+    assert lines_at(answer("return 1"), BOTH) == {"truth": TRUTH, "suggestion": "return 1"}
+    assert lines_at(answer(None), BOTH) == {"truth": TRUTH}
+
+
+def test_each_rewrite_has_its_own_score_and_what_was_not_scored_has_none() -> None:
+    variants = [variant("context", "unused_statement"), variant("wrong", "wrong_name")]
+    (place,) = facts_of([answer(None)], known(TRUTH, variants, [{"total_logprob": -2.0}, None]), BOTH)
+    (line,) = place["lines"]
+    assert (line["code"], line["exact"]) == ("truth", True)
+    assert [one["measures"] for one in line["variants"]] == [{"total_logprob": -2.0}, None]
+    (bare,) = facts_of([answer(None)], known(TRUTH, variants, None), BOTH)[0]["lines"]
+    assert bare["plain"] is None
+    assert [one["measures"] for one in bare["variants"]] == [None, None]
+
+
+def test_a_suggestion_in_rewritten_code_that_is_the_line_passes_and_another_is_as_the_tests_say() -> None:
+    variants = [variant("context", "unused_statement"), variant("context", "unused_statement", "rename_variable")]
+    again = {"text": TRUTH, "inserted": TRUTH, "measures": {"total_logprob": -1.0}, "equal": True}
+    (place,) = facts_of([answer(None)], known(TRUTH, variants, None, again), BOTH)
+    assert place["regenerated"] is not None
+    assert (place["regenerated"]["passes"], place["regenerated"]["exact"]) == (True, True)
+    assert place["regenerated"]["rules"] == ["unused_statement", "rename_variable"]
+    other = known(TRUTH, variants, None, {**again, "inserted": "return 1", "equal": False})
+    for said in (False, None):
+        other["said"] = {f"{PLACE}:rewritten": said}
+        (place,) = facts_of([answer(None)], other, BOTH)
+        assert place["regenerated"] is not None
+        assert (place["regenerated"]["passes"], place["regenerated"]["exact"]) == (said, False)
+    hidden = known(TRUTH, variants, None, {**again, "inserted": None, "equal": False})
+    assert facts_of([answer(None)], hidden, BOTH)[0]["regenerated"] is None
+
+
+def test_they_are_what_the_validation_table_reads() -> None:
+    variants = [variant("context", "unused_statement"), variant("context", "unused_statement", "rename_variable")]
+    again = {"text": TRUTH, "inserted": TRUTH, "measures": {"total_logprob": -1.0}, "equal": True}
+    (place,) = facts_of([answer(None)], known(TRUTH, variants, [None, {"total_logprob": -2.0}], again), BOTH)
+    read = msgspec.json.decode(msgspec.json.encode(place), type=PlaceFact)
+    assert read.lines[0].variants[1].rules == ("unused_statement", "rename_variable")
+    assert read.regenerated is not None
+    assert read.regenerated.passes is True
 
 
 def page(facts: list[Any], samples: list[Sample], **about: Any) -> StudyContent:

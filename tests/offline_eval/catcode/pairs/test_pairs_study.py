@@ -16,8 +16,7 @@ from study_runs import figures_of, files_of, isolation_here
 
 from assay.cli.main import main
 from assay.inference.opening import ModelChoice
-from assay.offline_eval.catcode.pairs.asked import Asked, sources_of
-from assay.offline_eval.catcode.pairs.asking import ANSWERS
+from assay.offline_eval.catcode.pairs.asking import ANSWERS, Asked, sources_of
 from assay.offline_eval.catcode.pairs.building import MADE
 from assay.offline_eval.catcode.pairs.pair import CodePair, read_pairs
 from assay.offline_eval.catcode.pairs.study import SourceItem, run_pairs
@@ -80,7 +79,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("built")
     data = folder / "HumanEval.jsonl"
     data.write_text("".join(json.dumps(problem(number)) + "\n" for number in range(PROGRAMS)))
-    run_pairs(Asked(folder / "run", (data,), pool=Pool(1), steps=("pairs",)))
+    run_pairs(Asked(folder / "run", data=(data,), pool=Pool(1), steps=("pairs",)))
     return folder
 
 
@@ -97,7 +96,9 @@ def address(speech: ChatSpeech) -> Iterator[str]:
 
 def about(built: Path, out: Path, address: str = "", **more: Any) -> Asked:
     """A run on the pairs that were made."""
-    return Asked(out, (built / "run" / "pairs.jsonl",), ModelChoice(address) if address else ModelChoice(), votes=2, pool=Pool(1), **more)
+    return Asked(
+        out, data=(built / "run" / "pairs.jsonl",), choice=ModelChoice(address) if address else ModelChoice(), votes=2, pool=Pool(1), **more
+    )
 
 
 def test_pairs_are_made_without_a_model_and_counted(built: Path) -> None:
@@ -118,7 +119,7 @@ def test_half_of_a_lost_step_is_made_again_to_the_same_bytes(built: Path, tmp_pa
     before = files_of(tmp_path / "run")
     made = tmp_path / "run" / "made.jsonl"
     made.write_bytes(made.read_bytes()[: made.stat().st_size // 2])
-    run_pairs(Asked(tmp_path / "run", (built / "HumanEval.jsonl",), pool=Pool(1), steps=("pairs",)))
+    run_pairs(Asked(tmp_path / "run", data=(built / "HumanEval.jsonl",), pool=Pool(1), steps=("pairs",)))
     assert files_of(tmp_path / "run") == before
 
 
@@ -168,7 +169,7 @@ def test_answers_that_can_not_be_read_are_told_first_and_count_as_wrong(
 
 
 def test_a_run_makes_pairs_and_asks_about_them_at_once(built: Path, tmp_path: Path, address: str) -> None:
-    asked = Asked(tmp_path / "run", (built / "HumanEval.jsonl",), ModelChoice(address), limit=2, votes=1, pool=Pool(1))
+    asked = Asked(tmp_path / "run", data=(built / "HumanEval.jsonl",), choice=ModelChoice(address), limit=2, votes=1, pool=Pool(1))
     run = run_pairs(asked)
     pairs = read_pairs(run.folder / "pairs.jsonl")
     assert len({pair.problem for pair in pairs}) == 2
@@ -228,7 +229,7 @@ def test_recorded_answers_to_other_pairs_are_refused(built: Path, tmp_path: Path
     answer = RecordedAnswer("other:1-eq:ab", "pair", 0, "True")
     write(tmp_path / "answers.jsonl", Recorded("a judge", "other-7b", "", "", {answer.key: answer}))
     with pytest.raises(UsageError, match=r"no answer to any of these pairs \(step pair; an item is named as humaneval-python/"):
-        run_pairs(Asked(tmp_path / "run", (built / "HumanEval.jsonl",), recorded=(tmp_path / "answers.jsonl",), limit=1, pool=Pool(1)))
+        run_pairs(Asked(tmp_path / "run", data=(built / "HumanEval.jsonl",), recorded=(tmp_path / "answers.jsonl",), limit=1, pool=Pool(1)))
 
 
 def test_programs_that_were_drawn_make_global_pairs(built: Path, tmp_path: Path) -> None:
@@ -236,7 +237,7 @@ def test_programs_that_were_drawn_make_global_pairs(built: Path, tmp_path: Path)
     answers = [RecordedAnswer(f"HumanEval/{number}", "draw", n, text) for number, found in texts.items() for n, text in enumerate(found)]
     write(tmp_path / "draws.jsonl", Recorded("draws", "other-7b", "", "", {answer.key: answer for answer in answers}))
     data = (built / "HumanEval.jsonl", tmp_path / "draws.jsonl")
-    run = run_pairs(Asked(tmp_path / "run", data, pool=Pool(1), steps=("pairs",), limit=5))
+    run = run_pairs(Asked(tmp_path / "run", data=data, pool=Pool(1), steps=("pairs",), limit=5))
     found = [pair for pair in read_pairs(run.folder / "pairs.jsonl") if pair.kind.startswith("global")]
     assert {pair.problem for pair in found} == {"HumanEval/0"}
     assert {pair.kind for pair in found} == {"global-neq"}
@@ -253,21 +254,21 @@ def test_published_completions_are_solutions_and_not_draws(tmp_path: Path) -> No
     completion = {"task_id": "MathQA/1", "completion": "        return 2;\n    }\n}", "language": "java"}
     for name, record in (("tasks", task), ("samples", completion)):
         (tmp_path / f"{name}.jsonl").write_text(json.dumps(record) + "\n")
-    found = sources_of(Asked(tmp_path / "run", (tmp_path / "tasks.jsonl", tmp_path / "samples.jsonl"), steps=("pairs",)))
+    found = sources_of(Asked(tmp_path / "run", data=(tmp_path / "tasks.jsonl", tmp_path / "samples.jsonl"), steps=("pairs",)))
     assert ([program.id for program in found.programs], found.drawn) == (["mathqa-java/1"], [])
 
 
 def test_global_pairs_without_drawn_programs_are_refused(built: Path, tmp_path: Path) -> None:
     data = (built / "HumanEval.jsonl",)
     with pytest.raises(UsageError, match="global-eq needs several programs for one problem, right and wrong ones, and --data names none"):
-        run_pairs(Asked(tmp_path / "run", data, steps=("pairs",), kinds=("global-eq",)))
+        run_pairs(Asked(tmp_path / "run", data=data, steps=("pairs",), kinds=("global-eq",)))
 
 
 def test_programs_of_which_none_gives_a_pair_say_why(tmp_path: Path) -> None:
     broken = {**problem(0), "test": "def check(candidate):\n    assert candidate([3]) == 0\n"}
     (tmp_path / "data.jsonl").write_text(json.dumps(broken) + "\n")
     with pytest.raises(StudyError, match="no pair came out of humaneval python: the program's own test: failed"):
-        run_pairs(Asked(tmp_path / "run", (tmp_path / "data.jsonl",), pool=Pool(1), steps=("pairs",)))
+        run_pairs(Asked(tmp_path / "run", data=(tmp_path / "data.jsonl",), pool=Pool(1), steps=("pairs",)))
 
 
 @pytest.mark.parametrize(

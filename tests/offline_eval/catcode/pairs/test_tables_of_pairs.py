@@ -1,20 +1,271 @@
 from __future__ import annotations
 
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assay.analysis.morphisms.registry import MORPHISMS
+from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
+from assay.analysis.sandbox.judging.java import MissingJava, find_jdk
+from assay.analysis.sandbox.judging.python import PythonSandbox
+from assay.analysis.sandbox.judging.result import ProgramOutcome, Result
 from assay.calibration.report.cells import Cell, CellTable
-from assay.offline_eval.catcode.pairs.judgements import PROBABILITY, VOTE, Judgement, judgements_of
-from assay.offline_eval.catcode.pairs.made import false_equivalents, kinds_made, refusals_table, rules_made, size_table
-from assay.offline_eval.catcode.pairs.pair import CodePair, Kind, Order
+from assay.offline_eval.catcode.command import PAIR_KINDS
+from assay.offline_eval.catcode.pairs.building import Builder, builder
+from assay.offline_eval.catcode.pairs.pages import false_equivalents, kinds_made, refusals_table, rules_made, size_table
+from assay.offline_eval.catcode.pairs.pair import KINDS, CodePair, DrawnPrograms, Kind, Order, is_pairs_file, read_pairs, write_pairs
 from assay.offline_eval.catcode.pairs.tables import (
+    PROBABILITY,
+    VOTE,
+    Judgement,
+    answer_in,
     average_table,
     classes_table,
+    counts_in_paper,
+    judgements_of,
     kinds_table,
     order_table,
+    p_true,
     worst_table,
 )
+from assay.offline_eval.catcode.paper import counts_of, marks_of, of_kind, of_rules, of_two_kinds, paper
+from assay.offline_eval.sets.problem import SetError
+from assay.offline_eval.sets.programs import Program
+from assay.offline_eval.sets.suites import Unjudged
+
+CLAMPED = """\
+def clamped(values, low):
+    total = 0
+    for value in values:
+        if value < low:
+            total += low
+        else:
+            total += value
+    return total
+"""
+TEST = "assert clamped([1, 5, 3], 2) == 10\nassert clamped([], 2) == 0\nassert clamped([2], 2) == 2\n"
+JAVA = """\
+class Clamped {
+    static int clamped(int value, int low) {
+        if (value < low) {
+            return low;
+        } else {
+            value += 0;
+        }
+        return value;
+    }
+}
+"""
+JAVA_TEST = """\
+class Main {
+    public static void main(String[] arguments) {
+        if (Clamped.clamped(1, 2) != 2 || Clamped.clamped(3, 2) != 3) throw new AssertionError();
+    }
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def build() -> Iterator[Builder]:
+    try:
+        made = builder(0, best_level())
+    except NoIsolation as error:
+        pytest.skip(str(error))
+    yield made
+    made.close()
+
+
+def program(source: str = CLAMPED, test: str = TEST, name: str = "clamped") -> Program:
+    return Program(name, "mine", "p", "python", source, test, "clamped")
+
+
+def kinds(record: dict[str, Any]) -> list[str]:
+    return [pair["kind"] for pair in record["pairs"]]
+
+
+def test_every_kind_of_pair_is_made_and_confirmed(build: Builder) -> None:
+    record = build(program())
+    assert (record["outcome"], record["set"], record["language"]) == ("passed", "mine", "python")
+    assert sorted(kinds(record)) == ["1-eq", "1-eq", "1-neq", "1-neq", "2-eq", "2-eq-chain", "3-eq-chain", "identity"]
+    for pair in record["pairs"]:
+        outcomes = [build.judges.check("python", pair[side], TEST, "clamped").label for side in ("first", "second")]
+        assert outcomes == [True, not pair["kind"].endswith("neq")]
+        assert (pair["first"] == pair["second"]) == (pair["kind"] == "identity")
+    eq = {pair["rules"][0]: pair["second"] for pair in record["pairs"] if pair["kind"] == "1-eq"}
+    (two,) = (pair for pair in record["pairs"] if pair["kind"] == "2-eq")
+    assert {two["first"], two["second"]} == set(eq.values())
+    assert len({pair["id"] for pair in record["pairs"]}) == len(record["pairs"])
+
+
+def test_the_seed_alone_decides_what_is_drawn(build: Builder) -> None:
+    def pairs(seed: int) -> Any:
+        return Builder(seed, build.judges)(program())["pairs"]
+
+    assert pairs(1) == pairs(1)
+    assert any(pairs(seed) != pairs(1) for seed in (2, 3))
+
+
+def test_a_change_that_no_test_sees_makes_no_pair_and_says_so(build: Builder) -> None:
+    record = build(program(test="assert clamped([], 2) == 0\n"))
+    assert "1-neq" not in kinds(record)
+    assert {"rule": "modify_condition", "reason": "no test differs"} in record["refusals"]
+
+
+def test_a_program_that_fails_its_own_test_gives_no_pair(build: Builder) -> None:
+    record = build(program(test="assert clamped([1], 2) == 3\n"))
+    assert (record["pairs"], record["refusals"]) == ([], [{"rule": "", "reason": "the program's own test: failed"}])
+
+
+def test_programs_that_were_drawn_make_pairs_of_right_ones_and_of_right_and_wrong_ones(build: Builder) -> None:
+    other = "def clamped(values, low):\n    # shorter\n    return sum(max(value, low) for value in values)\n"
+    wrong = "def clamped(values, low):\n    return sum(values)\n"
+    drawn = DrawnPrograms(
+        "p@draws", "mine", "python", "p", TEST, "clamped", ((CLAMPED, None), (other, True), (wrong, None), (CLAMPED, None), ("def (", None))
+    )
+    record = build(drawn)
+    found = {pair["kind"]: pair for pair in record["pairs"]}
+    assert sorted(found) == ["global-eq", "global-neq"]
+    assert {found["global-eq"]["first"], found["global-eq"]["second"]} == {CLAMPED, other.replace("    # shorter\n", "")}
+    assert found["global-neq"]["second"] == wrong
+    assert "as published" in found["global-eq"]["outcomes"]
+    assert record["checks"] == 2
+
+
+def test_what_the_clock_ended_decides_nothing(build: Builder, monkeypatch: pytest.MonkeyPatch) -> None:
+    for cpu_s in (0.1, 5.0):
+        result = Result(ProgramOutcome.TIMED_OUT, "took more than 60 s", cpu_s=cpu_s)
+        monkeypatch.setattr(PythonSandbox, "check", lambda *_, result=result: result)
+        if cpu_s < 1:
+            with pytest.raises(Unjudged, match=r"took more than 60 s, of which it ran 0\.1 s"):
+                build(program())
+        else:
+            assert build(program())["refusals"] == [{"rule": "", "reason": "the program's own test: timed_out"}]
+
+
+@pytest.mark.slow
+def test_pairs_of_java_are_confirmed_too(build: Builder) -> None:
+    try:
+        find_jdk()
+    except MissingJava as reason:
+        pytest.skip(str(reason))
+    record = build(Program("Clamped", "mine", "p", "java", JAVA, JAVA_TEST))
+    assert record["outcome"] == "passed"
+    assert {"1-eq", "2-eq", "1-neq", "identity"} <= set(kinds(record))
+    broken = build(Program("Clamped", "mine", "p", "java", JAVA.replace("static int", "static String"), JAVA_TEST))
+    assert broken["refusals"] == [{"rule": "", "reason": "the program does not compile"}]
+
+
+PAIR = CodePair("a:1-eq:x", "mine", "python", "p", "1-eq", ("x",), "first\n", "second\n", ("passed", "passed"))
+
+made = st.builds(
+    CodePair, st.uuids().map(str), st.text(), st.sampled_from(["python", "java"]), st.text(), st.sampled_from(KINDS),
+    st.lists(st.text(), max_size=3).map(tuple), st.text(), st.text(), st.tuples(st.text(), st.text()),
+)  # fmt: skip
+
+
+@given(st.lists(made, min_size=1, max_size=5))
+def test_what_is_written_is_read_back(tmp_path_factory: pytest.TempPathFactory, pairs: list[CodePair]) -> None:
+    path = tmp_path_factory.mktemp("pairs") / "pairs.jsonl"
+    write_pairs(path, "some", 3, pairs)
+    assert is_pairs_file(path)
+    assert read_pairs(path) == pairs
+
+
+def test_the_kinds_on_the_command_line_are_those_of_pairs() -> None:
+    assert PAIR_KINDS == KINDS
+
+
+def test_an_identity_is_asked_about_in_one_order_and_others_in_both() -> None:
+    assert PAIR.orders == ("ab", "ba")
+    assert (PAIR.programs("ab"), PAIR.programs("ba")) == (("first\n", "second\n"), ("second\n", "first\n"))
+    assert CodePair("i", "", "python", "", "identity", (), "a", "a", ("", "")).orders == ("ab",)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda lines: ["{}", *lines[1:]], "pairs.jsonl:1: not the header"),
+        (lambda lines: [lines[0].replace("pairs/1", "pairs/9"), *lines[1:]], "the schema is 'assay/pairs/9'"),
+        (lambda lines: [lines[0], lines[1].replace("1-eq", "9-eq")], "pairs.jsonl:2: not a pair"),
+        (lambda lines: [*lines, lines[1]], "pairs.jsonl:3: the pair a:1-eq:x is there already"),
+        (lambda lines: lines[:1], "there is no pair in it"),
+    ],
+)
+def test_a_file_that_is_damaged_is_refused_with_its_line(tmp_path: Path, change: object, reason: str) -> None:
+    path = tmp_path / "pairs.jsonl"
+    write_pairs(path, "some", 0, [PAIR])
+    path.write_text("".join(f"{line}\n" for line in change(path.read_text().splitlines())))  # type: ignore[operator]
+    with pytest.raises(SetError, match=reason):
+        read_pairs(path)
+
+
+def test_another_file_is_none_of_pairs(tmp_path: Path) -> None:
+    path = tmp_path / "other.jsonl"
+    path.write_text(json.dumps({"task_id": "HumanEval/0"}) + "\n")
+    assert not is_pairs_file(path)
+    assert not is_pairs_file(tmp_path / "missing.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("text", "answer", "counts"),
+    [
+        ("[ANSWER]True[/ANSWER]", 1.0, True),
+        ("[ANSWER] false [/ANSWER]", 0.0, True),
+        ("[ANSWER]False.[/ANSWER]", 0.0, False),
+        ("[ANSWER]**True**[/ANSWER]", 1.0, False),
+        ("\n\nFalse", 0.0, True),
+        ("False. The second one skips the last element.", 0.0, False),
+        ("True\nBoth add up.", 1.0, False),
+        ("I think [ANSWER]True[/ANSWER], no: [ANSWER]False[/ANSWER]", 0.0, True),
+        ("True that they differ", None, False),
+        ("Ture.", None, False),
+        ("[ANSWER]True", None, False),
+        ("[ANSWER]maybe[/ANSWER] True", None, False),
+        ("", None, False),
+    ],
+)
+def test_an_answer_is_read_as_people_would_and_told_whether_the_paper_counts_it(text: str, answer: float | None, counts: bool) -> None:
+    assert answer_in(text) == answer
+    assert counts_in_paper(text) is counts
+
+
+def test_p_true_is_of_both_words_alone_whole_or_begun() -> None:
+    top = [("True", math.log(0.3)), (" true", math.log(0.1)), ("F", math.log(0.1)), ("no", math.log(0.5))]
+    assert p_true(top) == pytest.approx(0.8)
+    assert p_true([("no", -0.1)]) is None
+
+
+def test_the_average_of_figure_4_is_not_the_mean_of_its_bars() -> None:
+    bars = [[value.value for value in of_kind(kind)] for kind in ("1-eq", "2-eq", "1-neq", "global-eq", "global-neq")]
+    means = [sum(column) / 5 for column in zip(*bars, strict=True)]
+    assert [round(100 * mean, 1) for mean in means] == [75.2, 73.8]
+    assert [round(100 * value.value, 1) for value in of_kind("average")] == [77.0, 76.5]
+    assert "inconsistent" in {mark.kind for mark in marks_of("Fig. 4/average/Davinci")}
+
+
+def test_two_bars_make_a_balanced_accuracy_with_the_marks_of_both() -> None:
+    found = of_two_kinds("1-eq", "1-neq")
+    assert [value.value for value in found["balanced"]] == [pytest.approx(0.795), pytest.approx(0.82)]
+    assert [value.value for value in found["youden"]] == [pytest.approx(0.59), pytest.approx(0.64)]
+    assert set(found["neq"][0].marks) <= set(found["balanced"][0].marks)
+
+
+def test_every_rule_of_the_paper_is_one_of_ours() -> None:
+    ours = {entry.name for entry in MORPHISMS if "java" in entry.languages}
+    assert set(paper()["rules"].values()) == ours
+    assert {name for _, rules in of_rules() for name in rules} <= ours
+
+
+def test_every_row_of_table_3_says_that_its_n_is_not_told() -> None:
+    assert all(any("no n" in mark.note for mark in printed[0].marks) for printed in of_rules().values())
+    assert counts_of("humaneval") == [159, 164, 477, 173]
+    assert counts_of("mine") is None
 
 
 def pair(number: int, kind: Kind = "1-eq", rules: tuple[str, ...] = ("boolean_exchange",), data: str = "mbxp") -> CodePair:

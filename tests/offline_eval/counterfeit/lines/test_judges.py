@@ -11,15 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.offline_eval.counterfeit.classes import Outcomes
-from assay.offline_eval.counterfeit.lines.examples import examples_of
-from assay.offline_eval.counterfeit.lines.judges import (
+from assay.offline_eval.counterfeit.lines.report import examples_of
+from assay.offline_eval.counterfeit.lines.tables import (
     JUDGES,
     all_verdicts,
     best_threshold,
     calls_of,
+    class_table,
+    difficulty_table,
+    plausibility_table,
+    repair_table,
+    rule_table,
     verdicts_of,
 )
-from assay.offline_eval.counterfeit.lines.tables import class_table, difficulty_table, plausibility_table, repair_table, rule_table
 from assay.offline_eval.counterfeit.lines.texts import Gap, Text, distinct
 
 RIGHT, HALF, FEW, CRASH, UNPARSED = (

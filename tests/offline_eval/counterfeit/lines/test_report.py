@@ -15,10 +15,8 @@ from assay.calibration.calibrator import save
 from assay.calibration.fitting.fit import fit
 from assay.calibration.held_out import folds_path, save_folds
 from assay.calibration.samples import read_samples
-from assay.offline_eval.counterfeit.lines.draw import DRAWS
-from assay.offline_eval.counterfeit.lines.judge import JUDGEMENTS
-from assay.offline_eval.counterfeit.lines.label import LABELS
-from assay.offline_eval.counterfeit.lines.repair import REPAIRS
+from assay.offline_eval.counterfeit.lines.draw import DRAWS, JUDGEMENTS
+from assay.offline_eval.counterfeit.lines.label import LABELS, REPAIRS
 from assay.offline_eval.counterfeit.lines.study import STUDY
 from assay.offline_eval.run import SCHEMA, Run
 from assay.offline_eval.study import finish

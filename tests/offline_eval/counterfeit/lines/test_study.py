@@ -16,8 +16,7 @@ from assay.analysis.sandbox.isolation.best_level import best_level
 from assay.calibration.samples import read_samples
 from assay.cli.main import main
 from assay.offline_eval.counterfeit.lines.draw import DRAWS
-from assay.offline_eval.counterfeit.lines.label import LABELS
-from assay.offline_eval.counterfeit.lines.repair import REPAIR_LABELS, REPAIRS
+from assay.offline_eval.counterfeit.lines.label import LABELS, REPAIR_LABELS, REPAIRS
 from assay.offline_eval.counterfeit.lines.study import Asked, ask
 from assay.offline_eval.pool.choice import Pool
 from assay.offline_eval.run import Run

@@ -16,10 +16,9 @@ from study_runs import figures_of, files_of, isolation_here
 
 from assay.cli.main import main
 from assay.inference.opening import ModelChoice
-from assay.offline_eval.counterfeit.problems.asked import Asked
+from assay.offline_eval.counterfeit.problems.asking import Asked
 from assay.offline_eval.counterfeit.problems.derived import Execution
-from assay.offline_eval.counterfeit.problems.programs import Program
-from assay.offline_eval.counterfeit.problems.set_file import read_set
+from assay.offline_eval.counterfeit.problems.programs import Program, read_set
 from assay.offline_eval.counterfeit.problems.steps import DRAW, EXECUTE, JUDGE, LABEL, REPAIR_LABEL, TRACE
 from assay.offline_eval.counterfeit.problems.study import run_problems
 from assay.offline_eval.errors import RunError, UsageError
@@ -52,7 +51,7 @@ def asked_in(folder: Path, address: str) -> Asked:
     data = folder / "HumanEvalPlus.jsonl"
     data.write_text("".join(json.dumps(problem(number)) + "\n" for number in range(2)))
     draws = len(BODIES) + 2
-    return Asked(folder / "run", "humaneval", data, ModelChoice(address), draws=draws, votes=3, repairs=2, pool=Pool(1))
+    return Asked(folder / "run", set="humaneval", data=data, choice=ModelChoice(address), draws=draws, votes=3, repairs=2, pool=Pool(1))
 
 
 @pytest.fixture
@@ -146,7 +145,7 @@ def test_what_nobody_can_read_is_told_first_and_counts_as_wrong(
 
 def test_without_log_probabilities_there_is_no_p_correct(tmp_path: Path, address: str, speech: ChatSpeech) -> None:
     speech.tells = False
-    run = run_problems(Asked(tmp_path / "run", published(tmp_path / "set.jsonl", 4), None, ModelChoice(address), votes=1))
+    run = run_problems(Asked(tmp_path / "run", set=published(tmp_path / "set.jsonl", 4), data=None, choice=ModelChoice(address), votes=1))
     assert {cell.split("/")[1] for cell in figures_of(run.folder) if cell.startswith("J/")} == {"vote", "thought"}
     assert all("top" not in record for record in run.records(JUDGE).read())
     assert "p(Correct) of 4 of 4 judged programs: the model tells no log-probabilities" in (run.folder / "report/report.md").read_text()
@@ -160,7 +159,7 @@ def test_draws_without_a_program_are_other_and_are_told(asked: Asked, speech: Ch
 
 
 def test_a_set_is_judged_by_another_model_without_the_benchmark(tmp_path: Path, address: str) -> None:
-    asked = Asked(tmp_path / "run", published(tmp_path / "set.jsonl", 12), None, ModelChoice(address), votes=2)
+    asked = Asked(tmp_path / "run", set=published(tmp_path / "set.jsonl", 12), data=None, choice=ModelChoice(address), votes=2)
     run = run_problems(asked)
     assert {path.stem for path in run.folder.glob("*.jsonl")} == {"items", "judge", "judge_reasoning", "timings"}
     assert figures_of(run.folder)["J/vote/strict/sensitivity"]["value"] == 1.0
@@ -172,7 +171,7 @@ def test_recorded_answers_take_the_place_of_a_model(tmp_path: Path) -> None:
     said = {"HumanEval/0_0": ["Correct", "Correct", "Incorrect"], "HumanEval/0_1": ["Incorrect"], "HumanEval/1_2": ["Incorrect", "?"]}
     answers = [RecordedAnswer(item, "judge", n, f"[ANSWER]{word}[/ANSWER]") for item, words in said.items() for n, word in enumerate(words)]
     write(tmp_path / "answers.jsonl", Recorded("a judge", "other-7b", "here", "MIT", {answer.key: answer for answer in answers}))
-    asked = Asked(tmp_path / "run", published(tmp_path / "set.jsonl", 4), None, recorded=(tmp_path / "answers.jsonl",))
+    asked = Asked(tmp_path / "run", set=published(tmp_path / "set.jsonl", 4), data=None, recorded=(tmp_path / "answers.jsonl",))
     run = run_problems(asked)
     found = figures_of(run.folder)
     assert [found[f"J/vote/strict/{kind}"]["value"] for kind in ("sensitivity", "specificity")] == [0.5, 1.0]
@@ -183,7 +182,7 @@ def test_recorded_answers_take_the_place_of_a_model(tmp_path: Path) -> None:
 def test_recorded_answers_to_something_else_are_refused(tmp_path: Path) -> None:
     answer = RecordedAnswer("Other/0", "judge", 0, "[ANSWER]Correct[/ANSWER]")
     write(tmp_path / "answers.jsonl", Recorded("a judge", "other-7b", "", "", {answer.key: answer}))
-    asked = Asked(tmp_path / "run", published(tmp_path / "set.jsonl", 4), None, recorded=(tmp_path / "answers.jsonl",))
+    asked = Asked(tmp_path / "run", set=published(tmp_path / "set.jsonl", 4), data=None, recorded=(tmp_path / "answers.jsonl",))
     with pytest.raises(UsageError, match=r"answers.jsonl: no answer to any item of made up .* named as HumanEval/0_0"):
         run_problems(asked)
     assert not asked.out.exists()
@@ -191,7 +190,7 @@ def test_recorded_answers_to_something_else_are_refused(tmp_path: Path) -> None:
 
 @needs_data(VOTES, CRUXEVAL)
 def test_the_published_answers_to_cruxeval_have_the_published_rate(tmp_path: Path) -> None:
-    asked = Asked(tmp_path / "run", "cruxeval", DATA / CRUXEVAL, recorded=(DATA / VOTES,))
+    asked = Asked(tmp_path / "run", set="cruxeval", data=DATA / CRUXEVAL, recorded=(DATA / VOTES,))
     found = figures_of(run_problems(asked).folder)
     assert round(100 * found["E/right"]["value"], 1) == 42.4
     assert found["E/right"]["groups"] == 800
@@ -200,7 +199,7 @@ def test_the_published_answers_to_cruxeval_have_the_published_rate(tmp_path: Pat
 def test_the_fields_of_a_run_are_documented(finished: tuple[Asked, ChatSpeech], tmp_path: Path) -> None:
     asked = finished[0]
     run = Run.opened(asked.out)
-    told = run_problems(Asked(tmp_path / "judged", published(tmp_path / "set.jsonl", 4), None, asked.choice, votes=1))
+    told = run_problems(Asked(tmp_path / "judged", set=published(tmp_path / "set.jsonl", 4), data=None, choice=asked.choice, votes=1))
     text = (Path(__file__).parents[4] / "docs" / "formats.md").read_text(encoding="utf-8")
     documented = set(re.findall(r"`(\w+)`", text.split("### A run on counterfeit programs")[1].split("\n### ")[0]))
     written = set(run.question() | told.question()) | {each.name for kind in (Program, Execution) for each in fields(kind)}

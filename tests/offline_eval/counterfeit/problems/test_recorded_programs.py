@@ -14,10 +14,9 @@ from study_runs import files_of, isolation_here
 from assay.cli.main import main
 from assay.offline_eval.calibration.recorded.draws import Labelled
 from assay.offline_eval.calibration.recorded.study import LABELS, Asked
-from assay.offline_eval.counterfeit.classes_of_problems import PassShares
 from assay.offline_eval.counterfeit.problems import recorded
+from assay.offline_eval.counterfeit.problems.programs import PassShares, read_set
 from assay.offline_eval.counterfeit.problems.recorded import drawn_of, run_recorded
-from assay.offline_eval.counterfeit.problems.set_file import read_set
 from assay.offline_eval.recorded.answers import Recorded, RecordedAnswer
 from assay.offline_eval.recorded.assay_answers import write
 
@@ -39,7 +38,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Asked:
     draws = {f"HumanEval/{n}": [f"    {body.format(k=n + 2)}\n" for body in (*RIGHT, *WRONG, *OTHER)] for n in range(2)}
     tests = {f"HumanEval/{n}": [f"f{n}(0) == 0\nassert f{n}(-3) == {-3 // (n + 2)}"] for n in range(2)}
     files = [answers(folder / "draws.jsonl", "draw", draws), answers(folder / "tests.jsonl", "test", tests)]
-    asked = Asked(folder / "run", "humaneval", data, files)
+    asked = Asked(folder / "run", set="humaneval", data=data, files=files)
     run_recorded(asked)
     return asked
 

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from needs import DATA, needs_data
 
 from assay.offline_eval.counterfeit.problems.file_study import audit
-from assay.offline_eval.counterfeit.problems.programs import CounterfeitSet, Program
-from assay.offline_eval.counterfeit.problems.set_file import SCHEMA, lines_of, read_set, write_set
+from assay.offline_eval.counterfeit.problems.programs import SCHEMA, CounterfeitSet, Program, lines_of, read_set, write_set
 from assay.offline_eval.sets.problem import SetError
 
 PUBLISHED = "counterfeit-cl34b-humaneval/test.jsonl.gz"

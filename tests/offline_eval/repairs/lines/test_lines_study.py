@@ -15,12 +15,25 @@ from assay.calibration.samples import read_samples
 from assay.cli.main import main
 from assay.offline_eval.counterfeit.lines.label import LABELS
 from assay.offline_eval.pool.choice import Pool
-from assay.offline_eval.repairs.lines.bugs import BUGS
+from assay.offline_eval.repairs.lines.bugs import BUGS, with_lines_of
 from assay.offline_eval.repairs.lines.proposing import PROPOSED
 from assay.offline_eval.repairs.lines.study import Asked, ask, attempts_of, faults_of
 from assay.offline_eval.repairs.loop import LOOPED
 from assay.offline_eval.run import Run
 from assay.offline_eval.sets.suites import Suite, watched
+
+TESTS = {"a.py": {1: {"t", "u"}, 2: {"t"}, 3: {"u"}}}
+
+
+def test_the_failing_test_has_the_lines_that_it_runs_with_the_bug_and_others_keep_theirs() -> None:
+    assert with_lines_of("t", TESTS, {"a.py": {1: {"t"}, 3: {"t"}}, "b.py": {7: {"t"}}}) == {
+        "a.py": {1: {"t", "u"}, 2: frozenset(), 3: {"t", "u"}},
+        "b.py": {7: {"t"}},
+    }
+
+
+def test_where_it_could_not_be_watched_its_lines_are_those_without_the_bug() -> None:
+    assert with_lines_of("t", TESTS, {}) == TESTS
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,317 @@
+"""The sets: what goes around, found without a model, and how it is labelled.
+
+By a benchmark's tests, by a project's own, or by how much of an edit's text is there.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import random
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NotRequired, Protocol, TypedDict
+
+from ...analysis.corpora.git_history import FileEdit, GitError, Hunk, hunks, single_edits
+from ...analysis.python import regions
+from ...analysis.python.source_text import lines_of
+from ...analysis.sandbox.isolation.best_level import best_level
+from ...analysis.sandbox.isolation.levels import Isolation
+from ..errors import StudyError, UsageError
+from ..sets import suites
+from ..sets.judging import InSandbox, Text
+from ..sets.lines import Place
+from ..sets.problem import Problem, SetError
+from ..sets.problems import problems
+from ..sets.suites import Judged, Judging, Suite
+from ..study import Step
+from .asking import Code, Edit, Item, Rebuilt, trimmed
+
+# The sandbox ends a program long before; a suite is run several times before it can judge.
+MAX_PROGRAM_S, MAX_SUITE_S = 600.0, 1800.0
+
+
+class Label(TypedDict):
+    """What is known of a text. tests_pass: None where the machine failed. bleu, rouge: of an edit, from 0 to 1."""
+
+    id: str
+    tests_pass: NotRequired[bool | None]
+    why: NotRequired[str]
+    bleu: NotRequired[float]
+    rouge: NotRequired[float]
+
+
+LABELS = Step("labels", "text", Label)
+
+
+def label_id(item: str, text: str) -> str:
+    """The id of the label of a text of an item: equal texts have one."""
+    return f"{item}:{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()[:16]}"
+
+
+class Labels(Protocol):
+    """How a set is labelled. sim: what a round trip is judged by. max_item_s: as the pool's."""
+
+    @property
+    def sim(self) -> str:
+        """Its name in a label, or "exact"."""
+        ...
+
+    @property
+    def max_item_s(self) -> float | None:
+        """As the pool's."""
+        ...
+
+    def unit(self, name: str, item: Item, text: str) -> Any:
+        """What a worker gets to label a text."""
+        ...
+
+    def __call__(self) -> Callable[[Any], dict[str, Any]]:
+        """The worker's function."""
+        ...
+
+
+def to_label(items: Sequence[Item], rebuilt: Sequence[Rebuilt], labels: Labels) -> Iterator[Any]:
+    """Each distinct text that was rebuilt, unless it is the code itself."""
+    by_id, known = {item.id: item for item in items}, set[str]()
+    for record in rebuilt:
+        item = by_id[record["id"]]
+        for one in record["rebuilt"]:
+            if one["text"] is None or one["exact"]:
+                continue
+            name = label_id(item.id, one["text"])
+            if name not in known:
+                known.add(name)
+                yield labels.unit(name, item, one["text"])
+
+
+@dataclass(frozen=True, slots=True)
+class ByProgram:
+    """Labels by a benchmark's tests. problems: by the id of the item."""
+
+    problems: Mapping[str, Problem]
+    isolation: Isolation
+    sim: str = "tests_pass"
+    max_item_s: float | None = MAX_PROGRAM_S
+
+    @classmethod
+    def of(cls, problems: Mapping[str, Problem]) -> ByProgram:
+        """In the strongest sandbox that this machine has. Raises NoIsolation."""
+        return cls(problems, best_level())
+
+    def unit(self, name: str, item: Item, text: str) -> Text:
+        """A program. What defines the function anew follows its published head, whose imports it needs."""
+        problem = self.problems[item.id]
+        assert not isinstance(item, Edit), "a benchmark's problems are code"
+        dedented = item.dedented(text)
+        whole = re.search(rf"^def {re.escape(str(problem.entry_point))}\s*\(", dedented, re.MULTILINE)
+        return Text(name, problem, f"{problem.prompt}\n{dedented}" if whole else f"{item.indentation}{text}")
+
+    def __call__(self) -> Callable[[Text], dict[str, Any]]:
+        """The worker's function, with its sandbox."""
+        return InSandbox(self.isolation)()
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """Where a region stands. file: in the project's folder. text: the file's. start, end: offsets in it. lines: those whose tests judge."""
+
+    suite: Suite
+    file: str
+    text: str
+    start: int
+    end: int
+    lines: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class BySuite:
+    """Labels by the projects' own tests: each that touches the region ends as before. regions: by the id of the item."""
+
+    regions: Mapping[str, Region]
+    contents: Mapping[str, str]
+    sim: str = "tests_pass"
+    max_item_s: float | None = MAX_SUITE_S
+
+    def unit(self, name: str, item: Item, text: str) -> Judged:
+        """The project's file with the text in the region's place."""
+        at = self.regions[item.id]
+        return Judged(name, at.suite, at.file, at.text[: at.start] + text + at.text[at.end :], at.lines)
+
+    def __call__(self) -> Callable[[Judged], dict[str, Any]]:
+        """The worker's function."""
+        return Judging(self.contents)()
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """A text, and what it should be."""
+
+    id: str
+    text: str
+    wanted: str
+
+
+@dataclass(frozen=True, slots=True)
+class ByOverlap:
+    """Labels of edits: BLEU of sacrebleu and the F1 of ROUGE-L of rouge-score, each of the whole new text."""
+
+    sim: str = "exact"
+    max_item_s: float | None = None
+
+    @staticmethod
+    def require() -> None:
+        """Raises StudyError where the libraries are missing."""
+        if missing := [name for name in ("sacrebleu", "rouge_score") if find_spec(name) is None]:
+            raise StudyError(f"{' and '.join(missing)}, which edits are compared with, is not installed: pip install 'assay[studies]'")
+
+    def unit(self, name: str, item: Item, text: str) -> Texts:
+        """Both texts."""
+        assert isinstance(item, Edit), "only edits are compared by their texts"
+        return Texts(name, trimmed(text), trimmed(item.new))
+
+    def __call__(self) -> Callable[[Texts], dict[str, Any]]:
+        """The worker's function."""
+        from rouge_score.rouge_scorer import RougeScorer
+        from sacrebleu import sentence_bleu
+
+        scorer = RougeScorer(["rougeL"])
+
+        def score(texts: Texts) -> dict[str, Any]:
+            rouge = scorer.score(texts.wanted, texts.text)["rougeL"].fmeasure
+            return {"id": texts.id, "bleu": sentence_bleu(texts.text, [texts.wanted]).score / 100, "rouge": rouge}
+
+        return score
+
+
+# Of the paper, for what stands before and after a region together.
+CONTEXT = 1024
+# Lines around an edit, and the length of either side with them.
+EDIT_CONTEXT, MAX_EDIT = 3, 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is asked about. question: what else makes a run another one. left_out: for people."""
+
+    items: Sequence[Item]
+    labels: Labels
+    question: Mapping[str, Any] = field(default_factory=dict)
+    left_out: Sequence[str] = ()
+
+
+def drawn(items: Sequence[Any], limit: int | None, seed: str) -> list[Any]:
+    """At most so many of them, in their order."""
+    if limit is None or limit >= len(items):
+        return list(items)
+    return [items[index] for index in sorted(random.Random(seed).sample(range(len(items)), limit))]
+
+
+def functions(data: Path, limit: int | None) -> Found:
+    """HumanEval's functions without their docstrings. Raises SetError and NoIsolation."""
+    found = {problem.id: (problem, _function(problem)) for problem in problems("humaneval", data, limit)}
+    items = [item for _, item in found.values()]
+    return Found(items, ByProgram.of({name: problem for name, (problem, _) in found.items()}))
+
+
+def _function(problem: Problem) -> Code:
+    """The body to rebuild. Raises SetError where the problem is no function with a body."""
+    code = problem.truth.strip()
+    head = problem.prompt + problem.truth[: len(problem.truth) - len(problem.truth.lstrip())]
+    if not code:
+        raise SetError(f"{problem.id} has no body to rebuild")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of invalid escapes in a docstring
+            parsed = ast.parse(head + code)
+    except SyntaxError as error:
+        raise SetError(f"{problem.id} can't be read: {error}") from None
+    return Code(problem.id, problem.id, _without_words(head, parsed), code, "\n", documented=head)
+
+
+def _without_words(head: str, parsed: ast.Module) -> str:
+    """What stands before a body, without the texts that are statements. Some published docstrings stand behind an import, and are none."""
+    lines = head.splitlines(keepends=True)
+    texts = (node for node in ast.walk(parsed) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+    gone = {number for node in texts for number in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
+    return "".join(line for number, line in enumerate(lines, 1) if number not in gone)
+
+
+def project_regions(found: suites.Items) -> Found:
+    """Regions whose loss the projects' tests notice."""
+    made = {}
+    for place in found.places:
+        if code := _region(place):
+            made[place.id] = code, place
+    at = {
+        name: Region(found.suites[place.project], place.file, place.text, *_span(place), _judged(place))
+        for name, (_, place) in made.items()
+    }
+    return Found([code for code, _ in made.values()], BySuite(at, found.contents), found.question)
+
+
+def _judged(place: Place) -> tuple[int, int]:
+    assert place.judged, "places of suites are judged"
+    return place.judged
+
+
+def _span(place: Place) -> tuple[int, int]:
+    """Where the region is: its block, or the one line that it has."""
+    gap = dict(place.gaps).get("block") or dict(place.gaps)["line"]
+    return gap.start, gap.end
+
+
+def _region(place: Place) -> Code | None:
+    """The region in its surroundings. None for one of several lines that can't be asked for whole."""
+    first, last = _judged(place)
+    if "block" not in dict(place.gaps) and (first != last or "line" not in dict(place.gaps)):
+        return None
+    start, end = _span(place)
+    region = regions.Region(place.function, start, end, first, last, "")
+    before, after = regions.context(place.text, region, CONTEXT // 2)
+    return Code(place.id, place.project, before, place.text[start:end], after)
+
+
+def edits(folders: Sequence[Path], per_project: int, seed: int, limit: int | None) -> Found:
+    """Commits that change one place of one Python file. Raises UsageError for a folder without a history that can be read."""
+    ByOverlap.require()
+    names = [folder.resolve().name for folder in folders]
+    if len(set(names)) < len(names):
+        raise UsageError(f"two folders are named {next(name for name in names if names.count(name) > 1)}: a run tells them apart by that")
+    made, left_out = list[Edit](), list[str]()
+    for folder, name in zip(folders, names, strict=True):
+        try:
+            here = list(edits_of(folder, name))
+        except GitError as error:
+            raise UsageError(f"{error}; name folders of git repositories with --data") from None
+        if not here:
+            left_out.append(f"{name} has no commit that changes one place of one Python file.")
+        made += drawn(here, per_project, f"{seed}:{name}")
+    if not made:
+        raise UsageError("no folder of --data has a commit that changes one place of one Python file")
+    return Found(drawn(made, limit, f"{seed}:limit"), ByOverlap(), {"repositories": names}, tuple(left_out))
+
+
+def edits_of(folder: Path, project: str) -> Iterator[Edit]:
+    """The edits, newest first: of each commit that changes no other Python file, and of equal edits one."""
+    known = set[tuple[str, str]]()
+    for change in single_edits(folder):
+        found = hunks(change)
+        if len(found) == 1 and (edit := _edit(change, found[0], project)) and (edit.old, edit.new) not in known:
+            known.add((edit.old, edit.new))
+            yield edit
+
+
+def _edit(change: FileEdit, hunk: Hunk, project: str) -> Edit | None:
+    """The edit with lines around it; None where it is too long, or changes white space alone."""
+    lines = lines_of(change.old)
+    first, behind = hunk.old_line - 1, hunk.old_line - 1 + len(lines_of(hunk.old))
+    before, after = "".join(lines[max(0, first - EDIT_CONTEXT) : first]), "".join(lines[behind : behind + EDIT_CONTEXT])
+    old, new = before + hunk.old + after, before + hunk.new + after
+    if max(len(old), len(new)) > MAX_EDIT or not old.strip() or not new.strip() or old.split() == new.split():
+        return None
+    return Edit(f"{project}:{change.commit[:12]}:{change.path}:{hunk.old_line}", project, old, new, hunk.new)

@@ -1,1 +1,0 @@
-"""Round trips of an instruct or completion model: functions of a benchmark, regions of real projects, and edits of their histories."""

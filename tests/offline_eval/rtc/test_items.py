@@ -1,0 +1,296 @@
+"""What is asked about, and what answers mean: the code that an answer holds goes where the code stood."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from needs import DATA, needs_data
+
+from assay.analysis.sandbox.isolation.best_level import NoIsolation
+from assay.offline_eval.rtc.asking import MAX_DESCRIPTION, Code, Edit, description_of
+from assay.offline_eval.rtc.copies import JAVA, is_copy
+from assay.offline_eval.rtc.labelling import ByProgram, Found, Label, functions, label_id
+from assay.offline_eval.rtc.scores import Scored, longer_by, scored, unreadable_of
+from assay.offline_eval.rtc.tables import paper, table_2
+from assay.offline_eval.sets.problems import problems
+
+RECITED = "    for line in lines:\n        key, value = line.split('=', 1)  # one of them\n        found[key] = value.strip()\n"
+NAMES = st.lists(st.sampled_from(["alpha", "beta", "gamma", "delta", "x1", "'some text'", "12", "None"]), min_size=1, max_size=8)
+PROSE = st.text(alphabet="qwz ,.\n", max_size=40)
+
+
+@pytest.mark.parametrize(
+    ("description", "copies"),
+    [
+        (RECITED, True),
+        ("for line in lines: key, value = line.split('=', 1); found[key] = value.strip()", True),
+        ('Write exactly this: for line in lines: key, value = line.split("=", 1)\nfound[key] = value.strip()', True),
+        ("Split each line at the first equals sign and remember the stripped right side under the left side.", False),
+        ("strip value key found split line value key lines", False),  # most of the names, in no order
+        ("", False),
+    ],
+)
+def test_a_copy_has_the_names_and_literals_in_order(description: str, copies: bool) -> None:
+    assert is_copy(description, RECITED) is copies
+
+
+@pytest.mark.parametrize(
+    ("description", "code", "copies"), [("pass", "    pass\n", True), ("does nothing", "pass", False), ("", "", False)]
+)
+def test_code_without_names_is_copied_token_by_token(description: str, code: str, copies: bool) -> None:
+    assert is_copy(description, code) is copies
+
+
+def test_four_of_five_names_are_a_copy_and_three_are_none() -> None:
+    assert is_copy("alpha then beta then gamma then delta", "alpha(beta, gamma, delta, epsilon)")
+    assert not is_copy("alpha then beta then gamma", "alpha(beta, gamma, delta, epsilon)")
+
+
+def test_keywords_of_another_language_are_no_names() -> None:
+    code = "public int f(int alpha) { return alpha + beta; }"
+    assert is_copy("f takes alpha and gives alpha plus beta", code, JAVA)
+    assert not is_copy("f takes alpha and gives alpha plus beta", code)
+
+
+def test_an_apostrophe_in_a_description_hides_nothing() -> None:
+    assert is_copy("It's alpha(beta), isn't it", "alpha(beta)")
+
+
+@given(names=NAMES, before=PROSE, after=PROSE)
+def test_code_in_the_midst_of_prose_is_a_copy(names: list[str], before: str, after: str) -> None:
+    code = f"f({', '.join(names)})"
+    assert is_copy(f"{before} {code} {after}", code)
+
+
+@given(names=NAMES, description=st.text(max_size=60), more=PROSE)
+def test_more_words_make_no_copy_undone(names: list[str], description: str, more: str) -> None:
+    code = f"return f({', '.join(names)})"
+    assert is_copy(f"{description} {more}", code) >= is_copy(description, code)
+
+
+@given(names=NAMES, prose=PROSE)
+def test_words_of_which_the_code_has_none_are_no_copy(names: list[str], prose: str) -> None:
+    assert not is_copy(prose, f"f({', '.join(names)})")
+
+
+FILE = "humaneval/HumanEval.jsonl.gz"
+
+
+def functions_of(path: Path, limit: int | None = None) -> Found:
+    try:
+        return functions(path, limit)
+    except NoIsolation as error:
+        pytest.skip(str(error))
+
+
+@needs_data(FILE)
+def test_every_body_written_at_the_margin_comes_back_and_no_docstring_of_it_is_shown() -> None:
+    found = functions_of(DATA / FILE)
+    assert len(found.items) == 164
+    published = {problem.id: problem for problem in problems("humaneval", DATA / FILE)}
+    for item in found.items:
+        assert isinstance(item, Code)
+        dedented = textwrap.dedent(item.indentation + item.code)
+        assert item.is_exact(str(item.rebuilt(f"[CODE]\n{dedented}\n[/CODE]"))), item.id
+        assert item.documented.startswith(published[item.id].prompt.rstrip())
+        shown = item.before.partition(f"def {published[item.id].entry_point}(")[2]
+        assert not any(quotes in shown for quotes in ('"""', "'''")), item.id
+
+
+@needs_data(FILE)
+def test_a_body_and_a_whole_function_are_judged_by_the_tests() -> None:
+    found = functions_of(DATA / FILE, 1)
+    (item,) = found.items
+    assert isinstance(found.labels, ByProgram)
+    problem = found.labels.problems[item.id]
+    whole = f"def {problem.entry_point}(numbers, threshold):\n{problem.truth}"
+    texts = {
+        "body": f"[CODE]\n{problem.truth}    # as it was\n[/CODE]",
+        "whole": f"[CODE]\n{whole}[/CODE]",
+        "wrong": "[CODE]\npass\n[/CODE]",
+    }
+    label = found.labels()
+    said = {name: label(found.labels.unit(name, item, str(item.rebuilt(text))))["tests_pass"] for name, text in texts.items()}
+    label.close()  # type: ignore[attr-defined]
+    assert said == {"body": True, "whole": True, "wrong": False}
+
+
+@pytest.mark.parametrize(("benchmark", "r", "rho", "tau"), [("HumanEval", 0.959, 0.964, 0.905), ("ARCADE", 0.959, 0.929, 0.810)])
+def test_table_2_gives_these_correlations(benchmark: str, r: float, rho: float, tau: float) -> None:
+    found = table_2(benchmark)
+    assert found.n == 7
+    assert [round(each.value, 3) for each in (found.r, found.rho, found.tau) if each] == [r, rho, tau]
+    printed = paper().cells[f"text/spearman_{benchmark.lower()}"].value
+    assert found.tau is not None
+    assert found.tau.value == pytest.approx(printed, abs=0.006)
+    assert found.rho is not None
+    assert found.rho.value != pytest.approx(printed, abs=0.05)
+
+
+def test_a_cell_has_its_place_and_model() -> None:
+    cell = paper().cells["T2/HumanEval/Gemini v1 Pro/rtc"]
+    assert (cell.value, cell.of) == (pytest.approx(0.348), "Gemini v1 Pro")
+    assert paper().cells["T3/Gemini Nano 2/bleu"].value == pytest.approx(0.723)
+    assert paper().cells["text/ranges"].value == 5961
+
+
+RIGHT = "return left + right"
+
+
+def item_of(name: str = "a", code: str = RIGHT, group: str = "") -> Code:
+    return Code(name, group or name, "def f(left, right):\n    ", code, "\n", documented="def f(left, right):\n    ")
+
+
+def rebuilding(arm: str, of: int, text: str | None) -> Any:
+    return {"arm": arm, "of": of, "text": text, "said": "", "stopped_by": "end", "exact": text == RIGHT}
+
+
+def one(descriptions: list[str | None], trips: list[str | None], baseline: list[str | None], labels: dict[str, bool | None]) -> Scored:
+    """The scores of an item whose descriptions these are; of each that there is comes one trip."""
+    item = item_of()
+    there = [number for number, text in enumerate(descriptions) if text is not None]
+    made = [rebuilding("description", of, text) for of, text in zip(there, trips, strict=True)]
+    made += [rebuilding("baseline", 0, text) for text in baseline]
+    described = [{"id": "a", "descriptions": [{"text": text, "said": "", "stopped_by": "end"} for text in descriptions]}]
+    known = [Label(id=label_id("a", text), tests_pass=passes, why="") for text, passes in labels.items()]
+    (found,) = scored([item], described, [{"id": "a", "rebuilt": made}], known, backward=1)  # type: ignore[list-item, arg-type]
+    return found
+
+
+def test_a_trip_counts_by_its_label_and_the_code_itself_needs_none() -> None:
+    found = one(["Add.", "Add both.", "Add up."], [RIGHT, "x", "y"], ["x", "y", "y"], {"x": True, "y": False})
+    assert (found.rtc("tests_pass"), found.without("tests_pass"), found.any_of("tests_pass")) == pytest.approx((2 / 3, 1 / 3, 1))
+    assert found.lift("tests_pass") == pytest.approx(1 / 3)
+    assert found.rtc("exact") == pytest.approx(1 / 3)
+
+
+def test_a_trip_through_a_copy_is_left_out_where_copies_are() -> None:
+    found = one(["Say: return left + right", "Add.", "Add up."], [RIGHT, "y", "y"], ["y"], {"y": False})
+    assert (found.copies, found.rtc("tests_pass"), found.rtc("tests_pass", copies=False)) == (1, pytest.approx(1 / 3), 0)
+    assert (found.any_of("tests_pass"), found.any_of("tests_pass", copies=False)) == (1, 0)
+    only = one(["return left + right"], [RIGHT], ["y"], {"y": False})
+    assert only.rtc("tests_pass", copies=False) is None
+    assert only.lift("tests_pass", copies=False) is None
+
+
+def test_what_can_not_be_read_fails_and_is_counted() -> None:
+    found = one([None, "Add.", "Add up."], [None, RIGHT], [RIGHT], {})
+    assert found.rtc("tests_pass") == pytest.approx(1 / 3)
+    assert (found.answers, found.unreadable) == (3 + 3, 2)
+    assert unreadable_of([found]).value == pytest.approx(2 / 6)
+
+
+def test_an_item_with_a_text_without_a_label_is_not_known_rather_than_right() -> None:
+    for labels in ({}, {"x": None}):
+        found = one(["Add.", "Add up."], [RIGHT, "x"], [RIGHT], labels)
+        assert found.rtc("tests_pass") is None
+        assert found.rtc("exact") == pytest.approx(1 / 2)
+
+
+@given(outcomes=st.lists(st.tuples(st.sampled_from([RIGHT, "x", "y", None]), st.sampled_from(["x", "y"])), min_size=1, max_size=6))
+def test_shares_are_shares_and_the_lift_is_their_difference(outcomes: list[tuple[str | None, str]]) -> None:
+    trips, baseline = ([each[i] for each in outcomes] for i in (0, 1))
+    found = one(["Add."] * len(trips), trips, list(baseline), {"x": True, "y": False})
+    rtc, without, lift, any_of = (
+        found.rtc("tests_pass"), found.without("tests_pass"), found.lift("tests_pass"), found.any_of("tests_pass"),
+    )  # fmt: skip
+    assert rtc is not None
+    assert without is not None
+    assert 0 <= rtc <= 1
+    assert lift == pytest.approx(rtc - without)
+    assert any_of == float(rtc > 0)
+
+
+def items(count: int, came_back: int) -> list[Scored]:
+    """Items of which the first so many come back, and are shorter by 10."""
+    made = []
+    for number in range(count):
+        back = number < came_back
+        found = one(["Add."], [RIGHT if back else "y"], ["y"], {"y": False})
+        made.append(Scored(str(number), str(number), 20 + 10 * (not back) + number % 2, *_rest(found)))
+    return made
+
+
+def _rest(found: Scored) -> tuple[Any, ...]:
+    return found.trips, found.baseline, found.direct, found.descriptions, found.copies, found.answers, found.unreadable
+
+
+def test_code_that_does_not_come_back_is_longer_here_and_the_interval_says_so() -> None:
+    back, not_back, difference = longer_by(items(40, 20), "tests_pass")
+    assert (back.value, not_back.value, difference.value) == (20.5, 30.5, 10)
+    assert difference.found is not None
+    assert difference.found.low > 9
+    assert longer_by(items(4, 4), "tests_pass")[2].value is None
+
+
+BODY = "if x:\n        return 1\n\n    return 2"
+CODE = Code("a", "a", "def f(x):\n    ", BODY, "\n\n\ndef g():\n    pass\n", documented='def f(x):\n    """Say."""\n    ')
+EDIT = Edit("b", "b", "    a = 1\n    b = 2\n", "    a = 1\n    b = 3\n", "    b = 3\n")
+LINES = st.lists(st.tuples(st.integers(0, 2), st.sampled_from(["x = 1", "y()", "", "# z"])), min_size=1, max_size=5)
+
+
+def test_the_code_stands_between_markers_and_a_todo_in_its_place() -> None:
+    shown = CODE.to_describe()[-2].text
+    assert f"    # <<<region start>>>\n    {BODY}\n    # <<<region end>>>\n\n\ndef g" in shown
+    for arm, words in (("description", "Say it."), ("baseline", "Implement."), ("direct", "Do what the docstring says.")):
+        asked = CODE.to_rebuild(arm, "Say it.")[-2].text  # type: ignore[arg-type]
+        assert f"    # TODO(LLM): {words}\n\n\ndef g" in asked
+        assert "return 2" not in asked
+        assert ('"""Say."""' in asked) is (arm == "direct")
+
+
+def test_each_question_has_three_shots_and_begins_the_answer() -> None:
+    for messages in (CODE.to_describe(), CODE.to_rebuild("baseline", ""), EDIT.to_describe(), EDIT.to_rebuild("description", "Do.")):
+        assert [message.role for message in messages] == ["system", *["user", "assistant"] * 4]
+        assert messages[-1].text in ("[DESCRIPTION]", "[CODE]", "[NEW]")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "[CODE]\nif x:\n    return 1\n\nreturn 2\n[/CODE]",
+        "[CODE]\n    if x:\n        return 1\n\n    return 2\n[/CODE]",
+        "Sure!\n[CODE]\n```python\nif x:\n    return 1\n\nreturn 2\n```\n[/CODE]\nDone.",
+        "[CODE]pass[/CODE]\nOr rather:\n[CODE]\nif x:\n    return 1\n\nreturn 2[/CODE]",
+    ],
+)
+def test_the_last_whole_block_is_the_code_at_the_indentation_of_its_place(answer: str) -> None:
+    assert CODE.rebuilt(answer) == BODY
+    assert CODE.is_exact(str(CODE.rebuilt(answer)))
+
+
+@pytest.mark.parametrize("answer", ["", "return 2", "[CODE]return 2", "[CODE]\n\n[/CODE]", "```python\nreturn 2\n```"])
+def test_an_answer_without_a_whole_block_can_not_be_read(answer: str) -> None:
+    assert CODE.rebuilt(answer) is None
+    assert EDIT.rebuilt(answer) is None
+
+
+@given(lines=LINES, indentation=st.sampled_from(["", "    ", "\t"]))
+def test_code_that_is_written_at_the_margin_comes_back_as_it_stood(lines: list[tuple[int, str]], indentation: str) -> None:
+    text = "\n".join(("    " * depth + line) if line else "" for depth, line in [(0, "start"), *lines, (0, "end")])
+    item = Code("a", "a", f"head\n{indentation}", textwrap.indent(text, indentation)[len(indentation) :], "\n")
+    assert item.rebuilt(f"[CODE]\n{text}\n[/CODE]") == item.code
+
+
+def test_an_edit_keeps_its_indentation_and_spaces_at_ends_are_no_difference() -> None:
+    text = EDIT.rebuilt("[NEW]\n    a = 1  \n    b = 3\n[/NEW]")
+    assert text is not None
+    assert EDIT.is_exact(text)
+    assert not EDIT.is_exact("a = 1\nb = 3")
+
+
+@given(words=st.text(max_size=400))
+def test_a_description_is_one_line_of_limited_length(words: str) -> None:
+    found = description_of(f"[DESCRIPTION]{words}[/DESCRIPTION]", cut_off=False)
+    assert found is None or (0 < len(found) <= MAX_DESCRIPTION and len(found.splitlines()) == 1)
+
+
+def test_a_description_that_was_cut_off_is_as_good_as_its_beginning_and_an_open_one_is_not() -> None:
+    assert description_of("[DESCRIPTION]Add up all", cut_off=True) == "Add up all"
+    assert description_of("[DESCRIPTION]Add up all", cut_off=False) is None
+    assert description_of("Add up all", cut_off=True) is None
