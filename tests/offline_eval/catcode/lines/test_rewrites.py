@@ -95,7 +95,7 @@ def test_a_rewrite_moves_the_line_with_the_text_or_it_is_not_certain_where_it_is
 
 def test_a_line_that_takes_the_place_of_its_neighbour_is_not_the_same_line() -> None:
     before, after = "a = 1\nbb = 2\ncc = 3\n", "bb = 2\na = 1\ncc = 3\n"
-    step = Rewrite("permute_statements", equivalent=True, site=Site(0, 12), start=0, end=12, text="bb = 2\na = 1")
+    step = Rewrite(0, 12, "bb = 2\na = 1", "permute_statements", equivalent=True, site=Site(0, 12))
     assert step.of(before) == after
     moved = view_in("bb = 2", before).after(step)
     assert moved is not None
@@ -128,7 +128,7 @@ def test_a_longer_rewrite_moves_nothing_out_of_what_is_shown(model: Model) -> No
     gap = view_in("best = word", text).gap
     view = View(text, gap, *shown_around(model, FileWithGap(text, gap, "line", Settings())))
     at = text.index("    limit = 3")
-    step = Rewrite("unused_statement", equivalent=True, site=Site(at, at), start=at, end=at, text="    amount = 0\n" * 5)
+    step = Rewrite(at, at, "    amount = 0\n" * 5, "unused_statement", equivalent=True, site=Site(at, at))
     after = view.after(step)
     assert after is not None
     shown = as_shown(model, after, Settings())
