@@ -22,9 +22,8 @@ from assay.inference.model import Model
 from assay.inference.opening import EMBEDDED
 from assay.offline_eval.sets.lines import TASKS, Place, places_in
 from assay.offline_eval.sets.projects import ProjectError, SourceFile, path_in_project
-from assay.offline_eval.suggested import FileWithGap
+from assay.offline_eval.suggested import FileWithGap, StudyMemory
 
-from ..offline_eval.suggested import StudyMemory
 from .corpus import held_out_files
 from .paths import CACHE, there
 from .remake.cells import percents, table

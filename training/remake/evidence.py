@@ -25,12 +25,12 @@ from assay.calibration.held_out import folds_path
 from assay.calibration.validation.table import FOLDER as TABLES
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.model import model_of
+from assay.offline_eval.repairs.candidates import sources_of
 from assay.offline_eval.sets.regions import TASKS
 from assay.suggestion.repair.confidence import TASK as REPAIR
 from assay.suggestion.repair.confidence import prompt_of
 from assay.suggestion.repair.localisation import TASK as FAULT
 
-from ...offline_eval.repairs.candidates import sources_of
 from .calibrators import REPORTS, SHIPPED
 
 PAGES = ("README.md", "docs/calibration.md", "docs/repository.md", "docs/validation.md", "training/README.md")

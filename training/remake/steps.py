@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
+from assay.offline_eval.repairs.candidates import FEATURES
 from assay.offline_eval.sets.projects import measured_projects
 
-from ...offline_eval.repairs.candidates import FEATURES
 from . import alternatives, calibrators, results
 from .calibrators import PER_PROJECT, TASKS, Folders
 
