@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..offline_eval.command import Command
-from ..offline_eval.registry import commands
+from ..offline_eval.command import Command, commands
 from .exit_codes import DONE, UsageError
 from .options import Register, Subparsers, command_parser, group_parser, model_choice, positive, set_run
 from .terminal import say
@@ -53,7 +52,7 @@ def report(arguments: argparse.Namespace) -> int:
         return DONE
     if arguments.out is not None:
         raise UsageError("--out is for the comparison of two runs: name a second one, or leave --out out")
-    from ..offline_eval.registry import study_of
+    from ..offline_eval.command import study_of
     from ..offline_eval.run import Run
     from ..offline_eval.study import finish, how_far
 

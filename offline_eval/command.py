@@ -1,9 +1,9 @@
-"""A study on the command line, and how the values of its options are read. Light: every `assay --help` imports it."""
+"""The studies, their commands, and how the values of options are read. Light: every `assay --help` imports it."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from importlib import import_module
 from pathlib import Path
@@ -15,6 +15,8 @@ from .errors import UsageError
 if TYPE_CHECKING:
     from ..inference.opening import ModelChoice
     from .pool.choice import Pool
+    from .run import Run
+    from .study import Study
 
 ENVIRONMENTS = "the Python that the environments of the projects' tests are made with"
 AnyAsked = TypeVar("AnyAsked")
@@ -199,3 +201,46 @@ def minutes(text: str) -> float:
     if not 0 < minutes < 1e6:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of minutes above 0")
     return minutes
+
+
+# The studies, by the name in run.toml: the module with STUDY, which the driver is given. A new one is a folder here, a line here and its
+# package in pyproject.toml. The folder's command.py has COMMAND, its place on the command line: light, for every `assay --help` imports it.
+STUDIES = {
+    "all": "all_studies.study",
+    "calibration": "calibration.study",
+    "catcode": "catcode.lines.study",
+    "catcode_pairs": "catcode.pairs.study",
+    "catcode_functors": "catcode.functors.study",
+    "counterfeit": "counterfeit.lines.study",
+    "counterfeit_problems": "counterfeit.problems.study",
+    "counterfeit_file": "counterfeit.problems.file_study",
+    "counterfeit_recorded": "counterfeit.problems.recorded",
+    "own_code": "own_code.study",
+    "problems": "calibration.problems",
+    "recorded": "calibration.recorded.study",
+    "recorded_labelled": "calibration.recorded.labelled",
+    "repairs": "repairs.lines.study",
+    "repairs_programs": "repairs.programs.study",
+    "repository": "repository.study",
+    "rtc_problems": "rtc.study",
+    "rtc_recorded": "rtc.recorded",
+}
+
+
+def commands(group: str) -> Iterator[Command]:
+    """The studies' commands `assay GROUP …`."""
+    for folder in dict.fromkeys(module.partition(".")[0] for module in STUDIES.values()):
+        command: Command = import_module(f".{folder}.command", __package__).COMMAND
+        if command.group == group:
+            yield command
+
+
+def study_of(run: Run) -> Study:
+    """The study that a run is one of. Raises RunError where no study has that name."""
+    from .errors import RunError
+
+    name = run.question()["study"]
+    if name not in STUDIES:
+        raise RunError(f"{run.folder / 'run.toml'}: no such study: {name!r} (there are {', '.join(STUDIES)})")
+    study: Study = import_module(f".{STUDIES[name]}", __package__).STUDY
+    return study

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..calibration.report.cells import Cell, CellTable, json_of
 from ..calibration.report.study_report import Section, StudyContent, write_study_report
+from .asked_model import names_in_forms
 from .papers import Paper
 from .progress import counted, to_stderr
-from .run import Run
+from .run import Run, differences
 
 if TYPE_CHECKING:
     from .study import Report, Results
@@ -31,6 +32,18 @@ def page_of(content: Callable[[Run], StudyContent]) -> Report:
         write_page(run.folder, content(run), as_json=as_json)
 
     return report
+
+
+def named_apart(questions: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The names of several runs' models, those of one name with a number."""
+    names = names_in_forms(questions)
+    return [name if names.count(name) == 1 else f"{name} ({number})" for number, name in enumerate(names, 1)]
+
+
+def apart(questions: Sequence[Mapping[str, Any]], *besides: str) -> str:
+    """In what two questions differ besides their models and what else may differ, for people."""
+    own = {"model", "model_name", "prompt", "form", *besides}
+    return "; ".join(differences(*({name: value for name, value in each.items() if name not in own} for each in questions)))
 
 
 def write_comparison(out: Path, content: StudyContent, runs: Sequence[Path], *, as_json: bool) -> None:

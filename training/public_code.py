@@ -1,4 +1,4 @@
-"""Makes the public code that is shipped with the package (`offline_eval/own_code/public.py`) from the measured projects' archives.
+"""Makes the public code that is shipped with the package (`offline_eval/own_code/files.py`) from the measured projects' archives.
 
     python -m training.public_code [--cache DIR]
 
@@ -18,10 +18,9 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
-from assay.offline_eval.own_code.public import ARCHIVE, MANIFEST
+from assay.offline_eval.own_code.files import ARCHIVE, MANIFEST
 from assay.offline_eval.sets.projects import Project, SourceFile, archive_of, default_cache, is_test, named, path_in_project, sources
-
-from ..suggestion.memory.folder import as_code, is_own_code
+from assay.suggestion.memory.folder import as_code, is_own_code
 
 _LICENCE = re.compile(r"[^/]+/(licen[cs]e|copying|notice)[^/]*", re.IGNORECASE)
 _NOT_THE_PROJECT = re.compile(r"(docs?|examples?|benchmarks?|typing-examples|bench|tasks|changelog\.d)/|(setup|conftest|noxfile)\.py$")

@@ -149,7 +149,7 @@ def generation_seconds(choice: ModelChoice) -> float:
 
 def _report(run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG001
     """The reports of its runs."""
-    from ..registry import study_of
+    from ..command import study_of
 
     made = list(runs_in(run.folder))
     with _quiet(as_json):

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..command import Command, add_memory_option, listed, minutes, seed
+from ..command import Command, add_memory_option, asked_by, listed, minutes, seed
 
 if TYPE_CHECKING:
     from ...inference.opening import ModelChoice
@@ -63,21 +63,8 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
     if arguments.background:
         background()
     folders = folders_of(arguments.folders, only_current=arguments.project)
-    run_study(
-        Asked(
-            choice,
-            folders,
-            folders[0] if arguments.project else None,
-            arguments.minutes,
-            None,
-            tuple(arguments.tasks),
-            arguments.seed,
-            arguments.out,
-            Pool(arguments.workers, arguments.ray),
-            arguments.memory,
-            arguments.json,
-        )
-    )
+    pool = Pool(arguments.workers, arguments.ray)
+    run_study(asked_by(Asked, arguments, choice=choice, folders=folders, project=folders[0] if arguments.project else None, pool=pool))
 
 
 COMMAND = Command(

@@ -8,23 +8,71 @@ along (site-packages, node_modules, environments, what git ignores) is left out,
 from __future__ import annotations
 
 import hashlib
+import json
+import lzma
 import os
 import shutil
 import subprocess
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Literal
+from typing import Any, Literal
 
 from ...analysis.corpora.git_history import GitError, changed_by, committed, open_repository
 from ...analysis.lines.generated import looks_generated
 from ...inference.project_memory.project import ProjectTooLarge
 from ...suggestion.languages import language_of
 from ...suggestion.memory.folder import code_in, files_in, listing
-from ..errors import UsageError
+from ..errors import StudyError, UsageError
 from ..sets.projects import SourceFile, is_test
+
+MANIFEST, ARCHIVE = Path(__file__).parent / "public.toml", Path(__file__).parent / "public.xz"
+
+
+@dataclass(frozen=True, slots=True)
+class PublicProject:
+    """A project of the set. sha256: of the source distribution that its files are from. licence: as SPDX names it."""
+
+    name: str
+    version: str
+    licence: str
+    sha256: str
+    files: int
+
+
+def public_projects() -> list[PublicProject]:
+    """What public.toml lists, by name."""
+    return [PublicProject(**listed) for listed in _manifest()["project"]]
+
+
+def public_code() -> dict[str, list[SourceFile]]:
+    """The modules by project, each project's in order of path. Raises StudyError where the archive is not the one that was shipped."""
+    found: dict[str, list[SourceFile]] = {}
+    for file in _files():
+        if file.path.endswith(".py"):
+            found.setdefault(file.project, []).append(file)
+    return found
+
+
+def licences() -> dict[str, str]:
+    """The texts of the licences and notices, by path. Raises StudyError as `public_code`."""
+    return {file.path: file.text for file in _files() if not file.path.endswith(".py")}
+
+
+def _files() -> Iterator[SourceFile]:
+    packed = ARCHIVE.read_bytes()
+    if hashlib.sha256(packed).hexdigest() != _manifest()["sha256"]:
+        raise StudyError(f"{ARCHIVE} is not the file that public.toml names: install Assay again")
+    for line in lzma.decompress(packed).splitlines():
+        yield SourceFile(**json.loads(line))
+
+
+def _manifest() -> dict[str, Any]:
+    return tomllib.loads(MANIFEST.read_text(encoding="utf-8"))
+
 
 Author = Literal["you", "others", "unknown"]
 # Further back nobody's code is as they write it today.

@@ -42,9 +42,8 @@ from ..run import Question, Run, check_writable
 from ..sets.lines import TASKS, Place, places_in
 from ..sets.projects import SourceFile, path_in_project
 from ..study import Step, Study, Work, do, finish, samples_of, stopped
-from .files import Author, Authorship, Folder, authorship, current_folder, source_file
+from .files import Author, Authorship, Folder, authorship, current_folder, public_code, source_file
 from .numbers import is_enough, well_known
-from .public import public_code
 from .report import Ending, write_numbers
 
 # Of one file, so that a long one does not speak for a project.

@@ -20,6 +20,7 @@ from ...calibration.report.paper_claims import Rule
 from ...calibration.report.plots import Picture, panel, svg
 from ...calibration.report.study_report import Section, StudyContent
 from ...calibration.samples import Event, Sample
+from ..command import study_of
 from ..errors import StudyError, UsageError
 from ..paper_tables.forecasts import (
     ALL,
@@ -36,9 +37,8 @@ from ..paper_tables.forecasts import (
 )
 from ..paper_tables.tables import label_of
 from ..progress import counted
-from ..registry import study_of
-from ..run import RUN, Run, differences
-from ..study_page import write_comparison
+from ..run import RUN, Run
+from ..study_page import apart, write_comparison
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -217,8 +217,6 @@ def _by_group(pair: _Both, event: Event, names: tuple[str, str]) -> CellTable:
     )
 
 
-# What two questions may differ in, and still be about the same items.
-_OF_MODELS = {"model", "model_name", "prompt", "prompt_block", "prompt_sampled", "mends", "judge"}
 _DIFFERS = (Rule("above 0", above=0.0), Rule("below 0", below=0.0))
 
 
@@ -256,10 +254,10 @@ def _check_questions(folders: Sequence[Path], questions: Sequence[Mapping[str, A
     hashes = a.get("items"), b.get("items")
     if a["study"] == b["study"] and (None in hashes or hashes[0] == hashes[1]):
         return None not in hashes
-    apart = [{name: value for name, value in question.items() if name not in _OF_MODELS} for question in questions]
+    told = apart(questions, "prompt_block", "prompt_sampled", "mends", "judge")
     raise PairingError(
-        f"{folders[0]} and {folders[1]} are not of the same items ({'; '.join(differences(*apart))}): runs are compared that differ "
-        f"only in their model. Make one again with the options of the other, which are in its {RUN}"
+        f"{folders[0]} and {folders[1]} are not of the same items ({told}): runs are compared that differ only in their model. Make "
+        f"one again with the options of the other, which are in its {RUN}"
     )
 
 

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..command import Command, add_memory_option, listed, minutes, positive, seed
+from ..command import Command, add_memory_option, asked_by, listed, minutes, positive, seed
 from ..errors import UsageError
 
 if TYPE_CHECKING:
@@ -82,25 +82,8 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
     from .plan import Asked
     from .study import run_study
 
-    run_study(
-        Asked(
-            arguments.project,
-            choice,
-            arguments.samples,
-            arguments.minutes,
-            arguments.python,
-            arguments.make_environment,
-            Pool(arguments.workers, arguments.ray),
-            arguments.sandbox == "none",
-            arguments.dry_run,
-            arguments.yes,
-            arguments.seed,
-            tuple(arguments.tasks or TASKS),
-            arguments.out,
-            arguments.memory,
-            arguments.json,
-        )
-    )
+    pool, tasks = Pool(arguments.workers, arguments.ray), tuple(arguments.tasks or TASKS)
+    run_study(asked_by(Asked, arguments, choice=choice, pool=pool, unprotected=arguments.sandbox == "none", tasks=tasks))
 
 
 def _run_without_tests(arguments: argparse.Namespace, choice: ModelChoice) -> None:
@@ -118,21 +101,9 @@ def _run_without_tests(arguments: argparse.Namespace, choice: ModelChoice) -> No
     project = arguments.project.resolve()
     check_no_home(project)
     samples = arguments.samples or (None if arguments.minutes else _DEFAULT_SAMPLES)
-    run_study(
-        Asked(
-            choice,
-            (project,),
-            project,
-            arguments.minutes,
-            samples,
-            tuple(arguments.tasks or TASKS),
-            arguments.seed,
-            arguments.out,
-            Pool(arguments.workers, arguments.ray),
-            arguments.memory,
-            arguments.json,
-        )
-    )
+    more = {"folders": (project,), "project": project, "minutes": arguments.minutes, "samples": samples}
+    pool, tasks = Pool(arguments.workers, arguments.ray), tuple(arguments.tasks or TASKS)
+    run_study(asked_by(Asked, arguments, choice=choice, pool=pool, tasks=tasks, **more))
 
 
 COMMAND = Command(

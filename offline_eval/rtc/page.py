@@ -12,12 +12,12 @@ from ...calibration.report.cells import Cell, CellTable, text_of
 from ...calibration.report.paper_claims import PaperClaim, Rule, claim_of
 from ...calibration.report.plots import PAPER, Picture, legend, panel, svg
 from ...calibration.report.study_report import Section, StudyContent, counted_claims
-from ..asked_model import how_asked, names_in_forms
+from ..asked_model import how_asked
 from ..errors import StudyError
 from ..progress import counted
 from ..rtc.asking import Code, Edit
-from ..run import RUN, Run, differences
-from ..study_page import again, again_of, cells_of, facts_of, lost_items, the_paper, write_page
+from ..run import RUN, Run
+from ..study_page import again, again_of, apart, cells_of, facts_of, lost_items, named_apart, the_paper, write_page
 from .asking import DESCRIPTIONS, REBUILT, Item
 from .labelling import LABELS
 from .scores import Mean, Scored, by_group, mean_of, scored, unreadable_of
@@ -85,8 +85,6 @@ _WHAT = (
     "as with the code itself, as well as the tests can tell; an exact match is one of these. 95 % intervals, with whole groups alone "
     "independent."
 )
-# What two questions may differ in, and still be of the same items.
-_OF_MODELS = {"model", "model_name", "prompt", "form"}
 # What they may not: more rebuilds are another rate.
 _THE_SAME = ("items", "forward", "backward")
 
@@ -201,15 +199,12 @@ def compare(runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
     questions = [run.question(("set", "items")) for run in runs]
     for run, question in zip(runs[1:], questions[1:], strict=True):
         if any(question.get(name) != questions[0].get(name) for name in _THE_SAME):
-            apart = [{name: value for name, value in each.items() if name not in _OF_MODELS} for each in (questions[0], question)]
             what = "of the same items" if question["items"] != questions[0]["items"] else "asked equally often"
             raise StudyError(
-                f"{runs[0].folder} and {run.folder} are not {what} ({'; '.join(differences(*apart))}): make one again with the "
+                f"{runs[0].folder} and {run.folder} are not {what} ({apart((questions[0], question))}): make one again with the "
                 f"options of the other, which are in its {RUN}"
             )
-    names = names_in_forms(questions)
-    named = {name if names.count(name) == 1 else f"{name} ({i})": i - 1 for i, name in enumerate(names, 1)}
-    found = {name: scored_of(runs[i], items_of(runs[i])) for name, i in named.items()}
+    found = {name: scored_of(run, items_of(run)) for name, run in zip(named_apart(questions), runs, strict=True)}
     write_page(out, models_content(found, questions[0]["set"], again_of(runs)), as_json=as_json)
 
 

@@ -28,8 +28,7 @@ from ..progress import counted
 from ..run import Run
 from ..study import AskedStudy, Study, carry_out
 from ..study_page import again, page_of, the_paper
-from .copies import is_copy
-from .scores import Mean
+from .scores import Mean, is_copy
 from .tables import cell_of, paper
 
 NAME = "rtc_recorded"

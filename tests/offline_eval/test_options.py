@@ -13,7 +13,7 @@ from tiny_gguf import write_tiny_gguf
 
 from assay import offline_eval
 from assay.cli.main import main
-from assay.offline_eval.registry import STUDIES, commands, study_of
+from assay.offline_eval.command import STUDIES, commands, study_of
 from assay.offline_eval.run import SCHEMA, Run
 
 from .catcode.functors.functor_server import written

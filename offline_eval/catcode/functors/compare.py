@@ -15,15 +15,13 @@ from ...errors import StudyError
 from ...progress import counted
 from ...rtc.scores import mean_of
 from ...rtc.tables import cell_of
-from ...run import RUN, Run, differences
-from ...study_page import again_of, cells_in, the_paper, write_page
+from ...run import RUN, Run
+from ...study_page import again_of, apart, cells_in, named_apart, the_paper, write_page
 from .items import ARMS, Arm, Item, Kind
 from .page import loses, scored_of, translation_is_good
 from .placing.registry import NAMES
 from .tables import ARM_WORDS, BY, Scored, by_place, ended_as, languages_of, mean_of_places, paper, set_word, translation_table
 
-# What two questions may differ in, and still be of the same programs.
-_OF_MODELS = {"model", "model_name", "prompt", "form", "draws", "left_out"}
 _PAIRED = (
     "Only what both have a label for is compared, pair by pair. Differences are of the second minus the first, with 95 % intervals by "
     "problem."
@@ -57,7 +55,7 @@ def compare(runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
         content = functors_content(found[first], found[second], (names[first], names[second]), command)
     else:
         _check_same(runs)
-        content = models_content(_named(questions, found), kinds[0], command)
+        content = models_content(dict(zip(named_apart(questions), found, strict=True)), kinds[0], command)
     write_page(out, content, as_json=as_json)
 
 
@@ -65,16 +63,11 @@ def _check_same(runs: Sequence[Run]) -> None:
     questions = [run.question(("set", "items")) for run in runs]
     for run, question in zip(runs[1:], questions[1:], strict=True):
         if question["items"] != questions[0]["items"]:
-            apart = [{name: value for name, value in each.items() if name not in _OF_MODELS} for each in (questions[0], question)]
+            told = apart((questions[0], question), "draws", "left_out")
             raise StudyError(
-                f"{runs[0].folder} and {run.folder} are not of the same programs ({'; '.join(differences(*apart))}): make one again with "
+                f"{runs[0].folder} and {run.folder} are not of the same programs ({told}): make one again with "
                 f"the options of the other, which are in its {RUN}; or name a run of --set translate and one of --set explain"
             )
-
-
-def _named(questions: Sequence[Mapping[str, str]], found: Sequence[Sequence[Scored]]) -> dict[str, Sequence[Scored]]:
-    names = names_in_forms(questions)
-    return {name if names.count(name) == 1 else f"{name} ({i})": found[i - 1] for i, name in enumerate(names, 1)}
 
 
 def functors_content(translated: Sequence[Scored], reproduced: Sequence[Scored], names: tuple[str, str], command: str) -> StudyContent:

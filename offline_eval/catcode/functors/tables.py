@@ -17,8 +17,7 @@ from ....calibration.metrics.groups import jackknife, mean_share
 from ....calibration.metrics.intervals import Interval
 from ....calibration.report.cells import Cell, CellTable, Row
 from ...papers import Paper, paper_of
-from ...rtc.copies import JAVA, PYTHON, is_copy
-from ...rtc.scores import Grouped, Mean, mean_of
+from ...rtc.scores import JAVA, PYTHON, Grouped, Mean, is_copy, mean_of
 from ...rtc.tables import cell_of
 from .items import ARMS, Answers, Arm, Described, Description, Item, Kind, Told, told_of
 from .labelling import ENDINGS, Ending, Label, label_id

@@ -14,8 +14,7 @@ from ....calibration.fitting.folds import numbered
 from ....calibration.metrics.groups import correlation, log_odds_ratio, within_auc
 from ....calibration.report.cells import Cell, CellTable, PaperValue, Row, with_interval
 from ...counterfeit.shares import two_classes
-from ..classes import CLASSES, RULES, class_of
-from ..difficulty import CUTS
+from ..classes import CLASSES, CUTS, RULES, class_of
 from ..paper import called_correct, judged, log_odds_of_being_called_correct, median_correlation, of_generators, repaired, wins
 from ..shares import mean_cell, of_two_classes, share
 from .texts import BY, Gap, Text, distinct

@@ -13,7 +13,7 @@ from ....calibration.metrics.groups import log_odds_ratio, within_auc
 from ....calibration.report.blocks import Table
 from ....calibration.report.cells import Cell, CellTable, PaperValue, Row, with_interval
 from ...counterfeit.shares import two_classes
-from ..difficulty import CUTS
+from ..classes import CUTS
 from ..paper import called_correct, judged, log_odds_of_being_called_correct, median_correlation
 from ..shares import BY, correlation_cell, difference_cell, mean_cell, share
 from .programs import Program

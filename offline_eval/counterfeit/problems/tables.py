@@ -13,8 +13,7 @@ from ....calibration.fitting.folds import numbered
 from ....calibration.metrics.groups import within_auc
 from ....calibration.report.cells import Cell, CellTable, Row, with_interval
 from ...counterfeit.shares import two_classes
-from ..classes import CLASSES, Class
-from ..difficulty import CUTS
+from ..classes import CLASSES, CUTS, Class
 from ..paper import executed, median_correlation, of_generators, repaired, wins
 from ..shares import BY, correlation_cell, difference_cell, mean_cell, share
 from .judgements import unreadable_cell

@@ -25,8 +25,7 @@ from ...sets.lines import Place
 from ...sets.suites import Items, Judge, Judged, Suite, Unjudged
 from ...study import Step
 from ...suggested import FileWithGap
-from ..candidates import Proposed, distinct, proposed, repaired
-from ..loop import SLOW_S, looped, mutants
+from ..candidates import SLOW_S, Proposed, distinct, looped, mutants, proposed, repaired
 from .bugs import Bug, with_code
 
 PROPOSED = Step("proposed", "line", Proposed)

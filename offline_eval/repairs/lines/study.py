@@ -28,8 +28,7 @@ from ...repairs.candidates import question_of_repairs
 from ...run import Question, Run
 from ...sets.suites import Items, Judged, Judging
 from ...study import Making, Plan, Results, Step, Study, Work, all_of
-from ..candidates import BELONGS, Attempt, answer_of, require_scores
-from ..loop import LOOPED, MAX_TRIED
+from ..candidates import BELONGS, LOOPED, MAX_TRIED, Attempt, answer_of, require_scores
 from ..report import attempt_of, write_report
 from ..tables import Fault, fault_of, generations_of
 from .bugs import BUGS, DRAWN, DRAWS, TEMPERATURE, TRIES, Bug, broken, draw, wrong_of

@@ -40,8 +40,20 @@ from ...sets.problems import problems
 from ...sets.suites import Unjudged
 from ...study import AskedStudy, Making, Results, Step, Study, all_of, carry_out
 from ...suggested import FileWithGap
-from ..candidates import Attempt, Proposed, answer_of, distinct, proposed, repaired, require_scores, sources_of
-from ..loop import LOOPED, MAX_TRIED, looped, mutants
+from ..candidates import (
+    LOOPED,
+    MAX_TRIED,
+    Attempt,
+    Proposed,
+    answer_of,
+    distinct,
+    looped,
+    mutants,
+    proposed,
+    repaired,
+    require_scores,
+    sources_of,
+)
 from ..report import attempt_of, write_report
 
 # Each of the right programs takes a small part of this, and many of the wrong ones come to no end.

@@ -12,10 +12,18 @@ from hypothesis import strategies as st
 from synthetic_samples import world
 
 from assay.offline_eval.errors import StudyError
-from assay.offline_eval.own_code import public
-from assay.offline_eval.own_code.files import Folder, authorship, current_folder, source_file
+from assay.offline_eval.own_code import files as public
+from assay.offline_eval.own_code.files import (
+    ARCHIVE,
+    Folder,
+    authorship,
+    current_folder,
+    licences,
+    public_code,
+    public_projects,
+    source_file,
+)
 from assay.offline_eval.own_code.numbers import Made
-from assay.offline_eval.own_code.public import ARCHIVE, licences, public_code, public_projects
 from assay.offline_eval.own_code.report import Ending, sentence, why_ended
 from assay.offline_eval.own_code.study import MAX_PER_FILE, OwnPlace, in_turn, own_places, public_places, turns
 from assay.offline_eval.sets.lines import Place

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.offline_eval.repairs import loop
+from assay.offline_eval.repairs import candidates as loop
 from assay.offline_eval.repairs.candidates import (
     Attempt,
     Candidate,
@@ -17,12 +17,13 @@ from assay.offline_eval.repairs.candidates import (
     distinct,
     first_verified,
     is_verified,
+    looped,
+    mutants,
     of,
     repaired,
     repaired_within,
     seen_tests,
 )
-from assay.offline_eval.repairs.loop import looped, mutants
 from assay.offline_eval.repairs.tables import Numbers, chance_by, chance_within, fault_of, faults_table, generations_of
 
 BUG = {

@@ -13,9 +13,8 @@ from needs import DATA, needs_data
 
 from assay.analysis.sandbox.isolation.best_level import NoIsolation
 from assay.offline_eval.rtc.asking import MAX_DESCRIPTION, Code, Edit, description_of
-from assay.offline_eval.rtc.copies import JAVA, is_copy
 from assay.offline_eval.rtc.labelling import ByProgram, Found, Label, functions, label_id
-from assay.offline_eval.rtc.scores import Scored, longer_by, scored, unreadable_of
+from assay.offline_eval.rtc.scores import JAVA, Scored, is_copy, longer_by, scored, unreadable_of
 from assay.offline_eval.rtc.tables import paper, table_2
 from assay.offline_eval.sets.problems import problems
 
