@@ -54,7 +54,8 @@ def run_baseline(suite: Suite, runs: int, *, some_pass: bool = True, tell: Calla
             continue
         if ended.infrastructure:
             return no_baseline(ended.why, infrastructure=True)
-        takes_long = _took(report) > ran.wall_s / 2
+        # one test may have taken all the time, and has not come to its end
+        takes_long = sum(test.wall_s for test in report.tests.values()) > ran.wall_s / 2
         if ran.ending == "timed_out" and limit_s < whole_s and (takes_long or not ended.doubtful or report.running is None):
             limit_s = whole_s  # it does something: half of the time was too little
         elif report.collected is None and ended.by_itself and not suite.ignore_options:
@@ -65,7 +66,8 @@ def run_baseline(suite: Suite, runs: int, *, some_pass: bool = True, tell: Calla
         elif report.running is not None and len(fatal) < _MAX_FATAL_TESTS:
             fatal[report.running] = f"it ends the process with status {ran.status}" if ended.by_itself else ended.why
             tell(without_steady_outcome(report.running, fatal[report.running]))
-            walls = [max(0.0, wall - _seconds_in(each, report.running)) for wall, each in zip(walls, reports, strict=True)]
+            hangs = [each.tests.get(report.running) for each in reports]
+            walls = [max(0.0, wall - (test.wall_s if test else 0.0)) for wall, test in zip(walls, hangs, strict=True)]
             reports = [_without(each, report.running) for each in reports]
             limit_s = max(limit_s / 2, min(_MIN_HALVED_S, limit_s)) if ended.doubtful else limit_s
         elif why := _no_result(report, ended, hangs_early):
@@ -104,15 +106,6 @@ def _without(report: Report, test: str) -> Report:
     own = report.tests.get(test)
     tests = {each: run for each, run in report.tests.items() if each != test}
     return replace(report, tests=tests, cpu_s=max(0.0, report.cpu_s - (own.cpu_s if own else 0.0)))
-
-
-def _seconds_in(report: Report, test: str) -> float:
-    return report.tests[test].wall_s if test in report.tests else 0.0
-
-
-def _took(report: Report) -> float:
-    """The clock seconds of the tests that came to their end: little, where one test took all the time."""
-    return sum(test.wall_s for test in report.tests.values())
 
 
 def run_coverage(suite: Suite, baseline: Baseline) -> Coverage:

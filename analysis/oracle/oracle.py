@@ -124,14 +124,11 @@ class Oracle(AbstractContextManager["Oracle"]):
         """What the tests say of the unchanged project. Runs the whole suite several times, unless the cache has the result."""
         if self._baseline is None or self._baseline.infrastructure:
             stored = kept.load(self.cache, self._key, Baseline) if self.cache else None
-            self._baseline = stored or self._run_baseline()
+            self._baseline = stored or run_baseline(self.suite, self._runs, some_pass=self._some_pass, tell=self._tell)
             if self.cache and not stored and not self._baseline.trouble:
                 kept.store(self.cache, self._key, self._baseline)
             self.suite = replace(self.suite, ignore_options=self._baseline.ignores_options)
         return self._baseline
-
-    def _run_baseline(self) -> Baseline:
-        return run_baseline(self.suite, self._runs, some_pass=self._some_pass, tell=self._tell)
 
     def coverage(self) -> Coverage:
         """Which tests run which lines. Runs the whole suite once more, unless the cache has the result."""

@@ -83,7 +83,7 @@ def _as_while(java: JavaSource, loop: Node) -> Edit:
         return Edit(*java.span(whole), (end + base).join(lines))
     inner = end.join([*before, _dedented(label + head + text, base)])
     block = "{" + end + indent(inner, base + "    ", lambda line: bool(line.strip())) + end + base + "}"
-    if _has_text_block(loop):
+    if any(n.type == "multiline_string_fragment" for n in walk(loop)):
         block = "{ " + " ".join([*before, label + head + text]) + " }"
     return Edit(*java.span(whole), block)
 
@@ -100,10 +100,6 @@ def _dedented(text: str, base: str) -> str:
 
 def _header(loop: Node) -> list[Node]:
     return [n for name in ("init", "condition", "update") for n in loop.children_by_field_name(name)]
-
-
-def _has_text_block(node: Node) -> bool:
-    return any(n.type == "multiline_string_fragment" for n in walk(node))
 
 
 def _check_updates(java: JavaSource, loop: Node, body: Node, continues: list[Node]) -> None:

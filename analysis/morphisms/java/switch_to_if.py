@@ -129,10 +129,6 @@ def _value(node: Node) -> Node:
     return node
 
 
-def _last_break(inside: list[Node], breaks: set[int]) -> Node | None:
-    return inside[-1] if inside and inside[-1].id in breaks else None
-
-
 def _rule_body(java: JavaSource, rule: Node, breaks: set[int]) -> tuple[str, tuple[int, int], set[int]]:
     body = rule.named_children[-1]
     if body.type != "block":
@@ -154,7 +150,7 @@ def _group_body(java: JavaSource, group: Node, label: Node, stop: int, breaks: s
 
 
 def _without_break(java: JavaSource, start: int, stop: int, inside: list[Node], breaks: set[int]) -> tuple[str, tuple[int, int], set[int]]:
-    last = _last_break(inside, breaks)
+    last = inside[-1] if inside and inside[-1].id in breaks else None
     span = java.character(start), java.character(stop)
     if last is None:
         return java.source[slice(*span)], span, set()

@@ -206,7 +206,7 @@ class PythonSandbox:
                 Wire(ours.fileno(), MAX_BYTES).send(source)
             judge.send({"do": "run", "key": key, "limits": asdict(judges), "confine": False}, ours.fileno())
         judged = judge.receive(judges.wall_s + _ANSWER_S)
-        server.send({"do": "stop", "patience_s": _DYING_S if _program_is_gone(judged) else 0.0})
+        server.send({"do": "stop", "patience_s": _DYING_S if _said(judged).get("kind") in ("gone", "sandbox") else 0.0})
         ran = server.receive(_ANSWER_S)
         after = server.memory_kills()
         return _result_of(judged, ran, limits, "machine" if after[0] > before[0] else "limit" if after[1] > before[1] else "")
@@ -215,11 +215,6 @@ class PythonSandbox:
         if module not in self._servers:
             self._servers[module] = _Server(self._jail, module)
         return self._servers[module]
-
-
-def _program_is_gone(judged: dict[str, Any]) -> bool:
-    """Whether the judge has lost the program."""
-    return _said(judged).get("kind") in ("gone", "sandbox")
 
 
 def _said(judged: dict[str, Any]) -> dict[str, Any]:
