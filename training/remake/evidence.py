@@ -15,14 +15,16 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from assay.calibration.atomic_write import write_atomically
-from assay.calibration.calibrator import load
+from assay.calibration.calibrator import FittedOn, load
 from assay.calibration.held_out import FOLDER as FOLDS
 from assay.calibration.held_out import folds_path
 from assay.calibration.validation.table import FOLDER as TABLES
+from assay.inference.errors import NotDownloaded
+from assay.inference.hub.catalogue import Entry, catalogue
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.model import model_of
 from assay.offline_eval.repairs.candidates import sources_of
@@ -54,16 +56,25 @@ class BlockError(ValueError):
 class Present:
     """The fingerprints that evidence must name to count.
 
-    model: of the embedded model. prompts: of prompt and decoder, by task. repairs: of how repairs are made.
+    model: of the embedded model. prompts: of prompt and decoder, by task. repairs: of how repairs are made. others: the prompts of other
+    models, by their ids; empty for one that is not on this machine, whose prompts are not known.
     """
 
     model: str
     prompts: Mapping[str, str]
     repairs: str = ""
+    others: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def prompt_of(self, task: str) -> str | None:
         """The fingerprint of a task of calibrators."""
         return self.repairs if task in (REPAIR, FAULT) else self.prompts.get(task)
+
+    def fits(self, fitted_on: FittedOn, task: str) -> bool:
+        """Whether a calibrator is for a model and a prompt of now."""
+        other = self.others.get(fitted_on.model)
+        if other is None:
+            return (fitted_on.model, fitted_on.prompt) == (self.model, self.prompt_of(task))
+        return not other or other.get(task) == fitted_on.prompt
 
     def named(self, *tasks: str) -> str:
         """What evidence on these tasks says that it is of. No tasks: all."""
@@ -76,10 +87,19 @@ class Present:
 
 
 def present() -> Present:
-    """What holds now, by opening the embedded model as a study does."""
+    """What holds now, by opening the embedded model as a study does, and the others that are on this machine."""
     found = model_of(ModelChoice(), TASKS)
     prompts = {str(task): prompt for task, prompt in found.prompts.items()}
-    return Present(found.id, prompts, prompt_of(prompts["line"], sources_of(found)))
+    others = {entry.fingerprint: _prompts_of(entry) for entry in catalogue() if entry.fingerprint}
+    return Present(found.id, prompts, prompt_of(prompts["line"], sources_of(found)), others)
+
+
+def _prompts_of(entry: Entry) -> dict[str, str]:
+    try:
+        found = model_of(ModelChoice(entry.name, prompt_size="small"), TASKS)
+    except NotDownloaded:
+        return {}
+    return {str(task): prompt for task, prompt in found.prompts.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +206,7 @@ def _stale_calibrators(tree: Path, now: Present) -> Iterator[Stale]:
     current = set()
     for path in sorted((tree / SHIPPED).glob("*.json")):
         made = load(path)
-        if (made.fitted_on.model, made.fitted_on.prompt) != (now.model, now.prompt_of(made.task)):
+        if not now.fits(made.fitted_on, made.task):
             yield Stale(str(SHIPPED / path.name), f"model {made.fitted_on.model}, prompt {made.fitted_on.prompt}")
         else:
             current.add(made.id)

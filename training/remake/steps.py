@@ -135,6 +135,19 @@ STEPS = (
         code=(*_PLACES, *_FITS, "analysis/lines"),
     ),
     Step(
+        "models/qwen05",
+        (
+            "assay eval calibration --model qwen2.5-coder-0.5b --prompt-size small --out $self/projects --per-project 12",
+            *_each_task(
+                "assay calibrate fit $self/projects/samples/TASK.jsonl --event exact_match --features free --keep-folds "
+                "--out calibration/shipped/exact_match-TASK-qwen2.5-coder-0.5b.json"
+            ),
+        ),
+        minutes=40,
+        files=_shipped(*(f"exact_match-{task}-qwen2.5-coder-0.5b" for task in TASKS)),
+        code=(*_PLACES, *_FITS),
+    ),
+    Step(
         "recording/demo",
         ("assay demo > $self/demo.txt",),
         minutes=0.2,

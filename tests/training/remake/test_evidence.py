@@ -98,6 +98,16 @@ def test_what_is_named_holds_for_the_present_model_and_any_of_its_prompts() -> N
     assert not any(map(now.holds, ("model aa, prompt 11 33", "model bb, prompt 11", "model aa", "", NOT_MEASURED)))
 
 
+@pytest.mark.parametrize(
+    ("model", "prompt", "fits"),
+    [("aa", "11", True), ("aa", "22", False), ("bb", "11", False), ("bb", "22", True), ("absent", "22", True), ("unknown", "11", False)],
+)
+def test_a_calibrator_is_of_the_embedded_model_or_of_one_that_is_offered(model: str, prompt: str, fits: bool) -> None:
+    shipped = load(ROOT / SHIPPED / "exact_match-line.json").fitted_on
+    there = Present("aa", {"line": "11"}, others={"bb": {"line": "22"}, "absent": {}})
+    assert there.fits(replace(shipped, model=model, prompt=prompt), "line") is fits
+
+
 @pytest.fixture(scope="module")
 def now() -> Present:
     return present()
@@ -202,7 +212,7 @@ def test_what_a_step_made_is_another_where_the_folds_of_its_own_calibrators_are(
 
 def test_with_another_model_all_is_withdrawn(tree: Path, now: Present, fitted: Calibrator) -> None:
     put(fitted, tree / SHIPPED / "exact_match-line.json")
-    withdraw(tree, replace(now, model="0123456789abcdef"))
+    withdraw(tree, replace(now, model="0123456789abcdef", others={}))
     assert not list((tree / SHIPPED).iterdir())
     assert not list((tree / "docs" / "calibration").iterdir())
     assert len(not_measured(tree)) == sum(len(blocks_in(tree, page)) for page in PAGES)
