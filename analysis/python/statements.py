@@ -18,7 +18,6 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from ..lines.grammars import parser_of
-from .libcst_parsing import parse_module
 from .source_text import BOM, UnreadableSource, characters, line_starts
 
 if TYPE_CHECKING:
@@ -176,6 +175,8 @@ def _read(source: str) -> Module | str:
             warnings.simplefilter("ignore")  # invalid escapes in other people's code are not our user's business
             ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        from .libcst_parsing import parse_module
+
         refusal = f"not Python that can be parsed: {error}"
         try:
             parse_module(text)
