@@ -17,8 +17,7 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from ..lines.grammars import parser_of
-from .libcst_parsing import parse_module
+from ..lines.grammars import mistakes_in, parser_of
 from .source_text import BOM, UnreadableSource, characters, line_starts
 
 if TYPE_CHECKING:
@@ -151,6 +150,7 @@ def joined_where_lines_are_shared(source: str, statements: Sequence[Statement]) 
 
 # tree-sitter ends no line there
 _CARRIAGE_RETURN = re.compile(r"\r(?!\n)")
+_STARRED = re.compile(r"((?:[,(\[=]|\breturn|\byield)[ \t]*)\*(?=[\w(\[])")
 _ALIAS = re.compile(rb"type(?:\s|\\\r?\n)+\w")
 _CLAUSES = frozenset({"elif_clause", "else_clause", "except_clause", "except_group_clause", "finally_clause", "case_clause"})
 _CONSTANTS = frozenset({"integer", "float", "ellipsis", "true", "false", "none"})
@@ -176,12 +176,26 @@ def _read(source: str) -> Module | str:
             warnings.simplefilter("ignore")  # invalid escapes in other people's code are not our user's business
             ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        from .libcst_parsing import parse_module
+
         refusal = f"not Python that can be parsed: {error}"
         try:
             parse_module(text)
         except UnreadableSource as other:
             return f"{refusal}; and by libcst: {str(other).splitlines()[0]}"
-    return _Reader(source).module()
+    try:
+        return _Reader(source).module()
+    except UnreadableSource as refused:
+        return str(refused)
+
+
+def _tree(text: str) -> Node:
+    """Tree-sitter's tree. Its grammar lacks a product behind a star, as in `return *[a] * n, b`: such stars are taken away."""
+    parser, lines = parser_of("python"), text.split("\n")
+    tree = parser.parse(text.encode(errors="surrogatepass"))
+    for first, last in mistakes_in(tree):
+        lines[first : last + 1] = (_STARRED.sub(lambda found: f"{found[1]} ", line) for line in lines[first : last + 1])
+    return parser.parse("\n".join(lines).encode(errors="surrogatepass")).root_node if tree.root_node.has_error else tree.root_node
 
 
 class _Reader:
@@ -192,7 +206,7 @@ class _Reader:
         self.source = source
         self.starts = line_starts(source)
         self.offsets = characters(text, len(source) - len(text))
-        self.root = parser_of("python").parse(_CARRIAGE_RETURN.sub("\n", text).encode(errors="surrogatepass")).root_node
+        self.root = _tree(_CARRIAGE_RETURN.sub("\n", text))
         self.functions: list[Function] = []
         self.docstrings: list[Docstring] = []
 
@@ -226,6 +240,8 @@ class _Reader:
         node = whole.child_by_field_name("definition") or whole
         names = (*names, _name(node)) if node.type in ("function_definition", "class_definition") else names
         blocks = tuple(self.block(body, names) for body in _bodies(node))
+        if node.is_error or not all(blocks) or (not blocks and node.type in ("function_definition", "class_definition")):
+            raise UnreadableSource(f"line {node.start_point.row + 1}: syntax that tree-sitter does not read")
         start, end, last = self.offsets[whole.start_byte], self.offsets[whole.end_byte], self.line(whole.end_byte)
         keyword, first = self.line(node.start_byte), self.line(whole.start_byte)
         if blocks:

@@ -116,7 +116,10 @@ def check_file(path: Path) -> None:
         source = f.read()
     try:
         lines = sample_lines(source, path.name)
-    except UnreadableSource:
+    except UnreadableSource as refused:
+        if "tree-sitter" in str(refused):
+            assert path.name in ("test_compile.py", "badsyntax_future8.py")
+            return
         with pytest.raises((SyntaxError, ValueError, RecursionError)):
             ast.parse(source)
         return

@@ -78,6 +78,7 @@ def test_a_decorated_function_begins_at_its_first_decorator() -> None:
         "def f():\r    a = '''\r'''\r    return a\r",
         "def f():\n\ta = 1;\n\tif a: return \\\n\t\ta\n",
         "class A[T]:\n    def m(self): ...\n",
+        "def f(a):\n    return *[None] * 3, a, *[None] * a\n",
         "def f(\n    a: int,\n    /,\n    *b,\n    c=(\n     1),\n    **d  # c\n) -> int: return a\n",
         "def f(\n    a,\n    b,\n\n):\n    return a\n",
     ],
