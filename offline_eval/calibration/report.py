@@ -20,7 +20,7 @@ from ...calibration.registry import load_registry
 from ...calibration.report.blocks import Paragraph, Table
 from ...calibration.report.cells import Cell
 from ...calibration.report.paper_claims import PaperClaim, Rule, claim_of
-from ...calibration.report.study_report import Section, Source, StudyContent, counted_claims, write_study_report
+from ...calibration.report.study_report import Section, StudyContent, counted_claims, write_study_report
 from ...calibration.samples import Event, Sample
 from ...calibration.validation.calibration_study import ARMS, figures
 from ...calibration.validation.figures import Figure
@@ -154,8 +154,7 @@ class About:
     """What the samples do not tell of a run.
 
     model: its name. facts: lines for people, such as prompt and seed. command: makes the report again. lost: items without an answer.
-    hidden: generations that the editor would hide; they make no sample. sources: of recorded answers. figures: of the validation table.
-    more: what else was left out.
+    hidden: generations that the editor would hide; they make no sample. figures: of the validation table.
     """
 
     model: str
@@ -164,9 +163,7 @@ class About:
     lost: int = 0
     hidden: int = 0
     blank: int = 0
-    sources: tuple[Source, ...] = ()
     figures: Sequence[Figure] = ()
-    more: tuple[str, ...] = ()
 
 
 def calibration_content(samples: Mapping[Setting, Sequence[Sample]], about: About, seed: int = 0) -> StudyContent:
@@ -189,7 +186,6 @@ def calibration_content(samples: Mapping[Setting, Sequence[Sample]], about: Abou
         claims=read,
         figures=about.figures,
         left_out=tuple(_left_out(tables, about)),
-        sources=about.sources,
         command=about.command,
     )
 
@@ -240,7 +236,6 @@ def _left_out(tables: StudyTables, about: About) -> Iterator[str]:
             )
         if Setting(task, BASE_ARM) not in tables.columns:
             yield f"{task}: the arm {BASE_ARM} was not run, and the claims need it."
-    yield from about.more
 
 
 def _statements() -> Table:
