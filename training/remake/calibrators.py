@@ -21,7 +21,7 @@ from .cells import UNDEFINED, code, interval, listed, map_of, p_value, percents,
 Folders = Mapping[str, Path]
 Found = dict[str, dict[str, Any]]
 SHIPPED = Path("calibration") / "shipped"
-REPORTS = Path("docs") / "calibration"
+PICTURES = Path("docs") / "calibration"
 TASKS = ("line", "line_rest", "line_middle")
 PER_PROJECT = 150
 TARGETS = (0.1, 0.3, 0.5, 0.7, 0.8, 0.9)
@@ -59,10 +59,12 @@ def worth(at: Folders, event: Event) -> str:
 
 
 def exact_match(at: Folders) -> str:
-    """The same for exact matches, with pictures and reports."""
+    """The same for exact matches, with pictures."""
     pictures = [f"![Reliability of {task}](calibration/{task}/reliability-exact_match.svg)" for task in TASKS]
-    links = listed([f"[{task}](calibration/{task}/report.md)" for task in TASKS])
-    said = wrapped(f"These are of at most {PER_PROJECT} functions of each project. The whole reports: {links}.")
+    said = wrapped(
+        f"These are of at most {PER_PROJECT} functions of each project. "
+        "`assay calibrate report calibration/shipped/exact_match-line.json --out DIR` writes the whole report of one."
+    )
     return "\n".join([worth(at, "exact_match"), "", *pictures, "", said])
 
 

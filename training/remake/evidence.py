@@ -1,6 +1,6 @@
 """The evidence that a checkout ships, whether it is of the present model and prompt, and its withdrawal where it is not.
 
-Evidence is the shipped calibrators, the reports of docs/calibration, and blocks of the pages: text between two markers, of which the first
+Evidence is the shipped calibrators, the pictures of docs/calibration, and blocks of the pages: text between two markers, of which the first
 names the fingerprints that it was measured with.
 
     <!-- remake NAME: begin; model MODEL, prompt PROMPT … -->
@@ -33,7 +33,7 @@ from assay.suggestion.repair.confidence import TASK as REPAIR
 from assay.suggestion.repair.confidence import prompt_of
 from assay.suggestion.repair.localisation import TASK as FAULT
 
-from .calibrators import REPORTS, SHIPPED
+from .calibrators import PICTURES, SHIPPED
 
 PAGES = ("README.md", "docs/calibration.md", "docs/repository.md", "docs/validation.md", "training/README.md")
 # Folders of what belongs to a calibrator, each file named by its id.
@@ -171,7 +171,7 @@ def stale(tree: Path, now: Present) -> list[Stale]:
     """All evidence that does not name the present fingerprints. Raises CalibratorError and BlockError."""
     blocks = [(page, block) for page in PAGES for block in blocks_in(tree, page)]
     of_pages = [Stale(f"{page}#{block.name}", block.of) for page, block in blocks if block.of != NOT_MEASURED and not now.holds(block.of)]
-    return [*_stale_calibrators(tree, now), *_stale_reports(tree, now), *of_pages]
+    return [*_stale_calibrators(tree, now), *_stale_pictures(tree, now), *of_pages]
 
 
 def not_measured(tree: Path) -> list[str]:
@@ -180,7 +180,7 @@ def not_measured(tree: Path) -> list[str]:
 
 
 def withdraw(tree: Path, now: Present) -> list[Stale]:
-    """Take back all evidence that is stale: calibrators and reports are deleted, blocks say that they are not measured."""
+    """Take back all evidence that is stale: calibrators and pictures are deleted, blocks say that they are not measured."""
     found = stale(tree, now)
     for one in found:
         if "#" in one.what:
@@ -216,11 +216,9 @@ def _stale_calibrators(tree: Path, now: Present) -> Iterator[Stale]:
                 yield Stale(str(SHIPPED / folder / path.name), f"calibrator {path.stem}, which is stale or not shipped")
 
 
-def _stale_reports(tree: Path, now: Present) -> Iterator[Stale]:
-    for task, prompt in now.prompts.items():
-        report = tree / REPORTS / task / "report.md"
-        if not report.parent.is_dir():
-            continue
-        text = report.read_text(encoding="utf-8") if report.is_file() else ""
-        if now.model not in text or prompt not in text:
-            yield Stale(str(REPORTS / task), "other fingerprints")
+def _stale_pictures(tree: Path, now: Present) -> Iterator[Stale]:
+    """The folders of pictures, which are of the same run as the block that shows them."""
+    (shown,) = (block for block in blocks_in(tree, "docs/calibration.md") if block.name == "result")
+    for task in now.prompts:
+        if not now.holds(shown.of) and (tree / PICTURES / task).is_dir():
+            yield Stale(str(PICTURES / task), shown.of)

@@ -109,7 +109,7 @@ STEPS = (
                 "assay calibrate report $exact_match_complete/projects/samples/TASK.jsonl --event exact_match --features free "
                 "--out $self/TASK"
             ),
-            *_each_task("mkdir -p docs/calibration/TASK && cp $self/TASK/*-exact_match.svg $self/TASK/report.md docs/calibration/TASK"),
+            *_each_task("mkdir -p docs/calibration/TASK && cp $self/TASK/reliability-exact_match.svg docs/calibration/TASK"),
         ),
         minutes=0.5,
         needs=("exact_match/complete", "exact_match/fit"),

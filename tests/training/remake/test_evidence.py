@@ -216,4 +216,4 @@ def test_with_another_model_all_is_withdrawn(tree: Path, now: Present, fitted: C
     assert not list((tree / SHIPPED).iterdir())
     assert not list((tree / "docs" / "calibration").iterdir())
     assert len(not_measured(tree)) == sum(len(blocks_in(tree, page)) for page in PAGES)
-    assert "calibration/line/report.md" not in (tree / "docs" / "calibration.md").read_text(), "a link to what was deleted"
+    assert "calibration/line/reliability" not in (tree / "docs" / "calibration.md").read_text(), "a link to what was deleted"
