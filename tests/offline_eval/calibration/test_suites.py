@@ -38,7 +38,6 @@ def suite_in(folder: Path) -> Suite:
 
 def run_in(folder: Path, out: str = "run", workers: int = 1, name: Set = "suites") -> Run:
     """The study about the places or bugs of the shop, as a program of its own does it, too."""
-    project = replace(make_sdist(folder / "archives", functions=1), name="shop")
     tasks: tuple[Task, ...] = ("line",) if name == "bugs" else TASKS
     asked = Asked(
         folder / out,
@@ -50,7 +49,7 @@ def run_in(folder: Path, out: str = "run", workers: int = 1, name: Set = "suites
         memory="file",
     )
     items = watched([suite_in(folder)], asked.pool, 4, tasks, 0, bugs=name == "bugs")
-    return ask(asked, [project], model_of(asked.choice, TASKS, memory="file"), items)
+    return ask(asked, model_of(asked.choice, TASKS, memory="file"), items)
 
 
 @pytest.fixture(scope="module")
@@ -134,8 +133,8 @@ def test_a_project_that_was_left_out_when_a_run_began_stays_out_and_the_run_goes
         prepared_of.append([project.name for project in projects])
         return [judged]
 
-    monkeypatch.setattr("assay.offline_eval.sets.items.prepared", prepared)
-    monkeypatch.setattr("assay.offline_eval.sets.items.watched", lambda *_, **__: found)
+    monkeypatch.setattr("assay.offline_eval.on_suites.prepared", prepared)
+    monkeypatch.setattr("assay.offline_eval.on_suites.watched", lambda *_, **__: found)
     before = files_of(run_study(asked).folder)
     assert files_of(run_study(asked).folder) == before
     assert prepared_of == [["shop", "bad"], ["shop"]]

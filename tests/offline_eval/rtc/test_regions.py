@@ -127,7 +127,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Found:
     isolation_here()
     folder = tmp_path_factory.mktemp("regions")
     suite = Suite("shop", write_project(folder / "shop"), Path(sys.executable), best_level(), folder / "cache")
-    return project_regions(watched([suite], Pool(), 6, ("line", "block"), 0), 0, None)
+    return project_regions(watched([suite], Pool(), 6, ("line", "block"), 0))
 
 
 @pytest.mark.slow
