@@ -20,7 +20,7 @@ from .calibration.recorded.source import AnswerFile, read
 from .model import Changed, OnServers, begin_anew, opened_on_one_thread
 from .progress import to_stderr
 from .run import SCHEMA
-from .study import AskedStudy
+from .study import StudyOptions
 
 IN_FORM: Mapping[str, str] = {"chat": "in chat", "text": "in plain text"}
 
@@ -126,7 +126,7 @@ class AsksItems:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskedInWords(AskedStudy):
+class ChatOptions(StudyOptions):
     """What the user wants of a study that asks in words. recorded: files of answers, instead of a model. form: as of `open_asker`."""
 
     recorded: Sequence[Path] = ()
@@ -151,10 +151,10 @@ class Evaluator:
 NOBODY = Evaluator("none", "none", "text")
 
 
-def question_in_words(study: str, asked: AskedInWords, evaluator: Evaluator, name: str, prompts: str) -> dict[str, Any]:
+def question_in_words(study: str, options: ChatOptions, evaluator: Evaluator, name: str, prompts: str) -> dict[str, Any]:
     """The first part of a run's question. name: of the set. prompts: the fingerprint of all of them."""
     who = {"schema": SCHEMA, "study": study, "model": evaluator.id, "model_name": evaluator.name, "form": evaluator.form}
-    return {**who, "prompt": "recorded" if evaluator.files else prompts, "seed": asked.seed, "set": name}
+    return {**who, "prompt": "recorded" if evaluator.files else prompts, "seed": options.seed, "set": name}
 
 
 def fingerprint_of(prompts: Iterable[PromptFile]) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .study import Study
 
 ENVIRONMENTS = "the Python that the environments of the projects' tests are made with"
-AnyAsked = TypeVar("AnyAsked")
+AnyOptions = TypeVar("AnyOptions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ def checked_pool(arguments: argparse.Namespace) -> Pool:
     return pool
 
 
-def asked_by(kind: type[AnyAsked], arguments: argparse.Namespace, **more: Any) -> AnyAsked:
+def options_from(kind: type[AnyOptions], arguments: argparse.Namespace, **more: Any) -> AnyOptions:
     """What the user wants, as a study takes it: each of its fields from the option of that name, or with its own default.
 
     more: the fields that no option gives as they are.

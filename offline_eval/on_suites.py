@@ -21,11 +21,11 @@ from .run import RUN, Question, Run, check_writable
 from .sets.code import Code, code_of
 from .sets.projects import Project, default_cache, named
 from .sets.suites import Items, prepared, watched
-from .study import AskedStudy, Study, Works, carry_out
+from .study import Study, StudyOptions, Works, carry_out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskedOfSuites(AskedStudy):
+class SuiteOptions(StudyOptions):
     """What the user wants.
 
     projects: where none is named, all that have a suite. per_project: at most so many places of each; limit: of all. cache: where the
@@ -82,63 +82,63 @@ class AskedOfSuites(AskedStudy):
         check_suites(self.python)
 
 
-Asked = TypeVar("Asked", bound=AskedOfSuites)
+Options = TypeVar("Options", bound=SuiteOptions)
 
 
-def question_about(asked: AskedOfSuites, model: StudyModel, study: str, more: Mapping[str, Any]) -> dict[str, Any]:
+def question_about(options: SuiteOptions, model: StudyModel, study: str, more: Mapping[str, Any]) -> dict[str, Any]:
     """What makes a run another one, as far as it is known before there are items. more: what only this study has."""
     return {
         **model.question(study),
         "set": "lines",
-        "seed": asked.seed,
-        "per_project": asked.most,
-        "projects": [f"{project.name} {project.version}" for project in asked.chosen],
+        "seed": options.seed,
+        "per_project": options.most,
+        "projects": [f"{project.name} {project.version}" for project in options.chosen],
         **more,
-        **asked.limited,
+        **options.limited,
     }
 
 
 def found(
-    asked: Asked, question_of: Callable[[Asked, StudyModel], Question], items_of: Callable[[Asked], Items] | None = None
+    options: Options, question_of: Callable[[Options, StudyModel], Question], items_of: Callable[[Options], Items] | None = None
 ) -> tuple[StudyModel, Items]:
     """The model, and the items, once it is known that a run of that question can be gone on with.
 
     Raises UsageError, RunError, StudyError, NoIsolation, UnusableInterpreter, ModelError and OSError.
     """
-    asked.check()
+    options.check()
     with tell_if_stopped(lambda: "stopped before anything was asked; what was fetched or found is kept, and the same command goes on"):
-        model = asked.model()
-        Run.check(asked.out, question_of(asked, model))
-        return model, (items_of or items_of_suites)(asked)
+        model = options.model()
+        Run.check(options.out, question_of(options, model))
+        return model, (items_of or items_of_suites)(options)
 
 
-def ask_about(study: Study, asked: AskedOfSuites, question: Question, items: Items, works: Works) -> Run:
+def ask_about(study: Study, options: SuiteOptions, question: Question, items: Items, works: Works) -> Run:
     """Run, or resume, a study about these items. Raises as `carry_out`."""
     told = f"{counted(len(items.places), 'place')} of {counted(len(items.suites), 'project')}"
-    return carry_out(study, asked, {**question, **items.question}, items.records, works, told)
+    return carry_out(study, options, {**question, **items.question}, items.records, works, told)
 
 
-def tell_about(asked: AskedOfSuites, model: StudyModel, study: str, prompt: str, more: Mapping[str, Any], told: Sequence[str]) -> None:
+def tell_about(options: SuiteOptions, model: StudyModel, study: str, prompt: str, more: Mapping[str, Any], told: Sequence[str]) -> None:
     """Print the plan of a study. prompt: the fingerprint of what is asked. more, told: what only this study has."""
-    projects = [f"{project.name} {project.version}" for project in asked.chosen]
+    projects = [f"{project.name} {project.version}" for project in options.chosen]
     document = {
         "set": "lines",
         "projects": projects,
-        "archives": str(asked.archives),
+        "archives": str(options.archives),
         "model": model.id,
         "model_name": model.name,
         "prompt": prompt,
         "isolation": str(best_level()),
-        "most_places": asked.most_places,
+        "most_places": options.most_places,
     }
     lines = [
-        f"projects     {counted(len(projects), 'project')}, fetched by pip into {asked.archives}: {', '.join(projects)}",
-        f"environment  one for each project's tests, made by pip with your rights ({asked.python or 'this Python'}): build code runs",
+        f"projects     {counted(len(projects), 'project')}, fetched by pip into {options.archives}: {', '.join(projects)}",
+        f"environment  one for each project's tests, made by pip with your rights ({options.python or 'this Python'}): build code runs",
         f"model        {model.name} {model.id}, prompt {prompt}",
-        f"places       at most {asked.most_places:,}, with {', '.join(asked.asked_tasks)} at each: which they are, the tests say",
-        written(asked.out),
+        f"places       at most {options.most_places:,}, with {', '.join(options.asked_tasks)} at each: which they are, the tests say",
+        written(options.out),
     ]
-    tell({"schema": PLAN, "study": study, **document, "run": str(asked.out), **more}, [*lines, *told], as_json=asked.as_json)
+    tell({"schema": PLAN, "study": study, **document, "run": str(options.out), **more}, [*lines, *told], as_json=options.as_json)
 
 
 def check_suites(python: Path | None) -> None:
@@ -148,12 +148,12 @@ def check_suites(python: Path | None) -> None:
         existing(python.absolute())
 
 
-def items_of_suites(asked: AskedOfSuites, *, bugs: bool = False) -> Items:
+def items_of_suites(options: SuiteOptions, *, bugs: bool = False) -> Items:
     """The places whose loss the projects' tests notice: that takes a run of them, and no model. Raises StudyError and NoIsolation."""
-    projects = _not_left_out(asked.out, asked.chosen)
-    ready = prepared(projects, asked.archives, platformdirs.user_cache_path("assay"), best_level(), asked.python)
-    found = watched(ready, asked.pool, asked.most, asked.asked_tasks, asked.seed, bugs=bugs)
-    return limited(found, asked.limit, asked.seed)
+    projects = _not_left_out(options.out, options.chosen)
+    ready = prepared(projects, options.archives, platformdirs.user_cache_path("assay"), best_level(), options.python)
+    found = watched(ready, options.pool, options.most, options.asked_tasks, options.seed, bugs=bugs)
+    return limited(found, options.limit, options.seed)
 
 
 def limited(items: Items, limit: int | None, seed: int) -> Items:

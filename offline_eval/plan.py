@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .progress import to_stderr
 
 if TYPE_CHECKING:
-    from .study import AskedStudy
+    from .study import StudyOptions
 
 PLAN = "assay/study-plan/1"
 
@@ -24,10 +24,10 @@ def tell(plan: dict[str, Any], lines: Sequence[str], *, as_json: bool) -> None:
         to_stderr(line)
 
 
-def tell_study(study: str, asked: AskedStudy, more: Mapping[str, Any], lines: Sequence[str], example: Any = "", what: str = "") -> None:
+def tell_study(study: str, options: StudyOptions, more: Mapping[str, Any], lines: Sequence[str], example: Any = "", what: str = "") -> None:
     """Print the plan of a study's run. example: of what is asked, which is called `what`."""
-    plan = {"schema": PLAN, "study": study, **more, "run": str(asked.out), **({"example": example} if example else {})}
-    tell(plan, [*lines, written(asked.out), *example_of(str(example), what or "one of the prompts")], as_json=asked.as_json)
+    plan = {"schema": PLAN, "study": study, **more, "run": str(options.out), **({"example": example} if example else {})}
+    tell(plan, [*lines, written(options.out), *example_of(str(example), what or "one of the prompts")], as_json=options.as_json)
 
 
 def example_of(text: str, what: str = "one of the prompts") -> list[str]:

@@ -157,7 +157,7 @@ class Study:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskedStudy:
+class StudyOptions:
     """What the user wants of any study. limit: at most so many items. steps: those to do, all where none is named."""
 
     out: Path = field(kw_only=False)
@@ -187,18 +187,18 @@ class AskedStudy:
 Works = Callable[[Run], Mapping[str, Making | Plan] | Plan]
 
 
-def carry_out(study: Study, asked: AskedStudy, question: Question, items: Iterable[Any], works: Works, *told: str) -> Run:
+def carry_out(study: Study, options: StudyOptions, question: Question, items: Iterable[Any], works: Works, *told: str) -> Run:
     """Begin a run or go on with it, and do its steps. items: their records, which it freezes. told: to people, once it has begun.
 
     Raises RunError, and what `conduct` raises.
     """
     lines = lines_of(items)
-    run = Run.begin(asked.out, {**question, "items": digest_of(lines)})
+    run = Run.begin(options.out, {**question, "items": digest_of(lines)})
     run.keep_items(lines)
     for line in told:
         to_stderr(line)
     found = works(run)
-    conduct(study, run, chosen(found, asked.steps) if isinstance(found, Mapping) else found, as_json=asked.as_json)
+    conduct(study, run, chosen(found, options.steps) if isinstance(found, Mapping) else found, as_json=options.as_json)
     return run
 
 

@@ -33,7 +33,7 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Trial:
     """A changed text and the tests to run.
 
     tests: in the order of the suite. tiers: first those that touch the very lines, then those that may; the others come last. ways: the
@@ -203,9 +203,9 @@ class Oracle(AbstractContextManager["Oracle"]):
         tests: in the order of the suite. most_ends: after so many ends of their process no more are run. Raises NotJudged.
         """
         file = self._named(file)
-        return self._told(_Asked(file, self.source(file), text, list(tests), (), ways), most_ends)
+        return self._told(_Trial(file, self.source(file), text, list(tests), (), ways), most_ends)
 
-    def _told(self, asked: _Asked, most_ends: int = MAX_ENDS) -> Profile:
+    def _told(self, asked: _Trial, most_ends: int = MAX_ENDS) -> Profile:
         found = self._by_first_way(asked.ways, asked.tests, lambda way: self._profile_by(way, asked, asked.tests, most_ends))
         return profile_of(found) if isinstance(found, Verdict) else found
 
@@ -218,7 +218,7 @@ class Oracle(AbstractContextManager["Oracle"]):
         found, file = with_other_values(self.suite.copied, tests), self._named(file)
         if not (asked := [test for test in tests if test in found.tests]):
             return {}
-        present = _Asked(file, self.source(file), text, asked, (), ways, found.present)
+        present = _Trial(file, self.source(file), text, asked, (), ways, found.present)
         said = self._told(present)
         if not said.tests:
             return dict.fromkeys(asked, (None, said.reason))
@@ -233,7 +233,7 @@ class Oracle(AbstractContextManager["Oracle"]):
         again = {test.test: (test.outcome, test.why or NOT_AGAIN) for test in said.tests if test.outcome != "passed"}
         return {test: (None, missing) for test in asked if test not in report.tests} | again
 
-    def _asked(self, file: str, text: str, lines: range | None, ways: Sequence[Way]) -> _Asked | Verdict:
+    def _asked(self, file: str, text: str, lines: range | None, ways: Sequence[Way]) -> _Trial | Verdict:
         """What to run for a changed text, or the verdict that needs no run. Raises NotJudged."""
         file = self._named(file)
         old = self.source(file)
@@ -252,11 +252,11 @@ class Oracle(AbstractContextManager["Oracle"]):
         asked, further = with_statements(old, region), affected_lines(old, text, region)
         tiers = coverage.touching(file, asked), coverage.fresh
         if not coverage.imported.get(file, frozenset()).isdisjoint({*asked, *further}):
-            return _Asked(file, old, text, list(baseline.outcomes), tiers, WAYS[-1:])
+            return _Trial(file, old, text, list(baseline.outcomes), tiers, WAYS[-1:])
         if not tiers[0]:
             return Verdict(None, f"no stable test touches lines {asked.start} to {asked.stop - 1} of {file}", 0, 0.0, "none")
         touching = coverage.touching(file, {*asked, *further}) | coverage.fresh
-        return _Asked(file, old, text, [test for test in baseline.outcomes if test in touching], tiers, ways)
+        return _Trial(file, old, text, [test for test in baseline.outcomes if test in touching], tiers, ways)
 
     def _named(self, file: str) -> str:
         path = PurePosixPath(file)
@@ -298,7 +298,7 @@ class Oracle(AbstractContextManager["Oracle"]):
                 return Verdict(None, f"the machine failed: {error}", 0, 0.0, way, infrastructure=True)
         return Verdict(None, reason, 0, 0.0, "none", failed)
 
-    def _judge_by(self, way: Way, asked: _Asked, tests: list[str], *, again: bool = False) -> Verdict:
+    def _judge_by(self, way: Way, asked: _Trial, tests: list[str], *, again: bool = False) -> Verdict:
         """Judge one way.
 
         A failure that the machine may have caused is tried once more (`again`) after a new control run.
@@ -318,7 +318,7 @@ class Oracle(AbstractContextManager["Oracle"]):
             return self._judge_by(way, asked, tests, again=True)
         return Verdict(False, found, *told)
 
-    def _profile_by(self, way: Way, asked: _Asked, tests: list[str], most_ends: int = MAX_ENDS) -> Profile | Verdict:
+    def _profile_by(self, way: Way, asked: _Trial, tests: list[str], most_ends: int = MAX_ENDS) -> Profile | Verdict:
         """The profile one way; a verdict where nothing is known."""
         seconds = 0.0
 
@@ -351,7 +351,7 @@ class Oracle(AbstractContextManager["Oracle"]):
             self._controls[key] = steady
         return "steady" if self._controls[key] else "unsteady"
 
-    def _run_changed(self, way: Way, asked: _Asked, tests: Sequence[str], *, to_the_end: bool = False) -> tuple[Report, ProcessEnd]:
+    def _run_changed(self, way: Way, asked: _Trial, tests: Sequence[str], *, to_the_end: bool = False) -> tuple[Report, ProcessEnd]:
         """Run tests with the changed text. Raises OSError where it can't be written."""
         # Both just before the run, so that the times of the files are the same in any two runs.
         with in_place(self.suite.copied, asked.test_files), self._changed(asked.file, asked.text):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from ..command import Command, add_run_options, asked_by, checked_pool, minutes
+from ..command import Command, add_run_options, checked_pool, minutes, options_from
 
 if TYPE_CHECKING:
     from ...inference.opening import ModelChoice
@@ -23,11 +23,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
     """Run, or resume, the studies. Raises UsageError, and what each study raises."""
     from ..sets.projects import named
-    from .study import Asked, run_all, tell_all
+    from .study import Options, run_all, tell_all
 
     projects = named(arguments.projects, suite=True)
-    asked = asked_by(Asked, arguments, choice=choice, pool=checked_pool(arguments), projects=projects)
-    (tell_all if arguments.dry_run else run_all)(asked)
+    options = options_from(Options, arguments, choice=choice, pool=checked_pool(arguments), projects=projects)
+    (tell_all if arguments.dry_run else run_all)(options)
 
 
 COMMAND = Command(

@@ -21,7 +21,7 @@ from ...inference.opening import ModelChoice
 from ...suggestion.complete import complete
 from ..errors import RunError
 from ..model import StudyModel, begin_anew, model_of, opened_on_one_thread
-from ..on_suites import AskedOfSuites
+from ..on_suites import SuiteOptions
 from ..plan import tell_study
 from ..pool.choice import WAITING
 from ..pool.interface import PoolError
@@ -164,7 +164,7 @@ STUDY = Study("all", (), (), _report)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked(AskedOfSuites):
+class Options(SuiteOptions):
     """What the user wants. minutes: as many places as they buy; None: all that are worth it."""
 
     minutes: float | None = None
@@ -186,46 +186,46 @@ def runs_in(folder: Path) -> Iterator[Run]:
         yield Run.opened(path.parent)
 
 
-def run_all(asked: Asked) -> Run:
+def run_all(options: Options) -> Run:
     """Run, or resume, all studies. One whose work fails does not keep the others from theirs.
 
     Raises UsageError, RunError, StudyError, NoIsolation, UnusableInterpreter, ModelError, OSError; PoolError and Unanswered once all
     others are done.
     """
-    model = asked.model()
-    known = question_of(asked, model)
-    Run.check(asked.out, known)
-    if not (asked.out / RUN).exists():
-        planned = sizes(asked.minutes, len(asked.projects), asked.workers, generation_seconds(asked.choice))
-        Run.begin(asked.out, known | {_size_of(name): places for name, places in planned.items()})
-    run = Run.opened(asked.out)
+    model = options.model()
+    known = question_of(options, model)
+    Run.check(options.out, known)
+    if not (options.out / RUN).exists():
+        planned = sizes(options.minutes, len(options.projects), options.workers, generation_seconds(options.choice))
+        Run.begin(options.out, known | {_size_of(name): places for name, places in planned.items()})
+    run = Run.opened(options.out)
     places = places_of(run)
     failure: PoolError | Unanswered | None = None
-    with run.locked(), _quiet(asked.as_json):
+    with run.locked(), _quiet(options.as_json):
         for number, each in enumerate(RUNS, 1):
             most = counted(places[each.name], "place")
             to_stderr(f"{number} of {len(RUNS)}: {each.name} ({each.what}), at most {most} of each project")
             try:
-                _command(each.name, asked, places[each.name], model)()
+                _command(each.name, options, places[each.name], model)()
             except (PoolError, Unanswered) as error:
                 to_stderr(f"{each.name}: {error}")
                 failure = failure or error
-    _tell(asked.out, [asked.out / each.name for each in RUNS], as_json=asked.as_json)
+    _tell(options.out, [options.out / each.name for each in RUNS], as_json=options.as_json)
     if failure is not None:
         raise failure
-    to_stderr(f"now the validation tables of this model's calibrators: assay calibrate validate --all {asked.out}")
+    to_stderr(f"now the validation tables of this model's calibrators: assay calibrate validate --all {options.out}")
     return run
 
 
-def question_of(asked: Asked, model: StudyModel) -> dict[str, str | int | Sequence[str]]:
+def question_of(options: Options, model: StudyModel) -> dict[str, str | int | Sequence[str]]:
     """What makes a run another one, besides how many places it takes."""
     question: dict[str, str | int | Sequence[str]] = {
         **model.question(STUDY.name),
-        "seed": asked.seed,
-        "projects": [f"{project.name} {project.version}" for project in asked.projects],
+        "seed": options.seed,
+        "projects": [f"{project.name} {project.version}" for project in options.projects],
     }
-    if asked.minutes is not None:
-        question["minutes"] = f"{asked.minutes:g}"
+    if options.minutes is not None:
+        question["minutes"] = f"{options.minutes:g}"
     return question
 
 
@@ -242,7 +242,7 @@ def _size_of(name: str) -> str:
     return f"{name}_per_project"
 
 
-def _command(name: str, asked: Asked, places: int, model: StudyModel) -> Callable[[], Run]:
+def _command(name: str, options: Options, places: int, model: StudyModel) -> Callable[[], Run]:
     """What makes or resumes one of the runs."""
     from ..calibration import study as calibration
     from ..catcode.lines import study as catcode
@@ -250,17 +250,17 @@ def _command(name: str, asked: Asked, places: int, model: StudyModel) -> Callabl
     from ..sets.lines import ARMS
 
     alike = ("choice", "projects", "seed", "pool", "cache", "python", "memory")
-    shared: dict[str, Any] = {each: getattr(asked, each) for each in alike} | {"out": asked.out / name, "per_project": places}
+    shared: dict[str, Any] = {each: getattr(options, each) for each in alike} | {"out": options.out / name, "per_project": places}
     match name:
         case "calibration":
-            return partial(calibration.run_study, calibration.Asked(**shared, set="suites"))
+            return partial(calibration.run_study, calibration.Options(**shared, set="suites"))
         case "calibration_asked":
             reflective = bool(model.questions)
-            return partial(calibration.run_study, calibration.Asked(**shared, set="suites", arms=tuple(ARMS), reflective=reflective))
+            return partial(calibration.run_study, calibration.Options(**shared, set="suites", arms=tuple(ARMS), reflective=reflective))
         case "counterfeit":
-            return partial(counterfeit.run_lines, counterfeit.Asked(**shared))
+            return partial(counterfeit.run_lines, counterfeit.Options(**shared))
         case _:
-            return partial(catcode.run_lines, catcode.Asked(**shared))
+            return partial(catcode.run_lines, catcode.Options(**shared))
 
 
 def _quiet(as_json: bool) -> AbstractContextManager[Any]:
@@ -277,43 +277,43 @@ def _tell(folder: Path, runs: Sequence[Path], *, as_json: bool) -> None:
 _GUESSED_S = 1.0
 
 
-def tell_all(asked: Asked) -> None:
+def tell_all(options: Options) -> None:
     """Say what a run would do. Raises what `run_all` raises before it begins."""
-    model = asked.model()
-    known = question_of(asked, model)
-    Run.check(asked.out, known)
-    is_server = bool(asked.choice.servers)
-    generation_s = _GUESSED_S if is_server else generation_seconds(asked.choice)
-    begun = (asked.out / RUN).exists()
-    projects = len(asked.projects)
-    places = places_of(Run.opened(asked.out)) if begun else sizes(asked.minutes, projects, asked.workers, generation_s)
+    model = options.model()
+    known = question_of(options, model)
+    Run.check(options.out, known)
+    is_server = bool(options.choice.servers)
+    generation_s = _GUESSED_S if is_server else generation_seconds(options.choice)
+    begun = (options.out / RUN).exists()
+    projects = len(options.projects)
+    places = places_of(Run.opened(options.out)) if begun else sizes(options.minutes, projects, options.workers, generation_s)
     shown, line = model.settings.shown_tokens, model.settings.line_tokens
-    costs = {each.name: cost(each, places[each.name] * projects, asked.workers, generation_s, shown, line) for each in RUNS}
+    costs = {each.name: cost(each, places[each.name] * projects, options.workers, generation_s, shown, line) for each in RUNS}
     how = "a guess, since a plan asks no server" if is_server else "timed just now"
     rates = (
         f"of one worker: a generation {generation_s:.3f} s ({how}); a place found {FOUND_S:.1f} s, a text judged {JUDGED_S:.2f} s "
-        f"(measured, docs/performance.md). {counted(asked.workers, 'worker')}. The environments of the tests, which are made once, are not "
+        f"(measured, docs/performance.md). {counted(options.workers, 'worker')}. The environments of the tests, made once, are not "
         "counted"
     )
     plan = {
         "model": model.id,
         "model_name": model.name,
         "projects": known["projects"],
-        "minutes": asked.minutes,
+        "minutes": options.minutes,
         "rates": rates,
         "runs": {each.name: {"share": each.share, **asdict(costs[each.name])} for each in RUNS},
         "whole": asdict(whole(costs)),
     }
-    tell_study(STUDY.name, asked, plan, _lines(asked, model, costs, rates))
+    tell_study(STUDY.name, options, plan, _lines(options, model, costs, rates))
 
 
-def _lines(asked: Asked, model: StudyModel, costs: Mapping[str, Cost], rates: str) -> Sequence[str]:
+def _lines(options: Options, model: StudyModel, costs: Mapping[str, Cost], rates: str) -> Sequence[str]:
     heads = ("run", "time", "places", "calls", "prompt tokens", "new tokens", "texts judged", "hours")
     rows = [heads, *(_row(each.name, f"{each.share} %", costs[each.name]) for each in RUNS), _row("all", "100 %", whole(costs))]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         f"model        {model.name} {model.id}",
-        f"projects     {counted(len(asked.projects), 'project')}: {', '.join(project.name for project in asked.projects)}",
+        f"projects     {counted(len(options.projects), 'project')}: {', '.join(project.name for project in options.projects)}",
         *(row[0].ljust(widths[0]) + "".join(f"  {cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True)) for row in rows),
         f"rates        {rates}",
         "             about; prompt tokens at most, and most of them are read once for several calls",

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..command import Command, Sorts, add_run_options, asked_by, checked_pool, listed, positive
+from ..command import Command, Sorts, add_run_options, checked_pool, listed, options_from, positive
 from ..errors import UsageError
 
 if TYPE_CHECKING:
@@ -149,29 +149,29 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
 
 
 def _run_lines(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -> None:
-    from .study import Asked, run_study, sources_of, tell_plan
+    from .study import Options, run_study, sources_of, tell_plan
 
     name: Set = "code" if arguments.code else arguments.set
     tasks = {"tasks": ("line",)} if name == "bugs" else {}
     sources = sources_of(name, arguments.projects, arguments.languages, arguments.code or ())
-    asked = asked_by(Asked, arguments, choice=choice, pool=pool, set=name, projects=sources, **tasks)
-    (tell_plan if arguments.dry_run else run_study)(asked)
+    options = options_from(Options, arguments, choice=choice, pool=pool, set=name, projects=sources, **tasks)
+    (tell_plan if arguments.dry_run else run_study)(options)
 
 
 def _run_problems(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -> None:
-    from .problems import Asked, run_problems, tell_problems
+    from .problems import Options, run_problems, tell_problems
 
-    (tell_problems if arguments.dry_run else run_problems)(asked_by(Asked, arguments, choice=choice, pool=pool))
+    (tell_problems if arguments.dry_run else run_problems)(options_from(Options, arguments, choice=choice, pool=pool))
 
 
 def _run_recorded(arguments: argparse.Namespace, pool: Pool, sort: str) -> None:
     from .recorded import labelled, study
 
     if sort == "draws":
-        asked = asked_by(study.Asked, arguments, pool=pool, files=arguments.recorded)
-        (study.tell_recorded if arguments.dry_run else study.run_recorded)(asked)
+        options = options_from(study.Options, arguments, pool=pool, files=arguments.recorded)
+        (study.tell_recorded if arguments.dry_run else study.run_recorded)(options)
     else:
-        answers = asked_by(labelled.Asked, arguments, data=arguments.data, files=arguments.recorded)
+        answers = options_from(labelled.Options, arguments, data=arguments.data, files=arguments.recorded)
         (labelled.tell_labelled if arguments.dry_run else labelled.run_labelled)(answers)
 
 

@@ -30,7 +30,7 @@ from ..run import Run
 from ..sets.judging import InSandbox, Label, Text, is_exact
 from ..sets.problem import Problem
 from ..sets.problems import problems
-from ..study import AskedStudy, Making, Results, Step, Study, all_of, carry_out
+from ..study import Making, Results, Step, Study, StudyOptions, all_of, carry_out
 from ..suggested import FileWithGap
 from .draw import drawn_at, generation_id, label_id
 from .report import write_report
@@ -64,7 +64,7 @@ STUDY = Study("problems", (ANSWERS, LABELS), ("set",), _report, answers=_answers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked(AskedStudy):
+class Options(StudyOptions):
     """What the user wants. data: the set's file or folder. limit: the first so many problems. The rest as of the study of lines."""
 
     set: str
@@ -87,15 +87,15 @@ class Asked(AskedStudy):
         return model_of(self.choice, (self.task,), reflective=self.reflective, memory="off" if self.memory == "off" else "file")
 
 
-def run_problems(asked: Asked) -> Run:
+def run_problems(options: Options) -> Run:
     """Run, or resume, the study. Raises UsageError, RunError, StudyError, NoIsolation, ModelError and OSError."""
-    found = asked.problems()
-    model = asked.model()
-    question = {**model.question(STUDY.name, asked.task), "set": asked.set, "seed": asked.seed, **asked.limited, **model.reflecting}
-    if asked.alternatives > 1:
-        question["alternatives"] = asked.alternatives
-    told = f"{counted(len(found), 'problem')} of {asked.set}"
-    return carry_out(STUDY, asked, question, map(_item, found), lambda run: _works(asked, run, model, found), told)
+    found = options.problems()
+    model = options.model()
+    question = {**model.question(STUDY.name, options.task), "set": options.set, "seed": options.seed, **options.limited, **model.reflecting}
+    if options.alternatives > 1:
+        question["alternatives"] = options.alternatives
+    told = f"{counted(len(found), 'problem')} of {options.set}"
+    return carry_out(STUDY, options, question, map(_item, found), lambda run: _works(options, run, model, found), told)
 
 
 def _item(problem: Problem) -> dict[str, str]:
@@ -106,12 +106,12 @@ def _item(problem: Problem) -> dict[str, str]:
     return {"id": problem.id, "set": problem.set, "kind": problem.kind, "group": problem.group, "sha256": asked, "test_sha256": test}
 
 
-def _works(asked: Asked, run: Run, model: StudyModel, found: Sequence[Problem]) -> Mapping[str, Making]:
-    asking = Asking(model, asked.alternatives, complete_problem)
-    plan: dict[str, Making] = {"answers": lambda: all_of(ANSWERS, found, asking, asked.pool, waits=asked.waits)}
+def _works(options: Options, run: Run, model: StudyModel, found: Sequence[Problem]) -> Mapping[str, Making]:
+    asking = Asking(model, options.alternatives, complete_problem)
+    plan: dict[str, Making] = {"answers": lambda: all_of(ANSWERS, found, asking, options.pool, waits=options.waits)}
     if any(problem.test for problem in found):
         texts = {problem.id: problem for problem in found}
-        plan["labels"] = lambda: all_of(LABELS, _judged(run, texts), InSandbox(best_level()), asked.pool, max_item_s=MAX_TEXT_S)
+        plan["labels"] = lambda: all_of(LABELS, _judged(run, texts), InSandbox(best_level()), options.pool, max_item_s=MAX_TEXT_S)
     return plan
 
 
@@ -174,28 +174,30 @@ def _judged(run: Run, found: Mapping[str, Problem]) -> Iterator[Text]:
                 yield Text(name, problem, indentation_of(problem) + one["inserted"])
 
 
-def tell_problems(asked: Asked) -> None:
+def tell_problems(options: Options) -> None:
     """Say what a run on problems would do. Raises what it raises before it begins."""
-    found, model = asked.problems(), asked.model()
-    calls = calls_of(asked, asked.alternatives, [gap_of(problem, asked.task, model.settings) for problem in found], len(model.questions))
+    found, model = options.problems(), options.model()
+    calls = calls_of(
+        options, options.alternatives, [gap_of(problem, options.task, model.settings) for problem in found], len(model.questions)
+    )
     tested = sum(bool(problem.test) for problem in found)
     level = str(best_level()) if tested else ""
     plan = {
-        "set": asked.set,
+        "set": options.set,
         "model": model.id,
         "model_name": model.name,
-        "prompt": model.prompts[asked.task],
+        "prompt": model.prompts[options.task],
         "problems": len(found),
         "tested_problems": tested,
         "isolation": level,
-        "most_texts_judged": tested * asked.alternatives,
+        "most_texts_judged": tested * options.alternatives,
         **asdict(calls),
     }
     judged = f"{plan['most_texts_judged']:,} texts at most, isolated by {level}" if tested else "none: this set has no tests that run here"
     lines = [
-        f"problems     {len(found):,} of {asked.set}, {asked.data}",
-        f"model        {model.name} {model.id}, prompt {model.prompts[asked.task]}",
+        f"problems     {len(found):,} of {options.set}, {options.data}",
+        f"model        {model.name} {model.id}, prompt {model.prompts[options.task]}",
         *words_of(calls),
         f"tests        {judged}",
     ]
-    tell_study("problems", asked, plan, lines, calls.example)
+    tell_study("problems", options, plan, lines, calls.example)

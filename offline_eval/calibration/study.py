@@ -24,7 +24,7 @@ from ...inference.completion.task import Task, kind_of
 from ..asked_line import Asking
 from ..errors import StudyError
 from ..model import StudyModel, model_of
-from ..on_suites import AskedOfSuites, check_suites, found, items_of_suites, limited
+from ..on_suites import SuiteOptions, check_suites, found, items_of_suites, limited
 from ..plan import tell_study
 from ..progress import Progress, counted
 from ..run import Run, check_writable
@@ -33,7 +33,7 @@ from ..sets.lines import PLAIN, TASKS, Arm, Place, in_arm
 from ..sets.packages import named as named_packages
 from ..sets.projects import named
 from ..sets.suites import Items, Judged, Judging, Label
-from ..study import AskedStudy, Making, Results, Step, Study, all_of, carry_out
+from ..study import Making, Results, Step, Study, StudyOptions, all_of, carry_out
 from ..suggested import FileWithGap
 from .draw import ANSWERS, EVENT, Gaps, answer_at, label_id
 from .report import write_report
@@ -54,37 +54,37 @@ class Calls:
     example: str
 
 
-def tell_plan(asked: Asked) -> None:
+def tell_plan(options: Options) -> None:
     """Say what a run would do. Raises what `run_study` raises before it begins."""
-    asked.check()
+    options.check()
     plan: dict[str, Any] = {
-        "set": asked.set,
-        "projects": [label_of(project) for project in asked.chosen],
-        "archives": str(asked.archives),
-        "arms": list(asked.arms),
-        "tasks": list(asked.tasks),
+        "set": options.set,
+        "projects": [label_of(project) for project in options.chosen],
+        "archives": str(options.archives),
+        "arms": list(options.arms),
+        "tasks": list(options.tasks),
     }
-    if asked.set in TESTED:
-        plan |= {"isolation": str(best_level()), "most_places": asked.most_places}
-        tell_study(STUDY.name, asked, plan, _told(asked, plan))
+    if options.set in TESTED:
+        plan |= {"isolation": str(best_level()), "most_places": options.most_places}
+        tell_study(STUDY.name, options, plan, _told(options, plan))
         return
-    places, model = items_of(asked).places, asked.model()
+    places, model = items_of(options).places, options.model()
     shown = [
         gap
         for place in places
-        for arm in asked.arms
+        for arm in options.arms
         for task, cut in place.gaps
         if (gap := in_arm(arm, place.text, cut, task, model.settings)) is not None
     ]
-    calls = calls_of(asked, asked.alternatives, shown, len(model.questions))
+    calls = calls_of(options, options.alternatives, shown, len(model.questions))
     plan |= {"model": model.id, "model_name": model.name, "prompt": model.prompts["line"], "places": len(places), **asdict(calls)}
-    tell_study(STUDY.name, asked, plan, [*_told(asked, plan), *words_of(calls)], calls.example)
+    tell_study(STUDY.name, options, plan, [*_told(options, plan), *words_of(calls)], calls.example)
 
 
-def calls_of(asked: AskedStudy, alternatives: int, shown: Sequence[FileWithGap], questions: int) -> Calls:
+def calls_of(options: StudyOptions, alternatives: int, shown: Sequence[FileWithGap], questions: int) -> Calls:
     """The calls for gaps, each with so many questions about what was written there."""
-    drawn = random.Random(asked.seed).sample(shown, min(_LAID_OUT, len(shown)))
-    with asked.choice.open() as model:
+    drawn = random.Random(options.seed).sample(shown, min(_LAID_OUT, len(shown)))
+    with options.choice.open() as model:
         prompts = [gap.prompt(model) for gap in drawn]
         counts = [len(prompt.tokens) for prompt in prompts]
         example = model.prompt_text(prompts[0]) if prompts and isinstance(model, SpellsPrompts) else ""
@@ -103,22 +103,22 @@ def words_of(calls: Calls) -> list[str]:
     ]
 
 
-def _fetched_by(asked: Asked) -> str:
-    if asked.set == "code":
+def _fetched_by(options: Options) -> str:
+    if options.set == "code":
         return "read where they are"
-    return f"fetched by {'npm and apt-get' if asked.set == 'packages' else 'pip'} into {asked.archives}"
+    return f"fetched by {'npm and apt-get' if options.set == 'packages' else 'pip'} into {options.archives}"
 
 
-def _told(asked: Asked, plan: dict[str, Any]) -> list[str]:
+def _told(options: Options, plan: dict[str, Any]) -> list[str]:
     lines = [
-        f"projects     {counted(len(plan['projects']), 'project')}, {_fetched_by(asked)}: {', '.join(plan['projects'])}",
+        f"projects     {counted(len(plan['projects']), 'project')}, {_fetched_by(options)}: {', '.join(plan['projects'])}",
         f"asked        {', '.join(plan['tasks'])}; arms: {', '.join(plan['arms'])}",
     ]
-    if asked.set in TESTED:
-        change = "a bug in its line" if asked.set == "bugs" else "the code taken out"
+    if options.set in TESTED:
+        change = "a bug in its line" if options.set == "bugs" else "the code taken out"
         return [
             *lines,
-            f"environment  one for each project's tests, made by pip with your rights ({asked.python or 'this Python'}): build code runs",
+            f"environment  one for each project's tests, made by pip with your rights ({options.python or 'this Python'}): build code runs",
             f"tests        each project's own, isolated by {plan['isolation']}: whole, to know which are steady; then, at each place,",
             f"             those that touch it, with {change}, and with each text that the model wrote",
             f"places       at most {plan['most_places']:,}: which they are, the tests say",
@@ -168,7 +168,7 @@ STUDY = Study("calibration", STEPS, ("set",), _report, answers=_answers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked(AskedOfSuites):
+class Options(SuiteOptions):
     """What the user wants. projects: where none is named, all that are listed. languages: those that packages and folders are drawn in."""
 
     set: Set = "projects"
@@ -215,69 +215,69 @@ def sources_of(of: Set, names: Sequence[str], languages: Sequence[str] = (), cod
     return named_packages(names, languages) if of == "packages" else named(names, suite=of in TESTED)
 
 
-def run_study(asked: Asked) -> Run:
+def run_study(options: Options) -> Run:
     """Run, or resume, the study. Raises as `on_suites.found`."""
-    return ask(asked, *found(asked, question_of, items_of))
+    return ask(options, *found(options, question_of, items_of))
 
 
-def ask(asked: Asked, model: StudyModel, items: Items) -> Run:
+def ask(options: Options, model: StudyModel, items: Items) -> Run:
     """Run, or resume, the study about these items. Raises as `carry_out`."""
     files = {(place.project, place.path) for place in items.places}
     of = counted(len({project for project, _ in files}), "project")
     told = f"{counted(len(items.places), 'place')} in {counted(len(files), 'file')} of {of}"
-    question = {**question_of(asked, model), **items.question}
-    return carry_out(STUDY, asked, question, items.records, lambda run: _works(asked, run, model, items), told)
+    question = {**question_of(options, model), **items.question}
+    return carry_out(STUDY, options, question, items.records, lambda run: _works(options, run, model, items), told)
 
 
-def question_of(asked: Asked, model: StudyModel) -> dict[str, Any]:
+def question_of(options: Options, model: StudyModel) -> dict[str, Any]:
     """What makes a run another one, as far as it is known before there are items."""
     question: dict[str, Any] = {
         **model.question(STUDY.name),
-        "set": asked.set,
-        "seed": asked.seed,
-        "per_project": asked.most,
-        "tasks": list(asked.tasks),
-        "arms": list(asked.arms),
-        "projects": [label_of(project) for project in asked.chosen],
-        **asked.limited,
+        "set": options.set,
+        "seed": options.seed,
+        "per_project": options.most,
+        "tasks": list(options.tasks),
+        "arms": list(options.arms),
+        "projects": [label_of(project) for project in options.chosen],
+        **options.limited,
         **model.reflecting,
     }
-    if asked.languages:
-        question["languages"] = list(asked.languages)
-    if asked.alternatives > 1:
-        question["alternatives"] = asked.alternatives
+    if options.languages:
+        question["languages"] = list(options.languages)
+    if options.alternatives > 1:
+        question["alternatives"] = options.alternatives
     return question
 
 
-def items_of(asked: Asked) -> Items:
+def items_of(options: Options) -> Items:
     """The places, which take no model to find, but for those of suites a run of their tests. Raises StudyError and NoIsolation."""
-    if asked.set in TESTED:
-        return items_of_suites(asked, bugs=asked.set == "bugs")
-    return limited(Items(_lines(asked, asked.chosen)), asked.limit, asked.seed)
+    if options.set in TESTED:
+        return items_of_suites(options, bugs=options.set == "bugs")
+    return limited(Items(_lines(options, options.chosen)), options.limit, options.seed)
 
 
-def _lines(asked: Asked, projects: Sequence[Source]) -> list[Place]:
+def _lines(options: Options, projects: Sequence[Source]) -> list[Place]:
     places = list[Place]()
     with Progress("projects read", len(projects), None) as progress:
         for project in projects:
-            if not is_here(project, asked.archives):
+            if not is_here(project, options.archives):
                 progress.say(f"fetching {label_of(project)}")
-            places += places_from(project, asked.archives, asked.most, asked.seed, asked.tasks, asked.languages)
+            places += places_from(project, options.archives, options.most, options.seed, options.tasks, options.languages)
             progress.step()
     if not places:
         named = ", ".join(project.name for project in projects)
-        drawn = ", ".join(asked.languages or LANGUAGES)
+        drawn = ", ".join(options.languages or LANGUAGES)
         raise StudyError(f"there is no line to complete in {named}: lines are drawn from functions of four lines or more in {drawn}")
     return places
 
 
-def _works(asked: Asked, run: Run, model: StudyModel, items: Items) -> dict[str, Making]:
-    asking = Asking(model, Gaps(asked.arms, asked.alternatives), answer_at, asked.code)
+def _works(options: Options, run: Run, model: StudyModel, items: Items) -> dict[str, Making]:
+    asking = Asking(model, Gaps(options.arms, options.alternatives), answer_at, options.code)
     plan: dict[str, Making] = {
-        "answers": lambda: all_of(ANSWERS, items.places, asking, asked.pool, waits=asked.waits),
+        "answers": lambda: all_of(ANSWERS, items.places, asking, options.pool, waits=options.waits),
     }
     if items.suites:
-        plan["labels"] = lambda: all_of(LABELS, _judged(run, items), Judging(items.contents), asked.pool, max_item_s=_MAX_TEXT_S)
+        plan["labels"] = lambda: all_of(LABELS, _judged(run, items), Judging(items.contents), options.pool, max_item_s=_MAX_TEXT_S)
     return plan
 
 

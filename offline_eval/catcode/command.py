@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..command import Command, Sorts, add_ask_option, add_run_options, asked_by, checked_pool, listed, positive
+from ..command import Command, Sorts, add_ask_option, add_run_options, checked_pool, listed, options_from, positive
 from ..errors import UsageError
 
 if TYPE_CHECKING:
@@ -110,25 +110,25 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
 
 def _run_lines(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -> None:
     from ..sets.projects import named
-    from .lines.study import Asked, run_lines, tell_lines
+    from .lines.study import Options, run_lines, tell_lines
 
-    asked = asked_by(Asked, arguments, choice=choice, pool=pool, projects=named(arguments.projects, suite=True))
-    (tell_lines if arguments.dry_run else run_lines)(asked)
+    options = options_from(Options, arguments, choice=choice, pool=pool, projects=named(arguments.projects, suite=True))
+    (tell_lines if arguments.dry_run else run_lines)(options)
 
 
 def _run_programs(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -> None:
     from .functors import study as functors
     from .pairs import study as pairs
-    from .pairs.asking import Asked
+    from .pairs.asking import Options
 
     more = {"choice": choice, "pool": pool, "form": arguments.ask}
     if arguments.set == "pairs":
-        of_pairs = asked_by(Asked, arguments, **more)
+        of_pairs = options_from(Options, arguments, **more)
         (pairs.tell_pairs if arguments.dry_run else pairs.run_pairs)(of_pairs)
     else:
         languages = {"sources": arguments.language, "targets": arguments.to}
-        asked = asked_by(functors.Asked, arguments, **more, **languages)
-        (functors.tell_functors if arguments.dry_run else functors.run_functors)(asked)
+        options = options_from(functors.Options, arguments, **more, **languages)
+        (functors.tell_functors if arguments.dry_run else functors.run_functors)(options)
 
 
 COMMAND = Command(

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..command import Command, Sorts, add_ask_option, add_run_options, asked_by, checked_pool, listed, positive
+from ..command import Command, Sorts, add_ask_option, add_run_options, checked_pool, listed, options_from, positive
 from ..errors import UsageError
 
 if TYPE_CHECKING:
@@ -128,26 +128,26 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
 
 def _run_lines(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -> None:
     from ..sets.projects import named
-    from .lines.study import Asked, run_lines, tell_lines
+    from .lines.study import Options, run_lines, tell_lines
 
-    asked = asked_by(Asked, arguments, choice=choice, pool=pool, projects=named(arguments.projects, suite=True))
-    (tell_lines if arguments.dry_run else run_lines)(asked)
+    options = options_from(Options, arguments, choice=choice, pool=pool, projects=named(arguments.projects, suite=True))
+    (tell_lines if arguments.dry_run else run_lines)(options)
 
 
 def _run_problems(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool, sort: str) -> None:
-    from ..calibration.recorded.study import Asked as OfDraws
-    from .problems.asking import Asked
+    from ..calibration.recorded.study import Options as OfDraws
+    from .problems.asking import Options
     from .problems.file_study import tell_draws, tell_problems
     from .problems.recorded import run_recorded
     from .problems.study import run_problems
 
     if sort == "draws":
-        draws = asked_by(OfDraws, arguments, pool=pool, files=arguments.recorded)
+        draws = options_from(OfDraws, arguments, pool=pool, files=arguments.recorded)
         (tell_draws if arguments.dry_run else run_recorded)(draws)
         return
     name = arguments.set if sort == "problems" or arguments.set == "cruxeval" else Path(arguments.set)
-    asked = asked_by(Asked, arguments, choice=choice, pool=pool, set=name, data=arguments.data, form=arguments.ask)
-    (tell_problems if arguments.dry_run else run_problems)(asked)
+    options = options_from(Options, arguments, choice=choice, pool=pool, set=name, data=arguments.data, form=arguments.ask)
+    (tell_problems if arguments.dry_run else run_problems)(options)
 
 
 COMMAND = Command(

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..command import Command, add_memory_option, asked_by, listed, minutes, seed
+from ..command import Command, add_memory_option, listed, minutes, options_from, seed
 
 if TYPE_CHECKING:
     from ...inference.opening import ModelChoice
@@ -58,13 +58,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
     """Ask about places of code on this machine, and fit calibrators; ends with their paths."""
     from ..pool.choice import Pool
-    from .study import Asked, folders_of, run_study
+    from .study import Options, folders_of, run_study
 
     if arguments.background:
         background()
     folders = folders_of(arguments.folders, only_current=arguments.project)
     pool = Pool(arguments.workers, arguments.ray)
-    run_study(asked_by(Asked, arguments, choice=choice, folders=folders, project=folders[0] if arguments.project else None, pool=pool))
+    run_study(
+        options_from(Options, arguments, choice=choice, folders=folders, project=folders[0] if arguments.project else None, pool=pool)
+    )
 
 
 COMMAND = Command(

@@ -192,7 +192,7 @@ STUDY = _study(None)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Options:
     """What the user wants.
 
     folders: whose code is asked about, in this order, besides the public code. project: the one that the calibrators are for; None: for
@@ -212,35 +212,35 @@ class Asked:
     as_json: bool = False
 
 
-def run_study(asked: Asked) -> None:
+def run_study(options: Options) -> None:
     """Ask about places until it is enough or time is up, then fit calibrators and write them.
 
     Raises UsageError, RunError, StudyError, PoolError, ModelError and OSError.
     """
     with tell_if_stopped(lambda: "stopped before anything was asked"):
-        folders = [_folder(path) for path in asked.folders]
+        folders = [_folder(path) for path in options.folders]
         authors = [authorship(folder, LANGUAGES) for folder in folders]
-        model = model_of(asked.choice, TASKS, memory=asked.memory)
-        run = _begun(asked, model)
-        for line in _sources(asked, folders, authors):
+        model = model_of(options.choice, TASKS, memory=options.memory)
+        run = _begun(options, model)
+        for line in _sources(options, folders, authors):
             to_stderr(line)
     with ActiveClock() as clock, tell_if_stopped(lambda: _stopped(run)):
-        places = _Places(asked, run, folders, authors)
+        places = _Places(options, run, folders, authors)
         work: Work[OwnPlace] = Work(
             ANSWERS,
             iter(places),
             Asking(model, Gaps(), answer_own, OwnCode({folder.name: folder.root for folder in folders})),
-            _pool(asked),
-            asked.samples,
-            asked.minutes * 60 if asked.minutes else None,
-            waits=bool(asked.choice.servers),
+            _pool(options),
+            options.samples,
+            options.minutes * 60 if options.minutes else None,
+            waits=bool(options.choice.servers),
             clock=clock,
         )
         before = len(run.records(ANSWERS).read())
         failure = do(run, work)
         after = len(run.records(ANSWERS).read())
-        ended = "samples" if asked.samples and after >= asked.samples else places.ended
-        finish(_study(Ending(asked.project, ended, asked.minutes, after - before)), run, as_json=asked.as_json)
+        ended = "samples" if options.samples and after >= options.samples else places.ended
+        finish(_study(Ending(options.project, ended, options.minutes, after - before)), run, as_json=options.as_json)
     if failure:
         raise failure
 
@@ -273,7 +273,7 @@ def check_no_home(path: Path) -> None:
 class _Places:
     """The places that are asked about, until they are enough. ended: why there are no more. exhausted: folders without further places."""
 
-    asked: Asked
+    asked: Options
     run: Run
     folders: Sequence[Folder]
     authors: Sequence[Authorship]
@@ -314,29 +314,29 @@ def _folder(path: Path) -> Folder:
     return Folder(path)
 
 
-def _pool(asked: Asked) -> Pool:
+def _pool(options: Options) -> Pool:
     """As many processes as the machine has room for, where the user names no number and the weights are shared between them."""
-    if asked.pool.workers or asked.pool.ray or asked.choice.servers or asked.choice.backend is not LLAMA_CPP or runs_on_gpu():
-        return asked.pool
+    if options.pool.workers or options.pool.ray or options.choice.servers or options.choice.backend is not LLAMA_CPP or runs_on_gpu():
+        return options.pool
     return Pool(min(_MAX_WORKERS, max(1, (os.cpu_count() or 2) // 2)))
 
 
-def _begun(asked: Asked, model: StudyModel) -> Run:
+def _begun(options: Options, model: StudyModel) -> Run:
     question: Question = {
         **model.question(STUDY.name),
-        "scope": str(asked.project) if asked.project else "all projects",
-        "seed": asked.seed,
-        "tasks": list(asked.tasks),
+        "scope": str(options.project) if options.project else "all projects",
+        "seed": options.seed,
+        "tasks": list(options.tasks),
     }
     digest = hashlib.sha256(json.dumps(question, sort_keys=True).encode()).hexdigest()[:12]
-    if asked.project:
-        check_writable(asked.project / PROJECT_FOLDER, "its calibrators are kept there")
-    folder = asked.out or platformdirs.user_cache_path("assay") / "own_code" / f"{model.id[:8]}-{digest}"
+    if options.project:
+        check_writable(options.project / PROJECT_FOLDER, "its calibrators are kept there")
+    folder = options.out or platformdirs.user_cache_path("assay") / "own_code" / f"{model.id[:8]}-{digest}"
     check_writable(folder, "what the model answered is kept there: name another with --out")
     return Run.begin(folder, question)
 
 
-def _sources(asked: Asked, folders: Sequence[Folder], authors: Sequence[Authorship]) -> Iterator[str]:
+def _sources(options: Options, folders: Sequence[Folder], authors: Sequence[Authorship]) -> Iterator[str]:
     """What is asked about, for people."""
     for folder, by in zip(folders, authors, strict=True):
         if folder.is_installed:
@@ -348,7 +348,7 @@ def _sources(asked: Asked, folders: Sequence[Folder], authors: Sequence[Authorsh
                 f"{folder.root}: {counted(len(by.yours), 'file')} with changes of yours ({by.email}) first, newest first, then "
                 f"{counted(len(by.others), 'file')} of others"
             )
-    if not asked.project:
+    if not options.project:
         yield "public code, which comes with Assay: in turn with yours"
 
 

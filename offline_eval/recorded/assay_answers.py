@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
@@ -28,6 +29,8 @@ class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
     scale: tuple[float, float] = (0.0, 1.0)
 
 
+AnyRecord = TypeVar("AnyRecord", _Header, RecordedAnswer)
+
 _header_decoder = msgspec.json.Decoder(_Header)
 _decoder = msgspec.json.Decoder(RecordedAnswer)
 _encoder = msgspec.json.Encoder()
@@ -38,7 +41,7 @@ def read(path: Path) -> Recorded:
     numbered = lines(path)
     number, first = next(numbered, (1, b""))
     try:
-        header = _header_decoder.decode(first)
+        header = _decode(first, _header_decoder)
         _check_header(header)
     except ValueError as error:
         raise RecordedError(path, number, f"not the header of a file of {SCHEMA}: {error}") from None
@@ -75,21 +78,21 @@ def _check_header(header: _Header) -> None:
 def _answers(path: Path, numbered: Iterator[tuple[int, bytes]], scale: tuple[float, float]) -> Iterator[tuple[int, RecordedAnswer]]:
     for number, line in numbered:
         try:
-            answer = _decode(line)
+            answer = _decode(line, _decoder)
             _check(answer, scale)
         except (ValueError, RecursionError) as error:
             raise RecordedError(path, number, str(error)) from None
         yield number, answer
 
 
-def _decode(line: bytes) -> RecordedAnswer:
+def _decode(line: bytes, decoder: msgspec.json.Decoder[AnyRecord]) -> AnyRecord:
     try:
-        return _decoder.decode(line)
+        return decoder.decode(line)
     except msgspec.ValidationError:
         raise
     except ValueError:
         # half a surrogate pair, which msgspec refuses, and reasons that tell the column
-        return msgspec.convert(DECODER.decode(line.decode().rstrip()), RecordedAnswer)
+        return msgspec.convert(DECODER.decode(line.decode().rstrip()), decoder.type)
 
 
 def _check(answer: RecordedAnswer, scale: tuple[float, float]) -> None:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..command import Command, Sorts, add_run_options, asked_by, checked_pool
+from ..command import Command, Sorts, add_run_options, checked_pool, options_from
 from ..errors import UsageError
 
 if TYPE_CHECKING:
@@ -54,11 +54,11 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
     pool = checked_pool(arguments)
     if arguments.set == "lines":
         projects = named(arguments.projects, suite=True)
-        of_lines = asked_by(lines.Asked, arguments, choice=choice, pool=pool, projects=projects)
+        of_lines = options_from(lines.Options, arguments, choice=choice, pool=pool, projects=projects)
         (plan.tell_lines if arguments.dry_run else lines.run_lines)(of_lines)
     else:
-        asked = asked_by(programs.Asked, arguments, choice=choice, pool=pool)
-        (programs.tell_programs if arguments.dry_run else programs.run_programs)(asked)
+        options = options_from(programs.Options, arguments, choice=choice, pool=pool)
+        (programs.tell_programs if arguments.dry_run else programs.run_programs)(options)
 
 
 COMMAND = Command(

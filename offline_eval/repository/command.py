@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..command import Command, add_memory_option, asked_by, listed, minutes, positive, seed
+from ..command import Command, add_memory_option, listed, minutes, options_from, positive, seed
 from ..errors import UsageError
 
 if TYPE_CHECKING:
@@ -79,15 +79,15 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
         return
     from ..pool.choice import Pool
     from ..sets.regions import TASKS
-    from .plan import Asked
+    from .plan import Options
     from .study import run_study
 
     pool, tasks = Pool(arguments.workers, arguments.ray), tuple(arguments.tasks or TASKS)
-    run_study(asked_by(Asked, arguments, choice=choice, pool=pool, unprotected=arguments.sandbox == "none", tasks=tasks))
+    run_study(options_from(Options, arguments, choice=choice, pool=pool, unprotected=arguments.sandbox == "none", tasks=tasks))
 
 
 def _run_without_tests(arguments: argparse.Namespace, choice: ModelChoice) -> None:
-    from ..own_code.study import Asked, check_no_home, run_study
+    from ..own_code.study import Options, check_no_home, run_study
     from ..pool.choice import Pool
     from ..sets.lines import TASKS
 
@@ -103,7 +103,7 @@ def _run_without_tests(arguments: argparse.Namespace, choice: ModelChoice) -> No
     samples = arguments.samples or (None if arguments.minutes else _DEFAULT_SAMPLES)
     more = {"folders": (project,), "project": project, "minutes": arguments.minutes, "samples": samples}
     pool, tasks = Pool(arguments.workers, arguments.ray), tuple(arguments.tasks or TASKS)
-    run_study(asked_by(Asked, arguments, choice=choice, pool=pool, tasks=tasks, **more))
+    run_study(options_from(Options, arguments, choice=choice, pool=pool, tasks=tasks, **more))
 
 
 COMMAND = Command(

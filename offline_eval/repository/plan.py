@@ -42,7 +42,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Options:
     """What the user wants. samples: how many places whose tests see the code gone; with minutes alone there is no such bound.
 
     out: the run's folder, by default one in the user's cache that belongs to this very question. yes: the user is not asked anything.
@@ -70,19 +70,19 @@ class Asked:
         return self.samples or (None if self.minutes else PLACES)
 
 
-def check(asked: Asked, project: Path) -> None:
+def check(options: Options, project: Path) -> None:
     """Check what would otherwise fail only after the tests have run for minutes. Raises UsageError, UnusableInterpreter and PoolError."""
-    for path in filter(None, (project, asked.python, asked.out)):
+    for path in filter(None, (project, options.python, options.out)):
         if not _is_text(path):
             raise UsageError(f"the path {str(path)!r} is not UTF-8, so a run can't write it down: rename it")
     if not project.is_dir():
-        raise UsageError(f"{asked.project} is not a folder; name the root of a Python project")
+        raise UsageError(f"{options.project} is not a folder; name the root of a Python project")
     if not any(entry.name.endswith(".py") for entry in entries_below(project)):
         raise UsageError(
-            f"{asked.project} holds no Python file, and only pytest's tests can be run: --event exact_match needs none, in any language"
+            f"{options.project} holds no Python file, and only pytest's tests can be run: --event exact_match needs none, in any language"
         )
-    if asked.python is not None:
-        existing(asked.python.absolute())
+    if options.python is not None:
+        existing(options.python.absolute())
     if (linked := link_in(project)) is not None:
         raise UsageError(f"{linked} is a symbolic link to {linked.readlink()}, and calibrators are written only into the project itself")
     check_writable(project / PROJECT_FOLDER, "calibrators are written there")
@@ -90,14 +90,14 @@ def check(asked: Asked, project: Path) -> None:
     if cache.is_relative_to(project):
         raise UsageError(f"{cache}, the cache, is inside the project, which a run must not change: {ELSEWHERE}")
     check_writable(cache, f"the cache is kept there: {ELSEWHERE}")
-    if asked.out is not None:
-        out = asked.out.resolve()
+    if options.out is not None:
+        out = options.out.resolve()
         if out.is_relative_to(project):
-            raise UsageError(f"{asked.out} is inside the project, which a run must not change: name a folder elsewhere")
+            raise UsageError(f"{options.out} is inside the project, which a run must not change: name a folder elsewhere")
         if out.is_dir() and not is_free(out) and not (out / "run.toml").is_file():
-            raise UsageError(f"{asked.out} is not empty and not a run (it has no run.toml); name another folder")
+            raise UsageError(f"{options.out} is not empty and not a run (it has no run.toml); name another folder")
         check_writable(out, "the run is kept there")
-    asked.pool.check()
+    options.pool.check()
 
 
 def _is_text(path: Path) -> bool:
@@ -108,35 +108,35 @@ def _is_text(path: Path) -> bool:
     return True
 
 
-def shown_folders(asked: Asked, isolation: Isolation, interpreter: Path) -> tuple[Path, ...] | None:
+def shown_folders(options: Options, isolation: Isolation, interpreter: Path) -> tuple[Path, ...] | None:
     """The folders of the machine that the tests see besides the system's and the copy; None where they see all, or it is not known yet.
 
     Runs nothing. Raises UnusableInterpreter.
     """
-    if asked.make_environment or isolation is Isolation.NONE:
+    if options.make_environment or isolation is Isolation.NONE:
         return None
     shown = (mount.source for mount in mounts_of(existing(interpreter), isolation))
     return tuple(dict.fromkeys((*shown, *interpreter_folders())))
 
 
 def plan(
-    asked: Asked, project: Path, isolation: Isolation, interpreter: Path, folders: tuple[Path, ...] | None, seen: Seen
+    options: Options, project: Path, isolation: Isolation, interpreter: Path, folders: tuple[Path, ...] | None, seen: Seen
 ) -> dict[str, Any]:
     """What would be executed, where, and what would be written; null where there is none. folders: from `shown_folders`."""
     return {
         "project": str(project),
-        "make_environment": asked.make_environment,
-        "interpreter": None if asked.make_environment else str(interpreter),
+        "make_environment": options.make_environment,
+        "interpreter": None if options.make_environment else str(interpreter),
         "pytest": seen.pytest,
         "folders": None if folders is None else [str(folder) for folder in folders],
         "isolation": str(isolation),
-        "places": asked.wanted,
-        "minutes": asked.minutes,
-        "tasks": list(asked.tasks),
-        "workers": asked.pool.workers if asked.pool.ray else asked.pool.workers or 1,
-        "ray": asked.pool.ray,
-        "model": asked.choice.where,
-        "memory": asked.memory,
+        "places": options.wanted,
+        "minutes": options.minutes,
+        "tasks": list(options.tasks),
+        "workers": options.pool.workers if options.pool.ray else options.pool.workers or 1,
+        "ray": options.pool.ray,
+        "model": options.choice.where,
+        "memory": options.memory,
         "run": str(seen.run or platformdirs.user_cache_path("assay") / "repositories"),
         "places_done": seen.done,
         "calibrators": str(project / PROJECT_FOLDER),

@@ -30,7 +30,7 @@ from ..run import Question, Run, differences
 from ..sets.regions import TASKS, Place, places_of, regions_of
 from ..study import Step, Study, Work, count_done, do, finish, stopped
 from .answers import Answerer, PlaceAnswer
-from .plan import ELSEWHERE, Asked, Seen, check, plan, plan_lines, shown_folders
+from .plan import ELSEWHERE, Options, Seen, check, plan, plan_lines, shown_folders
 from .report import write_results
 from .suite import changed_since, frozen, measured
 
@@ -55,60 +55,60 @@ def _study(project: Path | None) -> Study:
 STUDY = _study(None)
 
 
-def run_study(asked: Asked) -> None:
+def run_study(options: Options) -> None:
     """Complete a project's own code, judge it by its tests, and fit calibrators that its files are then shown.
 
     Raises UsageError, RunError, NotCopied, StudyError, NoIsolation, NoEnvironment, UnusableInterpreter, ModelError and OSError.
     """
-    project = asked.project.resolve()
-    check(asked, project)
-    isolation = Isolation.NONE if asked.unprotected else best_level()
+    project = options.project.resolve()
+    check(options, project)
+    isolation = Isolation.NONE if options.unprotected else best_level()
     # not resolved: a link to the Python of an environment is what makes it that environment's
-    interpreter = asked.python.absolute() if asked.python else interpreter_of(project)
+    interpreter = options.python.absolute() if options.python else interpreter_of(project)
     # told before the first program of the project's runs, also where that is only asked for its version
-    if folders := shown_folders(asked, isolation, interpreter):
+    if folders := shown_folders(options, isolation, interpreter):
         to_stderr(f"what the jail shows of this machine besides the system and a copy of the project: {', '.join(map(str, folders))}")
-    if asked.dry_run:
-        found = plan(asked, project, isolation, interpreter, folders, _seen(asked, project, isolation, interpreter))
-        _tell_plan(asked, found)
+    if options.dry_run:
+        found = plan(options, project, isolation, interpreter, folders, _seen(options, project, isolation, interpreter))
+        _tell_plan(options, found)
         return
-    if asked.unprotected and not asked.yes:
+    if options.unprotected and not options.yes:
         _confirm(
             f"The tests of {escaped_line(str(project))}, and code that a model wrote, will run with no isolation, with your rights. Go on?"
         )
     cache = _cache()
-    model = model_of(asked.choice, TASKS, memory=asked.memory)
-    if asked.make_environment:
-        interpreter = _environment(project, cache / "environments", interpreter if asked.python else None)
-    _run(asked, model, project, interpreter, isolation, cache)
+    model = model_of(options.choice, TASKS, memory=options.memory)
+    if options.make_environment:
+        interpreter = _environment(project, cache / "environments", interpreter if options.python else None)
+    _run(options, model, project, interpreter, isolation, cache)
 
 
-def _run(asked: Asked, model: StudyModel, project: Path, interpreter: Path, isolation: Isolation, cache: Path) -> None:
+def _run(options: Options, model: StudyModel, project: Path, interpreter: Path, isolation: Isolation, cache: Path) -> None:
     study = _study(project)
     # other machines have no folder of this one's
-    source = nullcontext((project, dict[str, str]())) if asked.pool.ray else frozen(project)
+    source = nullcontext((project, dict[str, str]())) if options.pool.ray else frozen(project)
     allowed = SuiteLimits()
-    if asked.minutes:
-        allowed = replace(allowed, suite_wall_s=min(allowed.suite_wall_s, asked.minutes * 60))
+    if options.minutes:
+        allowed = replace(allowed, suite_wall_s=min(allowed.suite_wall_s, options.minutes * 60))
     with (
         source as (folder, left_out),
         Oracle(folder, interpreter, Jail(isolation), cache=cache / "oracle", allowed=allowed, tell=to_stderr) as oracle,
     ):
         with tell_if_stopped(lambda: "stopped; nothing is lost: the tests' baseline is made again by the same command"):
             suite = measured(oracle, left_out | oracle.suite.copied.left_out)
-        regions = regions_of(oracle, asked.seed)
+        regions = regions_of(oracle, options.seed)
         if not regions:
             raise StudyError(f"the tests execute no statement of {project} that could be asked for; see docs/repository.md")
-        run = _begun(asked, cache, question_of(asked, model, project, interpreter, isolation, oracle.content), project)
+        run = _begun(options, cache, question_of(options, model, project, interpreter, isolation, oracle.content), project)
         suite.keep(run)
         to_stderr(f"{counted(len(regions), 'region')}; what is done is kept in {run.folder}")
         work: Work[Place] = Work(
             ANSWERS,
-            places_of(oracle, regions, asked.seed),
-            Answerer(model, folder, project.name, interpreter, isolation, cache / "oracle", asked.tasks, asked.seed, oracle.content),
-            asked.pool,
-            asked.wanted,
-            asked.minutes * 60 if asked.minutes else None,
+            places_of(oracle, regions, options.seed),
+            Answerer(model, folder, project.name, interpreter, isolation, cache / "oracle", options.tasks, options.seed, oracle.content),
+            options.pool,
+            options.wanted,
+            options.minutes * 60 if options.minutes else None,
             suite.max_place_s,
             "the project has no more than {places} whose tests see that the code is gone",
         )
@@ -119,7 +119,7 @@ def _run(asked: Asked, model: StudyModel, project: Path, interpreter: Path, isol
         were = f"{counted(len(changed), 'file')} {'was' if len(changed) == 1 else 'were'} changed meanwhile"
         to_stderr(f"note: {were}, e.g. {changed[0]}: these calibrators are of the text before")
     with tell_if_stopped(lambda: _stopped(run)):
-        finish(study, run, as_json=asked.as_json)
+        finish(study, run, as_json=options.as_json)
     if failure:
         raise failure
 
@@ -130,38 +130,38 @@ def _stopped(run: Run) -> str:
     return f"{stopped(STUDY, run)}{hint}"
 
 
-def _tell_plan(asked: Asked, found: dict[str, Any]) -> None:
-    if asked.as_json:
+def _tell_plan(options: Options, found: dict[str, Any]) -> None:
+    if options.as_json:
         print(json.dumps({"schema": PLAN_SCHEMA, **found}, indent=1))
-    for line in () if asked.as_json else plan_lines(found):
+    for line in () if options.as_json else plan_lines(found):
         to_stderr(line)
 
 
-def question_of(asked: Asked, model: StudyModel, project: Path, interpreter: Path, isolation: Isolation, content: str) -> Question:
+def question_of(options: Options, model: StudyModel, project: Path, interpreter: Path, isolation: Isolation, content: str) -> Question:
     """All that makes a run another one. content: `Oracle.content`."""
     return {
         **model.question(STUDY.name),
         "prompt_block": model.prompts["block"],
-        "seed": asked.seed,
+        "seed": options.seed,
         "project": project.name,
         "folder": str(project),
         "content": content,
-        "tasks": list(asked.tasks),
+        "tasks": list(options.tasks),
         "interpreter": str(interpreter),
         "isolation": str(isolation),
     }
 
 
-def _folder_of(asked: Asked, cache: Path, question: Question) -> Path:
+def _folder_of(options: Options, cache: Path, question: Question) -> Path:
     """Where the run of a question is kept."""
     digest = hashlib.sha256(json.dumps(question, sort_keys=True).encode()).hexdigest()[:12]
-    return asked.out or cache / "repositories" / f"{question['project']}-{digest}"
+    return options.out or cache / "repositories" / f"{question['project']}-{digest}"
 
 
-def _begun(asked: Asked, cache: Path, question: Question, project: Path) -> Run:
+def _begun(options: Options, cache: Path, question: Question, project: Path) -> Run:
     """The run of this question, new or resumed."""
-    run = Run.begin(_folder_of(asked, cache, question), question)
-    if not asked.out and not run.records(ANSWERS).path.exists() and (earlier := _fullest(run.folder.parent, project)):
+    run = Run.begin(_folder_of(options, cache, question), question)
+    if not options.out and not run.records(ANSWERS).path.exists() and (earlier := _fullest(run.folder.parent, project)):
         count, before = earlier
         to_stderr(
             f"begun anew, since what is asked is not what it was ({'; '.join(differences(before.question(), question))}). "
@@ -182,27 +182,27 @@ def _fullest(runs: Path, project: Path) -> tuple[int, Run] | None:
     return most if most and most[0] else None
 
 
-def _seen(asked: Asked, project: Path, isolation: Isolation, interpreter: Path) -> Seen:
+def _seen(options: Options, project: Path, isolation: Isolation, interpreter: Path) -> Seen:
     """What is known before a test has run. The interpreter is asked, and compiles a copy, in a jail also where the run would have none.
 
-    The folder is known of the embedded model and of `Asked.out` alone: others may take long to open. Raises UnusableInterpreter, NotCopied,
+    The folder is known of the embedded model and of `Options.out` alone: others may be slow to open. Raises UnusableInterpreter, NotCopied,
     UsageError, and RunError where the folder holds another question.
     """
-    given = Seen(run=asked.out, done=_done(asked.out) if asked.out else None)
+    given = Seen(run=options.out, done=_done(options.out) if options.out else None)
     cache = platformdirs.user_cache_path("assay")
     try:
         jail = Jail(best_level())
     except NoIsolation:
         return given
-    if asked.make_environment:
+    if options.make_environment:
         return given
     with Oracle(project, interpreter, jail, cache=cache / "oracle") as oracle:
         python, content = oracle.suite.interpreter, oracle.content
     given = replace(given, pytest=python.pytest)
-    if asked.choice.where is not None:
+    if options.choice.where is not None:
         return given
-    question = question_of(asked, model_of(asked.choice, TASKS, memory=asked.memory), project, interpreter, isolation, content)
-    run = Run(_folder_of(asked, cache, question))
+    question = question_of(options, model_of(options.choice, TASKS, memory=options.memory), project, interpreter, isolation, content)
+    run = Run(_folder_of(options, cache, question))
     if (run.folder / "run.toml").is_file() and run.question() != question:
         raise run.asks_something_else(question)
     return replace(given, run=run.folder, done=_done(run.folder))

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..command import Command, Sorts, add_ask_option, add_run_options, asked_by, checked_pool, positive
+from ..command import Command, Sorts, add_ask_option, add_run_options, checked_pool, options_from, positive
 from ..errors import UsageError
 
 if TYPE_CHECKING:
@@ -66,12 +66,12 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
     SORTS.refuse_what_does_nothing(arguments, choice, "recorded" if arguments.recorded else name)
     pool = checked_pool(arguments)
     if arguments.recorded:
-        trips = asked_by(recorded.Asked, arguments, files=arguments.recorded)
+        trips = options_from(recorded.Options, arguments, files=arguments.recorded)
         (recorded.tell_recorded if arguments.dry_run else recorded.run_recorded)(trips)
         return
     projects = named(arguments.projects, suite=True)
-    asked = asked_by(study.Asked, arguments, choice=choice, pool=pool, set=name, projects=projects, form=arguments.ask)
-    (study.tell_problems if arguments.dry_run else study.run_problems)(asked)
+    options = options_from(study.Options, arguments, choice=choice, pool=pool, set=name, projects=projects, form=arguments.ask)
+    (study.tell_problems if arguments.dry_run else study.run_problems)(options)
 
 
 COMMAND = Command(

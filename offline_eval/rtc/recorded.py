@@ -26,7 +26,7 @@ from ..errors import UsageError
 from ..plan import tell_study
 from ..progress import counted
 from ..run import Run
-from ..study import AskedStudy, Study, carry_out
+from ..study import Study, StudyOptions, carry_out
 from ..study_page import again, page_of, the_paper
 from .scores import Mean, is_copy
 from .tables import cell_of, paper
@@ -57,28 +57,28 @@ class RecordedTrip:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked(AskedStudy):
+class Options(StudyOptions):
     """What the user wants. limit: the first so many problems."""
 
     files: Sequence[Path]
 
 
-def run_recorded(asked: Asked) -> Run:
+def run_recorded(options: Options) -> Run:
     """Make the page of recorded round trips. Raises RecordedError, UsageError, RunError and OSError."""
-    files = read(asked.files)
-    found = trips_of(files, asked.limit)
-    there = sum(len(file.answers.items()[: asked.limit]) for file in files)
-    question = {**question_of(NAME, "recorded", files, asked), "unlabelled": there - len({(trip.file, trip.id) for trip in found})}
+    files = read(options.files)
+    found = trips_of(files, options.limit)
+    there = sum(len(file.answers.items()[: options.limit]) for file in files)
+    question = {**question_of(NAME, "recorded", files, options), "unlabelled": there - len({(trip.file, trip.id) for trip in found})}
     told = f"{counted(len(found), 'round trip')} of {counted(len(files), 'file')}"
-    return carry_out(STUDY, asked, question, found, lambda _: [], told)
+    return carry_out(STUDY, options, question, found, lambda _: [], told)
 
 
-def tell_recorded(asked: Asked) -> None:
+def tell_recorded(options: Options) -> None:
     """Say what a run would do. Raises as `run_recorded` before it begins."""
-    files = read(asked.files)
-    found = trips_of(files, asked.limit)
+    files = read(options.files)
+    found = trips_of(files, options.limit)
     line = f"round trips  {len(found):,} of {counted(len(files), 'file')}; no model is asked, and nothing is run"
-    tell_study(NAME, asked, {"round_trips": len(found), "generations": 0}, [line])
+    tell_study(NAME, options, {"round_trips": len(found), "generations": 0}, [line])
 
 
 def trips_of(files: Sequence[AnswerFile], limit: int | None) -> list[RecordedTrip]:

@@ -19,7 +19,7 @@ from ...analysis.sandbox.isolation.best_level import best_level
 from ...inference.asking.asker import Asker, Form
 from ..asked_model import IN_FORM, AskedModel, Asking, asked_model, text_of
 from ..errors import UsageError
-from ..on_suites import AskedOfSuites, items_of_suites
+from ..on_suites import SuiteOptions, items_of_suites
 from ..plan import tell_study
 from ..progress import counted, tell_if_stopped
 from ..run import Run
@@ -36,7 +36,7 @@ STUDY = Study(NAME, (DESCRIPTIONS, REBUILT, LABELS), ("set", "items", "form"), p
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked(AskedOfSuites):
+class Options(SuiteOptions):
     """What the user wants. data: the benchmark's file, or folders of git repositories. forward, backward: as in `asking.Plan`. form: as of
     `open_asker`.
     """
@@ -56,97 +56,97 @@ class Asked(AskedOfSuites):
         return Plan(self.forward, self.backward, self.seed)
 
 
-def run_problems(asked: Asked) -> Run:
+def run_problems(options: Options) -> Run:
     """Run, or resume, the study. Raises UsageError, RunError, StudyError, NoIsolation, UnusableInterpreter, ModelError and OSError."""
-    if asked.set == "regions":
-        asked.check()
+    if options.set == "regions":
+        options.check()
     with tell_if_stopped(lambda: "stopped before anything was asked; what was fetched or found is kept, and the same command goes on"):
         # what takes hours to find is not looked for in vain, and no model is opened for data that can't be read
-        found = None if asked.set == "regions" else find(asked)
-        model = asked_model(asked.choice, asked.form)
-        Run.check(asked.out, _question(asked, model))
-        found = found or find(asked)
-    return ask(asked, model, found)
+        found = None if options.set == "regions" else find(options)
+        model = asked_model(options.choice, options.form)
+        Run.check(options.out, _question(options, model))
+        found = found or find(options)
+    return ask(options, model, found)
 
 
-def ask(asked: Asked, model: AskedModel, found: Found) -> Run:
+def ask(options: Options, model: AskedModel, found: Found) -> Run:
     """Run, or resume, the study about these items. Raises as `run_problems`."""
-    question = {**_question(asked, model), **found.question}
+    question = {**_question(options, model), **found.question}
     groups = counted(len({item.group for item in found.items}), "group")
     told = f"{counted(len(found.items), 'item')} of {groups}; {model.name} is asked {IN_FORM[model.form]}"
-    return carry_out(STUDY, asked, question, found.items, lambda run: _works(asked, run, model, found), told, *found.left_out)
+    return carry_out(STUDY, options, question, found.items, lambda run: _works(options, run, model, found), told, *found.left_out)
 
 
-def find(asked: Asked) -> Found:
+def find(options: Options) -> Found:
     """What is asked about. Raises SetError, UsageError, StudyError and NoIsolation."""
-    if asked.set == "humaneval":
-        if len(asked.data) != 1:
+    if options.set == "humaneval":
+        if len(options.data) != 1:
             raise UsageError(f"--set humaneval needs one file as --data: {SETS['humaneval'].what}, of {SETS['humaneval'].whence}")
-        return functions(asked.data[0], asked.limit)
-    if asked.set == "edits":
-        if not asked.data:
+        return functions(options.data[0], options.limit)
+    if options.set == "edits":
+        if not options.data:
             raise UsageError("--set edits needs --data: folders of git repositories, whose histories are read")
-        return edits(asked.data, asked.most, asked.seed, asked.limit)
-    return project_regions(items_of_suites(asked))
+        return edits(options.data, options.most, options.seed, options.limit)
+    return project_regions(items_of_suites(options))
 
 
-def _question(asked: Asked, model: AskedModel) -> dict[str, Any]:
+def _question(options: Options, model: AskedModel) -> dict[str, Any]:
     """What makes a run another one, as far as it is known before there are items."""
     question: dict[str, Any] = {
-        **question_of(model, NAME, "edit" if asked.set == "edits" else "code"),
-        "set": asked.set,
-        "seed": asked.seed,
-        "forward": asked.forward,
-        "backward": asked.backward,
+        **question_of(model, NAME, "edit" if options.set == "edits" else "code"),
+        "set": options.set,
+        "seed": options.seed,
+        "forward": options.forward,
+        "backward": options.backward,
     }
-    question |= asked.limited
-    if asked.set != "humaneval":
-        question["per_project"] = asked.most
-    if asked.set == "regions":
-        question["projects"] = [f"{project.name} {project.version}" for project in asked.chosen]
+    question |= options.limited
+    if options.set != "humaneval":
+        question["per_project"] = options.most
+    if options.set == "regions":
+        question["projects"] = [f"{project.name} {project.version}" for project in options.chosen]
     return question
 
 
-def _works(asked: Asked, run: Run, model: AskedModel, found: Found) -> dict[str, Making]:
+def _works(options: Options, run: Run, model: AskedModel, found: Found) -> dict[str, Making]:
     def asking(step: Step, items: Sequence[Item], ask: Callable[[Asker, Any], dict[str, Any]]) -> Work[Any]:
-        return all_of(step, items, Asking(model, ask), asked.pool, waits=asked.waits)
+        return all_of(step, items, Asking(model, ask), options.pool, waits=options.waits)
 
     def rebuilt() -> Work[Any]:
         told = {record["id"]: record["descriptions"] for record in run.records(DESCRIPTIONS).read()}
-        return asking(REBUILT, [item for item in found.items if item.id in told], partial(asked.plan.rebuild, told))
+        return asking(REBUILT, [item for item in found.items if item.id in told], partial(options.plan.rebuild, told))
 
     def labelled() -> Work[Any]:
         units = to_label(found.items, run.records(REBUILT).read(), found.labels)
-        return all_of(LABELS, units, found.labels, asked.pool, max_item_s=found.labels.max_item_s)
+        return all_of(LABELS, units, found.labels, options.pool, max_item_s=found.labels.max_item_s)
 
     works: dict[str, Making] = {
-        "describe": lambda: asking(DESCRIPTIONS, found.items, asked.plan.describe),
+        "describe": lambda: asking(DESCRIPTIONS, found.items, options.plan.describe),
         "rebuild": rebuilt,
         "labels": labelled,
     }
     return works
 
 
-def tell_problems(asked: Asked) -> None:
+def tell_problems(options: Options) -> None:
     """Say what a run would ask and execute. Raises what `run_problems` raises before it begins."""
-    if asked.set == "regions":
-        asked.check()
-    plan: dict[str, Any] = {"set": asked.set}
+    if options.set == "regions":
+        options.check()
+    plan: dict[str, Any] = {"set": options.set}
     lines, example = [], ""
-    if asked.set == "regions":
-        most = min(asked.most * len(asked.chosen), asked.limit or asked.most * len(asked.chosen))
-        plan |= {"projects": [project.name for project in asked.chosen], "most_items": most, "isolation": str(best_level())}
+    if options.set == "regions":
+        most = min(options.most * len(options.chosen), options.limit or options.most * len(options.chosen))
+        plan |= {"projects": [project.name for project in options.chosen], "most_items": most, "isolation": str(best_level())}
         lines += [f"projects     {', '.join(plan['projects'])}", f"items        at most {most:,}: which they are, the tests say"]
-        calls = asked.plan.calls("code")
+        calls = options.plan.calls("code")
     else:
-        found = find(asked)
+        found = find(options)
         first, most = found.items[0], len(found.items)
         plan["most_items"], example = most, text_of(first.to_describe())
         lines.append(f"items        {counted(most, 'item')} of {counted(len({item.group for item in found.items}), 'group')}")
-        calls = asked.plan.calls(first.kind, direct="direct" in first.arms)
-    plan |= {"descriptions": most * asked.forward, "rebuilt": most * calls}
+        calls = options.plan.calls(first.kind, direct="direct" in first.arms)
+    plan |= {"descriptions": most * options.forward, "rebuilt": most * calls}
     lines += [
         f"calls        {plan['descriptions']:,} descriptions, {plan['rebuilt']:,} times code, each once",
-        "judged       " + ("by text" if asked.set == "edits" else "each distinct text once, in the sandbox"),
+        "judged       " + ("by text" if options.set == "edits" else "each distinct text once, in the sandbox"),
     ]
-    tell_study(NAME, asked, plan, lines, example)
+    tell_study(NAME, options, plan, lines, example)

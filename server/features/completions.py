@@ -21,7 +21,7 @@ from ..confidence.explanation import hover_markdown
 from ..documents.documents import Document
 from ..documents.workspace import below_root, path_of, root_of
 from ..language_server import AssayServer
-from ..protocol.keystroke_messages import InlineAsked
+from ..protocol.keystroke_messages import InlineParams
 from ..requests.request import GenerationRequest, ReadAlong
 from .commands import ACCEPTED
 from .menu_item import Cursor, completion_list
@@ -153,7 +153,7 @@ def _path_in(uri: str) -> str:
 _INVOKED = types.InlineCompletionTriggerKind.Invoked.value
 
 
-async def inline_completion(ls: AssayServer, asked: InlineAsked) -> dict[str, Any]:
+async def inline_completion(ls: AssayServer, asked: InlineParams) -> dict[str, Any]:
     """The suggestions at the cursor: one, or on invoke up to `alternatives`; none also when the text changes while the model works."""
     nothing: dict[str, Any] = {"items": []}
     invoked = asked.context.trigger_kind == _INVOKED

@@ -120,7 +120,7 @@ class _Context(_Params):
     selected_completion_info: _Selected | None = None
 
 
-class InlineAsked(_Params):
+class InlineParams(_Params):
     """Where inline completions are asked for.
 
     context.trigger_kind: 1 invoked, 2 automatic; context.selected_completion_info: what the menu's selected item would put there.
@@ -181,7 +181,7 @@ class InlineCompletion(_Message, tag="textDocument/inlineCompletion"):
     """The editor asks for inline completions."""
 
     id: int | str
-    params: InlineAsked
+    params: InlineParams
 
 
 class CancelRequest(_Message, tag="$/cancelRequest"):

@@ -68,7 +68,7 @@ class Protocol(LanguageServerProtocol):
         self.on_close: Callable[[str], None] = lambda _: None
         self.on_lost: Callable[[str], None] = lambda _: None
         # Answers requests for inline completions, in JSON.
-        self.inline_completions: Callable[[sync.InlineAsked], Coroutine[Any, Any, dict[str, Any]]] | None = None
+        self.inline_completions: Callable[[sync.InlineParams], Coroutine[Any, Any, dict[str, Any]]] | None = None
 
     def receive(self, body: bytes) -> None:
         """Handle one message. A request is answered even if it is malformed."""
@@ -178,7 +178,7 @@ class Protocol(LanguageServerProtocol):
                     self._close(closed.uri)
                 self.notebooks.close(message.params.notebook_document.uri)
 
-    def _begin(self, number: int | str, asked: sync.InlineAsked) -> None:
+    def _begin(self, number: int | str, asked: sync.InlineParams) -> None:
         if self.inline_completions is None:
             self._refuse(number, JsonRpcMethodNotFound.of(types.TEXT_DOCUMENT_INLINE_COMPLETION))
             return

@@ -71,7 +71,7 @@ class NoRepairs(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class EditorRequest:
     """Repairs that an editor asks for.
 
     request: as the model's process is asked. most: how many repairs are shown. above: how many lines of the request's text stand above
@@ -109,7 +109,7 @@ class RepairRequests:
         self.found = FoundRepairs()
 
     async def find(
-        self, asked: Asked, tell: Callable[[str], None] = lambda _: None, choose: Callable[[Found], Awaitable[Found]] | None = None
+        self, asked: EditorRequest, tell: Callable[[str], None] = lambda _: None, choose: Callable[[Found], Awaitable[Found]] | None = None
     ) -> Found:
         """The repairs, those that were found before or new ones. tell: told in words what was found so far. choose: which are shown of all.
 
@@ -127,7 +127,7 @@ class RepairRequests:
             raise
         return self._shown(asked, chosen, began, "model" if before is None else "memory")
 
-    def _shown(self, asked: Asked, found: Found, began: float, source: Source) -> Found:
+    def _shown(self, asked: EditorRequest, found: Found, began: float, source: Source) -> Found:
         """Log which repairs are shown, if one is among them that was not logged yet. Gives what is kept."""
         shown = frozenset(repair.suggestion.id for repair in found.repairs.found)
         if found.logged is None or not shown <= found.logged:
@@ -140,7 +140,7 @@ class RepairRequests:
             self.found.add(found)
         return found
 
-    async def _new(self, asked: Asked, tell: Callable[[str], None], began: float) -> Found:
+    async def _new(self, asked: EditorRequest, tell: Callable[[str], None], began: float) -> Found:
         max_ms = self._settings().repair_max_ms
         names: tuple[str, str] | None = None
         try:
@@ -180,7 +180,7 @@ class RepairRequests:
         found = self.found.of(lines)
         return None if found is None or found.logged is None else found
 
-    async def surprises(self, asked: Asked) -> dict[str, Any]:
+    async def surprises(self, asked: EditorRequest) -> dict[str, Any]:
         """How much lines surprise, as the model's process tells it (`surprises_of`). Raises what `find` raises, but Superseded."""
         max_ms = self._settings().repair_max_ms
         try:
@@ -197,7 +197,7 @@ class RepairRequests:
         async with asyncio.timeout(max_ms / 1e3):
             return await live.loaded()
 
-    async def _latest(self, asked: Asked, tell: Callable[[str], None]) -> Repairs:
+    async def _latest(self, asked: EditorRequest, tell: Callable[[str], None]) -> Repairs:
         """What the model's process answers. An older request for the document raises Superseded."""
         uri = asked.lines.uri
         if (older := self._running.get(uri)) is not None:
@@ -213,18 +213,18 @@ class RepairRequests:
             if self._running.get(uri) is mine:
                 del self._running[uri]
 
-    async def _ask(self, asked: Asked, tell: Callable[[str], None]) -> Repairs:
+    async def _ask(self, asked: EditorRequest, tell: Callable[[str], None]) -> Repairs:
         answer = await self._live().process.repair(asked.request, on_text=tell)
         return _in_document(msgspec.convert(answer, Repairs), asked)
 
-    def _names(self, asked: Asked, model: LoadedModel) -> tuple[str, str]:
+    def _names(self, asked: EditorRequest, model: LoadedModel) -> tuple[str, str]:
         """The ids of the model and of its prompt."""
         settings, memory = asked.request.settings, "" if asked.request.memory.scope == "off" else model.memory
         return model.fingerprint.id, settings.fingerprint(model.layout, model.context_length, "line", heals=model.heals, memory=memory)
 
     def _ended(
         self,
-        asked: Asked,
+        asked: EditorRequest,
         ending: Ending,
         began: float,
         names: tuple[str, str] | None,
@@ -261,13 +261,13 @@ def _nothing(found: Found) -> Ending:
     return Ending.TIMED_OUT if not found.candidates and found.repairs.stopped_by is StopReason.TIME else Ending.EMPTY
 
 
-def _in_document(repairs: Repairs, asked: Asked) -> Repairs:
+def _in_document(repairs: Repairs, asked: EditorRequest) -> Repairs:
     """The same with ranges of the document; without what reaches beyond it, into another cell."""
     moved = tuple(_moved(repair, asked.above) for repair in repairs.found if _is_within(repair, asked))
     return replace(repairs, found=moved)
 
 
-def _is_within(repair: Repair, asked: Asked) -> bool:
+def _is_within(repair: Repair, asked: EditorRequest) -> bool:
     place = repair.suggestion.range
     return asked.above <= place.start.line and place.end.line < asked.above + asked.count
 

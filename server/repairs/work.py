@@ -24,7 +24,7 @@ from ..user_messages import show
 from ..verification.consent import UNANSWERED
 from .found import Found
 from .lines import Lines, found_again
-from .repairing import Asked, NoRepairs
+from .repairing import EditorRequest, NoRepairs
 
 # How the reason begins why what there was no time for is not verified.
 TIME_UP = "the tests took over"
@@ -146,7 +146,7 @@ def _is_of(ls: AssayServer, found: Found, document: Document) -> bool:
     return ls.protocol.documents.get(found.lines.uri) is document and document.version == found.lines.version
 
 
-def asked_for(ls: AssayServer, lines: Lines) -> Asked:
+def asked_for(ls: AssayServer, lines: Lines) -> EditorRequest:
     """What is asked for lines, of the text as it is now. Raises NoRepairs."""
     document = ls.protocol.documents.get(lines.uri)
     if (why := why_none(ls, document)) or document is None:
@@ -175,7 +175,7 @@ def asked_for(ls: AssayServer, lines: Lines) -> Asked:
         memory=ReadAlong(ls.settings.memory, root=root, path=path),
     )
     own = root_of(document.uri, ls.roots) or next(iter(ls.roots.paths), None)
-    return Asked(now, request, ls.settings.repair_candidates, above, document.line_count, own, path_of(document.uri))
+    return EditorRequest(now, request, ls.settings.repair_candidates, above, document.line_count, own, path_of(document.uri))
 
 
 REPAIR = "assay.repair"

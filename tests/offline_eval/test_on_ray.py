@@ -18,7 +18,7 @@ from source_distribution import make_sdist
 from study_runs import files_of
 
 from assay.inference.opening import ModelChoice
-from assay.offline_eval.calibration.study import Asked, run_study
+from assay.offline_eval.calibration.study import Options, run_study
 from assay.offline_eval.pool.choice import Pool
 from assay.offline_eval.run import Run
 from assay.offline_eval.study import Work, conduct
@@ -46,7 +46,7 @@ def places(folder: Path, pool: Pool, pause_s: float = 0.0) -> Run:
 def lines(folder: Path, pool: Pool) -> Run:
     """A run of the calibration study, with the embedded model."""
     project = make_sdist(folder / "cache", functions=40)
-    return run_study(Asked(folder / "run", choice=ModelChoice(), projects=[project], per_project=40, pool=pool, cache=folder / "cache"))
+    return run_study(Options(folder / "run", choice=ModelChoice(), projects=[project], per_project=40, pool=pool, cache=folder / "cache"))
 
 
 def begun(call: str, folder: Path) -> subprocess.Popen[bytes]:

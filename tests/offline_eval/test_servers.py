@@ -21,7 +21,7 @@ from assay.inference.errors import OtherModelServed, ServerUnreachable
 from assay.inference.opening import ModelChoice
 from assay.inference.project_memory.weights import SHIPPED
 from assay.offline_eval.calibration.draw import ANSWERS
-from assay.offline_eval.calibration.study import Asked, run_study
+from assay.offline_eval.calibration.study import Options, run_study
 from assay.offline_eval.errors import UsageError
 from assay.offline_eval.model import Changed, OnServers, model_of, opened_on_one_thread
 from assay.suggestion.memory.memories import own_weights
@@ -84,9 +84,9 @@ def completions(speech: Speech) -> int:
     return sum(path == "/v1/completions" for _, path, _ in speech.asked)
 
 
-def asked(folder: Path, where: str, out: str = "run", functions: int = 8) -> Asked:
+def asked(folder: Path, where: str, out: str = "run", functions: int = 8) -> Options:
     projects = [make_sdist(folder / "cache", functions=functions)]
-    return Asked(
+    return Options(
         folder / out,
         choice=ModelChoice(where),
         projects=projects,

@@ -31,7 +31,7 @@ from ...recorded.answers import Recorded
 from ...run import Run
 from ...sets.problem import Problem, literal
 from ...sets.problems import problems
-from ...study import AskedStudy, Study, carry_out
+from ...study import Study, StudyOptions, carry_out
 from ...study_page import page_of
 from .scaling import Measured, of_shares, of_told
 from .source import AnswerFile, question_of, read
@@ -176,7 +176,7 @@ STUDY = Study("recorded_labelled", (), _NEEDED, page_of(_content))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked(AskedStudy):
+class Options(StudyOptions):
     """What the user wants.
 
     data: the problems of CRUXEval; None: the scores and labels that the files tell. limit: the first so many problems.
@@ -198,18 +198,18 @@ class Found:
     unscored: int = 0
 
 
-def find(asked: Asked) -> Found:
+def find(options: Options) -> Found:
     """Read the answers. Raises SetError, RecordedError and UsageError."""
-    files = read(asked.files)
+    files = read(options.files)
     if twice := [name for name, count in Counter(file.answers.name for file in files).items() if count > 1]:
         raise UsageError(f"two files are named {twice[0]}: a run tells them apart by that")
-    if asked.data is not None:
-        chosen = problems(asked.set, asked.data, asked.limit)
+    if options.data is not None:
+        chosen = problems(options.set, options.data, options.limit)
         ballots = [{"file": file.answers.name, "ballot": asdict(ballot)} for file in files for ballot in ballots_of(file.answers, chosen)]
         return Found(files, "vote share", "tests_pass", ballots)
     event = _event(files)
     items: list[dict[str, Any]] = [
-        {"file": file.answers.name, **told} for file in files for told in _told(file.answers, event, asked.limit)
+        {"file": file.answers.name, **told} for file in files for told in _told(file.answers, event, options.limit)
     ]
     known = [item for item in items if item["score"] is not None and item["right"] is not None]
     for file in files:
@@ -218,12 +218,12 @@ def find(asked: Asked) -> Found:
     return Found(files, "verbalised", event, known, len(items) - len(known))
 
 
-def run_labelled(asked: Asked) -> Run:
+def run_labelled(options: Options) -> Run:
     """Make the page of answers whose labels are known. Raises UsageError, RunError and OSError."""
-    found = find(asked)
+    found = find(options)
     more = {"measure": found.measure, "event": found.event, "unscored": found.unscored}
     told = f"{counted(len(found.items), 'item')} of {counted(len(found.files), 'file')}"
-    return carry_out(STUDY, asked, question_of(STUDY.name, asked.set, found.files, asked) | more, found.items, lambda _: [], told)
+    return carry_out(STUDY, options, question_of(STUDY.name, options.set, found.files, options) | more, found.items, lambda _: [], told)
 
 
 def _event(files: Sequence[AnswerFile]) -> Event:
@@ -291,12 +291,12 @@ def _vote_row(votes: Votes) -> tuple[str, ...]:
     )
 
 
-def tell_labelled(asked: Asked) -> None:
+def tell_labelled(options: Options) -> None:
     """Say what a run on answers with labels would do. Raises as above."""
-    found = find(asked)
+    found = find(options)
     what = "functions that were voted on" if found.measure == "vote share" else f"answers with a score and a label {found.event}"
     plan = {
-        "set": asked.set,
+        "set": options.set,
         "recorded": [facts_of_file(file) for file in found.files],
         "measure": found.measure,
         "items": len(found.items),
@@ -308,4 +308,4 @@ def tell_labelled(asked: Asked) -> None:
         "calls        none: no model is asked, and nothing is executed",
         f"measure      {found.measure}: {len(found.items):,} {what}",
     ]
-    tell_study("recorded_labelled", asked, plan, lines, found.items[0], "one of them")
+    tell_study("recorded_labelled", options, plan, lines, found.items[0], "one of them")

@@ -13,7 +13,7 @@ from ...progress import counted
 from ...recorded.answers import Recorded, Step
 from ...recorded.formats import recorded
 from ...run import SCHEMA, AskedQuestion, Question
-from ...study import AskedStudy
+from ...study import StudyOptions
 
 # In the place of a prompt's fingerprint: nobody was asked by Assay.
 PROMPT = "recorded"
@@ -44,7 +44,7 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def question_of(study: str, name: str, files: Sequence[AnswerFile], asked: AskedStudy) -> dict[str, Any]:
+def question_of(study: str, name: str, files: Sequence[AnswerFile], options: StudyOptions) -> dict[str, Any]:
     """A run's question about the answers of files, but for its items. name: of the set."""
     answers = [file.answers for file in files]
     question: Question = {
@@ -53,10 +53,10 @@ def question_of(study: str, name: str, files: Sequence[AnswerFile], asked: Asked
         "model": hashlib.sha256("".join(file.sha256 for file in files).encode()).hexdigest()[:16],
         "model_name": ", ".join(dict.fromkeys(each.model or each.name for each in answers)),
         "prompt": PROMPT,
-        "seed": asked.seed,
+        "seed": options.seed,
         "set": name,
     }
-    return {**question, **recorded_in(files), **asked.limited}
+    return {**question, **recorded_in(files), **options.limited}
 
 
 def recorded_in(files: Sequence[AnswerFile]) -> dict[str, list[str]]:

@@ -32,7 +32,7 @@ from ...progress import counted
 from ...run import AskedQuestion, Run
 from ...sets.problem import Problem
 from ...sets.problems import problems
-from ...study import AskedStudy, Step, Study, Work, carry_out
+from ...study import Step, Study, StudyOptions, Work, carry_out
 from ...study_page import again, page_of, the_paper
 from .draws import Labelled, Unit, measured, own_tests_of, start, units
 from .scaling import Measured, Scores, all_scores
@@ -174,7 +174,7 @@ STUDY = Study("recorded", (LABELS,), _NEEDED, page_of(_content))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked(AskedStudy):
+class Options(StudyOptions):
     """What the user wants. files: with the model's programs and, perhaps, its tests. limit: the first so many problems."""
 
     set: str
@@ -198,15 +198,15 @@ class Found:
         return [self.draws, *([self.tests] if self.tests else [])]
 
 
-def find(asked: Asked) -> Found:
+def find(options: Options) -> Found:
     """Read set and answers. Raises SetError, RecordedError and UsageError."""
-    chosen = problems(asked.set, asked.data, asked.limit)
+    chosen = problems(options.set, options.data, options.limit)
     for problem in chosen:
         try:
             _ = problem.counting_test
         except ValueError as error:
-            raise UsageError(f"{asked.data}: {error}; name HumanEvalPlus.jsonl.gz or MbppPlus.jsonl.gz as --data") from None
-    files = read(asked.files)
+            raise UsageError(f"{options.data}: {error}; name HumanEvalPlus.jsonl.gz or MbppPlus.jsonl.gz as --data") from None
+    files = read(options.files)
     draws, tests = ([file for file in files if file.has(step)] for step in ("draw", "test"))
     if unused := [str(file.path) for file in files if file not in draws and file not in tests]:
         raise UsageError(f"{', '.join(unused)}: neither programs (step draw) nor tests (step test) are in it")
@@ -217,30 +217,30 @@ def find(asked: Asked) -> Found:
     own = own_tests_of(tests[0].answers if tests else None, chosen)
     found = list(units(draws[0].answers, chosen, own))
     if not found:
-        raise UsageError(f"{draws[0].path} has no answers to any of {counted(len(chosen), 'problem')} of {asked.set}")
+        raise UsageError(f"{draws[0].path} has no answers to any of {counted(len(chosen), 'problem')} of {options.set}")
     drawn = sum(step == "draw" for _, step, _ in draws[0].answers.answers)
     return Found(chosen, draws[0], tests[0] if tests else None, found, drawn - sum(unit.draws for unit in found))
 
 
-def run_recorded(asked: Asked) -> Run:
+def run_recorded(options: Options) -> Run:
     """Run, or resume, the study. Raises as `label`."""
-    return label(STUDY, asked, lambda unit, _: asdict(unit))
+    return label(STUDY, options, lambda unit, _: asdict(unit))
 
 
-def label(study: Study, asked: Asked, item_of: Callable[[Unit, Problem], dict[str, Any]]) -> Run:
+def label(study: Study, options: Options, item_of: Callable[[Unit, Problem], dict[str, Any]]) -> Run:
     """Run, or resume, a study of recorded programs. Raises UsageError, RunError, StudyError, NoIsolation and OSError.
 
     item_of: what the run keeps of a text and its problem.
     """
-    found = find(asked)
+    found = find(options)
     by_id = {problem.id: problem for problem in found.problems}
     items = [item_of(unit, by_id[unit.problem]) for unit in found.units]
-    question = {**question_of(study.name, asked.set, found.files, asked), "problems": len(found.problems), "unasked": found.unasked}
+    question = {**question_of(study.name, options.set, found.files, options), "problems": len(found.problems), "unasked": found.unasked}
     draws = counted(sum(unit.draws for unit in found.units), "answer")
     told = f"{draws} to {counted(len(found.problems), 'problem')}, {counted(len(found.units), 'distinct text')}"
-    begin = partial(start, asked.set, asked.data, found.tests.path if found.tests else None, best_level())
-    work = Work(LABELS, found.units, begin, asked.pool, wanted=len(found.units), max_item_s=MAX_TEXT_S)
-    return carry_out(study, asked, question, items, lambda _: [lambda: work], told)
+    begin = partial(start, options.set, options.data, found.tests.path if found.tests else None, best_level())
+    work = Work(LABELS, found.units, begin, options.pool, wanted=len(found.units), max_item_s=MAX_TEXT_S)
+    return carry_out(study, options, question, items, lambda _: [lambda: work], told)
 
 
 def _judged(run: Run, found: Sequence[Unit], labels: dict[str, Labelled]) -> Judged:
@@ -281,9 +281,9 @@ def _left_out(question: dict[str, Any], answered: int, unlabelled: int, untested
     return [f"{n:,} {one if n == 1 else many}." for n, one, many in said if n]
 
 
-def tell_recorded(asked: Asked) -> None:
+def tell_recorded(options: Options) -> None:
     """Say what a run on recorded programs would do. Raises as above."""
-    found = find(asked)
+    found = find(options)
     draws = sum(unit.draws for unit in found.units)
     own = sum({unit.problem: unit.own_tests for unit in found.units}.values())
     by_id = {problem.id: problem for problem in found.problems}
@@ -291,7 +291,7 @@ def tell_recorded(asked: Asked) -> None:
     example = by_id[first.problem].program(first.text)
     most = len(found.units) * (1 + (1 + MAX_RESTARTS if own else 0))
     plan = {
-        "set": asked.set,
+        "set": options.set,
         "problems": len(found.problems),
         "recorded": [facts_of_file(file) for file in found.files],
         "answers": draws,
@@ -302,11 +302,11 @@ def tell_recorded(asked: Asked) -> None:
         "generations": 0,
     }
     lines = [
-        f"problems     {len(found.problems):,} of {asked.set}, {asked.data}",
+        f"problems     {len(found.problems):,} of {options.set}, {options.data}",
         *map(words_of_file, found.files),
         "calls        none: no model is asked",
         f"answers      {counted(draws, 'recorded answer')} to them, {counted(len(found.units), 'distinct text')}",
         f"tests        each text once on the benchmark's inputs{f', then on {own:,} tests of the model' if own else ''}: at most",
         f"             {most:,} programs, isolated by {plan['isolation']}",
     ]
-    tell_study("recorded", asked, plan, lines, example, f"one of the programs, of {first.problem},")
+    tell_study("recorded", options, plan, lines, example, f"one of the programs, of {first.problem},")

@@ -17,7 +17,7 @@ from typing import Any
 
 from ....analysis.corpora.benchmarks import Language
 from ....analysis.sandbox.isolation.best_level import best_level
-from ...asked_model import IN_FORM, AskedInWords, AskedModel, Asking, asked_model, text_of
+from ...asked_model import IN_FORM, AskedModel, Asking, ChatOptions, asked_model, text_of
 from ...calibration.recorded.source import AnswerFile, read
 from ...calibration.recorded.source import question_of as question_of_files
 from ...errors import UsageError
@@ -51,7 +51,7 @@ STUDY = Study(NAME, (SOURCES, DESCRIPTIONS, ANSWERS, LABELS), ("set", "items"), 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked(AskedInWords):
+class Options(ChatOptions):
     """What the user wants. data: files of benchmarks. sources, targets, limit: as of `Wanted`. draws: answers to each question."""
 
     data: Sequence[Path]
@@ -70,63 +70,63 @@ class Asked(AskedInWords):
         return Wanted(kind, self.sources or None, self.targets or None, self.limit, self.seed)
 
 
-def run_functors(asked: Asked) -> Run:
+def run_functors(options: Options) -> Run:
     """Run, or resume, the study. Raises UsageError, RunError, StudyError, NoIsolation, ModelError and OSError."""
-    if asked.recorded:
-        return _run_recorded(asked)
+    if options.recorded:
+        return _run_recorded(options)
     with tell_if_stopped(lambda: "stopped before anything was asked; the same command begins again"):
-        found = find(asked.data, asked.wanted(asked.set))
+        found = find(options.data, options.wanted(options.set))
         check_languages(found.languages)
-        model = asked_model(asked.choice, asked.form)
-        Run.check(asked.out, _question(asked, model))
+        model = asked_model(options.choice, options.form)
+        Run.check(options.out, _question(options, model))
     counts = f"{counted(len(found.items), 'program')} of {counted(_problems(found), 'problem')}"
-    return _carried_out(asked, _question(asked, model), model, found, f"{counts}; {model.name} is asked {IN_FORM[model.form]}")
+    return _carried_out(options, _question(options, model), model, found, f"{counts}; {model.name} is asked {IN_FORM[model.form]}")
 
 
-def _run_recorded(asked: Asked) -> Run:
-    files = read(asked.recorded)
-    kind, found = _recorded(asked, files)
+def _run_recorded(options: Options) -> Run:
+    files = read(options.recorded)
+    kind, found = _recorded(options, files)
     check_languages(found.languages)
-    question = {**question_of_files(NAME, kind, files, asked), "data": [path.name for path in asked.data]}
+    question = {**question_of_files(NAME, kind, files, options), "data": [path.name for path in options.data]}
     counts = f"{counted(len(found.items), 'program')} of {counted(_problems(found), 'problem')}"
-    return _carried_out(asked, question, None, found, f"recorded answers to {counts}; no model is asked")
+    return _carried_out(options, question, None, found, f"recorded answers to {counts}; no model is asked")
 
 
-def _recorded(asked: Asked, files: Sequence[AnswerFile]) -> tuple[Kind, Found]:
+def _recorded(options: Options, files: Sequence[AnswerFile]) -> tuple[Kind, Found]:
     """The programs that have recorded answers. Raises UsageError where none has."""
-    kind: Kind = asked.set if any(file.has(STEP_OF[asked.set]) for file in files) else "complete"
-    found = find(asked.data, asked.wanted(kind))
+    kind: Kind = options.set if any(file.has(STEP_OF[options.set]) for file in files) else "complete"
+    found = find(options.data, options.wanted(kind))
     there = [item for item in found.items if any(file.answers.of(item.id, STEP_OF[kind]) for file in files)]
     if not there:
-        which = f"step {STEP_OF[asked.set]!r}, or completions, step 'draw'"
+        which = f"step {STEP_OF[options.set]!r}, or completions, step 'draw'"
         raise UsageError(
             f"{', '.join(str(file.path) for file in files)}: no recorded answer ({which}) to a program of --data; items are named like "
             f"{found.items[0].id}"
         )
     unasked = {name for file in files for name in file.answers.items()} - {item.id for item in there}
-    more = [f"{counted(len(unasked), 'recorded item')} that --data has no program for"] if unasked and not asked.limit else []
+    more = [f"{counted(len(unasked), 'recorded item')} that --data has no program for"] if unasked and not options.limit else []
     return kind, replace(found, items=there, left_out=[*found.left_out, *more])
 
 
-def _carried_out(asked: Asked, question: dict[str, Any], model: AskedModel | None, found: Found, told: str) -> Run:
+def _carried_out(options: Options, question: dict[str, Any], model: AskedModel | None, found: Found, told: str) -> Run:
     question = {**question, "left_out": list(found.left_out)}
     left_out = [f"left out: {line}" for line in found.left_out]
-    return carry_out(STUDY, asked, question, found.items, lambda run: _works(asked, run, model, found), *left_out, told)
+    return carry_out(STUDY, options, question, found.items, lambda run: _works(options, run, model, found), *left_out, told)
 
 
-def _question(asked: Asked, model: AskedModel) -> dict[str, Any]:
+def _question(options: Options, model: AskedModel) -> dict[str, Any]:
     """What makes a run another one, as far as it is known before there are items."""
     question: dict[str, Any] = {
-        **question_of(model, STUDY.name, asked.draws),
-        "set": asked.set,
-        "seed": asked.seed,
-        "data": [path.name for path in asked.data],
+        **question_of(model, STUDY.name, options.draws),
+        "set": options.set,
+        "seed": options.seed,
+        "data": [path.name for path in options.data],
     }
-    more = {"languages": list(asked.sources), "targets": list(asked.targets), **asked.limited}
+    more = {"languages": list(options.sources), "targets": list(options.targets), **options.limited}
     return {**question, **{name: value for name, value in more.items() if value}}
 
 
-def _works(asked: Asked, run: Run, model: AskedModel | None, found: Found) -> Mapping[str, Making]:
+def _works(options: Options, run: Run, model: AskedModel | None, found: Found) -> Mapping[str, Making]:
     running = InSandbox(best_level(), labelled, several=True)
 
     def sound() -> list[Item]:
@@ -135,19 +135,19 @@ def _works(asked: Asked, run: Run, model: AskedModel | None, found: Found) -> Ma
         return [item for item in found.items if item.kind == "complete" or found.sources[item.id].id in passes]
 
     def asking(step: Step, items: Sequence[Item], start: Start[Any, Any]) -> Work[Any]:
-        return all_of(step, items, start, asked.pool, waits=asked.waits)
+        return all_of(step, items, start, options.pool, waits=options.waits)
 
     def tested(step: Step, units: Iterable[ProgramUnderTest]) -> Work[Any]:
-        return all_of(step, units, running, asked.pool, max_item_s=MAX_PROGRAM_S)
+        return all_of(step, units, running, options.pool, max_item_s=MAX_PROGRAM_S)
 
     def described() -> Work[Any]:
-        start = partial(described_in, asked.recorded) if model is None else Asking(model, asked.asks.describe)
+        start = partial(described_in, options.recorded) if model is None else Asking(model, options.asks.describe)
         return asking(DESCRIPTIONS, [item for item in sound() if told_of(item.kind)], start)
 
     def written() -> Work[Any]:
         told = {record["id"]: record["descriptions"] for record in run.records(DESCRIPTIONS).read()}
         items = [item for item in sound() if item.id in told or not told_of(item.kind)]
-        start = partial(written_in, asked.recorded) if model is None else Asking(model, partial(asked.asks.write, told))
+        start = partial(written_in, options.recorded) if model is None else Asking(model, partial(options.asks.write, told))
         return asking(ANSWERS, items, start)
 
     units = {found.sources[item.id].id: found.sources[item.id] for item in found.items if item.id in found.sources}
@@ -168,12 +168,14 @@ def _problems(found: Found) -> int:
     return len({item.group for item in found.items})
 
 
-def tell_functors(asked: Asked) -> None:
+def tell_functors(options: Options) -> None:
     """Say what a run would ask and execute. Raises what `run_functors` raises before it begins."""
-    kind, found = _recorded(asked, read(asked.recorded)) if asked.recorded else (asked.set, find(asked.data, asked.wanted(asked.set)))
+    kind, found = (
+        _recorded(options, read(options.recorded)) if options.recorded else (options.set, find(options.data, options.wanted(options.set)))
+    )
     check_languages(found.languages)
     told, count = len(told_of(kind)), len(found.items)
-    descriptions, code = (0, 0) if asked.recorded else (count * told * asked.draws, count * (told + 1) * asked.draws)
+    descriptions, code = (0, 0) if options.recorded else (count * told * options.draws, count * (told + 1) * options.draws)
     plan: dict[str, Any] = {
         "set": kind,
         "most_programs": count,
@@ -183,12 +185,12 @@ def tell_functors(asked: Asked) -> None:
         "most_tokens": descriptions * DESCRIBE_TOKENS + code * CODE_TOKENS,
         "isolation": str(best_level()),
     }
-    asks = () if asked.recorded else found.items[0].to_translate() if kind == "translate" else found.items[0].to_describe("named")
-    calls = "no model is asked" if asked.recorded else f"at most {descriptions:,} descriptions and {code:,} programs, each once"
+    asks = () if options.recorded else found.items[0].to_translate() if kind == "translate" else found.items[0].to_describe("named")
+    calls = "no model is asked" if options.recorded else f"at most {descriptions:,} descriptions and {code:,} programs, each once"
     lines = [
         f"programs     at most {count:,} of {counted(_problems(found), 'problem')}: those that pass their own tests",
         f"calls        {calls}, {plan['most_tokens']:,} tokens",
         "judged       each distinct program once, in the sandbox",
         *(f"left out     {each}" for each in found.left_out),
     ]
-    tell_study(NAME, asked, plan, lines, text_of(asks))
+    tell_study(NAME, options, plan, lines, text_of(asks))

@@ -22,7 +22,7 @@ from ...asked_line import Asking
 from ...calibration.draw import EVENT, label_id
 from ...errors import UsageError
 from ...model import StudyModel, model_of
-from ...on_suites import AskedOfSuites, ask_about, found, question_about, tell_about
+from ...on_suites import SuiteOptions, ask_about, found, question_about, tell_about
 from ...run import Question, Run
 from ...sets.suites import Items, Judged, Judging, Label
 from ...study import Making, Plan, Results, Step, Study, Work, all_of
@@ -78,7 +78,7 @@ STUDY = Study("catcode", (ANSWERS, LABELS, REWRITES, SCORES, REGENERATED, REGENE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked(AskedOfSuites):
+class Options(SuiteOptions):
     """What the user wants. of: what is rewritten, truth or suggestion."""
 
     PER_PROJECT = 40
@@ -93,31 +93,31 @@ class Asked(AskedOfSuites):
         return found
 
 
-def run_lines(asked: Asked) -> Run:
+def run_lines(options: Options) -> Run:
     """Run, or resume, the study. Raises as `on_suites.found`."""
-    return ask(asked, *found(asked, question_of))
+    return ask(options, *found(options, question_of))
 
 
-def ask(asked: Asked, model: StudyModel, items: Items) -> Run:
+def ask(options: Options, model: StudyModel, items: Items) -> Run:
     """Run, or resume, the study about these items. Raises as `run_lines`."""
-    return ask_about(STUDY, asked, question_of(asked, model), items, lambda run: _works(asked, run, model, items))
+    return ask_about(STUDY, options, question_of(options, model), items, lambda run: _works(options, run, model, items))
 
 
-def question_of(asked: Asked, model: StudyModel) -> Question:
+def question_of(options: Options, model: StudyModel) -> Question:
     """What makes a run another one, as far as it is known before there are items."""
-    return question_about(asked, model, STUDY.name, {"of": list(asked.of)})
+    return question_about(options, model, STUDY.name, {"of": list(options.of)})
 
 
-def _works(asked: Asked, run: Run, model: StudyModel, items: Items) -> Mapping[str, Making | Plan]:
+def _works(options: Options, run: Run, model: StudyModel, items: Items) -> Mapping[str, Making | Plan]:
     def asking(step: Step, what: Callable[..., dict[str, Any]], wanted: Iterable[Any]) -> Work[Any]:
-        return all_of(step, wanted, Asking(model, None, what, asked.code), asked.pool, waits=asked.waits)
+        return all_of(step, wanted, Asking(model, None, what, options.code), options.pool, waits=options.waits)
 
     def judging(step: Step, wanted: Iterable[Judged]) -> Work[Any]:
-        return all_of(step, wanted, Judging(items.contents), asked.pool, max_item_s=_MAX_TEXT_S)
+        return all_of(step, wanted, Judging(items.contents), options.pool, max_item_s=_MAX_TEXT_S)
 
     def rewriting() -> Work[Any]:
-        start = Judging(items.contents, partial(confirmed, asked.seed))
-        return all_of(REWRITES, _passing(run, items), start, asked.pool, max_item_s=_MAX_LINE_S)
+        start = Judging(items.contents, partial(confirmed, options.seed))
+        return all_of(REWRITES, _passing(run, items), start, options.pool, max_item_s=_MAX_LINE_S)
 
     plan: dict[str, Plan] = {
         "answers": [lambda: asking(ANSWERS, answer, items.places)],
@@ -197,23 +197,23 @@ MAX_SCORED = 2 + MAX_CHAIN + len(ON_LINE) + MAX_WRONG
 MAX_JUDGED = MAX_CHAIN + MAX_UNCONFIRMED + len(ON_LINE) + MAX_WRONG + MAX_UNCONFIRMED
 
 
-def tell_lines(asked: Asked) -> None:
+def tell_lines(options: Options) -> None:
     """Say what a run would do. Raises what `run_lines` raises before it begins."""
-    asked.check()
-    model = asked.model()
-    places, lines = asked.most_places, asked.most_places * len(asked.of)
+    options.check()
+    model = options.model()
+    places, lines = options.most_places, options.most_places * len(options.of)
     more = {
-        "of": list(asked.of),
+        "of": list(options.of),
         "most_generations": 2 * places,
         "most_new_tokens": 2 * places * model.settings.line_tokens,
         "most_scored_texts": lines * MAX_SCORED,
         "most_texts_judged": 2 * places + lines * MAX_JUDGED,
     }
     told = [
-        f"rewritten    {' and '.join(asked.of)}, where it passes: the code around it in a chain of at most {MAX_CHAIN},",
+        f"rewritten    {' and '.join(options.of)}, where it passes: the code around it in a chain of at most {MAX_CHAIN},",
         f"             the line at most {len(ON_LINE)} times so that it does the same and {MAX_WRONG} times so that tests fail",
         f"tests        each project's own, isolated by {best_level()}: at most {more['most_texts_judged']:,} texts are judged",
         f"calls        at most {more['most_generations']:,} generations, {more['most_new_tokens']:,} new tokens, and "
         f"{more['most_scored_texts']:,} texts that are scored",
     ]
-    tell_about(asked, model, STUDY.name, model.prompts["line"], more, told)
+    tell_about(options, model, STUDY.name, model.prompts["line"], more, told)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ....inference.asking.asker import Asker
-from ...asked_model import AskedInWords, Evaluator, prompt_beside
+from ...asked_model import ChatOptions, Evaluator, prompt_beside
 from ...counterfeit.problems.asking import Answered, Manner, Question, asking, record_of
 from ...errors import UsageError
 from ...recorded.formats import is_recorded, recorded
@@ -23,7 +23,7 @@ from .pair import GLOBAL, KINDS, CodePair, DrawnPrograms, Kind, drawn_programs, 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked(AskedInWords):
+class Options(ChatOptions):
     """What the user wants.
 
     data: files of programs, a folder of them, recorded draws for their problems, or a file of pairs. kinds: of pairs that are asked about.
@@ -54,19 +54,19 @@ class Sources:
         return [*self.programs, *self.drawn]
 
 
-def sources_of(asked: Asked) -> Sources:
+def sources_of(options: Options) -> Sources:
     """Read the files. Raises SetError, RecordedError, UsageError, and ImportError without the parsers of `assay[studies]`."""
-    files = [path for path in asked.data if not path.is_dir()]
+    files = [path for path in options.data if not path.is_dir()]
     made = [path for path in files if path.exists() and is_pairs_file(path)]
     if made:
-        return _of_pairs(asked, made)
+        return _of_pairs(options, made)
     draws = [path for path in files if path.exists() and is_recorded(path) and not is_completions(path)]
-    programs = read_programs([path for path in asked.data if path not in draws])
+    programs = read_programs([path for path in options.data if path not in draws])
     _check_languages(programs)
-    kept = _limited(programs, asked.limit, asked.seed)
+    kept = _limited(programs, options.limit, options.seed)
     drawn = drawn_programs([recorded(path) for path in draws], kept)
-    wanted = [kind for kind in asked.kinds if kind in GLOBAL]
-    if asked.kinds != KINDS and wanted and not drawn:
+    wanted = [kind for kind in options.kinds if kind in GLOBAL]
+    if options.kinds != KINDS and wanted and not drawn:
         raise UsageError(_no_draws(wanted[0]))
     if draws and not drawn:
         raise UsageError(
@@ -83,19 +83,19 @@ def _no_draws(kind: Kind) -> str:
     )
 
 
-def _of_pairs(asked: Asked, made: Sequence[Path]) -> Sources:
-    if len(made) < len(asked.data):
-        other = next(path for path in asked.data if path not in made)
+def _of_pairs(options: Options, made: Sequence[Path]) -> Sources:
+    if len(made) < len(options.data):
+        other = next(path for path in options.data if path not in made)
         raise UsageError(f"{other}: {made[0]} has pairs that are made already, and pairs are not mixed with what they are made of")
-    if not asked.wants("answers"):
+    if not options.wants("answers"):
         raise UsageError(f"{made[0]} has pairs that are made already, so the step pairs has nothing to do: leave --steps out")
-    found = [pair for path in made for pair in read_pairs(path) if pair.kind in asked.kinds]
+    found = [pair for path in made for pair in read_pairs(path) if pair.kind in options.kinds]
     if len({pair.id for pair in found}) < len(found):
         raise UsageError(f"{', '.join(map(str, made))}: some pairs are in several of these files: name each set once")
     if not found:
-        raise UsageError(f"{', '.join(map(str, made))}: no pair of these kinds: {', '.join(asked.kinds)}")
+        raise UsageError(f"{', '.join(map(str, made))}: no pair of these kinds: {', '.join(options.kinds)}")
     names = {pair.id: (pair.data, pair.problem) for pair in found}
-    kept = _drawn_names(list(names.values()), asked.limit, asked.seed)
+    kept = _drawn_names(list(names.values()), options.limit, options.seed)
     return Sources((), (), [pair for pair in found if names[pair.id] in kept])
 
 
@@ -160,9 +160,9 @@ def answered(votes: int, seed: int, asker: Asker, question: PairQuestion) -> dic
     return record_of(question.id, prompt(question.prompt).render(**question.slots), manner(votes, question.prompt), seed, asker)
 
 
-def asking_pairs(asked: Asked, evaluator: Evaluator, questions: Sequence[PairQuestion]) -> Work[Any]:
+def asking_pairs(options: Options, evaluator: Evaluator, questions: Sequence[PairQuestion]) -> Work[Any]:
     """The work of asking, or of looking answers up. Raises UsageError where none of these was recorded."""
     if evaluator.files and questions and not any(file.answers.of(each.id, "pair") for each in questions for file in evaluator.files):
         files = ", ".join(str(file.path) for file in evaluator.files)
         raise UsageError(f"{files}: no answer to any of these pairs (step pair; an item is named as {questions[0].id})")
-    return asking(asked, evaluator, ANSWERS, questions, "pair", partial(answered, asked.votes, asked.seed))
+    return asking(options, evaluator, ANSWERS, questions, "pair", partial(answered, options.votes, options.seed))

@@ -227,7 +227,7 @@ _CLASSES = {"equivalent pairs": True, "other pairs": False}
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Options:
     """A run: who was asked, and what was said."""
 
     name: str
@@ -242,63 +242,63 @@ def compare(runs: Sequence[Run], judged: Sequence[Sequence[Judgement]], out: Pat
     names = names_in_forms([run.question() for run in runs])
     # models of one name are told apart by their runs' folders
     told = [f"{name} ({run.folder.name})" if names.count(name) > 1 else name for name, run in zip(names, runs, strict=True)]
-    asked = [Asked(name, said) for name, said in zip(told, judged, strict=True)]
+    asked = [Options(name, said) for name, said in zip(told, judged, strict=True)]
     if silent := next((run.folder for run, each in zip(runs, asked, strict=True) if not each.judgements), None):
         raise StudyError(f"{silent} has no answer about a pair: run its step answers first")
     write_comparison(out, content_of(asked, again_of(runs)), [run.folder for run in runs], as_json=as_json)
 
 
-def content_of(asked: Sequence[Asked], command: str) -> StudyContent:
+def content_of(options: Sequence[Options], command: str) -> StudyContent:
     """The page. Raises StudyError where no two runs have a common question."""
-    differences = differences_table(asked)
+    differences = differences_table(options)
     if not differences.rows:
         raise StudyError("no question is in two of these runs: ask the models about one file of pairs, with --data RUN/pairs.jsonl")
-    best = max((cell for cell in _balanced(asked)), key=lambda cell: cell.value or 0.0, default=None)
+    best = max((cell for cell in _balanced(options)), key=lambda cell: cell.value or 0.0, default=None)
     said = f"The best of them is right {text_of(best)} of the time about one rewrite, balanced, where half is chance." if best else "–"
     return StudyContent(
         title="Pairs of programs: models side by side",
         summary=(
-            f"{counted(len(asked), 'model')} were asked whether two programs do the same.",
+            f"{counted(len(options), 'model')} were asked whether two programs do the same.",
             said,
             "Differences are of the same pairs, asked in the same order.",
         ),
         facts=("95 % intervals: problems alone are independent.",),
         sections=(
-            Section("Each model", (kinds_by_model(asked), classes_by_model(asked))),
+            Section("Each model", (kinds_by_model(options), classes_by_model(options))),
             Section("The same pairs", (differences,)),
         ),
         command=command,
     )
 
 
-def kinds_by_model(asked: Sequence[Asked]) -> CellTable:
+def kinds_by_model(options: Sequence[Options]) -> CellTable:
     """Recall of each kind, one column a model."""
     rows = []
     for way, key in KEYS.items():
         for kind in KINDS:
-            of_each = [[each for each in run.judgements if (each.way, each.pair.kind) == (way, kind)] for run in asked]
+            of_each = [[each for each in run.judgements if (each.way, each.pair.kind) == (way, kind)] for run in options]
             if any(of_each):
                 cells = (recall(f"M/{key}/{kind}/{n}", found, why="not asked") for n, found in enumerate(of_each, 1))
                 rows.append(Row((way, kind), tuple(cells)))
-    return CellTable("M", "Recall by kind of pair", ("how", "pairs"), tuple(run.name for run in asked), tuple(rows))
+    return CellTable("M", "Recall by kind of pair", ("how", "pairs"), tuple(run.name for run in options), tuple(rows))
 
 
-def classes_by_model(asked: Sequence[Asked]) -> CellTable:
+def classes_by_model(options: Sequence[Options]) -> CellTable:
     """Balanced accuracy, one column a model."""
     rows = []
     for way, key in KEYS.items():
         for number, (name, kinds) in enumerate(CLASSES.items()):
-            of_each = [[each for each in run.judgements if each.way == way and each.pair.kind in kinds] for run in asked]
+            of_each = [[each for each in run.judgements if each.way == way and each.pair.kind in kinds] for run in options]
             if any(of_each):
                 cells = (rates_of(f"MC/{key}/{number}/{n}", found)[2] for n, found in enumerate(of_each, 1))
                 rows.append(Row((way, name), tuple(cells)))
-    return CellTable("MC", "Balanced accuracy", ("how", "pairs"), tuple(run.name for run in asked), tuple(rows))
+    return CellTable("MC", "Balanced accuracy", ("how", "pairs"), tuple(run.name for run in options), tuple(rows))
 
 
-def differences_table(asked: Sequence[Asked]) -> CellTable:
+def differences_table(options: Sequence[Options]) -> CellTable:
     """Each further run minus the first, at the questions that both have."""
-    first, rows = asked[0], []
-    for number, run in enumerate(asked[1:], 1):
+    first, rows = options[0], []
+    for number, run in enumerate(options[1:], 1):
         for way, key in KEYS.items():
             both = list(_both(run, first, way))
             for place, (name, equivalent) in enumerate(_CLASSES.items()):
@@ -317,15 +317,15 @@ def _same(judgement: Judgement) -> bool:
     return judgement.pair.kind == "identity"
 
 
-def _balanced(asked: Sequence[Asked]) -> Iterator[Cell]:
-    for run in asked:
+def _balanced(options: Sequence[Options]) -> Iterator[Cell]:
+    for run in options:
         for found in by_way(run.judgements).values():
             cell = rates_of("", [each for each in found if each.pair.kind in CLASSES["one rewrite"]])[2]
             if cell.value is not None:
                 yield cell
 
 
-def _both(run: Asked, first: Asked, way: str) -> Iterator[tuple[Judgement, Judgement]]:
+def _both(run: Options, first: Options, way: str) -> Iterator[tuple[Judgement, Judgement]]:
     before = {_key(each): each for each in first.judgements if each.way == way}
     for each in run.judgements:
         if each.way == way and (other := before.get(_key(each))) is not None:

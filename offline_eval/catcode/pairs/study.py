@@ -30,7 +30,7 @@ from ...run import TIMINGS, Run
 from ...sets.programs import Program
 from ...study import Making, Study, all_of, carry_out
 from ...study_page import again, cells_of, facts_of, page_of
-from .asking import ANSWERS, Asked, Sources, manner, prompt, questions_of, sources_of
+from .asking import ANSWERS, Options, Sources, manner, prompt, questions_of, sources_of
 from .building import MADE, MAX_OF_KIND, MAX_RULES, MAX_RUN, MAX_SITES, builder
 from .pages import claims, compare, false_equivalents, judged_section, made_section, summary_of
 from .pair import GLOBAL, KINDS, CodePair, write_pairs
@@ -62,26 +62,26 @@ def _compare(runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
 _NEEDED = ("set", "items", "form", "made")
 
 
-def run_pairs(asked: Asked) -> Run:
+def run_pairs(options: Options) -> Run:
     """Run, or resume, the study. Raises UsageError, RunError, StudyError, NoIsolation, ModelError and OSError."""
-    sources = sources_of(asked)
+    sources = sources_of(options)
     _check_tools({item.language for item in sources.items})
-    evaluator = evaluator_of(asked.choice, asked.form, asked.recorded) if asked.asks else NOBODY
+    evaluator = evaluator_of(options.choice, options.form, options.recorded) if options.asks else NOBODY
     _check_answered(evaluator, sources.pairs)
     draws = f", draws for {counted(len(sources.drawn), 'problem')}" if sources.drawn else ""
     made = f"{counted(len(sources.pairs), 'pair')} that are made already"
     told = f"{counted(len(sources.programs), 'program')} to rewrite{draws}" if sources.items else made
 
     def works(run: Run) -> dict[str, Making]:
-        start = partial(builder, asked.seed, best_level())
-        pairs = {"pairs": lambda: all_of(MADE, sources.items, start, asked.pool, max_item_s=MAX_PROGRAM_S)} if sources.items else {}
+        start = partial(builder, options.seed, best_level())
+        pairs = {"pairs": lambda: all_of(MADE, sources.items, start, options.pool, max_item_s=MAX_PROGRAM_S)} if sources.items else {}
         kept = partial(_kept_pairs, run)
         return pairs | {
-            "answers": lambda: asking_pairs(asked, evaluator, questions_of([pair for pair in kept() if pair.kind in asked.kinds]))
+            "answers": lambda: asking_pairs(options, evaluator, questions_of([pair for pair in kept() if pair.kind in options.kinds]))
         }
 
     items = sources.pairs or map(_item_of, sources.items)
-    run = carry_out(STUDY, asked, question_of(asked, sources, evaluator), items, works, told)
+    run = carry_out(STUDY, options, question_of(options, sources, evaluator), items, works, told)
     _tell_rate(run)
     return run
 
@@ -99,17 +99,17 @@ def _check_tools(languages: Collection[str]) -> None:
         raise StudyError(str(error)) from None
 
 
-def question_of(asked: Asked, sources: Sources, evaluator: Evaluator) -> dict[str, Any]:
+def question_of(options: Options, sources: Sources, evaluator: Evaluator) -> dict[str, Any]:
     """The run's question, but for its items. made: where its pairs are from."""
     names = dict.fromkeys([f"{each.set} {each.language}" for each in sources.items] + [pair.data for pair in sources.pairs])
-    prompts = fingerprint_of(map(prompt, PROMPTS)) if asked.asks else "none"
-    question = question_in_words(NAME, asked, evaluator, ", ".join(names), prompts) | {"made": "here" if sources.items else "file"}
-    if asked.asks and not evaluator.files:
-        question |= {"votes": asked.votes}
+    prompts = fingerprint_of(map(prompt, PROMPTS)) if options.asks else "none"
+    question = question_in_words(NAME, options, evaluator, ", ".join(names), prompts) | {"made": "here" if sources.items else "file"}
+    if options.asks and not evaluator.files:
+        question |= {"votes": options.votes}
     question |= recorded_in(evaluator.files)
-    if asked.kinds != KINDS:
-        question |= {"kinds": list(asked.kinds)}
-    return question | asked.limited
+    if options.kinds != KINDS:
+        question |= {"kinds": list(options.kinds)}
+    return question | options.limited
 
 
 def _item_of(item: Program | DrawnPrograms) -> SourceItem:
@@ -211,13 +211,13 @@ _MOST = {
 _RUNS = 1 + MAX_RULES + 2 + MAX_RULES * MAX_SITES
 
 
-def tell_pairs(asked: Asked) -> None:
+def tell_pairs(options: Options) -> None:
     """Say what a run would do. Raises what `run_pairs` raises before it begins, but for a model that can't be opened."""
-    sources = sources_of(asked)
-    if asked.recorded:
-        evaluator_of(asked.choice, asked.form, asked.recorded) if asked.asks else NOBODY
-    questions, characters = _questions(asked, sources)
-    how = manner(asked.votes)
+    sources = sources_of(options)
+    if options.recorded:
+        evaluator_of(options.choice, options.form, options.recorded) if options.asks else NOBODY
+    questions, characters = _questions(options, sources)
+    how = manner(options.votes)
     answers = questions * how.answers
     sets = Counter([f"{each.set} {each.language}" for each in sources.programs] + [pair.data for pair in sources.pairs])
     example = _example(sources)
@@ -226,44 +226,44 @@ def tell_pairs(asked: Asked) -> None:
         "problems_with_draws": len(sources.drawn),
         "pairs": len(sources.pairs),
         "sets": dict(sets),
-        "most_runs_of_programs": _RUNS * len(sources.programs) + MAX_RUN * len(sources.drawn) if asked.wants("pairs") else 0,
+        "most_runs_of_programs": _RUNS * len(sources.programs) + MAX_RUN * len(sources.drawn) if options.wants("pairs") else 0,
         "most_questions": questions,
-        "generations": 0 if asked.recorded else answers,
-        "prompt_tokens": round(characters / _CHARACTERS) * (0 if asked.recorded else 2),
-        "most_new_tokens": 0 if asked.recorded else answers * how.max_tokens,
+        "generations": 0 if options.recorded else answers,
+        "prompt_tokens": round(characters / _CHARACTERS) * (0 if options.recorded else 2),
+        "most_new_tokens": 0 if options.recorded else answers * how.max_tokens,
         "isolation": str(best_level()),
         "example": example,
     }
     lines = [f"data         {', '.join(f'{name}: {number:,}' for name, number in sets.items())}"]
-    if sources.items and asked.wants("pairs"):
+    if sources.items and options.wants("pairs"):
         lines += [
             f"pairs        of {counted(len(sources.programs), 'program')}, at most {plan['most_runs_of_programs']:,} runs of programs",
             f"tests        in the sandbox alone, isolated by {plan['isolation']}",
         ]
-    if asked.asks:
+    if options.asks:
         at_most = "" if sources.pairs else "at most "
         lines.append(f"asked        {at_most}{counted(questions, 'question')}, both orders of each pair")
-        if asked.recorded:
+        if options.recorded:
             lines.append("calls        none: no model is asked")
         else:
             lines += [
                 f"calls        {at_most}{answers:,} answers: {how.n} at T {how.temperature:g} to each question, and one at T 0",
                 f"tokens       {at_most}about {plan['prompt_tokens']:,} in all prompts; at most {plan['most_new_tokens']:,} new ones",
             ]
-    tell_study(NAME, asked, plan, lines, example if asked.asks else "")
+    tell_study(NAME, options, plan, lines, example if options.asks else "")
 
 
-def _questions(asked: Asked, sources: Sources) -> tuple[int, int]:
+def _questions(options: Options, sources: Sources) -> tuple[int, int]:
     """Questions, and the characters of their prompts; of pairs that are not made yet, at most, each program being as long as its source."""
-    if not asked.asks:
+    if not options.asks:
         return 0, 0
     frame = len(_rendered("", ""))
     if sources.pairs:
         questions = questions_of(sources.pairs)
         return len(questions), sum(frame + sum(map(len, each.slots.values())) for each in questions)
-    orders = {kind: 1 if kind == "identity" else 2 for kind in asked.kinds}
-    local = sum(_MOST[kind] * orders[kind] for kind in asked.kinds if kind not in GLOBAL)
-    of_draws = sum(_MOST[kind] * orders[kind] for kind in asked.kinds if kind in GLOBAL)
+    orders = {kind: 1 if kind == "identity" else 2 for kind in options.kinds}
+    local = sum(_MOST[kind] * orders[kind] for kind in options.kinds if kind not in GLOBAL)
+    of_draws = sum(_MOST[kind] * orders[kind] for kind in options.kinds if kind in GLOBAL)
     characters = sum(local * (frame + 2 * len(program.source)) for program in sources.programs)
     characters += sum(of_draws * (frame + 2 * max(len(text) for text, _ in each.programs)) for each in sources.drawn)
     return local * len(sources.programs) + of_draws * len(sources.drawn), characters

@@ -25,7 +25,7 @@ from ....inference.completion.task import Task
 from ...asked_line import Asking
 from ...errors import UsageError
 from ...model import StudyModel, model_of
-from ...on_suites import AskedOfSuites, ask_about, found, question_about, tell_about
+from ...on_suites import SuiteOptions, ask_about, found, question_about, tell_about
 from ...progress import counted, to_stderr
 from ...run import Question, Run
 from ...sets.suites import Items, Judging
@@ -65,7 +65,7 @@ STUDY = Study("counterfeit", (DRAWS, LABELS, JUDGEMENTS, REPAIRS, REPAIR_LABELS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked(AskedOfSuites):
+class Options(SuiteOptions):
     """What the user wants. draws: texts at each gap, at the temperature."""
 
     tasks: Sequence[Task] = TASKS
@@ -87,38 +87,38 @@ class Asked(AskedOfSuites):
         return model
 
 
-def run_lines(asked: Asked) -> Run:
+def run_lines(options: Options) -> Run:
     """Run, or resume, the study. Raises as `on_suites.found`."""
-    return ask(asked, *found(asked, question_of))
+    return ask(options, *found(options, question_of))
 
 
-def ask(asked: Asked, model: StudyModel, items: Items) -> Run:
+def ask(options: Options, model: StudyModel, items: Items) -> Run:
     """Run, or resume, the study about these items. Raises as `run_lines`."""
     if not model.mends:
         to_stderr(f"note: {model.name} was not trained to mend lines: repair is left out")
     if MEASURE not in model.questions:
         to_stderr(f"note: {model.name} can't be asked about what it wrote: of judging only its own probability is left")
-    return ask_about(STUDY, asked, question_of(asked, model), items, lambda run: _works(asked, run, model, items))
+    return ask_about(STUDY, options, question_of(options, model), items, lambda run: _works(options, run, model, items))
 
 
-def question_of(asked: Asked, model: StudyModel) -> Question:
+def question_of(options: Options, model: StudyModel) -> Question:
     """What makes a run another one, as far as it is known before there are items."""
     question: dict[str, Any] = {
         "prompt_sampled": model.sampled["line"],
-        "draws": asked.draws,
-        "temperature": f"{asked.temperature:g}",
-        "tasks": list(asked.tasks),
+        "draws": options.draws,
+        "temperature": f"{options.temperature:g}",
+        "tasks": list(options.tasks),
         "mends": "yes" if model.mends else "no",
     }
     if model.questions:
         question["questions"] = [f"{MEASURE} {model.questions[MEASURE].fingerprint}"] if MEASURE in model.questions else []
-    return question_about(asked, model, STUDY.name, question)
+    return question_about(options, model, STUDY.name, question)
 
 
-def _works(asked: Asked, run: Run, model: StudyModel, items: Items) -> Mapping[str, Making | Plan]:
-    pool, waits, tests = asked.pool, asked.waits, {"max_item_s": MAX_TEXT_S}
-    drawing = Asking(model, Drawing(asked.draws, asked.temperature, asked.seed), draw, asked.code)
-    profiling = Judging(items.contents, partial(profiled, asked.seed))
+def _works(options: Options, run: Run, model: StudyModel, items: Items) -> Mapping[str, Making | Plan]:
+    pool, waits, tests = options.pool, options.waits, {"max_item_s": MAX_TEXT_S}
+    drawing = Asking(model, Drawing(options.draws, options.temperature, options.seed), draw, options.code)
+    profiling = Judging(items.contents, partial(profiled, options.seed))
     plan: dict[str, Plan] = {
         "draw": [lambda: all_of(DRAWS, items.places, drawing, pool, waits=waits)],
         "label": [lambda: all_of(LABELS, drawn_texts(run, items), profiling, pool, **tests)],
@@ -127,24 +127,24 @@ def _works(asked: Asked, run: Run, model: StudyModel, items: Items) -> Mapping[s
         judging = Asking(model, model.questions[MEASURE], judge)
         plan["judge"] = [lambda: all_of(JUDGEMENTS, drawn_at(run, items), judging, pool, waits=waits)]
     if model.mends:
-        mending = Asking(model, Mending(asked.temperature, asked.seed), mend)
+        mending = Asking(model, Mending(options.temperature, options.seed), mend)
         plan["repair"] = [
-            lambda: all_of(REPAIRS, counterfeits(run, items, asked.seed), mending, pool, waits=waits),
+            lambda: all_of(REPAIRS, counterfeits(run, items, options.seed), mending, pool, waits=waits),
             lambda: all_of(REPAIR_LABELS, repaired_texts(run, items), Judging(items.contents), pool, **tests),
         ]
     return plan
 
 
-def tell_lines(asked: Asked) -> None:
+def tell_lines(options: Options) -> None:
     """Say what a run would do. Raises what `run_lines` raises before it begins."""
-    asked.check()
-    model = asked.model()
-    gaps = asked.most_places * len(asked.tasks)
-    texts = gaps * (1 + asked.draws)
+    options.check()
+    model = options.model()
+    gaps = options.most_places * len(options.tasks)
+    texts = gaps * (1 + options.draws)
     repairs = gaps * MAX_REPAIRED * (1 + DRAWS_EACH) if model.mends else 0
     more = {
         "prompt_sampled": model.sampled["line"],
-        "tasks": list(asked.tasks),
+        "tasks": list(options.tasks),
         "most_generations": texts + repairs,
         "most_questions": texts if MEASURE in model.questions else 0,
         "most_new_tokens": (texts + repairs) * model.settings.line_tokens,
@@ -152,11 +152,11 @@ def tell_lines(asked: Asked) -> None:
     }
     mended = f"at most {MAX_REPAIRED} counterfeits of a gap, each {1 + DRAWS_EACH} times" if model.mends else "left out: not trained for it"
     told = [
-        f"draw         the shown suggestion and {counted(asked.draws, 'draw')} at each gap: at most {texts:,} generations",
-        f"             draws at temperature {asked.temperature:g}, prompt {model.sampled['line']}",
+        f"draw         the shown suggestion and {counted(options.draws, 'draw')} at each gap: at most {texts:,} generations",
+        f"             draws at temperature {options.temperature:g}, prompt {model.sampled['line']}",
         f"label        each distinct text by the tests that touch it, at most {MAX_PROFILED}, isolated by {best_level()}",
         f"judge        at most {more['most_questions']:,} questions",
         f"repair       {mended}: at most {repairs:,} generations",
         f"tokens       at most {more['most_new_tokens']:,} new ones",
     ]
-    tell_about(asked, model, STUDY.name, model.prompts["line"], more, told)
+    tell_about(options, model, STUDY.name, model.prompts["line"], more, told)

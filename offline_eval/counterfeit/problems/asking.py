@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, NotRequired, TypedDict
 
 from ....inference.asking.asker import Asker, Message, Said, alternatives_behind
-from ...asked_model import AskedInWords, AskedModel, Asking, Evaluator, fingerprint_of, prompt_beside, question_in_words
+from ...asked_model import AskedModel, Asking, ChatOptions, Evaluator, fingerprint_of, prompt_beside, question_in_words
 from ...errors import UsageError
 from ...progress import counted
 from ...recorded.answers import RecordedAnswer
@@ -27,7 +27,7 @@ Reasoning = Literal["with", "without"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked(AskedInWords):
+class Options(ChatOptions):
     """What the user wants.
 
     set: humaneval, mbpp, odex or cruxeval, or the file of a set of counterfeits. data: the benchmark's file; None where only the texts of a
@@ -139,7 +139,7 @@ def from_files(paths: Sequence[Path], step: RecordedStep) -> Callable[[Question]
 
 
 def asking(
-    asked: AskedInWords,
+    options: ChatOptions,
     evaluator: Evaluator,
     step: Step,
     questions: Sequence[Question],
@@ -149,17 +149,17 @@ def asking(
     """The work of asking. recorded_as: the step of recorded answers that take its place."""
     if evaluator.files:
         there = [each for each in questions if any(file.answers.of(each.id, recorded_as) for file in evaluator.files)]
-        return all_of(step, there, partial(from_files, asked.recorded, recorded_as), asked.pool)
-    model = AskedModel(asked.choice, evaluator.id, evaluator.name, evaluator.form)
-    return all_of(step, questions, Asking(model, ask), asked.pool, waits=asked.waits)
+        return all_of(step, there, partial(from_files, options.recorded, recorded_as), options.pool)
+    model = AskedModel(options.choice, evaluator.id, evaluator.name, evaluator.form)
+    return all_of(step, questions, Asking(model, ask), options.pool, waits=options.waits)
 
 
-def question_of(study: str, asked: Asked, evaluator: Evaluator, name: str) -> dict[str, Any]:
+def question_of(study: str, options: Options, evaluator: Evaluator, name: str) -> dict[str, Any]:
     """A run's question, but for its items. name: of the set."""
-    question = question_in_words(study, asked, evaluator, name, fingerprint_of(map(prompt, PROMPTS)))
+    question = question_in_words(study, options, evaluator, name, fingerprint_of(map(prompt, PROMPTS)))
     if not evaluator.files:
-        question |= {"votes": asked.votes, "repairs": asked.repairs}
-    return question | asked.limited | ({"reasoning": asked.reasoning} if asked.reasoning else {})
+        question |= {"votes": options.votes, "repairs": options.repairs}
+    return question | options.limited | ({"reasoning": options.reasoning} if options.reasoning else {})
 
 
 def lost_in(run: Run, steps: Sequence[Step]) -> list[str]:

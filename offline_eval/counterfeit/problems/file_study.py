@@ -23,7 +23,7 @@ from ...run import Run
 from ...sets.problems import problems
 from ...study import Plan, Study, carry_out
 from ...study_page import again, cells_of, facts_of, page_of
-from .asking import Asked, lost_in, prompt, question_of, without_p
+from .asking import Options, lost_in, prompt, question_of, without_p
 from .derived import Execution, executed_of
 from .heatmap import COMPARED, FILES, compare, sections_of_set
 from .pages import claims, execution_section, set_section, summary_of
@@ -35,41 +35,43 @@ NEEDED = ("set", "items", "form", "benchmark", "generator")
 _STEPS = ("judge", "execute", "repair")
 
 
-def run_file(asked: Asked) -> Run:
+def run_file(options: Options) -> Run:
     """Run, or resume, the study. Raises UsageError, RunError, StudyError, NoIsolation, ModelError and OSError."""
-    made, executions = items_of(asked)
-    evaluator = evaluator_of(asked.choice, asked.form, asked.recorded)
+    made, executions = items_of(options)
+    evaluator = evaluator_of(options.choice, options.form, options.recorded)
     _check_answered(evaluator, {each.id for each in (executions or made.programs)}, made.name)
     of_set = {"benchmark": made.benchmark, "generator": made.generator, "source": made.source, "licence": made.licence}
-    question = question_of(FILES, asked, evaluator, made.name) | of_set | recorded_in(evaluator.files)
+    question = question_of(FILES, options, evaluator, made.name) | of_set | recorded_in(evaluator.files)
 
     def works(run: Run) -> Plan:
         if executions:
-            return [lambda: executing(asked, evaluator, executions)]
-        return plan_of_set(asked, run, evaluator, made.benchmark, lambda: made.programs)
+            return [lambda: executing(options, evaluator, executions)]
+        return plan_of_set(options, run, evaluator, made.benchmark, lambda: made.programs)
 
     told = f"{counted(len(executions or made.programs), 'item')} of {made.name}, asked of {evaluator.name}"
-    return carry_out(STUDY, asked, question, executions or made.programs, works, told)
+    return carry_out(STUDY, options, question, executions or made.programs, works, told)
 
 
-def items_of(asked: Asked) -> tuple[CounterfeitSet, list[Execution]]:
+def items_of(options: Options) -> tuple[CounterfeitSet, list[Execution]]:
     """The set, and for CRUXEval what is executed. Raises SetError and UsageError."""
-    if isinstance(asked.set, str):
-        assert asked.data is not None, "the options were checked"
-        found = problems("cruxeval", asked.data, asked.limit)
+    if isinstance(options.set, str):
+        assert options.data is not None, "the options were checked"
+        found = problems("cruxeval", options.data, options.limit)
         executions = []
         for problem in found:
             code, _, call = problem.prompt.removesuffix(" == ").rpartition("\nassert ")
             executions.append(Execution(problem.id, problem.id, problem.id, "right", code, call, problem.truth, problem.truth))
         return CounterfeitSet("cruxeval", "cruxeval", "CRUXEval", ()), executions
-    made = read_set(asked.set)
-    kept = set(list(dict.fromkeys(program.problem for program in made.programs))[: asked.limit])
+    made = read_set(options.set)
+    kept = set(list(dict.fromkeys(program.problem for program in made.programs))[: options.limit])
     made = replace(made, programs=tuple(program for program in made.programs if program.problem in kept))
-    if asked.data is not None:
-        known = {problem.id for problem in asked.problems(made.benchmark)}
+    if options.data is not None:
+        known = {problem.id for problem in options.problems(made.benchmark)}
         if missing := [problem for problem in kept if problem not in known]:
-            raise UsageError(f"{asked.data} has no {min(missing)}, of which {asked.set} has programs: name the file of {made.benchmark}")
-    elif wanted := [step for step in asked.steps if step in ("execute", "repair")]:
+            raise UsageError(
+                f"{options.data} has no {min(missing)}, of which {options.set} has programs: name the file of {made.benchmark}"
+            )
+    elif wanted := [step for step in options.steps if step in ("execute", "repair")]:
         raise UsageError(f"the step {wanted[0]} runs programs on the tests of {made.benchmark}: name its file with --data")
     return made, []
 
@@ -139,14 +141,14 @@ def _content(run: Run) -> StudyContent:
     )  # fmt: skip
 
 
-def tell_problems(asked: Asked) -> None:
+def tell_problems(options: Options) -> None:
     """Say what a run would do. Raises what `run_problems` raises before a model is opened."""
-    benchmark, programs, counterfeits, problems, shown, upper = _counts(asked)
-    calls = _calls(asked, benchmark, programs, counterfeits, problems)
-    how = manners(asked)
+    benchmark, programs, counterfeits, problems, shown, upper = _counts(options)
+    calls = _calls(options, benchmark, programs, counterfeits, problems)
+    how = manners(options)
     tokens = sum(number * how[name].answers * how[name].max_tokens for name, number in calls.items())
     plan: dict[str, Any] = {
-        "set": str(asked.set),
+        "set": str(options.set),
         "problems": problems,
         "most_programs": programs,
         "questions": calls,
@@ -155,7 +157,7 @@ def tell_problems(asked: Asked) -> None:
         "isolation": str(best_level()),
     }
     lines = [
-        f"set          {asked.set}: {counted(problems, 'problem') + ', ' if problems else ''}{upper}{counted(programs, 'program')}",
+        f"set          {options.set}: {counted(problems, 'problem') + ', ' if problems else ''}{upper}{counted(programs, 'program')}",
         *(
             f"{name:12s} {counted(number, 'question')}, {how[name].n} answers each at T {how[name].temperature:g}"
             f"{' and one at T 0' if how[name].top else ''}"
@@ -164,33 +166,33 @@ def tell_problems(asked: Asked) -> None:
         f"in all       at most {plan['generations']:,} answers of at most {tokens:,} tokens",
         f"tests        what a model wrote runs in the sandbox alone, isolated by {plan['isolation']}",
     ]
-    tell_study("counterfeit_problems" if problems else "counterfeit_file", asked, plan, lines, shown, "one of the prompts,")
+    tell_study("counterfeit_problems" if problems else "counterfeit_file", options, plan, lines, shown, "one of the prompts,")
 
 
-def _counts(asked: Asked) -> tuple[str, int, int, int, str, str]:
+def _counts(options: Options) -> tuple[str, int, int, int, str, str]:
     """Benchmark, programs and counterfeits at most, problems to draw for, an example, and what people are told of the number."""
-    if isinstance(asked.set, Path) or asked.set == "cruxeval":
-        made, executions = items_of(asked)
+    if isinstance(options.set, Path) or options.set == "cruxeval":
+        made, executions = items_of(options)
         if executions:
             first = executions[0]
             return "cruxeval", len(executions), 0, 0, _rendered("execute", program=first.code, call=first.call), ""
         wrong = sum(program.kind == "counterfeit" for program in made.programs)
         return made.benchmark, len(made.programs), wrong, 0, _rendered("judge", program=made.programs[0].text.rstrip()), ""
-    found = asked.problems(asked.set)
+    found = options.problems(options.set)
     most = PER_CLASS * len(found)
-    return asked.set, 2 * most, most, len(found), _rendered("draw", program=found[0].prompt.rstrip()), "at most "
+    return options.set, 2 * most, most, len(found), _rendered("draw", program=found[0].prompt.rstrip()), "at most "
 
 
-def _calls(asked: Asked, benchmark: str, programs: int, counterfeits: int, problems: int) -> dict[str, int]:
+def _calls(options: Options, benchmark: str, programs: int, counterfeits: int, problems: int) -> dict[str, int]:
     if benchmark == "cruxeval":
         return {"execute": programs}
-    calls = {"draw": problems} if problems and asked.wants("draw") else {}
-    if asked.wants("judge"):
-        calls |= {"judge": programs} if asked.reasoning != "with" else {}
-        calls |= {"judge_reasoning": programs} if asked.reasoning != "without" else {}
-    if asked.data is not None and asked.wants("execute") and benchmark != "odex":
+    calls = {"draw": problems} if problems and options.wants("draw") else {}
+    if options.wants("judge"):
+        calls |= {"judge": programs} if options.reasoning != "with" else {}
+        calls |= {"judge_reasoning": programs} if options.reasoning != "without" else {}
+    if options.data is not None and options.wants("execute") and benchmark != "odex":
         calls["execute"] = 2 * programs
-    if asked.data is not None and asked.wants("repair"):
+    if options.data is not None and options.wants("repair"):
         calls["repair"] = counterfeits
     return calls
 
@@ -202,12 +204,12 @@ def _rendered(name: str, **slots: str) -> str:
 STUDY = Study(FILES, OF_SETS, NEEDED, page_of(_content), compare=compare, compared=COMPARED)
 
 
-def tell_draws(asked: recorded_study.Asked) -> None:
+def tell_draws(options: recorded_study.Options) -> None:
     """Say what a run on recorded programs would do. Raises as `run_recorded` before it begins."""
-    found = recorded_study.find(asked)
+    found = recorded_study.find(options)
     draws = sum(unit.draws for unit in found.units)
     plan = {
-        "set": asked.set,
+        "set": options.set,
         "problems": len(found.problems),
         "recorded": [str(file.path) for file in found.files],
         "texts": len(found.units),
@@ -215,9 +217,9 @@ def tell_draws(asked: recorded_study.Asked) -> None:
         "isolation": str(best_level()),
     }
     lines = [
-        f"problems     {len(found.problems):,} of {asked.set}, {asked.data}",
+        f"problems     {len(found.problems):,} of {options.set}, {options.data}",
         "calls        none: no model is asked",
         f"answers      {counted(draws, 'recorded answer')}, {counted(len(found.units), 'distinct text')}, each run once in the sandbox",
         f"tests        isolated by {plan['isolation']}",
     ]
-    tell_study("counterfeit_recorded", asked, plan, lines)
+    tell_study("counterfeit_recorded", options, plan, lines)

@@ -79,7 +79,7 @@ _SHOWN = (
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Options:
     """A run: whose programs were asked about, of whom, what came of it, and each judgement. programs: problem and text of each."""
 
     generator: str
@@ -102,7 +102,7 @@ def compare(runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
     write_comparison(out, heatmap_content(found, again_of(runs)), [run.folder for run in runs], as_json=as_json)
 
 
-def heatmap_content(runs: Sequence[Asked], command: str) -> StudyContent:
+def heatmap_content(runs: Sequence[Options], command: str) -> StudyContent:
     """The page on several runs."""
     generators = list(dict.fromkeys(run.generator for run in runs))
     evaluators = list(dict.fromkeys(run.evaluator for run in runs))
@@ -136,9 +136,9 @@ def heatmap_content(runs: Sequence[Asked], command: str) -> StudyContent:
     )
 
 
-def _told_apart(runs: Sequence[Asked]) -> list[Asked]:
+def _told_apart(runs: Sequence[Options]) -> list[Options]:
     """The runs, of several benchmarks each with its name, and the second and further ones of one generator and evaluator with a number."""
-    found: list[Asked] = []
+    found: list[Options] = []
     if len({run.benchmark for run in runs}) > 1:
         runs = [replace(run, generator=f"{run.generator} on {run.benchmark}") for run in runs]
     for run in runs:
@@ -151,7 +151,7 @@ def _placed(cell: Cell | None, place: str) -> Cell:
     return Cell(place, percent=True) if cell is None else replace(cell, id=place, paper=())
 
 
-def _differences(runs: Sequence[Asked]) -> CellTable | None:
+def _differences(runs: Sequence[Options]) -> CellTable | None:
     """Accuracy of each later run minus that of the first with the same programs, judged in the same way.
 
     Programs are the same by their texts: two models' draws for a problem have the same ids, and the same problems.
@@ -209,7 +209,7 @@ def _table(title: str, rows: dict[str, Any], cells: Callable[[Any], dict[str, st
     return [Table(title, ("%", *columns), "l" + "r" * len(columns), lines)]
 
 
-def _loaded(run: Run, name: str) -> Asked:
+def _loaded(run: Run, name: str) -> Options:
     question = run.question()
     if question["study"] == DRAWS:
         made = kept_set(run)
@@ -219,4 +219,4 @@ def _loaded(run: Run, name: str) -> Asked:
         programs = [] if benchmark == "cruxeval" else run.items(Program)
     sections = sections_of_set(run, benchmark, generator, programs, question["seed"])
     judgements = judgements_of(programs, run.records(JUDGE).read(), run.records(JUDGE_REASONING).read())
-    return Asked(generator, name, benchmark, frozenset(map(_key, programs)), cells_of(sections), judgements)
+    return Options(generator, name, benchmark, frozenset(map(_key, programs)), cells_of(sections), judgements)

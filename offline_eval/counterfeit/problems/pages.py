@@ -157,7 +157,7 @@ def _sentences(cells: Mapping[str, Cell]) -> Iterator[str]:
         if accuracy is not None and accuracy.value is not None:
             sides = [text_of(cells[f"J/{way}/strict/{kind}"]) for kind in ("sensitivity", "specificity")]
             yield (
-                f"Asked whether a program is right, the model is right {text_of(accuracy)} of the time, where 50 % is chance: right ones "
+                f"Options whether a program is right, the model is right {text_of(accuracy)} of the time, where 50 % is chance: right ones "
                 f"are accepted {sides[0]}, counterfeits are found {sides[1]}."
             )
             break

@@ -15,7 +15,7 @@ from typing import Any
 from ....calibration.report.study_report import StudyContent
 from ...calibration.recorded.draws import Labelled, Unit
 from ...calibration.recorded.source import sources_of
-from ...calibration.recorded.study import LABELS, Asked, label
+from ...calibration.recorded.study import LABELS, Options, label
 from ...run import AskedQuestion, Run
 from ...sets.problem import Problem
 from ...study import Results, Study
@@ -42,9 +42,9 @@ def _report(run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG0
 STUDY = Study("counterfeit_recorded", (LABELS,), _NEEDED, _report)
 
 
-def run_recorded(asked: Asked) -> Run:
+def run_recorded(options: Options) -> Run:
     """Run, or resume, the study. Raises as `label`."""
-    return label(STUDY, asked, _item)
+    return label(STUDY, options, _item)
 
 
 def _item(unit: Unit, problem: Problem) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from ...sets.problem import Problem
 from ...sets.problems import problems
 from ...sets.suites import Unjudged
 from ...study import Making, Step, Work, all_of
-from .asking import Answered, Asked, Manner, Question, answered, asking
+from .asking import Answered, Manner, Options, Question, answered, asking
 from .derived import Execution, executions_of, repair_units
 from .programs import Program
 from .tracing import LIMITS, guarded
@@ -64,63 +64,65 @@ class TraceItem:
     text: str
 
 
-def manners(asked: Asked) -> dict[str, Manner]:
+def manners(options: Options) -> dict[str, Manner]:
     """How each step asks."""
     return {
-        "draw": Manner("draw", asked.draws, asked.temperature, 1024, ("[/PYTHON]",)),
-        "judge": Manner("judge", asked.votes, T_ANSWER, 32, _CLOSING, top=True),
-        "judge_reasoning": Manner("judge_reasoning", asked.votes, T_ANSWER, 1024, _CLOSING),
-        "execute": Manner("execute", asked.votes, T_ANSWER, 256, _CLOSING),
-        "repair": Manner("repair", asked.repairs, T_REPAIR, 2048, ("[/PYTHON]",)),
+        "draw": Manner("draw", options.draws, options.temperature, 1024, ("[/PYTHON]",)),
+        "judge": Manner("judge", options.votes, T_ANSWER, 32, _CLOSING, top=True),
+        "judge_reasoning": Manner("judge_reasoning", options.votes, T_ANSWER, 1024, _CLOSING),
+        "execute": Manner("execute", options.votes, T_ANSWER, 256, _CLOSING),
+        "repair": Manner("repair", options.repairs, T_REPAIR, 2048, ("[/PYTHON]",)),
     }
 
 
-def asked_in(asked: Asked, evaluator: Evaluator, step: Step, questions: Sequence[Question], recorded_as: RecordedStep) -> Work[Any]:
+def asked_in(options: Options, evaluator: Evaluator, step: Step, questions: Sequence[Question], recorded_as: RecordedStep) -> Work[Any]:
     """The work of a step that asks, in its manner."""
-    return asking(asked, evaluator, step, questions, recorded_as, partial(answered, manners(asked)[step.name], asked.seed))
+    return asking(options, evaluator, step, questions, recorded_as, partial(answered, manners(options)[step.name], options.seed))
 
 
-def labelling(asked: Asked, benchmark: str, step: Step, units: Sequence[Unit]) -> Work[Any]:
+def labelling(options: Options, benchmark: str, step: Step, units: Sequence[Unit]) -> Work[Any]:
     """The work of running programs on the benchmark's tests."""
-    assert asked.data is not None, "its problems have been read"
-    begin = partial(start, benchmark, asked.data, None, best_level())
-    return all_of(step, units, begin, asked.pool, max_item_s=MAX_TEXT_S)
+    assert options.data is not None, "its problems have been read"
+    begin = partial(start, benchmark, options.data, None, best_level())
+    return all_of(step, units, begin, options.pool, max_item_s=MAX_TEXT_S)
 
 
-def plan_of_set(asked: Asked, run: Run, evaluator: Evaluator, benchmark: str, programs: Callable[[], Sequence[Program]]) -> list[Making]:
+def plan_of_set(
+    options: Options, run: Run, evaluator: Evaluator, benchmark: str, programs: Callable[[], Sequence[Program]]
+) -> list[Making]:
     """The steps on a set of programs. programs: the set, when the steps before are done."""
     plan: list[Making] = []
-    if asked.wants("judge"):
+    if options.wants("judge"):
         for step, way in ((JUDGE, "without"), (JUDGE_REASONING, "with")):
-            if (asked.reasoning or way) == way and (not evaluator.files or (asked.reasoning or "without") == way):
-                plan.append(partial(_judging, asked, evaluator, step, programs))
-    if asked.wants("execute") and asked.data is not None and benchmark != "odex":
-        plan.append(lambda: _tracing(asked, benchmark, programs()))
-        plan.append(lambda: executing(asked, evaluator, list(executions_of(programs(), run.records(TRACE).read(), asked.seed))))
-    if asked.wants("repair") and asked.data is not None:
-        plan.append(lambda: asked_in(asked, evaluator, REPAIR, _programs_asked(programs(), "counterfeit"), "repair"))
-        plan.append(lambda: labelling(asked, benchmark, REPAIR_LABEL, list(repair_units(programs(), run.records(REPAIR).read()))))
+            if (options.reasoning or way) == way and (not evaluator.files or (options.reasoning or "without") == way):
+                plan.append(partial(_judging, options, evaluator, step, programs))
+    if options.wants("execute") and options.data is not None and benchmark != "odex":
+        plan.append(lambda: _tracing(options, benchmark, programs()))
+        plan.append(lambda: executing(options, evaluator, list(executions_of(programs(), run.records(TRACE).read(), options.seed))))
+    if options.wants("repair") and options.data is not None:
+        plan.append(lambda: asked_in(options, evaluator, REPAIR, _programs_asked(programs(), "counterfeit"), "repair"))
+        plan.append(lambda: labelling(options, benchmark, REPAIR_LABEL, list(repair_units(programs(), run.records(REPAIR).read()))))
     return plan
 
 
-def executing(asked: Asked, evaluator: Evaluator, executions: Sequence[Execution]) -> Work[Any]:
+def executing(options: Options, evaluator: Evaluator, executions: Sequence[Execution]) -> Work[Any]:
     """The work of asking for outputs."""
     questions = [Question(each.id, {"program": each.code.rstrip(), "call": each.call}) for each in executions]
-    return asked_in(asked, evaluator, EXECUTE, questions, "execute")
+    return asked_in(options, evaluator, EXECUTE, questions, "execute")
 
 
-def _judging(asked: Asked, evaluator: Evaluator, step: Step, programs: Callable[[], Sequence[Program]]) -> Work[Any]:
-    return asked_in(asked, evaluator, step, _programs_asked(programs()), "judge")
+def _judging(options: Options, evaluator: Evaluator, step: Step, programs: Callable[[], Sequence[Program]]) -> Work[Any]:
+    return asked_in(options, evaluator, step, _programs_asked(programs()), "judge")
 
 
 def _programs_asked(programs: Sequence[Program], kind: str = "") -> list[Question]:
     return [Question(each.id, {"program": each.text.rstrip()}) for each in programs if kind in ("", each.kind)]
 
 
-def _tracing(asked: Asked, benchmark: str, programs: Sequence[Program]) -> Work[Any]:
-    assert asked.data is not None, "its problems have been read"
+def _tracing(options: Options, benchmark: str, programs: Sequence[Program]) -> Work[Any]:
+    assert options.data is not None, "its problems have been read"
     items = [TraceItem(each.id, each.problem, each.text) for each in programs]
-    return all_of(TRACE, items, partial(tracer, benchmark, asked.data, best_level()), asked.pool, max_item_s=MAX_TEXT_S)
+    return all_of(TRACE, items, partial(tracer, benchmark, options.data, best_level()), options.pool, max_item_s=MAX_TEXT_S)
 
 
 def tracer(benchmark: str, data: Path, isolation: Isolation) -> Callable[[TraceItem], dict[str, Any]]:

@@ -17,7 +17,7 @@ from ...run import Run
 from ...sets.problem import Problem
 from ...study import Making, Plan, Study, carry_out
 from ...study_page import again, cells_of, facts_of, page_of
-from .asking import Asked, Question, lost_in, question_of, without_p
+from .asking import Options, Question, lost_in, question_of, without_p
 from .derived import ProblemItem, failing_references, reference_id, units_of, unreadable_draws
 from .file_study import run_file
 from .heatmap import COMPARED, DRAWN, DRAWS, compare, kept_set, sections_of_set, stream_of
@@ -29,15 +29,15 @@ from .steps import DRAW, JUDGE, LABEL, OF_SETS, labelling, plan_of_set
 _TOO_FEW = f"No problem has {PER_CLASS} right programs and {PER_CLASS} counterfeits with distinct texts, so nothing is asked about them."
 
 
-def run_problems(asked: Asked) -> Run:
+def run_problems(options: Options) -> Run:
     """Run, or resume, the study. Raises UsageError, RunError, StudyError, NoIsolation, ModelError and OSError."""
-    if isinstance(asked.set, Path) or asked.set == "cruxeval":
-        return run_file(asked)
-    found = asked.problems(asked.set)
-    evaluator = evaluator_of(asked.choice, asked.form, asked.recorded)
-    question = question_of(DRAWS, asked, evaluator, asked.set) | {"draws": asked.draws, "temperature": f"{asked.temperature:g}"}
-    told = f"{counted(len(found), 'problem')} of {asked.set}, {counted(asked.draws, 'draw')} each, asked {IN_FORM[evaluator.form]}"
-    return carry_out(STUDY, asked, question, map(item_of, found), lambda run: _plan(asked, run, evaluator, found), told)
+    if isinstance(options.set, Path) or options.set == "cruxeval":
+        return run_file(options)
+    found = options.problems(options.set)
+    evaluator = evaluator_of(options.choice, options.form, options.recorded)
+    question = question_of(DRAWS, options, evaluator, options.set) | {"draws": options.draws, "temperature": f"{options.temperature:g}"}
+    told = f"{counted(len(found), 'problem')} of {options.set}, {counted(options.draws, 'draw')} each, asked {IN_FORM[evaluator.form]}"
+    return carry_out(STUDY, options, question, map(item_of, found), lambda run: _plan(options, run, evaluator, found), told)
 
 
 def item_of(problem: Problem) -> ProblemItem:
@@ -46,12 +46,12 @@ def item_of(problem: Problem) -> ProblemItem:
     return ProblemItem(problem.id, problem.set, problem.prompt, problem.entry_point or "", problem.plus_inputs > 0, digest)
 
 
-def _plan(asked: Asked, run: Run, evaluator: Evaluator, found: list[Problem]) -> Plan:
-    benchmark, questions = str(asked.set), [Question(problem.id, {"program": problem.prompt.rstrip()}) for problem in found]
-    plan: list[Making] = [lambda: asked_in(asked, evaluator, DRAW, questions, "draw")] if asked.wants("draw") else []
-    if asked.wants("label"):
-        plan.append(lambda: labelling(asked, benchmark, LABEL, _units(run, found)))
-    return plan + plan_of_set(asked, run, evaluator, benchmark, lambda: kept_set(run).programs)
+def _plan(options: Options, run: Run, evaluator: Evaluator, found: list[Problem]) -> Plan:
+    benchmark, questions = str(options.set), [Question(problem.id, {"program": problem.prompt.rstrip()}) for problem in found]
+    plan: list[Making] = [lambda: asked_in(options, evaluator, DRAW, questions, "draw")] if options.wants("draw") else []
+    if options.wants("label"):
+        plan.append(lambda: labelling(options, benchmark, LABEL, _units(run, found)))
+    return plan + plan_of_set(options, run, evaluator, benchmark, lambda: kept_set(run).programs)
 
 
 def _units(run: Run, found: list[Problem]) -> list[Unit]:

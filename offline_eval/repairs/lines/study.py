@@ -23,7 +23,7 @@ from ....suggestion.repair.confidence import RANKS
 from ...asked_line import Asking
 from ...counterfeit.lines.label import LABELS, MAX_TEXT_S, profiled
 from ...model import StudyModel, model_of
-from ...on_suites import AskedOfSuites, ask_about, found, question_about, tell_about
+from ...on_suites import SuiteOptions, ask_about, found, question_about, tell_about
 from ...repairs.candidates import question_of_repairs
 from ...run import Question, Run
 from ...sets.suites import Items, Judged, Judging
@@ -95,7 +95,7 @@ def _lines(run: Run) -> Iterator[tuple[Place, str, Bug | None]]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked(AskedOfSuites):
+class Options(SuiteOptions):
     """What the user wants."""
 
     PER_PROJECT = 20
@@ -105,28 +105,28 @@ class Asked(AskedOfSuites):
         return require_scores(model_of(self.choice, ("line",), memory=self.memory, sampling=Sampling(TEMPERATURE)))
 
 
-def run_lines(asked: Asked) -> Run:
+def run_lines(options: Options) -> Run:
     """Run, or resume, the study. Raises as `on_suites.found`."""
-    return ask(asked, *found(asked, question_of))
+    return ask(options, *found(options, question_of))
 
 
-def ask(asked: Asked, model: StudyModel, items: Items) -> Run:
+def ask(options: Options, model: StudyModel, items: Items) -> Run:
     """Run, or resume, the study about these items. Raises as `run_lines`."""
-    return ask_about(STUDY, asked, question_of(asked, model), items, lambda run: _works(asked, run, model, items))
+    return ask_about(STUDY, options, question_of(options, model), items, lambda run: _works(options, run, model, items))
 
 
-def question_of(asked: Asked, model: StudyModel) -> Question:
+def question_of(options: Options, model: StudyModel) -> Question:
     """What makes a run another one, as far as it is known before there are items."""
     more = {**question_of_repairs(model), "prompt_sampled": model.sampled["line"]}
-    return question_about(asked, model, STUDY.name, more)
+    return question_about(options, model, STUDY.name, more)
 
 
-def _works(asked: Asked, run: Run, model: StudyModel, items: Items) -> Mapping[str, Making | Plan]:
+def _works(options: Options, run: Run, model: StudyModel, items: Items) -> Mapping[str, Making | Plan]:
     def asking(step: Step, what: Callable[..., dict[str, Any]], wanted: Iterable[Any]) -> Work[Any]:
-        return all_of(step, wanted, Asking(model, asked.seed, what, asked.code), asked.pool, waits=asked.waits)
+        return all_of(step, wanted, Asking(model, options.seed, what, options.code), options.pool, waits=options.waits)
 
     def judging(step: Step, what: Callable[..., dict[str, Any]], wanted: Iterable[Any], most_s: float) -> Work[Any]:
-        return all_of(step, wanted, Judging(items.contents, what), asked.pool, max_item_s=most_s)
+        return all_of(step, wanted, Judging(items.contents, what), options.pool, max_item_s=most_s)
 
     def bugs() -> dict[str, Any]:
         return run.by_id(BUGS)
@@ -134,7 +134,7 @@ def _works(asked: Asked, run: Run, model: StudyModel, items: Items) -> Mapping[s
     def texts() -> Iterable[Judged]:
         return texts_of(lines_of(items, bugs()), run.by_id(PROPOSED), items)
 
-    seed = asked.seed
+    seed = options.seed
     plan: dict[str, Making] = {
         "draw": lambda: asking(DRAWN, draw, items.places),
         "bug": lambda: judging(BUGS, partial(broken, seed), wrong_of(items.places, run.by_id(DRAWN), items.suites), _MAX_BUG_S),
@@ -153,11 +153,11 @@ def _buggy(items: Items, bugs: Mapping[str, Any]) -> Iterator[Buggy]:
 _SOURCES = 2
 
 
-def tell_lines(asked: Asked) -> None:
+def tell_lines(options: Options) -> None:
     """Say what a run would do. Raises what `run_lines` raises before it begins."""
-    asked.check()
-    model = asked.model()
-    places, bugs = asked.most_places, asked.most_places * _SOURCES
+    options.check()
+    model = options.model()
+    places, bugs = options.most_places, options.most_places * _SOURCES
     judged = bugs * TRIES + bugs * RANKS * len(BELONGS) + places * MAX_CONTROLS
     more = {
         "most_bugs": bugs,
@@ -172,4 +172,4 @@ def tell_lines(asked: Asked) -> None:
         f"tests        each project's own, isolated by {best_level()}: at most {judged:,} texts are judged",
         f"loop         beside it at most {MAX_TRIED} mutants of a bug are tested, until one passes",
     ]
-    tell_about(asked, model, STUDY.name, str(question_of(asked, model)["prompt"]), more, told)
+    tell_about(options, model, STUDY.name, str(question_of(options, model)["prompt"]), more, told)

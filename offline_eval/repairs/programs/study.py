@@ -38,7 +38,7 @@ from ...sets.judging import InSandbox, Label, Text
 from ...sets.problem import Problem
 from ...sets.problems import problems
 from ...sets.suites import Unjudged
-from ...study import AskedStudy, Making, Results, Step, Study, all_of, carry_out
+from ...study import Making, Results, Step, Study, StudyOptions, all_of, carry_out
 from ...suggested import FileWithGap
 from ..candidates import (
     LOOPED,
@@ -151,7 +151,7 @@ def _about(program: Program) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked(AskedStudy):
+class Options(StudyOptions):
     """What the user wants. set, data: one of `sets.problems`. limit: the first so many programs. The rest as of the study of lines."""
 
     set: str
@@ -167,20 +167,20 @@ class Asked(AskedStudy):
         return require_scores(model_of(self.choice, ("line",), memory="off" if self.memory == "off" else "file"))
 
 
-def run_programs(asked: Asked) -> Run:
+def run_programs(options: Options) -> Run:
     """Run, or resume, the study. Raises UsageError, RunError, StudyError, NoIsolation, ModelError and OSError."""
-    found, model = asked.problems(), asked.model()
-    question = {**model.question(STUDY.name), **question_of_repairs(model), "set": asked.set, "seed": asked.seed, **asked.limited}
+    found, model = options.problems(), options.model()
+    question = {**model.question(STUDY.name), **question_of_repairs(model), "set": options.set, "seed": options.seed, **options.limited}
     told = counted(len(found), "program")
-    return carry_out(STUDY, asked, question, map(_item, found), lambda run: _works(asked, run, model, found), told)
+    return carry_out(STUDY, options, question, map(_item, found), lambda run: _works(options, run, model, found), told)
 
 
-def tell_programs(asked: Asked) -> None:
+def tell_programs(options: Options) -> None:
     """Say what a run would do. Raises what `run_programs` raises before it begins."""
-    found, model = asked.problems(), asked.model()
+    found, model = options.problems(), options.model()
     tested = sum(bool(problem.test) for problem in found)
     plan = {
-        "set": asked.set,
+        "set": options.set,
         "model": model.id,
         "model_name": model.name,
         "prompt": prompt_of(model.prompts["line"], sources_of(model)),
@@ -191,10 +191,10 @@ def tell_programs(asked: Asked) -> None:
     }
     tell_study(
         STUDY.name,
-        asked,
+        options,
         plan,
         [
-            f"programs     {counted(len(found), 'program')} of {asked.data}, {tested} with tests that run here",
+            f"programs     {counted(len(found), 'program')} of {options.data}, {tested} with tests that run here",
             f"model        {model.name} {model.id}, fingerprint of repairs {plan['prompt']}",
             *(
                 (
@@ -215,9 +215,9 @@ def _item(problem: Problem) -> dict[str, str | int | bool]:
     return {"id": problem.id, "name": problem.group, "line": line, "tested": bool(problem.test), "sha256": digest}
 
 
-def _works(asked: Asked, run: Run, model: StudyModel, found: Sequence[Problem]) -> dict[str, Making]:
-    pool, sandbox, tested = asked.pool, partial(InSandbox, best_level()), [problem for problem in found if problem.test]
-    works: dict[str, Making] = {"propose": lambda: all_of(PROPOSED, found, Asking(model, None, propose), pool, waits=asked.waits)}
+def _works(options: Options, run: Run, model: StudyModel, found: Sequence[Problem]) -> dict[str, Making]:
+    pool, sandbox, tested = options.pool, partial(InSandbox, best_level()), [problem for problem in found if problem.test]
+    works: dict[str, Making] = {"propose": lambda: all_of(PROPOSED, found, Asking(model, None, propose), pool, waits=options.waits)}
     if tested:
         works |= {
             "label": lambda: all_of(LABELS, _texts(tested, run.by_id(PROPOSED)), sandbox(label), pool, max_item_s=_MAX_TEXT_S),

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.all_studies import study
 from assay.offline_eval.all_studies import study as plan
-from assay.offline_eval.all_studies.study import RUNS, Asked, cost, places_of, run_all, sizes, whole
+from assay.offline_eval.all_studies.study import RUNS, Options, cost, places_of, run_all, sizes, whole
 from assay.offline_eval.calibration import study as calibration
 from assay.offline_eval.catcode.lines import study as catcode
 from assay.offline_eval.counterfeit.lines import study as counterfeit
@@ -66,10 +66,10 @@ NAMES = [run.name for run in RUNS]
 
 
 @pytest.fixture
-def asked(tmp_path: Path, tiny_gguf: Path, monkeypatch: pytest.MonkeyPatch) -> Asked:
+def options(tmp_path: Path, tiny_gguf: Path, monkeypatch: pytest.MonkeyPatch) -> Options:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     projects = named(["cachetools", "toolz"], suite=True)
-    return Asked(
+    return Options(
         tmp_path / "all",
         choice=ModelChoice(str(tiny_gguf)),
         projects=projects,
@@ -102,29 +102,29 @@ def takes(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_each_study_gets_what_was_asked_and_its_share_of_the_time(
-    asked: Asked, made: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    options: Options, made: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     takes(0.5, monkeypatch)
-    run = run_all(asked)
+    run = run_all(options)
     assert list(made) == NAMES
     wanted = sizes(30.0, 2, 2, 0.5)
     assert places_of(run) == wanted
     for name, each in made.items():
-        assert (each.out, each.per_project, each.seed) == (asked.out / name, wanted[name], 5)
-        assert (each.choice, each.projects, each.pool, each.cache) == (asked.choice, asked.projects, asked.pool, asked.cache)
+        assert (each.out, each.per_project, each.seed) == (options.out / name, wanted[name], 5)
+        assert (each.choice, each.projects, each.pool, each.cache) == (options.choice, options.projects, options.pool, options.cache)
     assert made["calibration"].set == made["calibration_asked"].set == "suites"
     assert made["calibration"].arms == ("docstring",)
     assert (made["calibration_asked"].arms, made["calibration_asked"].reflective) == (("docstring", "no_docstring", "no_suffix"), True)
 
 
 def test_a_resumed_run_takes_as_many_places_whatever_the_model_takes_now(
-    asked: Asked, made: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    options: Options, made: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     takes(0.5, monkeypatch)
-    before = places_of(run_all(asked))
+    before = places_of(run_all(options))
     takes(5.0, monkeypatch)
     made.clear()
-    assert places_of(run_all(asked)) == before
+    assert places_of(run_all(options)) == before
     assert {name: each.per_project for name, each in made.items()} == before
 
 
@@ -132,18 +132,18 @@ def test_a_resumed_run_takes_as_many_places_whatever_the_model_takes_now(
     ("change", "said"), [({"minutes": 60.0}, "minutes: 30 -> 60"), ({"seed": 6}, "seed: 5 -> 6"), ({"memory": "off"}, "asked something")]
 )
 def test_another_question_is_refused(
-    asked: Asked, made: dict[str, Any], change: dict[str, Any], said: str, monkeypatch: pytest.MonkeyPatch
+    options: Options, made: dict[str, Any], change: dict[str, Any], said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     takes(0.5, monkeypatch)
-    run_all(asked)
+    run_all(options)
     with pytest.raises(RunError, match=said):
-        run_all(replace(asked, **change))
+        run_all(replace(options, **change))
     with pytest.raises(RunError, match=said):
-        plan.tell_all(replace(asked, **change))
+        plan.tell_all(replace(options, **change))
 
 
 def test_a_study_that_fails_keeps_none_of_the_others_from_their_work(
-    asked: Asked, made: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    options: Options, made: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     takes(0.5, monkeypatch)
 
@@ -152,54 +152,54 @@ def test_a_study_that_fails_keeps_none_of_the_others_from_their_work(
 
     monkeypatch.setattr(counterfeit, "run_lines", failing)
     with pytest.raises(Unanswered, match="no text has an answer"):
-        run_all(asked)
+        run_all(options)
     assert list(made) == [name for name in NAMES if name != "counterfeit"]
 
 
 def test_with_json_there_is_one_document_on_stdout(
-    asked: Asked, made: dict[str, Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    options: Options, made: dict[str, Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     takes(0.5, monkeypatch)
-    run_all(replace(asked, as_json=True))
+    run_all(replace(options, as_json=True))
     document = json.loads(capsys.readouterr().out)
-    assert document == {"run": str(asked.out), "runs": [str(asked.out / name) for name in NAMES]}
+    assert document == {"run": str(options.out), "runs": [str(options.out / name) for name in NAMES]}
 
 
 def test_a_plan_makes_nothing_and_tells_calls_tokens_hours_and_where_the_rates_come_from(
-    asked: Asked, capsys: pytest.CaptureFixture[str]
+    options: Options, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    plan.tell_all(replace(asked, as_json=True))
+    plan.tell_all(replace(options, as_json=True))
     told = json.loads(capsys.readouterr().out)
-    assert not asked.out.exists()
+    assert not options.out.exists()
     assert list(told["runs"]) == NAMES
     for each in (*told["runs"].values(), told["whole"]):
         assert all(each[name] > 0 for name in ("places", "generations", "prompt_tokens", "new_tokens", "judged", "hours"))
     assert "timed just now" in told["rates"]
     assert "docs/performance.md" in told["rates"]
-    plan.tell_all(asked)
+    plan.tell_all(options)
     assert "hours" in capsys.readouterr().err
 
 
 def test_a_plan_of_a_run_that_has_begun_tells_its_own_places(
-    asked: Asked, made: dict[str, Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    options: Options, made: dict[str, Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     takes(0.5, monkeypatch)
-    places = places_of(run_all(asked))
+    places = places_of(run_all(options))
     takes(50.0, monkeypatch)
     capsys.readouterr()
-    plan.tell_all(replace(asked, as_json=True))
+    plan.tell_all(replace(options, as_json=True))
     told = json.loads(capsys.readouterr().out)
     assert {name: each["places"] for name, each in told["runs"].items()} == {name: 2 * each for name, each in places.items()}
 
 
 @pytest.mark.parametrize("line", ["catcode_per_project = 0", 'catcode_per_project = "many"', ""])
 def test_a_run_whose_places_were_changed_by_hand_is_refused(
-    asked: Asked, made: dict[str, Any], monkeypatch: pytest.MonkeyPatch, line: str
+    options: Options, made: dict[str, Any], monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:
     takes(0.5, monkeypatch)
-    run = run_all(asked)
+    run = run_all(options)
     path = run.folder / RUN
     kept: Callable[[str], bool] = lambda text: not text.startswith("catcode_per_project")  # noqa: E731
     path.write_text("\n".join([*filter(kept, path.read_text().splitlines()), line]))
     with pytest.raises(RunError, match=r"run\.toml: must be whole numbers of at least 1: catcode_per_project"):
-        places_of(Run.opened(asked.out))
+        places_of(Run.opened(options.out))

@@ -10,7 +10,7 @@ from assay.calibration.samples import read_samples
 from assay.cli.main import main
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.calibration.draw import ANSWERS
-from assay.offline_eval.calibration.study import Asked, run_study
+from assay.offline_eval.calibration.study import Options, run_study
 from assay.offline_eval.errors import RunError
 from assay.offline_eval.run import Run
 from assay.offline_eval.sets.code import folders_at
@@ -21,9 +21,9 @@ from ..sets.test_code import JAVA, project
 pytestmark = pytest.mark.slow
 
 
-def asked(folder: Path, model: Path, *names: str) -> Asked:
+def asked(folder: Path, model: Path, *names: str) -> Options:
     places = [folder / name for name in names]
-    return Asked(folder / "run", choice=ModelChoice(str(model)), set="code", projects=folders_at(places), tasks=("line", "line_middle"))
+    return Options(folder / "run", choice=ModelChoice(str(model)), set="code", projects=folders_at(places), tasks=("line", "line_middle"))
 
 
 def test_each_sample_has_the_language_of_its_file_and_the_folder_as_its_project(tmp_path: Path, tiny_gguf: Path) -> None:

@@ -15,7 +15,7 @@ from tiny_gguf import END, TinyModel, scripted, write_tiny_gguf
 from assay.calibration.samples import Sample, read_samples
 from assay.inference.completion.settings import Settings
 from assay.inference.opening import ModelChoice
-from assay.offline_eval.calibration.problems import ANSWERS, LABELS, Asked, gap_of, indentation_of, run_problems
+from assay.offline_eval.calibration.problems import ANSWERS, LABELS, Options, gap_of, indentation_of, run_problems
 from assay.offline_eval.run import Run
 from assay.offline_eval.sets.problem import SetError
 from assay.offline_eval.sets.problems import problems
@@ -56,11 +56,11 @@ def halves(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def asked(tmp_path: Path, halves: Path) -> Asked:
+def options(tmp_path: Path, halves: Path) -> Options:
     isolation_here()
     data = tmp_path / "HumanEval.jsonl"
     data.write_text("".join(json.dumps(record(n, *body)) + "\n" for n, body in enumerate(BODIES)))
-    return Asked(tmp_path / "run", set="humaneval", data=data, choice=ModelChoice(str(halves)), memory="off")
+    return Options(tmp_path / "run", set="humaneval", data=data, choice=ModelChoice(str(halves)), memory="off")
 
 
 def files_of(run: Run) -> dict[str, bytes]:
@@ -75,8 +75,8 @@ def samples_of(run: Run) -> list[Sample]:
     return read_samples(sorted((run.folder / "samples").iterdir()))
 
 
-def test_functions_are_completed_and_judged_by_their_tests(asked: Asked, capsys: pytest.CaptureFixture[str]) -> None:
-    run = run_problems(asked)
+def test_functions_are_completed_and_judged_by_their_tests(options: Options, capsys: pytest.CaptureFixture[str]) -> None:
+    run = run_problems(options)
     assert {sample.id: sample.labels["tests_pass"] for sample in samples_of(run)} == {
         "HumanEval/0:humaneval": True,
         "HumanEval/1:humaneval": True,
@@ -91,17 +91,17 @@ def test_functions_are_completed_and_judged_by_their_tests(asked: Asked, capsys:
 
 
 @pytest.mark.parametrize("lost", ["answers.jsonl", "labels.jsonl"])
-def test_a_run_that_lost_its_records_is_resumed_to_the_same_bytes(asked: Asked, lost: str) -> None:
-    run = run_problems(asked)
+def test_a_run_that_lost_its_records_is_resumed_to_the_same_bytes(options: Options, lost: str) -> None:
+    run = run_problems(options)
     before = files_of(run)
     path = run.folder / lost
     path.write_bytes(path.read_bytes()[: len(path.read_bytes()) // 2])
-    assert files_of(run_problems(asked)) == before
+    assert files_of(run_problems(options)) == before
 
 
-def test_the_model_is_asked_about_its_answers_and_alternatives_have_their_rank(asked: Asked, tmp_path: Path) -> None:
+def test_the_model_is_asked_about_its_answers_and_alternatives_have_their_rank(options: Options, tmp_path: Path) -> None:
     roomy = write_tiny_gguf(tmp_path / "roomy.gguf", TinyModel(context_length=2048))
-    run = run_problems(replace(asked, choice=ModelChoice(str(roomy)), reflective=True, alternatives=3, limit=1))
+    run = run_problems(replace(options, choice=ModelChoice(str(roomy)), reflective=True, alternatives=3, limit=1))
     found = samples_of(run)
     assert found
     for sample in found:
@@ -110,12 +110,12 @@ def test_the_model_is_asked_about_its_answers_and_alternatives_have_their_rank(a
     assert len(run.question()["questions"]) == 3
 
 
-def test_a_repair_without_tests_is_judged_by_exact_match_alone(asked: Asked, tmp_path: Path) -> None:
+def test_a_repair_without_tests_is_judged_by_exact_match_alone(options: Options, tmp_path: Path) -> None:
     patches = tmp_path / "defects4j" / "framework" / "projects" / "Half" / "patches"
     patches.mkdir(parents=True)
     (patches / "1.src.patch").write_text(PATCH)
     (patches / "2.src.patch").write_text(PATCH.replace("x / 2;", "x // 2"))
-    run = run_problems(replace(asked, set="defects4j", data=tmp_path / "defects4j"))
+    run = run_problems(replace(options, set="defects4j", data=tmp_path / "defects4j"))
     assert {sample.id: sample.labels["exact_match"] for sample in samples_of(run)} == {
         "defects4j/Half/1:defects4j": False,
         "defects4j/Half/2:defects4j": True,
@@ -125,8 +125,8 @@ def test_a_repair_without_tests_is_judged_by_exact_match_alone(asked: Asked, tmp
     assert [answer["function"] for answer in run.records(ANSWERS).read()] == ["", ""]
 
 
-def test_the_fields_of_a_run_are_documented(asked: Asked) -> None:
-    run = run_problems(asked)
+def test_the_fields_of_a_run_are_documented(options: Options) -> None:
+    run = run_problems(options)
     text = (Path(__file__).parents[3] / "docs" / "formats.md").read_text(encoding="utf-8")
     told = set(re.findall(r"`(\w+)`", text.split("### A run on problems")[1].split("\n### ")[0]))
     told_before = set(re.findall(r"`(\w+)`", text.split("| field of `run.toml` |")[1].split("\n### ")[0]))
@@ -135,10 +135,10 @@ def test_the_fields_of_a_run_are_documented(asked: Asked) -> None:
     assert answer.keys() | run.question().keys() <= told | told_before
 
 
-def test_a_set_that_is_not_there_is_said_with_where_to_get_it(asked: Asked, tmp_path: Path) -> None:
+def test_a_set_that_is_not_there_is_said_with_where_to_get_it(options: Options, tmp_path: Path) -> None:
     with pytest.raises(SetError, match=r"Assay brings no set with it: humaneval is HumanEval\.jsonl\.gz"):
-        run_problems(replace(asked, data=tmp_path / "nowhere"))
-    assert not asked.out.exists()
+        run_problems(replace(options, data=tmp_path / "nowhere"))
+    assert not options.out.exists()
 
 
 @pytest.mark.filterwarnings("ignore:invalid escape")

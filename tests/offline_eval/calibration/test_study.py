@@ -19,7 +19,7 @@ from assay.inference.opening import ModelChoice, open_model
 from assay.offline_eval.answers import Generated
 from assay.offline_eval.asked_line import Asking
 from assay.offline_eval.calibration.draw import ANSWERS, Gaps, answer_at
-from assay.offline_eval.calibration.study import Asked, run_study
+from assay.offline_eval.calibration.study import Options, run_study
 from assay.offline_eval.errors import RunError, UsageError
 from assay.offline_eval.model import model_of
 from assay.offline_eval.run import GENERATIONS, TIMINGS, Run
@@ -34,10 +34,10 @@ pytestmark = pytest.mark.slow
 DOCS = Path(__file__).parents[3] / "docs" / "formats.md"
 
 
-def asked(folder: Path, model: Path, functions: int = 6, **options: object) -> Asked:
+def asked(folder: Path, model: Path, functions: int = 6, **options: object) -> Options:
     """A study of one project with so many functions, asked for at each of them."""
     projects = [make_sdist(folder / "cache", functions=functions)]
-    default = Asked(
+    default = Options(
         folder / "run",
         choice=ModelChoice(str(model)),
         projects=projects,

@@ -18,7 +18,7 @@ from assay.analysis.sandbox.isolation.best_level import best_level
 from assay.calibration.samples import read_samples
 from assay.inference.completion.task import Task
 from assay.offline_eval.calibration.draw import ANSWERS
-from assay.offline_eval.calibration.study import LABELS, Asked, Set, ask, run_study
+from assay.offline_eval.calibration.study import LABELS, Options, Set, ask, run_study
 from assay.offline_eval.errors import RunError
 from assay.offline_eval.model import model_of
 from assay.offline_eval.pool.choice import Pool
@@ -39,7 +39,7 @@ def suite_in(folder: Path) -> Suite:
 def run_in(folder: Path, out: str = "run", workers: int = 1, name: Set = "suites") -> Run:
     """The study about the places or bugs of the shop, as a program of its own does it, too."""
     tasks: tuple[Task, ...] = ("line",) if name == "bugs" else TASKS
-    asked = Asked(
+    options = Options(
         folder / out,
         set=name,
         tasks=tasks,
@@ -48,8 +48,8 @@ def run_in(folder: Path, out: str = "run", workers: int = 1, name: Set = "suites
         cache=folder / "archives",
         memory="file",
     )
-    items = watched([suite_in(folder)], asked.pool, 4, tasks, 0, bugs=name == "bugs")
-    return ask(asked, model_of(asked.choice, TASKS, memory="file"), items)
+    items = watched([suite_in(folder)], options.pool, 4, tasks, 0, bugs=name == "bugs")
+    return ask(options, model_of(options.choice, TASKS, memory="file"), items)
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +126,7 @@ def test_a_project_that_was_left_out_when_a_run_began_stays_out_and_the_run_goes
     judged = suite_in(tmp_path)
     found = watched([judged], Pool(), 1, ("line",), 0)
     projects = [replace(make_sdist(tmp_path / "archives", functions=1), name=name) for name in ("shop", "bad")]
-    asked = Asked(tmp_path / "run", set="suites", tasks=("line",), per_project=1, projects=projects, memory="file")
+    options = Options(tmp_path / "run", set="suites", tasks=("line",), per_project=1, projects=projects, memory="file")
     prepared_of = []
 
     def prepared(projects: Sequence[Project], *_: object) -> list[Suite]:
@@ -135,12 +135,12 @@ def test_a_project_that_was_left_out_when_a_run_began_stays_out_and_the_run_goes
 
     monkeypatch.setattr("assay.offline_eval.on_suites.prepared", prepared)
     monkeypatch.setattr("assay.offline_eval.on_suites.watched", lambda *_, **__: found)
-    before = files_of(run_study(asked).folder)
-    assert files_of(run_study(asked).folder) == before
+    before = files_of(run_study(options).folder)
+    assert files_of(run_study(options).folder) == before
     assert prepared_of == [["shop", "bad"], ["shop"]]
     assert "left out when the run began: bad" in capsys.readouterr().err
     with pytest.raises(RunError, match="asked something else"):
-        run_study(replace(asked, seed=1))
+        run_study(replace(options, seed=1))
     assert len(prepared_of) == 2, "nothing was run to find that out"
 
 

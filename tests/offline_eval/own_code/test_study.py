@@ -16,7 +16,7 @@ from house.running import assay
 from assay.calibration.project_folder import PROJECT_FOLDER
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.errors import UsageError
-from assay.offline_eval.own_code.study import ANSWERS, Asked, folders_of, run_study
+from assay.offline_eval.own_code.study import ANSWERS, Options, folders_of, run_study
 from assay.offline_eval.run import Run
 
 FUNCTION = 'def f{n}(items):\n    """Sum."""\n    total = {n}\n    for item in items:\n        total += item\n    return total\n\n\n'
@@ -43,13 +43,13 @@ def document(shown: str) -> dict[str, Any]:
 def test_the_same_command_goes_on_and_asks_nothing_twice(
     shop: Path, tiny_gguf: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = Asked(ModelChoice(str(tiny_gguf)), (shop,), samples=4, minutes=None, memory="off", as_json=True)
-    run_study(asked)
+    options = Options(ModelChoice(str(tiny_gguf)), (shop,), samples=4, minutes=None, memory="off", as_json=True)
+    run_study(options)
     first = document(capsys.readouterr().out)
     assert first["schema"] == "assay/model-numbers/1"
     run = Run(Path(first["run"]))
     before = run.records(ANSWERS).path.read_bytes()
-    run_study(Asked(ModelChoice(str(tiny_gguf)), (shop,), samples=9, minutes=None, memory="off", as_json=True))
+    run_study(Options(ModelChoice(str(tiny_gguf)), (shop,), samples=9, minutes=None, memory="off", as_json=True))
     second = document(capsys.readouterr().out)
     assert second["run"] == first["run"]
     assert sum(second["places"].values()) == 9
@@ -68,7 +68,7 @@ def test_one_project_has_its_own_run_without_public_code_and_its_calibrators_in_
 ) -> None:
     for number in range(6, 20):
         (shop / f"file{number}.py").write_text("".join(FUNCTION.format(n=10 * number + n) for n in range(3)))
-    run_study(Asked(ModelChoice(), (shop,), shop, samples=60, minutes=None, tasks=("line",), memory="off", as_json=True))
+    run_study(Options(ModelChoice(), (shop,), shop, samples=60, minutes=None, tasks=("line",), memory="off", as_json=True))
     found = document(capsys.readouterr().out)
     assert found["project"] == str(shop)
     assert found["places"] == {"unknown": 60}
@@ -79,7 +79,7 @@ def test_one_project_has_its_own_run_without_public_code_and_its_calibrators_in_
 
 @pytest.mark.slow
 def test_too_few_of_a_project_write_nothing(shop: Path, tiny_gguf: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run_study(Asked(ModelChoice(str(tiny_gguf)), (shop,), shop, samples=18, minutes=None, memory="off", as_json=True))
+    run_study(Options(ModelChoice(str(tiny_gguf)), (shop,), shop, samples=18, minutes=None, memory="off", as_json=True))
     found = document(capsys.readouterr().out)
     assert [one["file"] for one in found["calibrators"]] == [None, None, None]
     assert not (shop / PROJECT_FOLDER).exists()
@@ -87,7 +87,7 @@ def test_too_few_of_a_project_write_nothing(shop: Path, tiny_gguf: Path, capsys:
 
 def test_a_folder_without_code_is_no_error(tmp_path: Path, tiny_gguf: Path, shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "empty").mkdir()
-    run_study(Asked(ModelChoice(str(tiny_gguf)), (tmp_path / "empty",), tmp_path / "empty", samples=3, memory="off"))
+    run_study(Options(ModelChoice(str(tiny_gguf)), (tmp_path / "empty",), tmp_path / "empty", samples=3, memory="off"))
     said = capsys.readouterr().err
     assert "there is no function of 4 lines in this code" in said
     assert "nothing was asked, so nothing changed" in said

@@ -13,7 +13,7 @@ from study_runs import figures_of
 
 from assay.offline_eval.errors import RunError, UsageError
 from assay.offline_eval.recorded.answers import RecordedError
-from assay.offline_eval.rtc.recorded import STUDY, Asked, run_recorded, tell_recorded
+from assay.offline_eval.rtc.recorded import STUDY, Options, run_recorded, tell_recorded
 from assay.offline_eval.study import finish
 
 CHAIN = "identitychain-gpt35"
@@ -22,7 +22,7 @@ CHAIN = "identitychain-gpt35"
 @needs_data(CHAIN)
 def test_identity_chain_gives_its_published_numbers(tmp_path: Path) -> None:
     (path,) = (DATA / CHAIN).glob("IDChain_*.jsonl.gz")
-    run = run_recorded(Asked(tmp_path / "run", files=[path]))
+    run = run_recorded(Options(tmp_path / "run", files=[path]))
     cells = {name.rpartition("/all/")[2]: cell for name, cell in figures_of(run.folder).items() if "/all/" in name}
     values = {name: round(cell["value"], 3) for name, cell in cells.items()}
     assert (values["rtc"], values["pass_at_1"], values["auc"], values["skill"]) == (0.571, 0.706, 0.653, 0.08)
@@ -56,7 +56,7 @@ def written(path: Path, found: list[dict[str, Any]]) -> Path:
 
 
 def test_a_file_of_ones_own_is_read_and_copies_stand_apart(tmp_path: Path) -> None:
-    run = run_recorded(Asked(tmp_path / "run", files=[written(tmp_path / "a.jsonl", lines())]))
+    run = run_recorded(Options(tmp_path / "run", files=[written(tmp_path / "a.jsonl", lines())]))
     cells = figures_of(run.folder)
     assert [cells[f"I/mine/{which}/rtc"]["n"] for which in ("all", "without_copies")] == [8, 7]
     assert [cells[f"I/mine/all/{name}"]["value"] for name in ("rtc", "pass_at_1", "difference", "auc")] == [0.5, 0.5, 0, 0.5]
@@ -66,38 +66,38 @@ def test_a_file_of_ones_own_is_read_and_copies_stand_apart(tmp_path: Path) -> No
 
 
 def test_a_forecast_that_is_always_the_same_has_no_auc(tmp_path: Path) -> None:
-    run = run_recorded(Asked(tmp_path / "run", files=[written(tmp_path / "a.jsonl", lines(passes=True))]))
+    run = run_recorded(Options(tmp_path / "run", files=[written(tmp_path / "a.jsonl", lines(passes=True))]))
     assert figures_of(run.folder)["I/mine/all/auc"]["value"] is None
 
 
 def test_files_without_round_trips_twice_the_same_or_torn_are_told(tmp_path: Path) -> None:
     path = written(tmp_path / "a.jsonl", lines())
-    asked = Asked(tmp_path / "run", files=[path])
+    options = Options(tmp_path / "run", files=[path])
     with pytest.raises(UsageError, match=r"has no round trips: a problem needs answers to the steps draw, describe and rebuild"):
-        run_recorded(replace(asked, files=[written(tmp_path / "b.jsonl", lines(passes=None))]))
+        run_recorded(replace(options, files=[written(tmp_path / "b.jsonl", lines(passes=None))]))
     with pytest.raises(UsageError, match="two files are named mine"):
-        run_recorded(replace(asked, files=[path, path]))
+        run_recorded(replace(options, files=[path, path]))
     (tmp_path / "torn.jsonl").write_bytes(path.read_bytes()[:-20])
     with pytest.raises(RecordedError, match=r"torn\.jsonl:25"):
-        run_recorded(replace(asked, files=[tmp_path / "torn.jsonl"]))
+        run_recorded(replace(options, files=[tmp_path / "torn.jsonl"]))
     assert not (tmp_path / "run").exists()
 
 
 def test_another_file_is_another_run_and_a_plan_makes_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = Asked(tmp_path / "run", files=[written(tmp_path / "a.jsonl", lines())], as_json=True)
-    tell_recorded(asked)
+    options = Options(tmp_path / "run", files=[written(tmp_path / "a.jsonl", lines())], as_json=True)
+    tell_recorded(options)
     assert json.loads(capsys.readouterr().out)["round_trips"] == 8
-    assert not asked.out.exists()
-    run_recorded(asked)
+    assert not options.out.exists()
+    run_recorded(options)
     with pytest.raises(RunError, match="asked something else"):
-        run_recorded(replace(asked, limit=4))
+        run_recorded(replace(options, limit=4))
 
 
 def test_several_round_trips_of_a_problem_are_one_group_and_no_problem_is_counted_twice(tmp_path: Path) -> None:
     header, *records = lines()
     several = [{**record, "item": "p/0", "index": int(record["item"][2:])} for record in records]
     unlabelled = [{**record, "item": "p/1", "labels": {}} for record in records[:3]]
-    run = run_recorded(Asked(tmp_path / "run", files=[written(tmp_path / "a.jsonl", [header, *several, *unlabelled])]))
+    run = run_recorded(Options(tmp_path / "run", files=[written(tmp_path / "a.jsonl", [header, *several, *unlabelled])]))
     cells = figures_of(run.folder)
     assert [cells["I/mine/all/rtc"][name] for name in ("value", "low", "n", "groups")] == [0.5, None, 8, 1]
     assert cells["I/mine/all/auc"]["value"] is None

@@ -23,7 +23,7 @@ from assay.offline_eval.pool.choice import Pool
 from assay.offline_eval.rtc import labelling
 from assay.offline_eval.rtc.asking import Code, Description, Edit, Plan
 from assay.offline_eval.rtc.labelling import CONTEXT, LABELS, Found, edits, edits_of, project_regions
-from assay.offline_eval.rtc.study import Asked, ask, find, run_problems
+from assay.offline_eval.rtc.study import Options, ask, find, run_problems
 from assay.offline_eval.sets.suites import Suite, watched
 
 from ...inference.chat_server import ChatSpeech, chatting
@@ -95,7 +95,7 @@ def test_folders_without_a_history_are_told(history: Path, tmp_path: Path) -> No
     with pytest.raises(UsageError, match="two folders are named history"):
         edits([history, history], 10, 0, None)
     with pytest.raises(UsageError, match="--set edits needs --data"):
-        find(Asked(tmp_path / "run", set="edits"))
+        find(Options(tmp_path / "run", set="edits"))
 
 
 @pytest.mark.slow
@@ -109,7 +109,7 @@ def test_edits_are_judged_by_exact_match_and_by_overlap(history: Path, tmp_path:
         return ["[NEW]\n", old.replace("x + 1", "x + 2") if "Add two." in asked else old, "\n[/NEW]"]
 
     with chatting(ChatSpeech(reply=reply)) as address:
-        run = run_problems(Asked(tmp_path / "run", choice=ModelChoice(address), set="edits", data=[history], forward=2))
+        run = run_problems(Options(tmp_path / "run", choice=ModelChoice(address), set="edits", data=[history], forward=2))
     cells = {cell["id"]: cell for cell in json.loads((run.folder / "report" / "figures.json").read_text())["figures"]}
     n = cells["T3/all/exact/rtc"]["n"]
     assert n >= 2
@@ -151,7 +151,9 @@ def test_what_is_rebuilt_is_judged_by_the_projects_tests(found: Found, tmp_path:
     with chatting(
         ChatSpeech(reply=replying(words, {"Number 0.": dedented, "Number 1.": "result = 'wrong'"}, otherwise="raise KeyError"))
     ) as at:
-        run = ask(asked := Asked(tmp_path / "run", choice=ModelChoice(at), set="regions", forward=1), asked_model(asked.choice), found)
+        run = ask(
+            options := Options(tmp_path / "run", choice=ModelChoice(at), set="regions", forward=1), asked_model(options.choice), found
+        )
     cells = {cell["id"]: cell for cell in json.loads((run.folder / "report" / "figures.json").read_text())["figures"]}
     assert cells["T2/tests_pass/all/rtc"]["value"] == pytest.approx(1 / len(found.items))
     assert cells["T2/tests_pass/all/baseline"]["value"] == 0

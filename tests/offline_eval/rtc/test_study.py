@@ -19,7 +19,7 @@ from assay.offline_eval.errors import RunError, StudyError, UsageError
 from assay.offline_eval.pairing.report import compare
 from assay.offline_eval.rtc.asking import REBUILT
 from assay.offline_eval.rtc.labelling import LABELS
-from assay.offline_eval.rtc.study import STUDY, Asked, run_problems, tell_problems
+from assay.offline_eval.rtc.study import STUDY, Options, run_problems, tell_problems
 from assay.offline_eval.sets.problem import SetError
 from assay.offline_eval.study import finish
 
@@ -71,13 +71,13 @@ def address() -> Iterator[str]:
 
 
 @pytest.fixture
-def asked(tmp_path: Path, data: Path, address: str) -> Asked:
-    return Asked(tmp_path / "run", choice=ModelChoice(address), set="humaneval", data=[data])
+def options(tmp_path: Path, data: Path, address: str) -> Options:
+    return Options(tmp_path / "run", choice=ModelChoice(address), set="humaneval", data=[data])
 
 
 @pytest.mark.slow
-def test_what_comes_back_is_judged_and_told_with_and_without_copies(asked: Asked, capsys: pytest.CaptureFixture[str]) -> None:
-    run = run_problems(asked)
+def test_what_comes_back_is_judged_and_told_with_and_without_copies(options: Options, capsys: pytest.CaptureFixture[str]) -> None:
+    run = run_problems(options)
     cells = figures_of(run.folder)
     shares = {name: cells[f"T2/tests_pass/{name}"]["value"] for name in ("all/rtc", "all/baseline", "all/lift", "all/pass_at_1", "all/any")}
     assert shares == pytest.approx({"all/rtc": 5 / 6, "all/baseline": 0, "all/lift": 5 / 6, "all/pass_at_1": 4 / 6, "all/any": 5 / 6})
@@ -96,11 +96,13 @@ def test_what_comes_back_is_judged_and_told_with_and_without_copies(asked: Asked
 
 
 @pytest.mark.slow
-def test_each_item_is_asked_as_often_as_the_plan_says_and_no_docstring_is_shown(asked: Asked, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_item_is_asked_as_often_as_the_plan_says_and_no_docstring_is_shown(
+    options: Options, capsys: pytest.CaptureFixture[str]
+) -> None:
     speech = knowing()
     speech.tells = False  # no log-probability is needed
     with chatting(speech) as address:
-        run = run_problems(replace(asked, choice=ModelChoice(address), forward=2, backward=2, limit=2))
+        run = run_problems(replace(options, choice=ModelChoice(address), forward=2, backward=2, limit=2))
     of_us = [body for body in speech.chats if len(body["messages"]) == 8]
     assert len(of_us) == 2 * (2 + 2 * 2 + 3 + 2)
     assert {body["temperature"] for body in of_us} == {0.8, 0.1}
@@ -112,34 +114,36 @@ def test_each_item_is_asked_as_often_as_the_plan_says_and_no_docstring_is_shown(
         *[("description", 0)] * 2, *[("description", 1)] * 2, *[("baseline", 0)] * 3, *[("direct", 0)] * 2,
     ]  # fmt: skip
     capsys.readouterr()
-    tell_problems(replace(asked, forward=2, backward=2, limit=2, as_json=True))
+    tell_problems(replace(options, forward=2, backward=2, limit=2, as_json=True))
     plan = json.loads(capsys.readouterr().out)
     assert (plan["most_items"], plan["descriptions"], plan["rebuilt"]) == (2, 4, 18)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("torn", ["descriptions.jsonl", "rebuilt.jsonl", "labels.jsonl"])
-def test_a_run_whose_files_are_torn_is_resumed_to_the_same_bytes(asked: Asked, torn: str) -> None:
-    run = run_problems(asked)
+def test_a_run_whose_files_are_torn_is_resumed_to_the_same_bytes(options: Options, torn: str) -> None:
+    run = run_problems(options)
     before = files_of(run.folder)
     path = run.folder / torn
     path.write_bytes(path.read_bytes()[: len(path.read_bytes()) // 2])
-    assert files_of(run_problems(asked).folder) == before
+    assert files_of(run_problems(options).folder) == before
 
 
 @pytest.mark.slow
-def test_steps_can_be_done_one_after_the_other_and_nothing_is_claimed_before_its_labels(asked: Asked) -> None:
-    run = run_problems(replace(asked, steps=("describe", "rebuild")))
+def test_steps_can_be_done_one_after_the_other_and_nothing_is_claimed_before_its_labels(options: Options) -> None:
+    run = run_problems(replace(options, steps=("describe", "rebuild")))
     assert not run.records(LABELS).path.exists()
     assert figures_of(run.folder)["T2/tests_pass/all/rtc"]["value"] is None
     assert "of which a text has no label" in (run.folder / "report" / "report.md").read_text()
-    run_problems(replace(asked, steps=("labels",)))
+    run_problems(replace(options, steps=("labels",)))
     assert figures_of(run.folder)["T2/tests_pass/all/rtc"]["value"] == pytest.approx(5 / 6)
 
 
 @pytest.mark.slow
-def test_a_text_without_a_label_takes_its_item_out_of_every_number_and_is_told(asked: Asked, capsys: pytest.CaptureFixture[str]) -> None:
-    run = run_problems(asked)
+def test_a_text_without_a_label_takes_its_item_out_of_every_number_and_is_told(
+    options: Options, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = run_problems(options)
     labels = run.records(LABELS).path
     lines = labels.read_text().splitlines(keepends=True)
     labels.write_text("".join(line for line in lines if '"HumanEval/3:' not in line))
@@ -155,9 +159,9 @@ def test_a_text_without_a_label_takes_its_item_out_of_every_number_and_is_told(a
 
 @pytest.mark.slow
 def test_without_matplotlib_all_but_the_pictures_is_written(
-    asked: Asked, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    options: Options, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run = run_problems(replace(asked, limit=1))
+    run = run_problems(replace(options, limit=1))
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     capsys.readouterr()
     finish(STUDY, run, as_json=True)
@@ -166,16 +170,16 @@ def test_without_matplotlib_all_but_the_pictures_is_written(
     assert sorted(Path(file).name for file in json.loads(told.out)["report"]) == ["figures.json", "report.html", "report.json", "report.md"]
 
 
-def test_another_plan_prompt_or_set_is_another_run(asked: Asked) -> None:
-    run_problems(replace(asked, steps=("describe",), limit=1))
-    for other in (replace(asked, forward=1, limit=1), replace(asked, limit=2), replace(asked, seed=1, limit=1)):
+def test_another_plan_prompt_or_set_is_another_run(options: Options) -> None:
+    run_problems(replace(options, steps=("describe",), limit=1))
+    for other in (replace(options, forward=1, limit=1), replace(options, limit=2), replace(options, seed=1, limit=1)):
         with pytest.raises(RunError, match="asked something else"):
             run_problems(other)
 
 
-def test_answers_that_can_not_be_read_come_first_in_the_report(asked: Asked) -> None:
+def test_answers_that_can_not_be_read_come_first_in_the_report(options: Options) -> None:
     with chatting(ChatSpeech(reply=lambda _: ["The", " weather", " is", " fine."])) as address:
-        run = run_problems(replace(asked, choice=ModelChoice(address)))
+        run = run_problems(replace(options, choice=ModelChoice(address)))
     text = (run.folder / "report" / "report.md").read_text()
     assert text.splitlines()[2].startswith("100.0% (")
     assert "of the answers could not be read, and count as failures." in text.splitlines()[2]
@@ -184,28 +188,28 @@ def test_answers_that_can_not_be_read_come_first_in_the_report(asked: Asked) -> 
     assert {one["arm"] for record in run.records(REBUILT).read() for one in record["rebuilt"]} == {"baseline", "direct"}
 
 
-def test_a_run_in_chat_takes_no_answers_in_text(asked: Asked, tmp_path: Path) -> None:
+def test_a_run_in_chat_takes_no_answers_in_text(options: Options, tmp_path: Path) -> None:
     metadata = {"tokenizer.chat_template": "{% for each in messages %}{{ each.content }}<|endoftext|>{% endfor %}"}
     model = write_tiny_gguf(tmp_path / "tiny.gguf", TinyModel(context_length=8192, metadata=metadata))
-    few = replace(asked, choice=ModelChoice(str(model)), limit=1, steps=("describe",), forward=1)
+    few = replace(options, choice=ModelChoice(str(model)), limit=1, steps=("describe",), forward=1)
     assert run_problems(few).question()["form"] == "chat"
     with pytest.raises(RunError, match="form: chat -> text"):
         run_problems(replace(few, form="text"))
 
 
-def test_a_benchmark_that_is_missing_or_torn_is_told(asked: Asked, tmp_path: Path, data: Path) -> None:
+def test_a_benchmark_that_is_missing_or_torn_is_told(options: Options, tmp_path: Path, data: Path) -> None:
     with pytest.raises(UsageError, match=r"--set humaneval needs one file as --data: HumanEval\.jsonl\.gz"):
-        run_problems(replace(asked, data=[]))
+        run_problems(replace(options, data=[]))
     with pytest.raises(SetError, match="is missing"):
-        run_problems(replace(asked, data=[tmp_path / "none.jsonl"]))
+        run_problems(replace(options, data=[tmp_path / "none.jsonl"]))
     data.write_text(data.read_text()[:-30])
     with pytest.raises(SetError, match="line 6: no JSON"):
-        run_problems(asked)
-    assert not asked.out.exists()
+        run_problems(options)
+    assert not options.out.exists()
 
 
 @pytest.mark.slow
-def test_runs_of_several_models_stand_in_one_table(asked: Asked, tmp_path: Path) -> None:
+def test_runs_of_several_models_stand_in_one_table(options: Options, tmp_path: Path) -> None:
     folders = []
     for number in range(5):
         speech = knowing(f"acme/{number}", documented=number % 2 == 0)
@@ -214,18 +218,18 @@ def test_runs_of_several_models_stand_in_one_table(asked: Asked, tmp_path: Path)
             dict(zip(BODIES, WORDS, strict=True)), {**known, **{f'"""Number {n}."""': BODIES[n] for n in range(number)}}
         )
         with chatting(speech) as address:
-            folders.append(run_problems(replace(asked, out=tmp_path / f"run{number}", choice=ModelChoice(address), forward=1)).folder)
+            folders.append(run_problems(replace(options, out=tmp_path / f"run{number}", choice=ModelChoice(address), forward=1)).folder)
     compare(folders, tmp_path / "all", as_json=False)
     cells = figures_of(tmp_path / "all")
     assert [cells[f"M/acme/{number}/rtc"]["value"] for number in range(5)] == pytest.approx([1 / 6, 2 / 6, 3 / 6, 4 / 6, 5 / 6])
     assert [cells[f"M/acme/{number}/pass_at_1"]["value"] for number in range(5)] == pytest.approx([0, 1 / 6, 2 / 6, 3 / 6, 4 / 6])
     assert (cells["CM/all/r"]["value"], cells["CM/all/tau"]["value"], cells["CM/all/r"]["n"]) == (None, 1, 5)  # they lie on a line
     assert (tmp_path / "all" / "report" / "rtc-models.svg").is_file()
-    run = run_problems(replace(asked, out=tmp_path / "other", limit=3))
+    run = run_problems(replace(options, out=tmp_path / "other", limit=3))
     with pytest.raises(StudyError, match="not of the same items"):
         compare([folders[0], run.folder], tmp_path / "more", as_json=False)
     with chatting(speech) as address:
-        twice = run_problems(replace(asked, out=tmp_path / "twice", choice=ModelChoice(address), forward=2))
+        twice = run_problems(replace(options, out=tmp_path / "twice", choice=ModelChoice(address), forward=2))
     with pytest.raises(StudyError, match=r"not asked equally often \(forward: 1 -> 2\)"):
         compare([folders[4], twice.folder], tmp_path / "more", as_json=False)
     with pytest.raises(UsageError, match="named twice"):

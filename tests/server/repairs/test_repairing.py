@@ -18,7 +18,7 @@ from assay.server.model.live import LiveModel
 from assay.server.repairs.edits import text_edit, workspace_edit
 from assay.server.repairs.found import Found
 from assay.server.repairs.lines import Lines, found_again, lines_at, lines_in
-from assay.server.repairs.repairing import Asked, RepairRequests
+from assay.server.repairs.repairing import EditorRequest, RepairRequests
 from assay.server.requests.request import RepairRequest
 from assay.server.settings.settings import DEFAULTS
 from assay.server.tracking.outcome_tracker import OutcomeTracker
@@ -53,7 +53,7 @@ class Editor:
         lines = lines_at(self.document, place)
         assert lines is not None
         request = RepairRequest(self.document.text, 0, 1, "python", "utf-16", 200, 1e3)
-        self.asked = Asked(lines, request, 5, 0, self.document.line_count, None, None)
+        self.asked = EditorRequest(lines, request, 5, 0, self.document.line_count, None, None)
         self.repairs.found.add(Found(lines, Repairs(CANDIDATES[:5], (), {}, None), candidates=CANDIDATES, names=NAMES))
 
     @property

@@ -16,7 +16,7 @@ from study_runs import figures_of, files_of, isolation_here
 from assay.cli.main import main
 from assay.offline_eval.calibration.recorded import labelled
 from assay.offline_eval.calibration.recorded.labelled import Ballot
-from assay.offline_eval.calibration.recorded.study import LABELS, Asked, run_recorded
+from assay.offline_eval.calibration.recorded.study import LABELS, Options, run_recorded
 from assay.offline_eval.errors import RunError, UsageError
 from assay.offline_eval.pool.choice import Pool
 from assay.offline_eval.recorded.answers import Recorded, RecordedAnswer
@@ -56,19 +56,19 @@ def answers(path: Path, step: str, texts: dict[str, list[str]], **more: Any) -> 
 
 
 @pytest.fixture
-def asked(tmp_path: Path) -> Asked:
+def options(tmp_path: Path) -> Options:
     isolation_here()
     data = tmp_path / "HumanEvalPlus.jsonl"
     data.write_text("".join(json.dumps(problem(number)) + "\n" for number in range(6)))
     draws = {f"HumanEval/{n}": [body.format(k=n + 2) for body in (*BODIES[: 3 + n % 3], BODIES[0])] for n in range(5)}
     tests = {f"HumanEval/{n}": [f"f{n}(0) == 0\nassert f{n}({2 * n + 4}) == 2\nassert f{n}(1) == 7"] for n in range(4)}
     files = [answers(tmp_path / "draws.jsonl", "draw", draws), answers(tmp_path / "tests.jsonl", "test", tests)]
-    return Asked(tmp_path / "run", set="humaneval", data=data, files=files)
+    return Options(tmp_path / "run", set="humaneval", data=data, files=files)
 
 
 @pytest.mark.slow
-def test_each_distinct_program_is_run_once_and_both_measures_are_judged(asked: Asked, capsys: pytest.CaptureFixture[str]) -> None:
-    run = run_recorded(asked)
+def test_each_distinct_program_is_run_once_and_both_measures_are_judged(options: Options, capsys: pytest.CaptureFixture[str]) -> None:
+    run = run_recorded(options)
     labels = run.records(LABELS).read()
     assert len({label["id"] for label in labels}) == len(labels) == len(run.items(dict))
     said = capsys.readouterr()
@@ -93,10 +93,10 @@ def test_each_distinct_program_is_run_once_and_both_measures_are_judged(asked: A
 
 
 @pytest.mark.slow
-def test_the_fields_of_a_run_are_documented(asked: Asked, tmp_path: Path) -> None:
-    run = run_recorded(asked)
+def test_the_fields_of_a_run_are_documented(options: Options, tmp_path: Path) -> None:
+    run = run_recorded(options)
     scores = scored(tmp_path / "scores.jsonl", [(f"I/{n}", float(n % 5), n % 2 == 0) for n in range(9)])
-    told = labelled.run_labelled(labelled.Asked(tmp_path / "scored", set="answers", data=None, files=[scores]))
+    told = labelled.run_labelled(labelled.Options(tmp_path / "scored", set="answers", data=None, files=[scores]))
     text = (Path(__file__).parents[4] / "docs" / "formats.md").read_text(encoding="utf-8")
     documented = set(re.findall(r"`(\w+)`", text.split("### A run on recorded answers")[1].split("\n### ")[0]))
     written = run.question() | told.question() | run.items(dict)[0] | told.items(dict)[0] | run.records(LABELS).read()[0]
@@ -105,12 +105,12 @@ def test_the_fields_of_a_run_are_documented(asked: Asked, tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_the_page_is_made_again_from_the_run_alone(asked: Asked, tmp_path: Path) -> None:
-    before = files_of(run_recorded(asked).folder)
-    for path in (*asked.files, asked.data):
+def test_the_page_is_made_again_from_the_run_alone(options: Options, tmp_path: Path) -> None:
+    before = files_of(run_recorded(options).folder)
+    for path in (*options.files, options.data):
         path.unlink()
-    assert main(["eval", "report", str(asked.out)]) == 0
-    assert files_of(asked.out) == before
+    assert main(["eval", "report", str(options.out)]) == 0
+    assert files_of(options.out) == before
 
 
 @pytest.mark.slow
@@ -125,22 +125,22 @@ def test_the_page_is_made_again_from_the_run_alone(asked: Asked, tmp_path: Path)
     ],
 )
 def test_a_run_whose_question_was_changed_by_hand_is_refused_with_what_it_lacks(
-    asked: Asked, capsys: pytest.CaptureFixture[str], name: str, instead: str, said: str
+    options: Options, capsys: pytest.CaptureFixture[str], name: str, instead: str, said: str
 ) -> None:
-    path = run_recorded(asked).folder / "run.toml"
+    path = run_recorded(options).folder / "run.toml"
     path.write_text("\n".join(instead if line.startswith(f"{name} = ") else line for line in path.read_text().splitlines()))
-    assert main(["eval", "report", str(asked.out)]) == 2
+    assert main(["eval", "report", str(options.out)]) == 2
     assert f"{path}: {said}" in capsys.readouterr().err
 
 
 @pytest.mark.slow
-def test_a_run_whose_answers_were_changed_is_not_reported_on(asked: Asked, capsys: pytest.CaptureFixture[str]) -> None:
-    path = run_recorded(asked).folder / "items.jsonl"
+def test_a_run_whose_answers_were_changed_is_not_reported_on(options: Options, capsys: pytest.CaptureFixture[str]) -> None:
+    path = run_recorded(options).folder / "items.jsonl"
     path.write_bytes(path.read_bytes().replace(b'"draws": 2', b'"draws": 9'))
-    assert main(["eval", "report", str(asked.out)]) == 2
+    assert main(["eval", "report", str(options.out)]) == 2
     assert "items.jsonl is not what the run began with" in capsys.readouterr().err
     with pytest.raises(RunError, match="asked something else"):
-        run_recorded(replace(asked, limit=3))
+        run_recorded(replace(options, limit=3))
 
 
 @pytest.mark.parametrize(
@@ -154,15 +154,15 @@ def test_a_run_whose_answers_were_changed_is_not_reported_on(asked: Asked, capsy
         ({"files": ["HumanEvalPlus"]}, "no known format"),
     ],
 )
-def test_what_can_not_be_judged_is_said(asked: Asked, tmp_path: Path, change: dict[str, Any], message: str) -> None:
+def test_what_can_not_be_judged_is_said(options: Options, tmp_path: Path, change: dict[str, Any], message: str) -> None:
     answers(tmp_path / "judged.jsonl", "judge", {"HumanEval/0": ["Score: 1"]})
     answers(tmp_path / "others.jsonl", "draw", {"Mbpp/1": ["    pass\n"]})
     plain = {name: problem(0)[name] for name in ("task_id", "prompt", "entry_point", "canonical_solution")}
     (tmp_path / "HumanEval.jsonl").write_text(json.dumps(plain | {"test": "def check(f):\n    assert f(4) == 2\n"}))
     files = [tmp_path / f"{name}.jsonl" for name in change.get("files", ["draws"])]
     with pytest.raises(UsageError, match=message):
-        run_recorded(replace(asked, files=files, data=tmp_path / change.get("data", asked.data.name)))
-    assert not asked.out.exists()
+        run_recorded(replace(options, files=files, data=tmp_path / change.get("data", options.data.name)))
+    assert not options.out.exists()
 
 
 def scored(path: Path, rows: list[tuple[str, float | None, bool | None]], event: str = "tests_pass", name: str = "scores") -> Path:
@@ -191,21 +191,21 @@ def test_scores_that_a_file_tells_are_judged_by_its_labels(tmp_path: Path, event
 
 
 def test_answers_without_scores_or_of_one_kind_alone_can_not_be_judged(tmp_path: Path) -> None:
-    asked = labelled.Asked(
+    options = labelled.Options(
         tmp_path / "run", set="answers", data=None, files=[answers(tmp_path / "draws.jsonl", "draw", {"I/0": ["x", "y"]})]
     )
     with pytest.raises(UsageError, match="made up draws has 0 answers with a score and a label tests_pass"):
-        labelled.run_labelled(asked)
+        labelled.run_labelled(options)
     right = scored(tmp_path / "right.jsonl", [("I/0", 1.0, True), ("I/1", 1.0, True)])
     with pytest.raises(UsageError, match="scores has 2 answers with a score and a label tests_pass: both right and wrong ones are needed"):
-        labelled.run_labelled(replace(asked, files=[right]))
+        labelled.run_labelled(replace(options, files=[right]))
     with pytest.raises(UsageError, match="two files are named scores"):
-        labelled.run_labelled(replace(asked, files=[right, right]))
+        labelled.run_labelled(replace(options, files=[right, right]))
 
 
-def test_a_dry_run_says_what_would_be_run_and_writes_nothing(asked: Asked, capsys: pytest.CaptureFixture[str]) -> None:
-    files = [str(path) for path in asked.files]
-    command = ["eval", "calibration", "--set", "humaneval", "--data", str(asked.data), "--recorded", *files, "--out", str(asked.out)]
+def test_a_dry_run_says_what_would_be_run_and_writes_nothing(options: Options, capsys: pytest.CaptureFixture[str]) -> None:
+    files = [str(path) for path in options.files]
+    command = ["eval", "calibration", "--set", "humaneval", "--data", str(options.data), "--recorded", *files, "--out", str(options.out)]
     assert main([*command, "--dry-run"]) == 0
     said = capsys.readouterr().err
     assert "answers      24 recorded answers to them, 19 distinct texts" in said
@@ -215,7 +215,7 @@ def test_a_dry_run_says_what_would_be_run_and_writes_nothing(asked: Asked, capsy
     assert main([*command, "--dry-run", "--json"]) == 0
     plan = json.loads(capsys.readouterr().out)
     assert (plan["study"], plan["answers"], plan["texts"], plan["own_tests"], plan["most_programs_run"]) == ("recorded", 24, 19, 12, 76)
-    assert not asked.out.exists()
+    assert not options.out.exists()
 
 
 @needs_data(VOTES, CRUXEVAL)
@@ -233,7 +233,7 @@ def test_votes_on_cruxeval_are_judged_without_a_run(tmp_path: Path) -> None:
 @needs_data(PLUS, CODET.format("code_solution"), CODET.format("test_case"))
 def test_published_programs_of_two_problems_are_labelled_and_judged(tmp_path: Path) -> None:
     files = [DATA / CODET.format(name) for name in ("code_solution", "test_case")]
-    run = run_recorded(Asked(tmp_path / "run", set="humaneval", data=DATA / PLUS, files=files, limit=2, pool=Pool(2)))
+    run = run_recorded(Options(tmp_path / "run", set="humaneval", data=DATA / PLUS, files=files, limit=2, pool=Pool(2)))
     assert sum(item["draws"] for item in run.items(dict)) == 200
     assert len(run.records(LABELS).read()) == len(run.items(dict))
     found = figures_of(run.folder)

@@ -10,7 +10,7 @@ import pytest
 from needs import DATA, needs_data
 from study_runs import figures_of
 
-from assay.offline_eval.catcode.functors.study import Asked, run_functors, tell_functors
+from assay.offline_eval.catcode.functors.study import Options, run_functors, tell_functors
 from assay.offline_eval.errors import UsageError
 from assay.offline_eval.pool.choice import Pool
 from assay.offline_eval.recorded.answers import RecordedError
@@ -31,8 +31,8 @@ def recording(path: Path, *answers: tuple[str, str, str]) -> Path:
     return path
 
 
-def asked(tmp_path: Path, path: Path, name: str = "translate") -> Asked:
-    return Asked(
+def asked(tmp_path: Path, path: Path, name: str = "translate") -> Options:
+    return Options(
         tmp_path / "run", data=written(tmp_path, 3), set=name, recorded=[path], sources=("javascript",), pool=Pool(1)  # type: ignore[arg-type]
     )  # fmt: skip
 
@@ -93,7 +93,7 @@ def test_published_completions_are_read_and_run(tmp_path: Path) -> None:
     samples, tasks = DATA / "mbxp" / "mbjsp_samples.jsonl.gz", DATA / "mbxp" / "mbjsp_release_v1.2.jsonl.gz"
     found = recorded(samples)
     assert (found.name, len(found.answers)) == ("mxeval-mbjsp_samples", 966)
-    run = run_functors(Asked(tmp_path / "run", data=[tasks], recorded=[samples], limit=2, pool=Pool(1)))
+    run = run_functors(Options(tmp_path / "run", data=[tasks], recorded=[samples], limit=2, pool=Pool(1)))
     cell = figures_of(run.folder)["D/mbxp/javascript"]
     assert (cell["n"], cell["value"] is not None) == (2, True)
     assert run.question()["set"] == "complete"

@@ -18,7 +18,7 @@ from assay.inference.asking.chat import ChatAsker
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.catcode.functors.items import ANSWERS, DESCRIPTIONS
 from assay.offline_eval.catcode.functors.labelling import LABELS, SOURCES
-from assay.offline_eval.catcode.functors.study import STUDY, Asked, run_functors, tell_functors
+from assay.offline_eval.catcode.functors.study import STUDY, Options, run_functors, tell_functors
 from assay.offline_eval.errors import StudyError, UsageError
 from assay.offline_eval.pairing.report import compare
 from assay.offline_eval.pool.choice import Pool
@@ -65,19 +65,19 @@ def address() -> Any:
 
 
 @pytest.fixture
-def asked(tmp_path: Path, address: str) -> Asked:
-    return Asked(
+def options(tmp_path: Path, address: str) -> Options:
+    return Options(
         tmp_path / "run", data=written(tmp_path), set="translate", choice=ModelChoice(address), sources=("javascript",), pool=Pool(1)
     )
 
 
 @pytest.fixture
-def explaining(asked: Asked) -> Asked:
-    return replace(asked, out=asked.out.with_name("explained"), set="explain", sources=("python",))
+def explaining(options: Options) -> Options:
+    return replace(options, out=options.out.with_name("explained"), set="explain", sources=("python",))
 
 
-def test_translations_are_run_and_end_in_classes(asked: Asked, capsys: pytest.CaptureFixture[str]) -> None:
-    run = run_functors(asked)
+def test_translations_are_run_and_end_in_classes(options: Options, capsys: pytest.CaptureFixture[str]) -> None:
+    run = run_functors(options)
     cells = figures_of(run.folder)
     place = "humaneval/javascript-python"
     assert cells[f"T4/{place}"]["value"] == pytest.approx(2 / 6)
@@ -100,17 +100,17 @@ def test_translations_are_run_and_end_in_classes(asked: Asked, capsys: pytest.Ca
     assert claims == {"b": "undecided", "c1": "not run", "c2": "not run"}
 
 
-def test_a_program_that_fails_its_own_test_is_not_asked_about(asked: Asked, tmp_path: Path) -> None:
+def test_a_program_that_fails_its_own_test_is_not_asked_about(options: Options, tmp_path: Path) -> None:
     speech = knowing()
     with chatting(speech) as address:
-        run = run_functors(replace(asked, choice=ModelChoice(address), data=written(tmp_path, 3, broken=1)))
+        run = run_functors(replace(options, choice=ModelChoice(address), data=written(tmp_path, 3, broken=1)))
     assert {record["id"]: record["ending"] for record in run.records(SOURCES).read()}["humaneval-javascript/1"] == "wrong"
     assert [record["id"] for record in run.records(ANSWERS).read()] == ["humaneval-javascript-python/0", "humaneval-javascript-python/2"]
     assert not any("halve1" in json.dumps(body) for body in speech.chats)
     assert "1 program of 3 that fail their own tests" in (run.folder / "report" / "report.md").read_text()
 
 
-def test_reproduction_is_told_with_names_without_and_without_copies(explaining: Asked, capsys: pytest.CaptureFixture[str]) -> None:
+def test_reproduction_is_told_with_names_without_and_without_copies(explaining: Options, capsys: pytest.CaptureFixture[str]) -> None:
     run = run_functors(explaining)
     cells = figures_of(run.folder)
     values = {name: cells[f"T6/humaneval/python/{name}"]["value"] for name in ("named", "named_without_copies", "unnamed", "header")}
@@ -121,8 +121,10 @@ def test_reproduction_is_told_with_names_without_and_without_copies(explaining: 
     assert "Without names and types 33.3%" in capsys.readouterr().err
 
 
-def test_each_question_is_asked_as_often_as_the_plan_says(asked: Asked, explaining: Asked, capsys: pytest.CaptureFixture[str]) -> None:
-    for how, calls, temperature in ((replace(asked, limit=2), 2, 0.0), (replace(explaining, limit=2, draws=2), 2 * 2 * (2 + 3), 0.2)):
+def test_each_question_is_asked_as_often_as_the_plan_says(
+    options: Options, explaining: Options, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for how, calls, temperature in ((replace(options, limit=2), 2, 0.0), (replace(explaining, limit=2, draws=2), 2 * 2 * (2 + 3), 0.2)):
         speech = knowing()
         with chatting(speech) as address:
             run_functors(replace(how, choice=ModelChoice(address)))
@@ -136,26 +138,26 @@ def test_each_question_is_asked_as_often_as_the_plan_says(asked: Asked, explaini
 
 
 @pytest.mark.parametrize("torn", ["sources.jsonl", "answers.jsonl", "labels.jsonl"])
-def test_a_run_whose_files_are_torn_is_resumed_to_the_same_bytes(asked: Asked, torn: str) -> None:
-    asked = replace(asked, limit=3)
-    run = run_functors(asked)
+def test_a_run_whose_files_are_torn_is_resumed_to_the_same_bytes(options: Options, torn: str) -> None:
+    options = replace(options, limit=3)
+    run = run_functors(options)
     before = files_of(run.folder)
     path = run.folder / torn
     path.write_bytes(path.read_bytes()[: len(path.read_bytes()) // 2])
-    assert files_of(run_functors(asked).folder) == before
+    assert files_of(run_functors(options).folder) == before
 
 
-def test_steps_can_be_done_one_after_the_other_and_nothing_is_claimed_before_its_labels(asked: Asked) -> None:
-    run = run_functors(replace(asked, steps=("sources", "write")))
+def test_steps_can_be_done_one_after_the_other_and_nothing_is_claimed_before_its_labels(options: Options) -> None:
+    run = run_functors(replace(options, steps=("sources", "write")))
     assert not run.records(LABELS).path.exists()
     assert figures_of(run.folder)["T4/humaneval/javascript-python"]["value"] is None
     assert "of which an answer has no label" in (run.folder / "report" / "report.md").read_text()
-    run_functors(replace(asked, steps=("labels",)))
+    run_functors(replace(options, steps=("labels",)))
     assert figures_of(run.folder)["T4/humaneval/javascript-python"]["value"] == pytest.approx(2 / 6)
 
 
-def test_an_answer_without_a_label_takes_its_program_out_of_every_number(asked: Asked) -> None:
-    run = run_functors(replace(asked, limit=3))
+def test_an_answer_without_a_label_takes_its_program_out_of_every_number(options: Options) -> None:
+    run = run_functors(replace(options, limit=3))
     labels = run.records(LABELS).path
     lines = labels.read_text().splitlines(keepends=True)
     gone = json.loads(lines[0])
@@ -165,17 +167,17 @@ def test_an_answer_without_a_label_takes_its_program_out_of_every_number(asked: 
     assert "1 item of which an answer has no label" in (run.folder / "report" / "report.md").read_text()
 
 
-def test_data_that_can_not_be_used_are_told(asked: Asked, tmp_path: Path) -> None:
+def test_data_that_can_not_be_used_are_told(options: Options, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no program that is to be found in two languages"):
-        run_functors(replace(asked, data=asked.data[:1], sources=("python",)))
+        run_functors(replace(options, data=options.data[:1], sources=("python",)))
     with pytest.raises(UsageError, match="no program to explain"):
-        run_functors(replace(asked, set="explain", sources=("java",)))
+        run_functors(replace(options, set="explain", sources=("java",)))
     with pytest.raises(SetError, match="can't be read"):
-        run_functors(replace(asked, data=[tmp_path / "none.jsonl"]))
-    assert not asked.out.exists()
+        run_functors(replace(options, data=[tmp_path / "none.jsonl"]))
+    assert not options.out.exists()
 
 
-def test_a_server_that_stops_ends_the_run_with_what_is_finished_and_the_same_command_goes_on(explaining: Asked) -> None:
+def test_a_server_that_stops_ends_the_run_with_what_is_finished_and_the_same_command_goes_on(explaining: Options) -> None:
     speech = knowing()
     speech.pause_s = 0.2
     descriptions = explaining.out / "descriptions.jsonl"
@@ -205,24 +207,24 @@ def test_a_server_that_stops_ends_the_run_with_what_is_finished_and_the_same_com
     assert figures_of(run.folder)["T6/humaneval/python/named"]["value"] == pytest.approx(3 / 6)
 
 
-def test_two_models_are_compared_pair_by_pair(asked: Asked, tmp_path: Path) -> None:
+def test_two_models_are_compared_pair_by_pair(options: Options, tmp_path: Path) -> None:
     folders = []
     for number, known in enumerate((1, 6)):
         with chatting(knowing(f"acme/{number}", known)) as address:
-            folders.append(run_functors(replace(asked, out=tmp_path / f"run{number}", choice=ModelChoice(address))).folder)
+            folders.append(run_functors(replace(options, out=tmp_path / f"run{number}", choice=ModelChoice(address))).folder)
     compare(folders, tmp_path / "both", as_json=False)
     cells = figures_of(tmp_path / "both")
     found = cells["P/acme/1/translation/humaneval/javascript-python/difference"]
     assert found["value"] == pytest.approx(1 / 6)
     assert found["low"] < found["value"] < found["high"]
     assert cells["M/acme/0/humaneval/javascript-python/translation"]["value"] == pytest.approx(1 / 6)
-    other = run_functors(replace(asked, out=tmp_path / "other", limit=3))
+    other = run_functors(replace(options, out=tmp_path / "other", limit=3))
     with pytest.raises(StudyError, match="not of the same programs"):
         compare([folders[0], other.folder], tmp_path / "more", as_json=False)
 
 
-def test_reproduction_stands_beside_translation_problem_by_problem(asked: Asked, explaining: Asked, tmp_path: Path) -> None:
-    translated = run_functors(replace(asked, sources=("javascript",)))
+def test_reproduction_stands_beside_translation_problem_by_problem(options: Options, explaining: Options, tmp_path: Path) -> None:
+    translated = run_functors(replace(options, sources=("javascript",)))
     explained = run_functors(replace(explaining, sources=("javascript",)))
     compare([explained.folder, translated.folder], tmp_path / "both", as_json=False)
     cells = figures_of(tmp_path / "both")
@@ -235,9 +237,9 @@ def test_reproduction_stands_beside_translation_problem_by_problem(asked: Asked,
     assert claims["c1"] != "not run"
 
 
-def test_a_model_that_only_completes_texts_is_asked_in_text(asked: Asked, tmp_path: Path) -> None:
+def test_a_model_that_only_completes_texts_is_asked_in_text(options: Options, tmp_path: Path) -> None:
     model = write_tiny_gguf(tmp_path / "tiny.gguf", TinyModel(context_length=8192))
-    run = run_functors(replace(asked, choice=ModelChoice(str(model)), limit=1, steps=("sources", "write")))
+    run = run_functors(replace(options, choice=ModelChoice(str(model)), limit=1, steps=("sources", "write")))
     assert run.question()["form"] == "text"
     (record,) = run.records(ANSWERS).read()
     assert record["answers"][0]["said"].startswith("[CODE]")

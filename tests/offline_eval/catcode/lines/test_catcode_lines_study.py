@@ -17,7 +17,7 @@ from assay.calibration.samples import read_samples
 from assay.cli.main import main
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.catcode.lines.asking import ANSWERS, REGENERATED, REWRITES, SCORES
-from assay.offline_eval.catcode.lines.study import Asked, ask, run_lines
+from assay.offline_eval.catcode.lines.study import Options, ask, run_lines
 from assay.offline_eval.errors import UsageError
 from assay.offline_eval.pool.choice import Pool
 from assay.offline_eval.run import Run
@@ -31,10 +31,10 @@ pytestmark = pytest.mark.usefixtures("isolated")
 def run_in(folder: Path, workers: int = 1, **more: object) -> Run:
     """The study about the places of the shop, as a program of its own does it, too."""
     project = replace(make_sdist(folder / "archives", functions=1), name="shop")
-    asked = Asked(folder / "run", pool=Pool(workers), cache=folder / "archives", memory="file")
+    options = Options(folder / "run", pool=Pool(workers), cache=folder / "archives", memory="file")
     suite = Suite("shop", write_project(folder / "shop"), Path(sys.executable), best_level(), folder / "cache")
-    items = watched([suite], asked.pool, 3, ("line",), 0)
-    wanted = replace(asked, projects=[project], **more)  # type: ignore[arg-type]
+    items = watched([suite], options.pool, 3, ("line",), 0)
+    wanted = replace(options, projects=[project], **more)  # type: ignore[arg-type]
     return ask(wanted, wanted.model(), items)
 
 
@@ -82,5 +82,5 @@ def test_a_run_that_is_killed_is_resumed_to_the_same_bytes(whole: Run, tmp_path:
 def test_a_model_that_scores_no_given_text_is_refused_before_anything_is_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     with serving(Speech(kind="openai")) as address, pytest.raises(UsageError, match="does not say how likely a given text is"):
-        run_lines(Asked(tmp_path / "run", choice=ModelChoice(address), cache=tmp_path / "archives"))
+        run_lines(Options(tmp_path / "run", choice=ModelChoice(address), cache=tmp_path / "archives"))
     assert not (tmp_path / "run").exists()

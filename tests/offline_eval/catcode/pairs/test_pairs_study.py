@@ -16,7 +16,7 @@ from study_runs import figures_of, files_of, isolation_here
 
 from assay.cli.main import main
 from assay.inference.opening import ModelChoice
-from assay.offline_eval.catcode.pairs.asking import ANSWERS, Asked, sources_of
+from assay.offline_eval.catcode.pairs.asking import ANSWERS, Options, sources_of
 from assay.offline_eval.catcode.pairs.building import MADE
 from assay.offline_eval.catcode.pairs.pair import CodePair, read_pairs
 from assay.offline_eval.catcode.pairs.study import SourceItem, run_pairs
@@ -79,7 +79,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("built")
     data = folder / "HumanEval.jsonl"
     data.write_text("".join(json.dumps(problem(number)) + "\n" for number in range(PROGRAMS)))
-    run_pairs(Asked(folder / "run", data=(data,), pool=Pool(1), steps=("pairs",)))
+    run_pairs(Options(folder / "run", data=(data,), pool=Pool(1), steps=("pairs",)))
     return folder
 
 
@@ -94,9 +94,9 @@ def address(speech: ChatSpeech) -> Iterator[str]:
         yield at
 
 
-def about(built: Path, out: Path, address: str = "", **more: Any) -> Asked:
+def about(built: Path, out: Path, address: str = "", **more: Any) -> Options:
     """A run on the pairs that were made."""
-    return Asked(
+    return Options(
         out, data=(built / "run" / "pairs.jsonl",), choice=ModelChoice(address) if address else ModelChoice(), votes=2, pool=Pool(1), **more
     )
 
@@ -119,7 +119,7 @@ def test_half_of_a_lost_step_is_made_again_to_the_same_bytes(built: Path, tmp_pa
     before = files_of(tmp_path / "run")
     made = tmp_path / "run" / "made.jsonl"
     made.write_bytes(made.read_bytes()[: made.stat().st_size // 2])
-    run_pairs(Asked(tmp_path / "run", data=(built / "HumanEval.jsonl",), pool=Pool(1), steps=("pairs",)))
+    run_pairs(Options(tmp_path / "run", data=(built / "HumanEval.jsonl",), pool=Pool(1), steps=("pairs",)))
     assert files_of(tmp_path / "run") == before
 
 
@@ -169,8 +169,8 @@ def test_answers_that_can_not_be_read_are_told_first_and_count_as_wrong(
 
 
 def test_a_run_makes_pairs_and_asks_about_them_at_once(built: Path, tmp_path: Path, address: str) -> None:
-    asked = Asked(tmp_path / "run", data=(built / "HumanEval.jsonl",), choice=ModelChoice(address), limit=2, votes=1, pool=Pool(1))
-    run = run_pairs(asked)
+    options = Options(tmp_path / "run", data=(built / "HumanEval.jsonl",), choice=ModelChoice(address), limit=2, votes=1, pool=Pool(1))
+    run = run_pairs(options)
     pairs = read_pairs(run.folder / "pairs.jsonl")
     assert len({pair.problem for pair in pairs}) == 2
     assert len(run.records(ANSWERS).read()) == sum(len(pair.orders) for pair in pairs)
@@ -178,7 +178,7 @@ def test_a_run_makes_pairs_and_asks_about_them_at_once(built: Path, tmp_path: Pa
     assert main(["eval", "report", str(run.folder)]) == 0
     assert files_of(run.folder) == before
     with pytest.raises(RunError, match="votes: 1 -> 2"):
-        run_pairs(replace(asked, votes=2))
+        run_pairs(replace(options, votes=2))
 
 
 def test_only_some_kinds_are_asked_about(built: Path, tmp_path: Path, address: str) -> None:
@@ -229,7 +229,9 @@ def test_recorded_answers_to_other_pairs_are_refused(built: Path, tmp_path: Path
     answer = RecordedAnswer("other:1-eq:ab", "pair", 0, "True")
     write(tmp_path / "answers.jsonl", Recorded("a judge", "other-7b", "", "", {answer.key: answer}))
     with pytest.raises(UsageError, match=r"no answer to any of these pairs \(step pair; an item is named as humaneval-python/"):
-        run_pairs(Asked(tmp_path / "run", data=(built / "HumanEval.jsonl",), recorded=(tmp_path / "answers.jsonl",), limit=1, pool=Pool(1)))
+        run_pairs(
+            Options(tmp_path / "run", data=(built / "HumanEval.jsonl",), recorded=(tmp_path / "answers.jsonl",), limit=1, pool=Pool(1))
+        )
 
 
 def test_programs_that_were_drawn_make_global_pairs(built: Path, tmp_path: Path) -> None:
@@ -237,7 +239,7 @@ def test_programs_that_were_drawn_make_global_pairs(built: Path, tmp_path: Path)
     answers = [RecordedAnswer(f"HumanEval/{number}", "draw", n, text) for number, found in texts.items() for n, text in enumerate(found)]
     write(tmp_path / "draws.jsonl", Recorded("draws", "other-7b", "", "", {answer.key: answer for answer in answers}))
     data = (built / "HumanEval.jsonl", tmp_path / "draws.jsonl")
-    run = run_pairs(Asked(tmp_path / "run", data=data, pool=Pool(1), steps=("pairs",), limit=5))
+    run = run_pairs(Options(tmp_path / "run", data=data, pool=Pool(1), steps=("pairs",), limit=5))
     found = [pair for pair in read_pairs(run.folder / "pairs.jsonl") if pair.kind.startswith("global")]
     assert {pair.problem for pair in found} == {"HumanEval/0"}
     assert {pair.kind for pair in found} == {"global-neq"}
@@ -254,21 +256,21 @@ def test_published_completions_are_solutions_and_not_draws(tmp_path: Path) -> No
     completion = {"task_id": "MathQA/1", "completion": "        return 2;\n    }\n}", "language": "java"}
     for name, record in (("tasks", task), ("samples", completion)):
         (tmp_path / f"{name}.jsonl").write_text(json.dumps(record) + "\n")
-    found = sources_of(Asked(tmp_path / "run", data=(tmp_path / "tasks.jsonl", tmp_path / "samples.jsonl"), steps=("pairs",)))
+    found = sources_of(Options(tmp_path / "run", data=(tmp_path / "tasks.jsonl", tmp_path / "samples.jsonl"), steps=("pairs",)))
     assert ([program.id for program in found.programs], found.drawn) == (["mathqa-java/1"], [])
 
 
 def test_global_pairs_without_drawn_programs_are_refused(built: Path, tmp_path: Path) -> None:
     data = (built / "HumanEval.jsonl",)
     with pytest.raises(UsageError, match="global-eq needs several programs for one problem, right and wrong ones, and --data names none"):
-        run_pairs(Asked(tmp_path / "run", data=data, steps=("pairs",), kinds=("global-eq",)))
+        run_pairs(Options(tmp_path / "run", data=data, steps=("pairs",), kinds=("global-eq",)))
 
 
 def test_programs_of_which_none_gives_a_pair_say_why(tmp_path: Path) -> None:
     broken = {**problem(0), "test": "def check(candidate):\n    assert candidate([3]) == 0\n"}
     (tmp_path / "data.jsonl").write_text(json.dumps(broken) + "\n")
     with pytest.raises(StudyError, match="no pair came out of humaneval python: the program's own test: failed"):
-        run_pairs(Asked(tmp_path / "run", data=(tmp_path / "data.jsonl",), pool=Pool(1), steps=("pairs",)))
+        run_pairs(Options(tmp_path / "run", data=(tmp_path / "data.jsonl",), pool=Pool(1), steps=("pairs",)))
 
 
 @pytest.mark.parametrize(
@@ -309,10 +311,10 @@ def test_a_dry_run_says_calls_and_tokens_and_does_nothing(built: Path, tmp_path:
 
 
 def test_the_fields_of_a_run_are_documented(built: Path, tmp_path: Path, address: str) -> None:
-    run, asked = Run.opened(built / "run"), run_pairs(about(built, tmp_path / "run", address, kinds=("identity",)))
+    run, options = Run.opened(built / "run"), run_pairs(about(built, tmp_path / "run", address, kinds=("identity",)))
     text = (Path(__file__).parents[4] / "docs" / "formats.md").read_text(encoding="utf-8")
     documented = set(re.findall(r"`(\w+)`", text.split("### A run on pairs of programs")[1].split("\n### ")[0]))
-    written = set(run.question() | asked.question()) | {each.name for kind in (CodePair, SourceItem) for each in fields(kind)}
-    written |= run.records(MADE).read()[0].keys() | asked.records(ANSWERS).read()[0].keys()
+    written = set(run.question() | options.question()) | {each.name for kind in (CodePair, SourceItem) for each in fields(kind)}
+    written |= run.records(MADE).read()[0].keys() | options.records(ANSWERS).read()[0].keys()
     common = {"schema", "study", "model", "model_name", "prompt", "seed", "id"}
     assert written - common <= documented

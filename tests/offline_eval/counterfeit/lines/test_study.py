@@ -17,7 +17,7 @@ from assay.calibration.samples import read_samples
 from assay.cli.main import main
 from assay.offline_eval.counterfeit.lines.draw import DRAWS
 from assay.offline_eval.counterfeit.lines.label import LABELS, REPAIR_LABELS, REPAIRS
-from assay.offline_eval.counterfeit.lines.study import Asked, ask
+from assay.offline_eval.counterfeit.lines.study import Options, ask
 from assay.offline_eval.pool.choice import Pool
 from assay.offline_eval.run import Run
 from assay.offline_eval.sets.suites import Suite, watched
@@ -48,10 +48,10 @@ def run_in(folder: Path, workers: int = 1) -> Run:
     (shop / "tests" / "test_sums.py").write_text(FILES["tests/test_sums.py"] + _EASY)
     suite = Suite("shop", shop, Path(sys.executable), best_level(), folder / "cache")
     project = replace(make_sdist(folder / "archives", functions=1), name="shop")
-    asked = Asked(
+    options = Options(
         folder / "run", projects=[project], draws=_DRAWS, pool=Pool(workers), cache=folder / "archives", memory="file", per_project=4
     )
-    return ask(asked, asked.model(), watched([suite], asked.pool, asked.per_project, asked.tasks, 0))
+    return ask(options, options.model(), watched([suite], options.pool, options.per_project, options.tasks, 0))
 
 
 @pytest.fixture(scope="module")

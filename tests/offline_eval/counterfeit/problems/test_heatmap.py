@@ -12,7 +12,7 @@ from study_runs import figures_of, isolation_here
 
 from assay.cli.main import main
 from assay.inference.opening import ModelChoice
-from assay.offline_eval.counterfeit.problems.asking import Asked
+from assay.offline_eval.counterfeit.problems.asking import Options
 from assay.offline_eval.counterfeit.problems.study import run_problems
 
 from ....inference.chat_server import ChatSpeech, chatting
@@ -24,7 +24,7 @@ def test_several_runs_make_a_table_of_generators_and_evaluators(tmp_path: Path) 
     other.write_text(other.read_text().replace("some-7b", "some-34b"))
     speech = ChatSpeech(reply=able)
     with chatting(speech) as address:
-        first = Asked(tmp_path / "a", set=made, data=None, choice=ModelChoice(address), votes=1, reasoning="without")
+        first = Options(tmp_path / "a", set=made, data=None, choice=ModelChoice(address), votes=1, reasoning="without")
         run_problems(first)
         run_problems(replace(first, out=tmp_path / "c", set=other))
         speech.reply = nonsense
@@ -48,9 +48,9 @@ def test_runs_that_can_not_be_compared_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], names: tuple[str, str], message: str
 ) -> None:
     with chatting(ChatSpeech(reply=able)) as address:
-        asked = Asked(tmp_path / "a", set=published(tmp_path / "set.jsonl", 4), data=None, choice=ModelChoice(address))
+        options = Options(tmp_path / "a", set=published(tmp_path / "set.jsonl", 4), data=None, choice=ModelChoice(address))
         for name in ("a", "b"):
-            run = run_problems(replace(asked, out=tmp_path / name, votes=1, reasoning="without"))
+            run = run_problems(replace(options, out=tmp_path / name, votes=1, reasoning="without"))
             (run.folder / "judge.jsonl").unlink()
     assert main(["eval", "report", *(str(tmp_path / name) for name in names)]) != 0
     assert message in capsys.readouterr().err
@@ -63,15 +63,15 @@ def test_two_models_draws_for_the_same_problems_are_paired_only_where_they_are_t
     data.write_text("".join(json.dumps(problem(number)) + "\n" for number in range(2)))
     speech = ChatSpeech(reply=able)
     with chatting(speech) as address:
-        asked = Asked(
+        options = Options(
             tmp_path / "a", set="humaneval", data=data, choice=ModelChoice(address), draws=len(BODIES), votes=1, reasoning="without"
         )
-        asked = replace(asked, steps=("draw", "label", "judge"))
-        run_problems(asked)
-        run_problems(Asked(tmp_path / "same", set=tmp_path / "a" / "counterfeits.jsonl", data=None, choice=ModelChoice(address), votes=1))
+        options = replace(options, steps=("draw", "label", "judge"))
+        run_problems(options)
+        run_problems(Options(tmp_path / "same", set=tmp_path / "a" / "counterfeits.jsonl", data=None, choice=ModelChoice(address), votes=1))
         # the same problems, draws and classes, and other texts
         speech.reply = lambda body: [part.replace("  # ", "  # no. ") if step_of(body) == "draw" else part for part in able(body)]
-        run_problems(replace(asked, out=tmp_path / "b"))
+        run_problems(replace(options, out=tmp_path / "b"))
     assert main(["eval", "report", *(str(tmp_path / name) for name in ("a", "b", "same")), "--out", str(tmp_path / "all")]) == 0
     assert [name for name in figures_of(tmp_path / "all") if name.startswith("HD/")] == [
         "HD/2/vote_without_reasoning",

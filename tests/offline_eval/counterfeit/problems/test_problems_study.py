@@ -16,7 +16,7 @@ from study_runs import figures_of, files_of, isolation_here
 
 from assay.cli.main import main
 from assay.inference.opening import ModelChoice
-from assay.offline_eval.counterfeit.problems.asking import Asked
+from assay.offline_eval.counterfeit.problems.asking import Options
 from assay.offline_eval.counterfeit.problems.derived import Execution
 from assay.offline_eval.counterfeit.problems.programs import Program, read_set
 from assay.offline_eval.counterfeit.problems.steps import DRAW, EXECUTE, JUDGE, LABEL, REPAIR_LABEL, TRACE
@@ -46,39 +46,39 @@ def address(speech: ChatSpeech) -> Iterator[str]:
         yield at
 
 
-def asked_in(folder: Path, address: str) -> Asked:
+def asked_in(folder: Path, address: str) -> Options:
     isolation_here()
     data = folder / "HumanEvalPlus.jsonl"
     data.write_text("".join(json.dumps(problem(number)) + "\n" for number in range(2)))
     draws = len(BODIES) + 2
-    return Asked(folder / "run", set="humaneval", data=data, choice=ModelChoice(address), draws=draws, votes=3, repairs=2, pool=Pool(1))
+    return Options(folder / "run", set="humaneval", data=data, choice=ModelChoice(address), draws=draws, votes=3, repairs=2, pool=Pool(1))
 
 
 @pytest.fixture
-def asked(tmp_path: Path, address: str) -> Asked:
+def options(tmp_path: Path, address: str) -> Options:
     return asked_in(tmp_path, address)
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Asked, ChatSpeech]]:
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Options, ChatSpeech]]:
     """A whole run, whose server still answers."""
     speech = ChatSpeech(reply=able)
     with pytest.MonkeyPatch.context() as patched, chatting(speech) as at:
         patched.delenv("ASSAY_API_KEY", raising=False)
-        asked = asked_in(tmp_path_factory.mktemp("finished"), at)
-        run_problems(asked)
-        yield asked, speech
+        options = asked_in(tmp_path_factory.mktemp("finished"), at)
+        run_problems(options)
+        yield options, speech
 
 
-def copied(asked: Asked, folder: Path) -> Asked:
+def copied(options: Options, folder: Path) -> Options:
     """The same question, with a copy of its run in another folder."""
-    shutil.copytree(asked.out, folder / "run")
-    return replace(asked, out=folder / "run")
+    shutil.copytree(options.out, folder / "run")
+    return replace(options, out=folder / "run")
 
 
-def test_programs_are_drawn_labelled_judged_executed_and_repaired(finished: tuple[Asked, ChatSpeech]) -> None:
-    asked, speech = finished
-    run = Run.opened(asked.out)
+def test_programs_are_drawn_labelled_judged_executed_and_repaired(finished: tuple[Options, ChatSpeech]) -> None:
+    options, speech = finished
+    run = Run.opened(options.out)
     found = {name: each["value"] for name, each in figures_of(run.folder).items()}
     # 16 draws of 14 texts, of which the first two are drawn twice
     assert found["F2/strict/draws/right"] == pytest.approx(9 / 16)
@@ -107,7 +107,7 @@ def test_programs_are_drawn_labelled_judged_executed_and_repaired(finished: tupl
         assert heading in page
 
 
-def test_a_run_that_lost_half_of_all_its_records_is_resumed_to_the_same_bytes(finished: tuple[Asked, ChatSpeech], tmp_path: Path) -> None:
+def test_a_run_that_lost_half_of_all_its_records_is_resumed_to_the_same_bytes(finished: tuple[Options, ChatSpeech], tmp_path: Path) -> None:
     asked = copied(finished[0], tmp_path)
     before = files_of(asked.out)
     for path in asked.out.glob("*.jsonl"):
@@ -116,24 +116,24 @@ def test_a_run_that_lost_half_of_all_its_records_is_resumed_to_the_same_bytes(fi
     assert files_of(run_problems(asked).folder) == before
 
 
-def test_a_page_is_made_again_from_the_run_alone(finished: tuple[Asked, ChatSpeech], tmp_path: Path) -> None:
+def test_a_page_is_made_again_from_the_run_alone(finished: tuple[Options, ChatSpeech], tmp_path: Path) -> None:
     asked = copied(finished[0], tmp_path)
     before = files_of(asked.out)
     assert main(["eval", "report", str(asked.out)]) == 0
     assert files_of(asked.out) == before
 
 
-def test_another_question_is_another_run(asked: Asked) -> None:
-    run_problems(replace(asked, steps=("draw",)))
+def test_another_question_is_another_run(options: Options) -> None:
+    run_problems(replace(options, steps=("draw",)))
     with pytest.raises(RunError, match="draws: 16 -> 5"):
-        run_problems(replace(asked, draws=5))
+        run_problems(replace(options, draws=5))
 
 
 def test_what_nobody_can_read_is_told_first_and_counts_as_wrong(
-    asked: Asked, speech: ChatSpeech, capsys: pytest.CaptureFixture[str]
+    options: Options, speech: ChatSpeech, capsys: pytest.CaptureFixture[str]
 ) -> None:
     speech.reply = nonsense
-    run = run_problems(asked)
+    run = run_problems(options)
     found = figures_of(run.folder)
     assert [found[f"J/vote/strict/{kind}"]["value"] for kind in ("sensitivity", "specificity")] == [0.0, 0.0]
     assert found["JM/vote/unreadable"]["value"] == found["EM/unreadable"]["value"] == found["R/unreadable"]["value"] == 1.0
@@ -145,34 +145,34 @@ def test_what_nobody_can_read_is_told_first_and_counts_as_wrong(
 
 def test_without_log_probabilities_there_is_no_p_correct(tmp_path: Path, address: str, speech: ChatSpeech) -> None:
     speech.tells = False
-    run = run_problems(Asked(tmp_path / "run", set=published(tmp_path / "set.jsonl", 4), data=None, choice=ModelChoice(address), votes=1))
+    run = run_problems(Options(tmp_path / "run", set=published(tmp_path / "set.jsonl", 4), data=None, choice=ModelChoice(address), votes=1))
     assert {cell.split("/")[1] for cell in figures_of(run.folder) if cell.startswith("J/")} == {"vote", "thought"}
     assert all("top" not in record for record in run.records(JUDGE).read())
     assert "p(Correct) of 4 of 4 judged programs: the model tells no log-probabilities" in (run.folder / "report/report.md").read_text()
 
 
-def test_draws_without_a_program_are_other_and_are_told(asked: Asked, speech: ChatSpeech) -> None:
+def test_draws_without_a_program_are_other_and_are_told(options: Options, speech: ChatSpeech) -> None:
     speech.reply = lambda body: ["no idea"] if step_of(body) == "draw" and int(body["seed"]) % 2 else able(body)
-    run = run_problems(replace(asked, steps=("draw", "label")))
+    run = run_problems(replace(options, steps=("draw", "label")))
     assert figures_of(run.folder)["F2/strict/draws/other"]["value"] >= 0.5
     assert (run.folder / "report" / "report.md").read_text().splitlines()[2].startswith("50.0 % of the draws hold no program")
 
 
 def test_a_set_is_judged_by_another_model_without_the_benchmark(tmp_path: Path, address: str) -> None:
-    asked = Asked(tmp_path / "run", set=published(tmp_path / "set.jsonl", 12), data=None, choice=ModelChoice(address), votes=2)
-    run = run_problems(asked)
+    options = Options(tmp_path / "run", set=published(tmp_path / "set.jsonl", 12), data=None, choice=ModelChoice(address), votes=2)
+    run = run_problems(options)
     assert {path.stem for path in run.folder.glob("*.jsonl")} == {"items", "judge", "judge_reasoning", "timings"}
     assert figures_of(run.folder)["J/vote/strict/sensitivity"]["value"] == 1.0
     with pytest.raises(UsageError, match="the step repair runs programs on the tests of humaneval: name its file with --data"):
-        run_problems(replace(asked, steps=("repair",)))
+        run_problems(replace(options, steps=("repair",)))
 
 
 def test_recorded_answers_take_the_place_of_a_model(tmp_path: Path) -> None:
     said = {"HumanEval/0_0": ["Correct", "Correct", "Incorrect"], "HumanEval/0_1": ["Incorrect"], "HumanEval/1_2": ["Incorrect", "?"]}
     answers = [RecordedAnswer(item, "judge", n, f"[ANSWER]{word}[/ANSWER]") for item, words in said.items() for n, word in enumerate(words)]
     write(tmp_path / "answers.jsonl", Recorded("a judge", "other-7b", "here", "MIT", {answer.key: answer for answer in answers}))
-    asked = Asked(tmp_path / "run", set=published(tmp_path / "set.jsonl", 4), data=None, recorded=(tmp_path / "answers.jsonl",))
-    run = run_problems(asked)
+    options = Options(tmp_path / "run", set=published(tmp_path / "set.jsonl", 4), data=None, recorded=(tmp_path / "answers.jsonl",))
+    run = run_problems(options)
     found = figures_of(run.folder)
     assert [found[f"J/vote/strict/{kind}"]["value"] for kind in ("sensitivity", "specificity")] == [0.5, 1.0]
     assert found["JM/vote/unreadable"]["value"] == pytest.approx(1 / 6)
@@ -182,24 +182,24 @@ def test_recorded_answers_take_the_place_of_a_model(tmp_path: Path) -> None:
 def test_recorded_answers_to_something_else_are_refused(tmp_path: Path) -> None:
     answer = RecordedAnswer("Other/0", "judge", 0, "[ANSWER]Correct[/ANSWER]")
     write(tmp_path / "answers.jsonl", Recorded("a judge", "other-7b", "", "", {answer.key: answer}))
-    asked = Asked(tmp_path / "run", set=published(tmp_path / "set.jsonl", 4), data=None, recorded=(tmp_path / "answers.jsonl",))
+    options = Options(tmp_path / "run", set=published(tmp_path / "set.jsonl", 4), data=None, recorded=(tmp_path / "answers.jsonl",))
     with pytest.raises(UsageError, match=r"answers.jsonl: no answer to any item of made up .* named as HumanEval/0_0"):
-        run_problems(asked)
-    assert not asked.out.exists()
+        run_problems(options)
+    assert not options.out.exists()
 
 
 @needs_data(VOTES, CRUXEVAL)
 def test_the_published_answers_to_cruxeval_have_the_published_rate(tmp_path: Path) -> None:
-    asked = Asked(tmp_path / "run", set="cruxeval", data=DATA / CRUXEVAL, recorded=(DATA / VOTES,))
-    found = figures_of(run_problems(asked).folder)
+    options = Options(tmp_path / "run", set="cruxeval", data=DATA / CRUXEVAL, recorded=(DATA / VOTES,))
+    found = figures_of(run_problems(options).folder)
     assert round(100 * found["E/right"]["value"], 1) == 42.4
     assert found["E/right"]["groups"] == 800
 
 
-def test_the_fields_of_a_run_are_documented(finished: tuple[Asked, ChatSpeech], tmp_path: Path) -> None:
+def test_the_fields_of_a_run_are_documented(finished: tuple[Options, ChatSpeech], tmp_path: Path) -> None:
     asked = finished[0]
     run = Run.opened(asked.out)
-    told = run_problems(Asked(tmp_path / "judged", set=published(tmp_path / "set.jsonl", 4), data=None, choice=asked.choice, votes=1))
+    told = run_problems(Options(tmp_path / "judged", set=published(tmp_path / "set.jsonl", 4), data=None, choice=asked.choice, votes=1))
     text = (Path(__file__).parents[4] / "docs" / "formats.md").read_text(encoding="utf-8")
     documented = set(re.findall(r"`(\w+)`", text.split("### A run on counterfeit programs")[1].split("\n### ")[0]))
     written = set(run.question() | told.question()) | {each.name for kind in (Program, Execution) for each in fields(kind)}

@@ -13,7 +13,7 @@ from study_runs import files_of, isolation_here
 
 from assay.cli.main import main
 from assay.offline_eval.calibration.recorded.draws import Labelled
-from assay.offline_eval.calibration.recorded.study import LABELS, Asked
+from assay.offline_eval.calibration.recorded.study import LABELS, Options
 from assay.offline_eval.counterfeit.problems import recorded
 from assay.offline_eval.counterfeit.problems.programs import PassShares, read_set
 from assay.offline_eval.counterfeit.problems.recorded import drawn_of, run_recorded
@@ -30,7 +30,7 @@ def answers(path: Path, step: str, texts: dict[str, list[str]]) -> Path:
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Asked:
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Options:
     isolation_here()
     folder = tmp_path_factory.mktemp("recorded")
     data = folder / "HumanEvalPlus.jsonl"
@@ -38,12 +38,12 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Asked:
     draws = {f"HumanEval/{n}": [f"    {body.format(k=n + 2)}\n" for body in (*RIGHT, *WRONG, *OTHER)] for n in range(2)}
     tests = {f"HumanEval/{n}": [f"f{n}(0) == 0\nassert f{n}(-3) == {-3 // (n + 2)}"] for n in range(2)}
     files = [answers(folder / "draws.jsonl", "draw", draws), answers(folder / "tests.jsonl", "test", tests)]
-    asked = Asked(folder / "run", set="humaneval", data=data, files=files)
-    run_recorded(asked)
-    return asked
+    options = Options(folder / "run", set="humaneval", data=data, files=files)
+    run_recorded(options)
+    return options
 
 
-def test_classes_shares_and_own_tests(finished: Asked) -> None:
+def test_classes_shares_and_own_tests(finished: Options) -> None:
     found: dict[str, Any] = {
         each["id"]: each["value"] for each in json.loads((finished.out / "report/figures.json").read_text())["figures"]
     }
@@ -55,7 +55,7 @@ def test_classes_shares_and_own_tests(finished: Asked) -> None:
     assert found["O/the_balanced_set/specificity"] == 0.0
 
 
-def test_what_was_drawn_is_a_set_that_can_be_judged(finished: Asked) -> None:
+def test_what_was_drawn_is_a_set_that_can_be_judged(finished: Options) -> None:
     made = read_set(finished.out / "counterfeits.jsonl")
     assert (len(made.programs), made.generator, made.source, made.licence) == (20, "some-7b", "nowhere", "MIT")
     assert {program.pass_at_1 for program in made.programs} == {0.5}
@@ -63,13 +63,13 @@ def test_what_was_drawn_is_a_set_that_can_be_judged(finished: Asked) -> None:
         assert program.text.startswith(problem(int(program.problem[-1]))["prompt"])
 
 
-def test_the_page_is_made_again_from_the_run_alone(finished: Asked) -> None:
+def test_the_page_is_made_again_from_the_run_alone(finished: Options) -> None:
     before = files_of(finished.out)
     assert main(["eval", "report", str(finished.out)]) == 0
     assert files_of(finished.out) == before
 
 
-def test_a_run_that_lost_half_of_its_labels_is_resumed_to_the_same_bytes(finished: Asked) -> None:
+def test_a_run_that_lost_half_of_its_labels_is_resumed_to_the_same_bytes(finished: Options) -> None:
     before = files_of(finished.out)
     path = finished.out / f"{LABELS.name}.jsonl"
     path.write_bytes(path.read_bytes()[: len(path.read_bytes()) // 2])

@@ -18,7 +18,7 @@ from assay.offline_eval.pool.choice import Pool
 from assay.offline_eval.repairs.candidates import LOOPED
 from assay.offline_eval.repairs.lines.bugs import BUGS, with_lines_of
 from assay.offline_eval.repairs.lines.proposing import PROPOSED
-from assay.offline_eval.repairs.lines.study import Asked, ask, attempts_of, faults_of
+from assay.offline_eval.repairs.lines.study import Options, ask, attempts_of, faults_of
 from assay.offline_eval.run import Run
 from assay.offline_eval.sets.suites import Suite, watched
 
@@ -42,8 +42,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder = tmp_path_factory.mktemp("repairs")
     project = replace(make_sdist(folder / "archives", functions=1), name="shop")
     suite = Suite("shop", write_project(folder / "shop"), Path(sys.executable), isolation, folder / "cache")
-    asked = Asked(folder / "run", projects=[project], pool=Pool(1), cache=folder / "archives", memory="file")
-    return ask(asked, asked.model(), watched([suite], asked.pool, 2, ("line",), 0))
+    options = Options(folder / "run", projects=[project], pool=Pool(1), cache=folder / "archives", memory="file")
+    return ask(options, options.model(), watched([suite], options.pool, 2, ("line",), 0))
 
 
 @pytest.mark.slow
