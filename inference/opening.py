@@ -116,13 +116,13 @@ class ModelChoice:
         """The file, the folder or the addresses; a name that names nothing as it is, so that it is refused when it is opened."""
         try:
             return _located(self.where)
-        except ModelError:
+        except (ModelError, OSError):
             return str(self.where)
 
     @property
     def is_local(self) -> bool:
         """Whether it is a file or a folder of this machine. Unlike `backend` it looks at no file."""
-        return self.where is None or backend_of(self.where) is not SERVER
+        return self.where is None or not SERVER.recognises(self.where)
 
     @property
     def servers(self) -> tuple[str, ...]:

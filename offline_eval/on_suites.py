@@ -25,7 +25,7 @@ from .study import Study, StudyOptions, Works, carry_out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SuiteOptions(StudyOptions):
+class ProjectOptions(StudyOptions):
     """What the user wants.
 
     projects: where none is named, all that have a suite. per_project: at most so many places of each; limit: of all. cache: where the
@@ -82,10 +82,10 @@ class SuiteOptions(StudyOptions):
         check_suites(self.python)
 
 
-Options = TypeVar("Options", bound=SuiteOptions)
+Options = TypeVar("Options", bound=ProjectOptions)
 
 
-def question_about(options: SuiteOptions, model: StudyModel, study: str, more: Mapping[str, Any]) -> dict[str, Any]:
+def question_about(options: ProjectOptions, model: StudyModel, study: str, more: Mapping[str, Any]) -> dict[str, Any]:
     """What makes a run another one, as far as it is known before there are items. more: what only this study has."""
     return {
         **model.question(study),
@@ -101,7 +101,7 @@ def question_about(options: SuiteOptions, model: StudyModel, study: str, more: M
 def found(
     options: Options, question_of: Callable[[Options, StudyModel], Question], items_of: Callable[[Options], Items] | None = None
 ) -> tuple[StudyModel, Items]:
-    """The model, and the items, once it is known that a run of that question can be gone on with.
+    """The model and the items, after checking that the run can be resumed.
 
     Raises UsageError, RunError, StudyError, NoIsolation, UnusableInterpreter, ModelError and OSError.
     """
@@ -112,13 +112,18 @@ def found(
         return model, (items_of or items_of_suites)(options)
 
 
-def ask_about(study: Study, options: SuiteOptions, question: Question, items: Items, works: Works) -> Run:
+def ask_about(study: Study, options: ProjectOptions, question: Question, items: Items, works: Works) -> Run:
     """Run, or resume, a study about these items. Raises as `carry_out`."""
     told = f"{counted(len(items.places), 'place')} of {counted(len(items.suites), 'project')}"
     return carry_out(study, options, {**question, **items.question}, items.records, works, told)
 
 
-def tell_about(options: SuiteOptions, model: StudyModel, study: str, prompt: str, more: Mapping[str, Any], told: Sequence[str]) -> None:
+def environments_line(options: ProjectOptions) -> str:
+    """What is said before code of others runs outside of the sandbox."""
+    return f"environment  one for each project's tests, made by pip with your rights ({options.python or 'this Python'}): build code runs"
+
+
+def tell_about(options: ProjectOptions, model: StudyModel, study: str, prompt: str, more: Mapping[str, Any], told: Sequence[str]) -> None:
     """Print the plan of a study. prompt: the fingerprint of what is asked. more, told: what only this study has."""
     projects = [f"{project.name} {project.version}" for project in options.chosen]
     document = {
@@ -133,7 +138,7 @@ def tell_about(options: SuiteOptions, model: StudyModel, study: str, prompt: str
     }
     lines = [
         f"projects     {counted(len(projects), 'project')}, fetched by pip into {options.archives}: {', '.join(projects)}",
-        f"environment  one for each project's tests, made by pip with your rights ({options.python or 'this Python'}): build code runs",
+        environments_line(options),
         f"model        {model.name} {model.id}, prompt {prompt}",
         f"places       at most {options.most_places:,}, with {', '.join(options.asked_tasks)} at each: which they are, the tests say",
         written(options.out),
@@ -148,7 +153,7 @@ def check_suites(python: Path | None) -> None:
         existing(python.absolute())
 
 
-def items_of_suites(options: SuiteOptions, *, bugs: bool = False) -> Items:
+def items_of_suites(options: ProjectOptions, *, bugs: bool = False) -> Items:
     """The places whose loss the projects' tests notice: that takes a run of them, and no model. Raises StudyError and NoIsolation."""
     projects = _not_left_out(options.out, options.chosen)
     ready = prepared(projects, options.archives, platformdirs.user_cache_path("assay"), best_level(), options.python)

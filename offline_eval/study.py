@@ -238,8 +238,9 @@ def do(run: Run, work: Work[Any]) -> PoolError | Unanswered | None:
 
 def stopped(study: Study, run: Run) -> str:
     """What a user is told who stops a run."""
+    done = _done(study, run)
     return (
-        f"stopped after {_done(study, run)}; what is finished is kept in {run.folder}. The same command goes on "
+        f"stopped{done and f' after {done}'}; what is finished is kept in {run.folder}. The same command goes on "
         f"from there, and `assay eval report {run.folder}` reports on what there is"
     )
 

@@ -207,7 +207,6 @@ class AssayServer(LanguageServer):
             self.live.forget()
         if self.settings != before:
             self.repairs.found.clear()
-        if self.settings != before:
             # The reason why nothing was suggested may no longer hold. The next request tells.
             self.status.silent_changed(None)
             self.status.changed()
@@ -289,14 +288,14 @@ class AssayServer(LanguageServer):
         elif state == "ready":
             self.live.settings = self._context_settings(process.model)
             self._follow_projects()
-            # Who checks a model offers that.
+            # While a model is being checked, the checker makes this offer.
             if not self.model_checks:
                 self.model_calibration.consider()
         if state != "closed":
             self.status.changed()
 
     def _context_settings(self, model: LoadedModel | None = None) -> Settings:
-        """What the model is shown: as its size says, except for what the user set. Until it is loaded it is taken for one of many."""
+        """What the model is shown: as its size says, except for what the user set. Until it is loaded a typical model is assumed."""
         settings = self.settings
         budgets = {
             "prefix_tokens": settings.context_prefix_tokens,

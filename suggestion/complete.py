@@ -100,13 +100,13 @@ def complete(
     text behind the cursor, what the model repeats of that. memory: what the user's files say of this cursor, to be mixed in. on_text is
     told the text as it grows, its end not yet cut by any rule. Raises what `Model.generate` raises.
 
-    What a budget or a loop ended has no end of its own. Of a line nothing is left then, and its tokens stay; a block or a function is cut
-    back to its last whole statement. A text that is cut back, or ended by the lines behind it, keeps the tokens that it is made of and
+    A text cut off by a budget or a loop is unfinished: a line is then dropped, and its tokens stay; a block or a function is cut back to
+    its last whole statement. A text that is cut back, or ended by the lines behind it, keeps the tokens that it is made of and
     none for its end: measures then say how sure the model was of what is written, not that it ends there. Where nothing is left, all
     tokens stay.
 
-    language: the protocol's identifier. In place of a line that would break a file in that language comes the first that does not of those
-    that part from it where the model was least sure; where all do, the line itself (`Generation.parses`).
+    language: the protocol's identifier. If a line would break a file of that language, the model tries again from its least certain tokens;
+    the first line that does not break it wins, else the original stays (`Generation.parses`).
     """
     return complete_several(
         model,
@@ -139,7 +139,7 @@ def complete_several(
     count: int = 1,
     sampling: Sampling = GREEDY,
 ) -> tuple[Generation, ...]:
-    """`count` generations as `complete` makes them, of one reading of the prompt. Several may have one text.
+    """`count` generations, of one reading of the prompt. Several may have one text. Only one alone is mended where it breaks the file.
 
     Greedily, number i begins with the i-th most likely token. At another temperature each is drawn, number i with the seed
     `sampling.seed` + i: the same seed gives the same text. A calibrator holds for these only with `Settings.fingerprint(…, sampling=…)`.

@@ -272,7 +272,7 @@ class Oracle(AbstractContextManager["Oracle"]):
         return str(path)
 
     def unparsable(self, text: str) -> str:
-        """Why the project's Python can't compile a text, or nothing. That Python is asked only where this one can't compile it either."""
+        """Why this Python and, if it is of another version, the project's can't compile a text; empty where one can."""
         if trouble := unwritable(text):
             return trouble
         try:
@@ -285,7 +285,7 @@ class Oracle(AbstractContextManager["Oracle"]):
         return ""
 
     def _by_first_way(self, ways: Sequence[Way], tests: Sequence[str], judge: Callable[[Way], _T]) -> _T | Verdict:
-        """What the first way says whose control run (the same tests without the change) has the baseline's outcomes."""
+        """The verdict of the first way whose control run (the same tests without the change) reproduces the baseline."""
         reason, failed = "the unchanged program does not have its outcomes again when its tests are run", False
         for way in ways:
             try:

@@ -24,7 +24,7 @@ from ...inference.completion.task import Task, kind_of
 from ..asked_line import Asking
 from ..errors import StudyError
 from ..model import StudyModel, model_of
-from ..on_suites import SuiteOptions, check_suites, found, items_of_suites, limited
+from ..on_suites import ProjectOptions, check_suites, found, items_of_suites, limited
 from ..plan import tell_study
 from ..progress import Progress, counted
 from ..run import Run, check_writable
@@ -168,7 +168,7 @@ STUDY = Study("calibration", STEPS, ("set",), _report, answers=_answers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options(SuiteOptions):
+class Options(ProjectOptions):
     """What the user wants. projects: where none is named, all that are listed. languages: those that packages and folders are drawn in."""
 
     set: Set = "projects"

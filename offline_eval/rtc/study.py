@@ -19,7 +19,7 @@ from ...analysis.sandbox.isolation.best_level import best_level
 from ...inference.asking.asker import Asker, Form
 from ..asked_model import IN_FORM, AskedModel, Asking, asked_model, text_of
 from ..errors import UsageError
-from ..on_suites import SuiteOptions, items_of_suites
+from ..on_suites import ProjectOptions, environments_line, items_of_suites
 from ..plan import tell_study
 from ..progress import counted, tell_if_stopped
 from ..run import Run
@@ -36,7 +36,7 @@ STUDY = Study(NAME, (DESCRIPTIONS, REBUILT, LABELS), ("set", "items", "form"), p
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options(SuiteOptions):
+class Options(ProjectOptions):
     """What the user wants. data: the benchmark's file, or folders of git repositories. forward, backward: as in `asking.Plan`. form: as of
     `open_asker`.
     """
@@ -134,9 +134,13 @@ def tell_problems(options: Options) -> None:
     plan: dict[str, Any] = {"set": options.set}
     lines, example = [], ""
     if options.set == "regions":
-        most = min(options.most * len(options.chosen), options.limit or options.most * len(options.chosen))
+        most = options.most_places
         plan |= {"projects": [project.name for project in options.chosen], "most_items": most, "isolation": str(best_level())}
-        lines += [f"projects     {', '.join(plan['projects'])}", f"items        at most {most:,}: which they are, the tests say"]
+        lines += [
+            f"projects     fetched by pip into {options.archives}: {', '.join(plan['projects'])}",
+            environments_line(options),
+            f"items        at most {most:,}: which they are, the tests say",
+        ]
         calls = options.plan.calls("code")
     else:
         found = find(options)

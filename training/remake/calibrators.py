@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from assay.calibration.bands import EVENT_WORDS
-from assay.calibration.fitting.model_selection import RIDGES
+from assay.calibration.by_language import InLanguage
+from assay.calibration.calibrator import load
 from assay.calibration.metrics.bins import wilson
 from assay.calibration.samples import Event, read_samples
 from assay.offline_eval.calibration.report import rate
 
-from .cells import UNDEFINED, code, interval, listed, map_of, p_value, percents, table, with_floor, wrapped
+from .cells import code, interval, listed, map_of, p_value, percents, table, with_floor, wrapped
 
 Folders = Mapping[str, Path]
 Found = dict[str, dict[str, Any]]
@@ -24,6 +25,7 @@ SHIPPED = Path("calibration") / "shipped"
 PICTURES = Path("docs") / "calibration"
 TASKS = ("line", "line_rest", "line_middle")
 PER_PROJECT = 150
+LANGUAGES = {"c": "C", "go": "Go", "java": "Java", "javascript": "JavaScript", "rust": "Rust", "typescript": "TypeScript"}
 TARGETS = (0.1, 0.3, 0.5, 0.7, 0.8, 0.9)
 REFUTED = 0.05
 
@@ -106,37 +108,19 @@ def _dial_cell(row: dict[str, Any]) -> str:
     return f"{row['threshold']:.2f}: {row['share']['value']:.1%}, {percents(row['precision'], 0)}"
 
 
-def by_project(at: Folders) -> str:
-    """n, rate, mean probability and skill of each project."""
-    found = {task: {row["name"]: row for row in report["by_project"]} for task, report in _reports(at).items()}
-    projects = sorted({name for rows in found.values() for name in rows}, key=str.lower)
-    rows = [(project, *(_project_cell(of_task.get(project)) for of_task in found.values())) for project in projects]
-    columns = ("project", *(f"{code(task)}: n, exact match, mean probability, skill" for task in found))
-    return table(columns, "l" + "c" * len(found), rows)
-
-
-def _project_cell(row: dict[str, Any] | None) -> str:
-    if row is None:
-        return "none"
-    skill = UNDEFINED if row["skill"] is None else f"{row['skill']:.2f}"
-    return f"{row['n']}, {row['base_rate']:.1%}, {row['mean_probability']:.1%}, {skill}"
-
-
-def selection(at: Folders) -> str:
-    """What model selection compared, and what it chose."""
+def languages(at: Folders) -> str:
+    """Rate and skill of each language, from the calibrators' own files."""
+    made = {task: load(at["tree"] / SHIPPED / f"exact_match-{task}-languages.json").by_language for task in TASKS}
     rows = []
-    for task, made in _shipped(at, "exact_match").items():
-        several = [one for one in made["tried"] if one["features"] > 1]
-        shown = [one for one in made["tried"] if one["features"] == 1]
-        shown += [min(several, key=lambda one: one["log_loss"])] if several else []
-        for one in shown:
-            chosen = (one["kind"], one["features"]) == (made["map"]["kind"], len(made["features"]))
-            name = f"{one['kind']} of {one['features']}" if one["features"] > 1 else one["kind"]
-            gain = "" if not one["gain_error"] else f"{one['gain']:+.4f} ± {one['gain_error']:.4f}"
-            rows.append((code(task), name, f"{one['log_loss']:.4f}", gain, "chosen" if chosen else ""))
-    columns = ("task", "map", "log loss, nats", "gain over platt of `total_logprob` ± standard error", "")
-    of = f"Cross-validated by project. Of the ridges {listed([f'{ridge:g}' for ridge in RIDGES])} the best is shown."
-    return f"{table(columns, 'llrrl', rows)}\n\n{wrapped(of)}"
+    for name, words in LANGUAGES.items():
+        found = [one for several in made.values() for one in several if one.name == name]
+        rows.append((words, *(cell for one in found for cell in _language_cells(one))))
+    columns = ("language", *(column for task in TASKS for column in (f"{code(task)}: exact match", "skill score")))
+    return table(columns, "l" + "rc" * len(TASKS), rows)
+
+
+def _language_cells(found: InLanguage) -> tuple[str, str]:
+    return f"{found.positives / found.n:.1%} of {found.n}", interval(found.skill, 2)
 
 
 def between_projects(at: Folders) -> str:

@@ -84,8 +84,7 @@ class Remake:
         named = {name.replace("/", "_"): str(path) for name, path in folders.items()}
         if code := _run("\n".join(step.commands), self.tree, {**self.machine, **named, "self": str(folder)}, lock):
             return code
-        there = {f"{page}#{block.name}" for page in _pages(step) for block in blocks_in(self.tree, page)}
-        for block in sorted(step.blocks.keys() & there):
+        for block in sorted(step.blocks):
             fill(self.tree, block, step.blocks[block]({**folders, "tree": self.tree}), self.now.named(*step.tasks))
         self._hashes.clear()
         if present() != self.now or self.key(step) != before:

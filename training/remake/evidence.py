@@ -218,7 +218,9 @@ def _stale_calibrators(tree: Path, now: Present) -> Iterator[Stale]:
 
 def _stale_pictures(tree: Path, now: Present) -> Iterator[Stale]:
     """The folders of pictures, which are of the same run as the block that shows them."""
-    (shown,) = (block for block in blocks_in(tree, "docs/calibration.md") if block.name == "result")
+    shown = next((block for block in blocks_in(tree, "docs/calibration.md") if block.name == "result"), None)
+    if shown is None:
+        raise BlockError("docs/calibration.md: there is no block 'result'")
     for task in now.prompts:
         if not now.holds(shown.of) and (tree / PICTURES / task).is_dir():
             yield Stale(str(PICTURES / task), shown.of)

@@ -90,12 +90,8 @@ STEPS = (
         files=_shipped(*(f"exact_match-{task}{of}" for task in TASKS for of in ("", "-alternatives"))),
         blocks={
             "docs/calibration.md#dial": calibrators.dial,
-            "docs/calibration.md#selection": calibrators.selection,
             "docs/calibration.md#between-projects": calibrators.between_projects,
             "docs/calibration.md#hidden": calibrators.hidden,
-            "docs/calibration.md#promised": alternatives.promised,
-            "docs/calibration.md#alternatives": alternatives.fitted,
-            "docs/calibration.md#alternatives-first": alternatives.against_first,
             "docs/calibration.md#alternatives-shipped": alternatives.are_shipped,
             "README.md#share": calibrators.share,
             "training/README.md#exact-match": calibrators.card,
@@ -117,7 +113,6 @@ STEPS = (
         blocks={
             "docs/calibration.md#result": calibrators.exact_match,
             "docs/calibration.md#before-and-after": calibrators.before_and_after,
-            "docs/calibration.md#by-project": calibrators.by_project,
         },
         code=(*_FITS, "calibration/report", "training/remake/calibrators.py"),
     ),
@@ -132,7 +127,8 @@ STEPS = (
         ),
         minutes=8,
         files=_shipped(*(f"exact_match-{task}-languages" for task in TASKS)),
-        code=(*_PLACES, *_FITS, "analysis/lines"),
+        blocks={"docs/calibration.md#languages": calibrators.languages},
+        code=(*_PLACES, *_FITS, "analysis/lines", "training/remake/calibrators.py"),
     ),
     Step(
         "models/qwen05",

@@ -22,7 +22,7 @@ from ...asked_line import Asking
 from ...calibration.draw import EVENT, label_id
 from ...errors import UsageError
 from ...model import StudyModel, model_of
-from ...on_suites import SuiteOptions, ask_about, found, question_about, tell_about
+from ...on_suites import ProjectOptions, ask_about, found, question_about, tell_about
 from ...run import Question, Run
 from ...sets.suites import Items, Judged, Judging, Label
 from ...study import Making, Plan, Results, Step, Study, Work, all_of
@@ -78,7 +78,7 @@ STUDY = Study("catcode", (ANSWERS, LABELS, REWRITES, SCORES, REGENERATED, REGENE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options(SuiteOptions):
+class Options(ProjectOptions):
     """What the user wants. of: what is rewritten, truth or suggestion."""
 
     PER_PROJECT = 40

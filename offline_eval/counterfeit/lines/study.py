@@ -25,7 +25,7 @@ from ....inference.completion.task import Task
 from ...asked_line import Asking
 from ...errors import UsageError
 from ...model import StudyModel, model_of
-from ...on_suites import SuiteOptions, ask_about, found, question_about, tell_about
+from ...on_suites import ProjectOptions, ask_about, found, question_about, tell_about
 from ...progress import counted, to_stderr
 from ...run import Question, Run
 from ...sets.suites import Items, Judging
@@ -65,7 +65,7 @@ STUDY = Study("counterfeit", (DRAWS, LABELS, JUDGEMENTS, REPAIRS, REPAIR_LABELS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options(SuiteOptions):
+class Options(ProjectOptions):
     """What the user wants. draws: texts at each gap, at the temperature."""
 
     tasks: Sequence[Task] = TASKS

@@ -23,7 +23,7 @@ from ....suggestion.repair.confidence import RANKS
 from ...asked_line import Asking
 from ...counterfeit.lines.label import LABELS, MAX_TEXT_S, profiled
 from ...model import StudyModel, model_of
-from ...on_suites import SuiteOptions, ask_about, found, question_about, tell_about
+from ...on_suites import ProjectOptions, ask_about, found, question_about, tell_about
 from ...repairs.candidates import question_of_repairs
 from ...run import Question, Run
 from ...sets.suites import Items, Judged, Judging
@@ -95,7 +95,7 @@ def _lines(run: Run) -> Iterator[tuple[Place, str, Bug | None]]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options(SuiteOptions):
+class Options(ProjectOptions):
     """What the user wants."""
 
     PER_PROJECT = 20

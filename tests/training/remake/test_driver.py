@@ -19,7 +19,7 @@ import pytest
 from assay.cli.main import build_parser
 from training.remake import driver
 from training.remake.driver import Remake, RemakeError, chosen, remake
-from training.remake.evidence import Present
+from training.remake.evidence import BlockError, Present
 from training.remake.steps import STEPS, Step
 
 ROOT = Path(__file__).parents[3]
@@ -95,7 +95,7 @@ def test_a_step_that_fails_or_lacks_a_program_keeps_those_that_need_it_from_bein
 
 def test_commands_have_the_folders_of_steps_whatever_their_names_and_a_block_is_filled_from_them(tmp_path: Path) -> None:
     first = Step("a/first", ("""python -c "print('a  table')" > $self/out""",), 1)
-    blocks = {"page.md#one": lambda at: (at["b/other"] / "copy").read_text(), "page.md#gone": lambda _: "never"}
+    blocks = {"page.md#one": lambda at: (at["b/other"] / "copy").read_text()}
     other = Step("b/other", ("cp $a_first/out $self/copy",), 1, needs=("a/first",), blocks=blocks, tasks=())
     at = place(tmp_path, first, other)
     (tmp_path / "tree" / "page.md").write_text("<!-- remake one: begin; not measured -->\n<!-- remake one: end -->\n")
@@ -104,6 +104,9 @@ def test_commands_have_the_folders_of_steps_whatever_their_names_and_a_block_is_
     assert written(tmp_path) == {"page.md": filled}
     (tmp_path / "tree" / "page.md").write_text(filled.replace("table", "claim"))
     assert not at.is_done(other)
+    at = place(tmp_path, first, replace(other, blocks={"page.md#mistyped": blocks["page.md#one"]}))
+    with pytest.raises(BlockError, match=r"page\.md: there is no block 'mistyped'"):
+        done(at)
 
 
 def test_what_changes_under_a_step_ends_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,7 +153,7 @@ import signal
 import sys
 from pathlib import Path
 from training.remake import driver
-from training.remake.evidence import Present
+from training.remake.evidence import BlockError, Present
 from training.remake.steps import Step
 
 now = Present("aa", {"line": "11"})
