@@ -90,7 +90,7 @@ def seconds(entry: Entry, speeds: Speeds | None) -> tuple[float | None, float | 
     faster = _K_QUANT_SPEED if entry.about_bytes < _K_QUANT_BYTES * entry.parameters else 1.0
     token = entry.parameters / (speeds.prompt * faster)
     writing = _WRITTEN * entry.about_bytes / speeds.reading
-    shown = settings_of(size_in_time(entry.parameters, DEFAULT_CONTEXT, speeds.prompt)).shown_tokens
+    shown = settings_of(entry.prompt_size or size_in_time(entry.parameters, DEFAULT_CONTEXT, speeds.prompt)).shown_tokens
     return shown * token + writing, _READ * token + writing
 
 

@@ -319,7 +319,7 @@ def _nothing_matches(differing: list[tuple[Entry, _Differences]], purpose: Purpo
                 return f"no calibrator{of_these} is for what it is shown here: {prompt_mismatch}"
             if what == "prompt":
                 them = "the calibrator{} was" if len(differing) == 1 else "the calibrators{} were"
-                return f"{them.format(of_these)} fitted with another prompt"
+                return f"{them.format(of_these)} fitted with another prompt or memory (assay.memory)"
             if what == "model":
                 models = sorted({_model_of(entry) for entry, _ in differing})
                 return f"no calibrator is for this model ({wanted}), only for {', '.join(models)}"

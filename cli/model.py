@@ -222,8 +222,10 @@ def _settings(given: ModelOptions) -> Iterator[list[ModelOptions]]:
 
     Threads are not among them: the fastest number changes with what else runs, and the model follows it by itself.
     """
+    from ..inference.llamacpp.session import CHUNK
+
     if "chunk" not in given:
-        yield [{"chunk": n} for n in _CHUNKS]
+        yield [{"chunk": n} for n in _CHUNKS if n != CHUNK]
     if "flash_attention" not in given:
         yield [{"flash_attention": on} for on in (True, False)]
 

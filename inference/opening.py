@@ -37,7 +37,7 @@ from .errors import (
     ServerTimedOut,
     ServerUnreachable,
 )
-from .hub.catalogue import catalogue
+from .hub.catalogue import found_entry
 from .model import KVType, Model
 
 logger = logging.getLogger(__name__)
@@ -337,7 +337,7 @@ def _located(where: str | Path | None) -> str | Path:
     if isinstance(where, str) and not Path(where).exists():
         from .found.find import named_path
 
-        entry = next((entry for entry in catalogue() if entry.name == where), None)
+        entry = found_entry(where)
         try:
             where = named_path(entry.model if entry else where) or where
         except NoModelOfThatName as error:

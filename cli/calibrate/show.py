@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     if project is not None and not project.is_dir():
         raise UsageError(f"{project} is not a folder")
     if not arguments.why and (arguments.event or arguments.task or arguments.language or choice != ModelChoice()):
-        raise UsageError("--event, --task, --language and the options of the model only go with --why")
+        raise UsageError("--event, --task, --language, --model and its options only go with --why")
     question = _question(arguments, choice) if arguments.why else None
     found = show(project.absolute() if project else project_of(Path.cwd()), question)
     if arguments.json:

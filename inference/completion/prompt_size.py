@@ -59,9 +59,12 @@ def size_in_time(parameters: int, context_length: int, speed: float | None) -> P
 
 
 def size_for(model: Model) -> PromptSize:
-    """The size that an open model gets on this machine if nobody chooses one."""
+    """The size that an open model gets on this machine if nobody chooses one: that of its shipped calibrators, else the largest in time."""
     from ..found.bandwidth import prompt_speed
+    from ..hub.catalogue import catalogue
 
+    if size := next((entry.prompt_size for entry in catalogue() if entry.fingerprint == model.fingerprint.id), None):
+        return size
     speed = (math.inf if model.on_gpu else prompt_speed()) if isinstance(model, RunsHere) else None
     return size_in_time(model.fingerprint.parameters, model.context_length, speed)
 

@@ -7,6 +7,7 @@ import functools
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from ..found.model import fingerprint_id
 from .errors import NotInTheCatalogue
@@ -33,6 +34,7 @@ class Entry:
     sha256: str = ""
     bytes: int = 0
     tokenizer: str = ""
+    prompt_size: Literal["small", "normal", "large"] | None = None
 
     @property
     def about_bytes(self) -> int:
@@ -56,12 +58,20 @@ def catalogue() -> tuple[Entry, ...]:
     return tuple(Entry(**fields) for fields in tomllib.loads(_FILE.read_text(encoding="utf-8"))["model"])
 
 
-def entry_named(name: str) -> Entry:
-    """The model of a name, or of a file of the catalogue. Raises NotInTheCatalogue."""
-    wanted = name.lower()
+def found_entry(name: str) -> Entry | None:
+    """The model of a name, or of a file of the catalogue, in any case; None where there is none."""
+    wanted = name.strip().lower()
     for entry in catalogue():
         if wanted in (entry.name, entry.file.lower(), entry.file.lower().removesuffix(_SUFFIX), entry.model.lower()):
             return entry
+    return None
+
+
+def entry_named(name: str) -> Entry:
+    """The model of a name, or of a file of the catalogue. Raises NotInTheCatalogue."""
+    if entry := found_entry(name):
+        return entry
+    wanted = name.lower()
     names = [entry.name for entry in catalogue()]
     within = [known for known in names if wanted in known]
     raise NotInTheCatalogue(name, [*within, *difflib.get_close_matches(wanted, names, _MAX_NEAR)][:_MAX_NEAR])

@@ -130,7 +130,10 @@ def test_what_does_not_match_is_never_chosen_and_the_reason_is_said(
     [
         ({"model": "f" * 16}, f"no calibrator is for this model (ffffffffffffffff), only for tiny ({MODEL})"),
         ({"model": "f" * 16, "language": "java"}, f"no calibrator is for this model (ffffffffffffffff), only for tiny ({MODEL})"),
-        ({"prompt": "0" * 16}, "the calibrator for this model, language, event and task was fitted with another prompt"),
+        (
+            {"prompt": "0" * 16},
+            "the calibrator for this model, language, event and task was fitted with another prompt or memory (assay.memory)",
+        ),
         ({"event": "kept"}, "no calibrator for this model and language is for the event kept, only for exact_match"),
         ({"task": "block"}, "no calibrator for this model, language and event is for the task block, only for line"),
         ({"task": "block", "prompt": "0" * 16}, "no calibrator for this model, language and event is for the task block, only for line"),

@@ -90,13 +90,13 @@ def present() -> Present:
     """What holds now, by opening the embedded model as a study does, and the others that are on this machine."""
     found = model_of(ModelChoice(), TASKS)
     prompts = {str(task): prompt for task, prompt in found.prompts.items()}
-    others = {entry.fingerprint: _prompts_of(entry) for entry in catalogue() if entry.fingerprint}
+    others = {entry.fingerprint: _prompts_of(entry) for entry in catalogue() if entry.prompt_size}
     return Present(found.id, prompts, prompt_of(prompts["line"], sources_of(found)), others)
 
 
 def _prompts_of(entry: Entry) -> dict[str, str]:
     try:
-        found = model_of(ModelChoice(entry.name, prompt_size="small"), TASKS)
+        found = model_of(ModelChoice(entry.name), TASKS)
     except NotDownloaded:
         return {}
     return {str(task): prompt for task, prompt in found.prompts.items()}

@@ -133,7 +133,7 @@ STEPS = (
     Step(
         "models/qwen05",
         (
-            "assay eval calibration --model qwen2.5-coder-0.5b --prompt-size small --out $self/projects --per-project 12",
+            "assay eval calibration --model qwen2.5-coder-0.5b --out $self/projects --per-project 12",
             *_each_task(
                 "assay calibrate fit $self/projects/samples/TASK.jsonl --event exact_match --features free --keep-folds "
                 "--out calibration/shipped/exact_match-TASK-qwen2.5-coder-0.5b.json"

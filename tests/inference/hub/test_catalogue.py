@@ -1,13 +1,19 @@
 """The catalogue as it is shipped."""
 
 import re
+from pathlib import Path
 
 import pytest
 
+from assay.calibration import calibrator
+from assay.calibration.calibrator import load
 from assay.inference.completion.fim_families import FAMILIES
 from assay.inference.hub.catalogue import catalogue, entry_named
 from assay.inference.hub.errors import NotInTheCatalogue
 from assay.inference.machine_memory import gpu_memory, machine_memory
+from assay.inference.opening import ModelChoice
+
+SHIPPED = Path(calibrator.__file__).parent / "shipped"
 
 
 def test_every_entry_names_one_file_of_a_known_family_and_only_whole_facts() -> None:
@@ -35,6 +41,12 @@ def test_a_name_that_is_none_is_answered_with_the_nearest() -> None:
         entry_named("codestrall")
     with pytest.raises(NotInTheCatalogue, match=r"assay model get shows"):
         entry_named("")
+
+
+def test_a_model_with_shipped_calibrators_is_shown_what_they_are_fitted_with() -> None:
+    with ModelChoice().open() as model:
+        others = {load(file).fitted_on.model for file in SHIPPED.glob("*.json")} - {model.fingerprint.id}
+    assert {entry.fingerprint for entry in catalogue() if entry.prompt_size} == others
 
 
 def test_the_memory_of_this_machine_is_told_and_none_of_a_gpu_that_is_not_there() -> None:
