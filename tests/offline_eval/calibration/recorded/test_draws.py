@@ -45,7 +45,7 @@ def set_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def options(set_file: Path) -> list[Problem]:
+def asked(set_file: Path) -> list[Problem]:
     return problems("humaneval", set_file)
 
 
