@@ -362,9 +362,9 @@ def _likelihood(given: Given) -> tuple[float, float]:
 
 
 def _is_enough(remembered: GenerationResult, request: GenerationRequest) -> bool:
-    """Whether who invoked suggestions need not wait for more of them than are remembered."""
+    """True if the cache already answers this manual request. Of what was typed along one suggestion may be left: then more are made."""
     if remembered.typed:
-        return bool(remembered.generations)
+        return len(remembered.generations) >= min(request.count, 2)
     return not remembered.generations or remembered.drawn == request.count
 
 

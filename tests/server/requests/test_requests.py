@@ -180,6 +180,19 @@ async def test_what_was_prepared_as_another_choice_does_not_come_by_itself(answe
     assert [each["outcome"] for each in ended(log, tmp_path / "log")] == ["empty", "produced"]
 
 
+@pytest.mark.parametrize(("others", "source"), [((), "model"), (("return x",), "memory")])
+async def test_whoever_asks_for_suggestions_gets_more_than_the_one_that_typing_left(
+    answering_gguf: Path, tmp_path: Path, others: Sequence[str], source: str
+) -> None:
+    before, after = "def f(x):\n    y = x + 1\n    ", "\n    return y\n"
+    async with requests_to(answering_gguf, lambda: replace(DEFAULTS, speculate=False), tmp_path / "log") as (requests, live, log, _):
+        await live.loaded()
+        live.cache.keep("u", before, after, "line", tuple(made_of(text) for text in ("return z", *others, "z = 1")))
+        along = GenerationRequest("u", Place(before + "re", after, AT, language="python"), invoked=True, count=DEFAULTS.alternatives)
+        await requests.suggestions(along, lambda: True)
+    assert [each["source"] for each in ended(log, tmp_path / "log")] == [source]
+
+
 async def test_where_the_model_adds_nothing_it_is_not_asked_twice(answering_gguf: Path, tmp_path: Path) -> None:
     async with requests_to(answering_gguf, log_file=tmp_path / "log") as (requests, live, log, _):
         await live.loaded()
