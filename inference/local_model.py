@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Generic, Protocol, Self, TypeVar
@@ -31,7 +32,7 @@ Made = TypeVar("Made", bound=Making)
 Choose = TypeVar("Choose")
 
 
-class LocalModel(Generic[Made, Choose]):
+class LocalModel(ABC, Generic[Made, Choose]):
     """A model of some runtime, which computes what is behind a prompt (`_read`) and behind each token that a generation takes."""
 
     _context_length: int
@@ -50,34 +51,35 @@ class LocalModel(Generic[Made, Choose]):
         return self._context_length
 
     @property
+    @abstractmethod
     def vocabulary_size(self) -> int:
         """How many tokens there are."""
-        raise NotImplementedError
 
+    @abstractmethod
     def tokenize(self, text: str) -> list[int]:
         """Token ids of plain text. The spelling of a control token is text like any other."""
-        raise NotImplementedError
 
+    @abstractmethod
     def close(self) -> None:
         """Free the memory. The model can't be used afterwards. A second call does nothing."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _chooser_of(self, given: GivenText) -> Choose:
         """The rule that chooses the tokens of a given text."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _begin(self, prompt: Prompt, text: Continuation, choose: Choose) -> Made:
         """A generation that has no token yet."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _read(self, prompt: Prompt, stop_check: StopCheck) -> tuple[int, int, StopReason | None]:
         """Read a prompt. Returns how many of its tokens were cached and how many moved, and why `stop_check` ended that, or None."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _go_on(self, one: Made, stop_check: StopCheck, instead_of: Sequence[int] = ()) -> StopReason:
         """Continue one generation behind what was read until it or `stop_check` ends. Returns why. instead_of: as `Model.generate`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _go_on_together(
         self, several: list[Made], max_tokens: int, stop_check: StopCheck, *, greedy: bool
     ) -> tuple[list[Made], StopReason | None]:
@@ -85,7 +87,6 @@ class LocalModel(Generic[Made, Choose]):
 
         Returns those that there are, and why those ended that have no reason of their own.
         """
-        raise NotImplementedError
 
     def generate(
         self,
