@@ -21,12 +21,12 @@ from .atomic_write import write_atomically
 from .by_language import InLanguage
 from .evidence import Evidence, problems_of_interval
 from .field_types import Count, Fingerprint, Positive, Sha256, Spread
-from .fitting.adaptation import Projects
+from .fitting.adaptation import Variation
 from .fitting.dial import DialRow
 from .fitting.folds import Grouping
 from .fitting.model_selection import Candidate
 from .fitting.shrinkage import LEVELS, Child, Level
-from .guards import Guard, Status
+from .guards import GIVING, Guard, Status
 from .maps.checks import check_linear
 from .maps.platt import PlattMap
 from .maps.registry import MAPS, Map, problems_of
@@ -38,6 +38,8 @@ from .strict_json import DECODER, Variants, build, reading, without_schema
 SCHEMA = "assay/calibrator/2"
 # A hundred times what a calibrator has. The file may come from anywhere.
 MAX_FILE_BYTES = 2 * 2**20
+# Standard deviation of the log odds between quantisations of one model (docs/calibration.md).
+KIN_SD = 0.3
 MAP_OF_KIND: Variants = {Map: {name: kind.type for name, kind in MAPS.items()}}
 
 
@@ -53,6 +55,8 @@ class FittedOn:
     date: ISO 8601 with a time zone.
     samples_sha256: as in `samples`.
     alternatives: how many were drawn at each place, all of them samples. 1 where the samples are first choices alone.
+    models: names of the models, where there are several. `model` and `prompt` are then hashes of all their ids, which nothing matches.
+    kin: of the model (`inference.model.Fingerprint.kin`); empty where it is not known.
     """
 
     model: Fingerprint
@@ -66,14 +70,22 @@ class FittedOn:
     date: str
     samples_sha256: Sha256
     alternatives: Positive = 1
+    models: tuple[str, ...] = ()
+    kin: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Parent:
-    """The calibrator that a map was adapted from: its id, and the number of samples that it was fitted on."""
+    """The calibrator that a map was adapted from: its id, and the number of samples that it was fitted on.
+
+    models: how many models these were of.
+    groups: how many projects between_group_sd was taken over from; 0 where the samples say it themselves.
+    """
 
     calibrator: Fingerprint
     n: Positive
+    models: Positive = 1
+    groups: Count = 0
 
 
 @dataclass(frozen=True)
@@ -82,12 +94,13 @@ class Calibrator:
 
     features: names of measures, in the order of the map's parameters.
     ranges: smallest and largest raw value of each measure that the map was fitted on.
-    between_group_sd: standard deviation of the log odds between groups, such as projects, that were not seen.
+    between_group_sd: standard deviation of the log odds between groups that were not seen, such as projects; within a model, where the map
+        is of several.
     levels, children: the maps of the languages, projects or users that have their own. The path of a child has a name for each level.
     tried: the candidates of model selection.
     status, reason: "informative" only if every guard passes, and why, for people.
     dial: for each share of suggestions that shall be right, the confidence from which on to show them.
-    projects: how the maps of projects lie around this one, where that is known. Adaptation needs it.
+    projects, models: how the maps of projects and of models vary around this one, where that is known. Adaptation needs it.
     moved_from: the calibrator that the map was adapted from, if it was.
     by_language: how it stands in each of its languages, where there are several.
     """
@@ -107,7 +120,8 @@ class Calibrator:
     guards: tuple[Guard, ...]
     evidence: Evidence
     dial: tuple[DialRow, ...]
-    projects: Projects | None = None
+    projects: Variation | None = None
+    models: Variation | None = None
     moved_from: Parent | None = None
     by_language: tuple[InLanguage, ...] = ()
 
@@ -166,17 +180,17 @@ class Calibrator:
         return 1 / (self.fitted_on.n + (self.moved_from.n if self.moved_from else 0) + 2)
 
     def status_in(self, language: str | None) -> tuple[Status, str]:
-        """Status and reason in a language: its own where the calibrator is informative and has several. None: of the calibrator."""
-        if self.status == "informative":
+        """Status and reason in a language: its own where the calibrator gives numbers and has several. None: of the calibrator."""
+        if self.status in GIVING:
             for each in self.by_language:
                 if each.name == language:
-                    return each.status, each.reason
+                    return self.status if each.status == "informative" else each.status, each.reason
         return self.status, self.reason
 
     @property
     def languages_with_numbers(self) -> tuple[str, ...]:
         """The languages in which its evidence allows a number."""
-        return tuple(name for name in self.fitted_on.languages if self.status_in(name)[0] == "informative")
+        return tuple(name for name in self.fitted_on.languages if self.status_in(name)[0] in GIVING)
 
     @cached_property
     def child_of(self) -> dict[tuple[str, ...], Child]:
@@ -205,7 +219,7 @@ def load(path: Path, *, follow: bool = True) -> Calibrator:
 def as_json(calibrator: Calibrator) -> dict[str, Any]:
     """The calibrator as its file holds it. What says nothing of itself (None, no `by_language`, one alternative) is left out."""
     document = {"schema": SCHEMA, **asdict(calibrator)}
-    for name in ("projects", "moved_from"):
+    for name in ("projects", "models", "moved_from"):
         if document[name] is None:
             del document[name]
     if not calibrator.by_language:
@@ -213,13 +227,15 @@ def as_json(calibrator: Calibrator) -> dict[str, Any]:
     for each in document.get("by_language", ()):
         if not each["by_file"]:
             del each["by_file"]
-    if calibrator.fitted_on.alternatives == 1:
-        del document["fitted_on"]["alternatives"]
+    for part, usual in (("fitted_on", {"alternatives": 1, "models": (), "kin": ""}), ("moved_from", {"models": 1, "groups": 0})):
+        for name, value in usual.items():
+            if part in document and document[part][name] == value:
+                del document[part][name]
     return document
 
 
 def log_odds_range(
-    calibrator: Calibrator, features: tuple[float, ...], groups: Mapping[Level, str] | None = None
+    calibrator: Calibrator, features: tuple[float, ...], groups: Mapping[Level, str] | None = None, *, kin: bool = False
 ) -> tuple[float, float, float]:
     """Log odds η of the event and their 95 % range: value, low, high.
 
@@ -228,7 +244,8 @@ def log_odds_range(
     In a project that the calibrator has not seen the range is η ± t · √(s² + τ²). s is the map's standard error of η, τ the standard
     deviation between groups, and t Student's with G - 2 degrees of freedom for G groups, because s and τ are known from so many groups
     only. With 1.96 instead, the range from 15 projects would hold 9 in 10 and that from 5 projects 8 in 10. In a project that has its own
-    map τ is 0.
+    map τ is 0. A map of several models is for one that it has not seen: how models vary adds to τ², and G is the number of models. kin: the
+    map is of another quantisation of the model, which adds `KIN_SD`².
 
     References: Higgins, Thompson & Spiegelhalter (2009), eq. 12.
     """
@@ -242,8 +259,16 @@ def log_odds_range(
     else:
         x = np.array([features])
         value, error = float(used.log_odds(x)[0]), float(used.standard_error(x)[0])
-    tau = 0.0 if seen else calibrator.between_group_sd
-    half = student_t(max(1, calibrator.fitted_on.groups - 2)) * math.sqrt(error**2 + tau**2)
+    variance, groups_known = error**2, calibrator.fitted_on.groups
+    if not seen:
+        variance += calibrator.between_group_sd**2
+        groups_known = max(groups_known, calibrator.moved_from.groups if calibrator.moved_from else 0)
+    if around := calibrator.models:
+        variance += around.offset_sd**2 + (around.slope_sd * (value - around.centre) / around.spread) ** 2
+        groups_known = around.n
+    if kin:
+        variance += KIN_SD**2
+    half = student_t(max(1, groups_known - 2)) * math.sqrt(variance)
     return value, value - half, value + half
 
 

@@ -10,7 +10,7 @@ from typing import Literal
 from .bands import BAND_OF_WORD, BOUNDARIES, NO_EVIDENCE, Band, Boundaries, band_of, band_text, short_text
 from .calibrator import Calibrator, log_odds_range
 from .fitting.shrinkage import Level
-from .guards import Status
+from .guards import GIVING, Status
 from .measures.registry import MEASURES, enter_one
 
 NumberStatus = Status | Literal["missing", "outside", "refuted", "uncalibrated"]
@@ -23,8 +23,9 @@ class Confidence:
     status: the calibrator's; "missing" if a measure is not known, such as one that a server does not tell; "outside" if one that speaks
     neither for nor against the event is beyond what the calibrator was fitted on; "refuted" if a study contradicts its numbers
     (`effective_status`); "uncalibrated" if there is none.
-    probability, low, high: None unless the status is "informative". low to high is the 95 % range in a project that was not seen.
-    band: the word of the band. calibrator: its id. reason: why there is no number, for people. Empty where there is one.
+    probability, low, high: None unless the status is "informative" or "borrowed". low to high is the 95 % range in a project that was not
+    seen, and by a model that was not seen, where the number is borrowed.
+    band: the word of the band. calibrator: its id. reason: why there is no number, or where a borrowed one is from. Else empty.
     """
 
     status: NumberStatus
@@ -57,17 +58,20 @@ def confidence(
     measures: Mapping[str, float],
     groups: Mapping[Level, str] | None = None,
     boundaries: Boundaries = BOUNDARIES,
+    *,
+    kin: bool = False,
 ) -> Confidence:
     """The confidence of a generation with these raw measures.
 
-    groups: its language, project and user, as far as they are known. boundaries: of the bands.
+    groups: its language, project and user, as far as they are known. boundaries: of the bands. kin: the calibrator is of another
+    quantisation of the model.
 
     The probability and its range are kept at least `Calibrator.bound` away from 0 and 1, because no amount of data makes a map certain.
     A measure that speaks more for the event than any that the calibrator has seen counts as the largest of these. Where one speaks more
     against it than any, the probability is the lowest there is, whatever the others say: a map of several measures need not fall there.
     """
     status, reason = calibrator.status_in(groups.get("language") if groups else None)
-    if status != "informative":
+    if status not in GIVING:
         return _without_number(status, calibrator.event, calibrator.id, reason)
     entered, is_worse = [], False
     for name, (low, high) in zip(calibrator.features, calibrator.ranges, strict=True):
@@ -80,10 +84,27 @@ def confidence(
             value = min(max(value, low), high)
         entered.append(enter_one(name, value))
     bound = calibrator.bound
-    probability, low, high = (min(max(_sigmoid(z), bound), 1 - bound) for z in log_odds_range(calibrator, tuple(entered), groups))
+    probability, low, high = (min(max(_sigmoid(z), bound), 1 - bound) for z in log_odds_range(calibrator, tuple(entered), groups, kin=kin))
     if is_worse:
         probability = low = bound
-    return Confidence("informative", calibrator.event, probability, low, high, band_of(probability, boundaries).word, calibrator.id, "")
+    band = band_of(probability, boundaries).word
+    lender = whose(calibrator, kin=kin)
+    return Confidence("borrowed" if lender else "informative", calibrator.event, probability, low, high, band, calibrator.id, lender)
+
+
+def whose(calibrator: Calibrator, *, kin: bool = False) -> str:
+    """Where a borrowed number is from and what would narrow its range, for people. Empty for a number that is not borrowed.
+
+    kin: as in `confidence`.
+    """
+    made, parent = calibrator.fitted_on, calibrator.moved_from
+    if kin:
+        return f"from another quantisation of this model, {made.model_name}; some tens of your lines would narrow it"
+    if calibrator.models is not None:
+        return f"from {len(made.models)} other models; some tens of your lines would narrow it (Assay: calibrate now)"
+    if calibrator.status == "borrowed" and parent is not None:
+        return f"from {parent.models} other models and {made.n} of your lines; more would narrow it"
+    return ""
 
 
 def uncalibrated(event: str, reason: str = "there is no calibrator for this model, prompt, event, task and language") -> Confidence:

@@ -9,7 +9,7 @@ from typing import Literal
 from .bands import BOUNDARIES, Boundaries
 from .confidence import Confidence, confidence, refuted
 from .fitting.shrinkage import Level
-from .guards import Status
+from .guards import GIVING, Status
 from .registry import Entry
 from .validation.words import contradiction
 
@@ -26,7 +26,7 @@ class EffectiveStatus:
     @property
     def has_numbers(self) -> bool:
         """Whether the calibrator gives probabilities."""
-        return self.status == "informative"
+        return self.status in GIVING
 
 
 def effective_status(entry: Entry, language: str | None = None, *, show_refuted: bool = False) -> EffectiveStatus:
@@ -37,7 +37,7 @@ def effective_status(entry: Entry, language: str | None = None, *, show_refuted:
     """
     against = contradiction(entry.validation)
     status, reason = entry.calibrator.status_in(language)
-    if against and status == "informative" and not show_refuted:
+    if against and status in GIVING and not show_refuted:
         return EffectiveStatus(REFUTED, against)
     return EffectiveStatus(status, reason)
 
@@ -54,4 +54,4 @@ def confidence_of(
     effective = effective_status(entry, groups.get("language") if groups else None, show_refuted=show_refuted)
     if effective.status == REFUTED:
         return refuted(entry.calibrator, effective.reason)
-    return confidence(entry.calibrator, measures, groups, boundaries)
+    return confidence(entry.calibrator, measures, groups, boundaries, kin=entry.kin)

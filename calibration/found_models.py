@@ -76,17 +76,19 @@ def numbers_of(entries: Sequence[Entry] | None) -> str:
     if entries is None:
         return "known when opened"
     events = dict.fromkeys(entry.calibrator.event for entry in entries if effective_status(entry).has_numbers)
-    return ", ".join(events) if events else "none" if not entries else "none: no skill"
+    borrowed = " (borrowed)" if all(entry.calibrator.fitted_on.models for entry in entries) else ""
+    return ", ".join(events) + borrowed if events else "none" if not entries else "none: no skill"
 
 
 def entries_for(registry: Registry, fingerprint: str) -> tuple[Entry, ...] | None:
-    """The calibrators that were fitted to the model with a fingerprint id; None where that is not known, and empty."""
+    """The calibrators for the model with a fingerprint id; None where that is not known, and empty."""
     return entries_of(registry, fingerprint) if fingerprint else None
 
 
 def entries_of(registry: Registry, fingerprint: str) -> tuple[Entry, ...]:
-    """The calibrators that were fitted to the model with a fingerprint id, in order of precedence."""
-    return tuple(entry for entry in registry.entries if entry.calibrator.fitted_on.model == fingerprint)
+    """The calibrators for the model with a fingerprint id, in order of precedence: those that were fitted to it, else those for any."""
+    own = tuple(entry for entry in registry.entries if entry.calibrator.fitted_on.model == fingerprint)
+    return own or tuple(entry for entry in registry.entries if entry.calibrator.fitted_on.models)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +102,14 @@ class NextStep:
 def next_step(entries: Sequence[Entry], arguments: Sequence[str]) -> NextStep:
     """The next step once a model is open. entries: the calibrators for it; arguments: what names it (`ModelChoice.arguments`)."""
     giving = [entry.calibrator for entry in entries if effective_status(entry).has_numbers]
+    command = shlex.join(["assay", "calibrate", "model", *arguments])
+    if giving and all(calibrator.fitted_on.models for calibrator in giving):
+        advice = "Its suggestions show how likely they are right as far as other models tell, in a wide range."
+        return NextStep(f"{advice} {command} narrows it in about 5 minutes, from code on this machine.", command)
     if giving:
         events = " and ".join(dict.fromkeys(calibrator.event for calibrator in giving))
         languages = ", ".join(sorted({language for calibrator in giving for language in calibrator.languages_with_numbers}))
         return NextStep(f"Its suggestions show how likely they are right ({events}; {languages}).", None)
-    command = shlex.join(["assay", "calibrate", "model", *arguments])
     why = "The calibrators for it have no skill" if entries else "No calibrator is fitted to it yet"
     advice = f"{why}, so its suggestions show no number. {command} fits some in about 5 minutes, from code on this machine."
     return NextStep(advice, command)

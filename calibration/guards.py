@@ -20,7 +20,9 @@ MIN_SAMPLES = 25
 MIN_PER_CLASS = 5
 MIN_SPREAD = 0.02
 
-Status = Literal["informative", "uninformative", "insufficient"]
+Status = Literal["informative", "borrowed", "uninformative", "insufficient"]
+# The statuses of calibrators that give numbers.
+GIVING: tuple[Status, ...] = ("informative", "borrowed")
 Name = Literal["one_class", "too_few", "skill", "slope", "spread", "bounds", "range"]
 
 
@@ -94,18 +96,21 @@ def _limit(name: str, low: float, high: float) -> str:
             return f"the lowest number where {name} is above {high:.6g}; below {low:.6g} it counts as that"
 
 
-def status_of(guards: Sequence[Guard], undecided: bool = False) -> tuple[Status, str]:
+def status_of(guards: Sequence[Guard], undecided: bool = False, borrows: bool = False) -> tuple[Status, str]:
     """The status that follows from the guards, and its reason.
 
     undecided: the samples of one project are too few to tell whether there is skill. The status is then `insufficient` instead of
     `uninformative`, so that a map which has shown skill elsewhere is still used.
+    borrows: the map was moved from one that has shown skill with every other model. Until the samples can tell, it is `borrowed`.
     """
     failed = {guard.name: guard.reason for guard in guards if not guard.passed}
     for name in ("one_class", "too_few"):
         if name in failed:
             reason = "all labels are equal: " if name == "one_class" else ""
-            return "insufficient", reason + failed[name]
+            return "borrowed" if borrows else "insufficient", reason + failed[name]
     if "skill" in failed:
+        if undecided and borrows:
+            return "borrowed", f"too few samples of this model to tell whether it has skill by itself: {failed['skill']}"
         if undecided:
             return "insufficient", f"too few samples of the project to tell whether the map has skill here: {failed['skill']}"
         return "uninformative", f"no skill is shown: {failed['skill']}"

@@ -1,14 +1,15 @@
 """The registry of calibrators: where their files are, which one applies, and why.
 
 Files are in three folders: the project's, for that project alone, if the user trusts it; the user's; and those shipped with the package.
-Precedence: a project's, then a user's, then a shipped one. Within a folder, one for several alternatives comes first where several were
-drawn, then the newest. One that is `insufficient` is taken only if no other matches.
+Precedence: one of this very model, then one of its kin (another quantisation of it), then one for any model. Among these a project's, then
+a user's, then a shipped one. Within a folder, one for several alternatives comes first where several were drawn, then the newest. One that
+is `insufficient` is taken only if no other matches.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import get_args
@@ -16,7 +17,9 @@ from typing import get_args
 from .calibrator import Calibrator, CalibratorError
 from .calibrator_files import FileState, Places, files_of, look
 from .calibrator_files import Origin as Origin
+from .confidence import whose
 from .data_folder import data_folder
+from .guards import GIVING
 from .language_names import name_of_language, names_of_languages
 from .measures.agreement import SINGLE_DRAW, Drawn
 from .measures.registry import MEASURES
@@ -30,16 +33,22 @@ _Differences = dict[str, tuple[str, ...]]
 # A model, a prompt and decoder, an event, a task and a language.
 _Key = tuple[str, str, str, str, str]
 _ORIGINS: tuple[Origin, ...] = get_args(Origin)
+# In place of a model: any one; and, before what they share, those of one kin.
+_ANY, _KIN = "any", "kin "
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One calibrator in the registry. validation: what studies say of it, where a table lies beside it."""
+    """One calibrator in the registry.
+
+    validation: what studies say of it, where a table lies beside it. kin: it was chosen for another quantisation of its model.
+    """
 
     origin: Origin
     path: Path
     calibrator: Calibrator
     validation: Validation | None = None
+    kin: bool = False
 
     @property
     def project(self) -> Path | None:
@@ -49,10 +58,12 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Purpose:
-    """What a calibrator is asked for. All of it must match: a map fitted to another model, prompt, language or project says nothing here.
+    """What a calibrator is asked for. All of it must match: a map fitted to another prompt, language or project says nothing here.
 
     model: a fingerprint's id; prompt: the id of the prompt and the decoder; file: absolute path of what is completed, None for a text that
-    is in no file yet and belongs to the project that is worked on.
+    is in no file yet and belongs to the project that is worked on. kin: of the model (`inference.model.Fingerprint.kin`).
+
+    A calibrator for any model matches every model and prompt, and one of the model's kin that model.
     """
 
     model: str
@@ -61,6 +72,7 @@ class Purpose:
     task: str
     language: str
     file: Path | None = None
+    kin: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +90,22 @@ class Registry:
             made = entry.calibrator.fitted_on
             if not _reflective(entry):
                 for language in made.languages:
-                    key = (made.model, made.prompt, entry.calibrator.event, entry.calibrator.task, language)
-                    self._usable.setdefault(key, []).append(entry)
+                    self._add(entry, made.model, made.prompt, language)
+                    if made.kin and entry.calibrator.status in GIVING:
+                        self._add(replace(entry, kin=True), _KIN + made.kin, made.prompt, language)
+                    if made.models:
+                        self._add(entry, _ANY, _ANY, language)
+
+    def _add(self, entry: Entry, model: str, prompt: str, language: str) -> None:
+        self._usable.setdefault((model, prompt, entry.calibrator.event, entry.calibrator.task, language), []).append(entry)
 
     def usable(self, purpose: Purpose) -> list[Entry]:
         """Those that match a purpose and need no more of the model than a suggestion has, in order of precedence."""
-        entries = self._usable.get((purpose.model, purpose.prompt, purpose.event, purpose.task, purpose.language), [])
-        return [entry for entry in entries if _is_for_file(entry, purpose.file)]
+        what = (purpose.event, purpose.task, purpose.language)
+        own = self._usable.get((purpose.model, purpose.prompt, *what), [])
+        kin = [each for each in self._usable.get((_KIN + purpose.kin, purpose.prompt, *what), []) if not _is_of(each, purpose.model)]
+        common = self._usable.get((_ANY, _ANY, *what), [])
+        return [entry for entry in (*own, *kin, *common) if _is_for_file(entry, purpose.file)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,13 +208,15 @@ def explain_choice(registry: Registry, purpose: Purpose, drawn: Drawn = SINGLE_D
     unfit = [(entry, _why_unfit(entry, drawn)) for entry in matching if _reflective(entry) or not _suits(entry, drawn)]
     chosen = choose(registry, purpose, drawn)
     if chosen:
-        reason = _matches(chosen, purpose.language)
+        lender = whose(chosen.calibrator, kin=chosen.kin)
+        reason = f"{_matches(chosen, purpose.language)}{'; borrowed ' if lender else ''}{lender}"
     elif unfit:
         reason = f"{name_of(unfit[0][0])} matches, but {unfit[0][1]}"
     else:
         reason = _nothing_matches(differing, purpose, prompt_mismatch)
     fit = sorted([entry for entry in matching if not _reflective(entry) and _suits(entry, drawn)], key=_for_first_choices)
-    passed_over = [PassedOver(entry, _why_after(entry, chosen, purpose.language)) for entry in fit if chosen and entry is not chosen]
+    after = [entry for entry in fit if chosen and entry.path != chosen.path]
+    passed_over = [PassedOver(entry, _why_after(entry, chosen, purpose)) for entry in after if chosen]
     passed_over += [PassedOver(entry, f"it matches, but {why}") for entry, why in unfit]
     for entry, differences in sorted(differing, key=lambda pair: len(pair[1])):
         if differences:
@@ -238,10 +261,24 @@ def _differences(entry: Entry, purpose: Purpose) -> _Differences:
         "task": (entry.calibrator.task,),
         "prompt": (made.prompt,),
     }
+    if made.models:
+        offers = {what: theirs for what, theirs in offers.items() if what not in ("model", "prompt")}
+    elif _is_kin(entry, purpose):
+        del offers["model"]
     found = {what: theirs for what, theirs in offers.items() if required[what] not in theirs}
     if not _is_for_file(entry, purpose.file):
         found["project"] = (str(entry.project),)
     return found
+
+
+def _is_of(entry: Entry, model: str) -> bool:
+    return entry.calibrator.fitted_on.model == model
+
+
+def _is_kin(entry: Entry, purpose: Purpose) -> bool:
+    """Whether a calibrator is of another quantisation of the model, and gives numbers."""
+    kin = entry.calibrator.fitted_on.kin
+    return bool(kin) and kin == purpose.kin and entry.calibrator.status in GIVING and not _is_of(entry, purpose.model)
 
 
 def _is_for_file(entry: Entry, file: Path | None) -> bool:
@@ -288,11 +325,15 @@ def _matches(chosen: Entry, language: str) -> str:
     return f"{name_of(chosen)} matches and is {status}: {reason}"
 
 
-def _why_after(entry: Entry, chosen: Entry, language: str) -> str:
+def _why_after(entry: Entry, chosen: Entry, purpose: Purpose) -> str:
     """Why the chosen one has precedence over another that matches, too."""
-    status, reason = entry.calibrator.status_in(language)
+    status, reason = entry.calibrator.status_in(purpose.language)
     if status == "insufficient":
         return f"it matches, but is insufficient: {reason}"
+    if entry.calibrator.fitted_on.models and not chosen.calibrator.fitted_on.models:
+        return "it is for any model, and one of this model goes before it"
+    if not _is_of(entry, purpose.model) and _is_of(chosen, purpose.model):
+        return "it is of another quantisation of this model, and one of this very model goes before it"
     if entry.origin != chosen.origin:
         return f"it matches, but a {chosen.origin} one goes before a {entry.origin} one"
     if _for_first_choices(entry) > _for_first_choices(chosen):
@@ -339,4 +380,6 @@ def _in_other_languages(calibrators: int, theirs: tuple[str, ...], wanted: str) 
 
 def _model_of(entry: Entry) -> str:
     made = entry.calibrator.fitted_on
+    if made.models:
+        return "any model"
     return f"{made.model_name} ({made.model})" if made.model_name else made.model

@@ -42,7 +42,7 @@ class Sample(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
     model: fingerprint id of the model, 16 hex digits. prompt: of prompt and decoder, 16 hex digits. Calibrators are matched by both.
     text_sha256: of the generated text in UTF-8.
-    model_name: for people only.
+    model_name: for people only. kin: of the model (`inference.model.Fingerprint.kin`).
     asked: for each reflective measure the fingerprint of the question that the model was asked, 16 hex digits.
     fallbacks: measures whose value stands in for one that could not be had.
     user: the person or machine that it comes from.
@@ -64,6 +64,7 @@ class Sample(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     labels: dict[str, bool | None]
     text_sha256: Sha256
     model_name: str = ""
+    kin: str = ""
     asked: dict[str, Fingerprint] = {}
     fallbacks: tuple[str, ...] = ()
     user: str = ""

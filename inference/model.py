@@ -226,6 +226,7 @@ class Fingerprint:
         weights, tokenizer: SHA-256 in hex.
         runtime: name and version.
         cache: the number format of keys and values where it changes the answers (q8_0, q4_0), else empty.
+        kin: 16 hex digits that all quantisations of one model share, and it alone; empty where that is not known.
     """
 
     name: str
@@ -236,6 +237,7 @@ class Fingerprint:
     tokenizer: str
     runtime: str
     cache: str = ""
+    kin: str = ""
 
     @property
     def id(self) -> str:

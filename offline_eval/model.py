@@ -36,7 +36,7 @@ class Changed(StudyError):
 class StudyModel:
     """A model as the driver found it; travels to the workers.
 
-    id, name: of its fingerprint. prompts: the fingerprint of what it is asked, by task. questions: what it is asked about each of its
+    id, name, kin: of its fingerprint. prompts: the fingerprint of what it is asked, by task. questions: what it is asked about each of its
     generations, by reflective measure. memory: what is read beside it. weights: the fingerprint of that memory. version: the driver's
     Assay. sampled: as prompts, where texts are drawn at a temperature. mends: whether it was trained to mend lines. replays:
     whether it says how likely a given text is.
@@ -54,11 +54,12 @@ class StudyModel:
     sampled: Mapping[Task, str] = field(default_factory=dict)
     mends: bool = False
     replays: bool = False
+    kin: str = ""
 
     def question(self, study: str, task: Task = "line") -> dict[str, str | int | Sequence[str]]:
         """The first part of a run's question: schema, study, model, prompt (that of a task) and memory."""
         asked = {"schema": SCHEMA, "study": study, "model": self.id, "model_name": self.name, "prompt": self.prompts[task]}
-        return {**asked, "memory": self.memory}
+        return {**asked, **({"kin": self.kin} if self.kin else {}), "memory": self.memory}
 
     @property
     def reflecting(self) -> dict[str, list[str]]:
@@ -129,6 +130,7 @@ def model_of(
             sampled=sampled,
             mends=can_mend(model),
             replays=model.capabilities.replay,
+            kin=model.fingerprint.kin,
         )
         require_one_model(choice, model.fingerprint)
     if reflective and not found.questions:

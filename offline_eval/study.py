@@ -383,6 +383,7 @@ def samples_of(question: Mapping[str, Any], answers: Sequence[Answer]) -> dict[s
                     labels={**dict.fromkeys(EVENTS), **one["labels"]},
                     text_sha256=hashlib.sha256(one["inserted"].encode(errors="surrogatepass")).hexdigest(),
                     model_name=question["model_name"],
+                    kin=question.get("kin", ""),
                     asked=one.get("asked", {}),
                     fallbacks=tuple(one.get("fallbacks", ())),
                     rank=one.get("rank", 1),

@@ -16,7 +16,7 @@ from ..calibration.samples import Event
 from ..inference.completion.prompt_size import settings_for, size_named
 from ..inference.completion.settings import Settings
 from ..inference.completion.task import Kind, task_of
-from ..inference.model import Generation, Layout, Model
+from ..inference.model import Fingerprint, Generation, Layout, Model
 from ..inference.project_memory.memory import Memory
 from .complete import complete
 from .cut.steps import text_to_show
@@ -55,19 +55,20 @@ def prompt_mismatch(settings: Settings, usual: Settings, context_length: int, ki
 
 
 def purpose_at(
-    place: Place, model_id: str, layout: Layout, context_length: int, settings: Settings, *, heals: bool, memory: str
+    place: Place, fingerprint: Fingerprint, layout: Layout, context_length: int, settings: Settings, *, heals: bool, memory: str
 ) -> Purpose:
     """What a calibrator must be for, to say how likely this model is to be right at a place with these settings.
 
     memory: of the generation that was made (`Generation.memory`), whatever is set: a project is not read at once.
     """
     return Purpose(
-        model_id,
+        fingerprint.id,
         settings.fingerprint(layout, context_length, place.kind, heals=heals, memory=memory),
         place.event,
         task_of(place.prefix, place.suffix, place.kind),
         place.language,
         place.file,
+        fingerprint.kin,
     )
 
 
@@ -150,7 +151,7 @@ def suggest_at(
         place,
         purpose=purpose_at(
             place,
-            model.fingerprint.id,
+            model.fingerprint,
             model.layout,
             model.context_length,
             settings,

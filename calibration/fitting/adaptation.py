@@ -1,6 +1,6 @@
-"""Adaptation: a map that was fitted to other projects is moved toward a project's own samples.
+"""Adaptation: a map that was fitted to other projects, or other models, is moved toward the samples of one.
 
-It moves as far as the samples say, and no farther than projects are known to lie from the map. The log odds of project g are
+It moves as far as the samples say, and no farther than projects or models are known to lie from the map. The log odds of project g are
 η_g = η + α_g + β_g (η - c) / s. η are those of the map of other projects, c and s their mean and standard deviation, α_g ~ N(0, σ_α²) and
 β_g ~ N(0, σ_β²). So before its samples are seen, the map of a project is N(θ, V + J diag(σ_α², σ_β²) Jᵀ), with V the covariance of θ and J
 how θ changes with (α, β). The samples move it to the mode of the posterior.
@@ -37,8 +37,8 @@ MAX_SAMPLES = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Projects:
-    """How the maps of n projects lie around the map that is fitted to all.
+class Variation:
+    """How the maps of n groups, projects or models, vary around the map that is fitted to all.
 
     centre, spread: mean c and standard deviation s of the held-out log odds.
     offset_sd: σ_α, in log odds. slope_sd: σ_β, in log odds per spread.
@@ -51,11 +51,15 @@ class Projects:
     slope_sd: Spread
 
 
-def projects_around(log_odds: Floats, y: NDArray[np.bool_], names: Sequence[str]) -> Projects:
-    """Estimate how projects differ, from held-out log odds (n,), labels y (n,) and the name of each sample's project."""
-    tree = fit_tree(log_odds[:, None], y, [(name,) for name in names])
-    offset, slope = tree.between[0]
-    return Projects(len(set(names)), float(log_odds.mean()), float(log_odds.std()) or 1.0, offset, slope)
+def variations(log_odds: Floats, y: NDArray[np.bool_], paths: Sequence[tuple[str, ...]]) -> tuple[Variation, ...]:
+    """Estimate how the groups of each level vary around those above them.
+
+    log_odds (n,): held out. y (n,): labels. paths: of each sample, its group at each level from the top, such as (model, project).
+    """
+    tree = fit_tree(log_odds[:, None], y, paths)
+    centre, spread = float(log_odds.mean()), float(log_odds.std()) or 1.0
+    counts = [len({path[: depth + 1] for path in paths}) for depth in range(len(tree.between))]
+    return tuple(Variation(n, centre, spread, offset, slope) for n, (offset, slope) in zip(counts, tree.between, strict=True))
 
 
 def is_adaptable(map_: Map) -> TypeGuard[PlattMap | BetaMap]:
@@ -63,17 +67,21 @@ def is_adaptable(map_: Map) -> TypeGuard[PlattMap | BetaMap]:
     return isinstance(map_, (PlattMap, BetaMap))
 
 
-def adapt(parent: PlattMap | BetaMap, projects: Projects, x: Floats, y: NDArray[np.bool_]) -> PlattMap | BetaMap:
+def adapt(parent: PlattMap | BetaMap, around: Sequence[Variation], x: Floats, y: NDArray[np.bool_]) -> PlattMap | BetaMap:
     """The parent's map, adapted to samples with features x (n, k), as they enter the map, and labels y (n,).
 
-    Without samples it is the parent's map. The covariance includes how far a project may lie from the parent where its samples do not say.
+    around: how the group that the samples are of may differ: as a model, as a project, or as both.
+
+    Without samples it is the parent's map. The covariance includes how far the group may lie from the parent where its samples do not say.
     A beta map goes toward the mode only as far as it never falls; the loss is convex, so there it is better than the parent.
     """
     theta = np.array([parent.intercept, *parent.slopes] if isinstance(parent, PlattMap) else [parent.c, parent.a, parent.b])
-    along = theta.copy()
-    along[0] -= projects.centre
-    jacobian = np.column_stack([np.eye(len(theta))[0], along / projects.spread])
-    prior = np.array(parent.covariance) + jacobian @ np.diag([projects.offset_sd**2, projects.slope_sd**2]) @ jacobian.T
+    prior = np.array(parent.covariance)
+    for each in around:
+        along = theta.copy()
+        along[0] -= each.centre
+        jacobian = np.column_stack([np.eye(len(theta))[0], along / each.spread])
+        prior = prior + jacobian @ np.diag([each.offset_sd**2, each.slope_sd**2]) @ jacobian.T
     # θ = parent + root · u with u ~ N(0, 1). So nothing is inverted that may be singular, as for a measure that never varied.
     values, vectors = np.linalg.eigh((prior + prior.T) / 2)
     root = vectors * np.sqrt(np.where(values > _MIN_VARIANCE, values, 0.0))

@@ -14,6 +14,7 @@ from ..maps.registry import MAPS
 from ..measures.registry import MEASURES, enter
 from ..samples import EVENTS, Sample
 from .adaptation import is_adaptable
+from .folds import MIN_GROUPS
 from .shrinkage import LEVELS
 
 
@@ -29,9 +30,16 @@ class FitError(ValueError):
 
 
 def check_samples(
-    samples: Sequence[Sample], known: Sequence[Sample], event: str, features: Sequence[str], kind: str, levels: Sequence[str]
+    samples: Sequence[Sample],
+    known: Sequence[Sample],
+    event: str,
+    features: Sequence[str],
+    kind: str,
+    levels: Sequence[str],
+    *,
+    several_models: bool = False,
 ) -> None:
-    """Raise FitError if no calibrator can be fitted. known: the samples with a label for the event."""
+    """Raise FitError if no calibrator can be fitted. known: the samples with a label for the event; several_models: models are held out."""
     if event not in EVENTS:
         raise FitError(f"unknown event {event!r}, known are {', '.join(EVENTS)}")
     if unknown := [name for name in features if name not in MEASURES]:
@@ -59,7 +67,9 @@ def check_samples(
         ("tasks", {task for *_, task, _ in kinds}),
         ("numbers of alternatives", {str(alternatives) for *_, alternatives in kinds}),
     ):
-        if len(values) > 1:
+        if several_models and what == "models" and len(values) < MIN_GROUPS:
+            raise FitError(f"a map for any model needs samples of {MIN_GROUPS} models, not of {len(values)} ({', '.join(sorted(values))})")
+        if len(values) > 1 and not (several_models and what in ("models", "prompts")):
             raise FitError(f"samples of {len(values)} {what} are mixed ({', '.join(sorted(values))}); fit a calibrator for each")
     if "agreement" in features and alternatives_of(known) == 1:
         raise FitError("agreement tells alternatives of one place apart, and these samples are first choices alone; leave it out")
@@ -74,13 +84,16 @@ def why_not_adaptable(parent: Calibrator, samples: Sequence[Sample], event: str)
     """Why the map of a calibrator can't be adapted to these samples. Empty where it can."""
     if not is_adaptable(parent.map):
         return f"a map of kind {parent.map.kind} can't be adapted to other samples, only one of kind platt or beta"
-    if parent.projects is None:
+    if parent.projects is None and parent.models is None:
         return f"calibrator {parent.id} does not say how projects differ, so how far to adapt it is not known"
     made = parent.fitted_on
     for what, theirs, ours in (
         ("event", parent.event, {event}),
-        ("model", made.model, {s.model for s in samples}),
-        ("prompt", made.prompt, {s.prompt for s in samples}),
+        *(
+            ()
+            if parent.models
+            else (("model", made.model, {s.model for s in samples}), ("prompt", made.prompt, {s.prompt for s in samples}))
+        ),
         ("task", parent.task, {s.task for s in samples}),
         ("number of alternatives", made.alternatives, {alternatives_of(samples)} if samples else set()),
     ):
@@ -97,7 +110,7 @@ def check_adaptable(parent: Calibrator, samples: Sequence[Sample], event: str) -
     """Raise FitError if the map of a calibrator can't be adapted to these samples."""
     if why := why_not_adaptable(parent, samples, event):
         raise FitError(why)
-    if (count := len({sample.project for sample in samples})) > 1:
+    if (count := len({sample.project for sample in samples})) > 1 and parent.models is None:
         raise FitError(f"the samples are of {count} projects; a map is adapted to those of one")
 
 

@@ -6,8 +6,9 @@ repeated on the other folds.
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from operator import attrgetter
@@ -27,7 +28,7 @@ from ..maps.registry import Map, problems_of
 from ..measures.registry import MEASURES
 from ..metrics.intervals import RESAMPLES
 from ..samples import Sample, samples_sha256
-from .adaptation import MAX_SAMPLES, Projects, adapt, is_adaptable, projects_around
+from .adaptation import MAX_SAMPLES, Variation, adapt, is_adaptable, variations
 from .between_groups import between_group_sd
 from .checks import FitError as FitError
 from .checks import alternatives_of, check_adaptable, check_samples, column_of, entered_of
@@ -130,16 +131,16 @@ def fit(
             are better on held-out files.
         groups: what is held out together. With fewer than 5 projects, or fewer than the map has parameters and one, files are the groups.
             With too few files each sample is its own group. Of several languages, one that few projects have is held out by file. A note
-            says so.
-        adapt_from: a calibrator of other projects. Its map is adapted to these samples, which are of one project, instead of fitting a map
-            to them alone. It names the features.
+            says so. "model": the samples are of five models or more, and the map is for any other one.
+        adapt_from: a calibrator of other projects, or of other models. Its map is adapted to these samples, which are of one project or
+            one model, instead of fitting a map to them alone. It names the features.
         allow_insufficient: where the samples of one project can't tell whether there is skill, the status is `insufficient` instead of
             `uninformative`. `adapt_from` implies it.
         resamples: of the bootstrap for the calibration error.
         date: of the fit, now by default.
 
     Raises FitError if
-        * samples of several models, prompts, tasks or numbers of alternatives are mixed;
+        * samples of several tasks or numbers of alternatives are mixed, or of several models or prompts where not models are held out;
         * an event, a measure or a kind of map is unknown, or a sample lacks a measure or the name of a level;
         * fewer than two samples have a label;
         * agreement is asked for where samples are first choices alone;
@@ -148,14 +149,15 @@ def fit(
     """
     known = [sample for sample in samples if sample.labels.get(event) is not None]
     features = adapt_from.features if adapt_from else features
-    check_samples(samples, known, event, features, kind, levels)
+    check_samples(samples, known, event, features, kind, levels, several_models=groups == "model")
     if adapt_from:
         check_adaptable(adapt_from, known, event)
     raw = [column_of(name, known) for name in features]
     x = np.column_stack([entered_of(name, values, known) for name, values in zip(features, raw, strict=True)])
     y = np.array([sample.labels[event] for sample in known], dtype=np.bool_)
-    # An adapted map has its shape already, so it needs no more groups than the evidence does.
-    grouped_by, index, notes = grouped(known, groups, MIN_GROUPS if adapt_from else max(MIN_GROUPS, len(features) + 2))
+    # An adapted map has its shape already, so it needs no more groups than the evidence does. Models are few, and judge it all the same.
+    least = MIN_GROUPS if adapt_from or groups == "model" else max(MIN_GROUPS, len(features) + 2)
+    grouped_by, index, notes = grouped(known, groups, least)
     # Files are held out where few projects have a language. A project that has its own map is held out whole all the same. Intervals, and
     # how much projects differ, are by whole projects.
     apart, few = by_file_where_few(known) if grouped_by == "project" and "project" not in levels else (index, frozenset[str]())
@@ -170,6 +172,7 @@ def fit(
         *_paths_and_files(known, levels),
         adapt_from,
         next(iter(levels), None),
+        len({sample.project for sample in known}) == 1,
     )
     fitted = _fit_map(data)
     held_out, fold_maps = _cross_fitted(data, fold)
@@ -184,7 +187,11 @@ def fit(
     ranges = _ranges(raw[: len(used)], adapt_from)
     guards = guards_of(used, ranges, entered, y, fitted.map, p, evidence, len(y) + data.parent_n)
     may_have_skill = evidence.skill is None or evidence.skill.high > 0
-    status, reason = status_of(guards, undecided=may_have_skill and (allow_insufficient or adapt_from is not None))
+    of_models = adapt_from is not None and adapt_from.models is not None
+    status, reason = status_of(guards, may_have_skill and (allow_insufficient or adapt_from is not None), borrows=of_models)
+    if grouped_by == "model" and status == "informative":
+        status = "borrowed"
+    around = _variations(fitted.map, held_out, known, y, grouped_by, few) if not adapt_from else ()
     if grouped_by != groups:
         reason += f"; held out by {grouped_by}, so that how well it does in another {groups} is not known"
     if few:
@@ -196,8 +203,7 @@ def fit(
         features=used,
         ranges=ranges,
         map=fitted.map,
-        # Between single samples an offset can't be told from chance.
-        between_group_sd=0.0 if grouped_by == "sample" else between_group_sd(_of_languages(fitted, data, p), y, index),
+        between_group_sd=_between(fitted, data, p, y, index, grouped_by, around),
         levels=tuple(levels) if fitted.tree else (),
         children=fitted.tree.children if fitted.tree else (),
         tried=fitted.selection.tried,
@@ -208,8 +214,9 @@ def fit(
         evidence=evidence,
         # "Only if it is at least this likely" is promised of each suggestion.
         dial=dial(held_out, y, index, each=True),
-        projects=_projects(fitted.map, held_out, known, y, few) if grouped_by == "project" and not adapt_from else None,
-        moved_from=Parent(adapt_from.id, adapt_from.fitted_on.n) if adapt_from else None,
+        projects=around[-1] if around else None,
+        models=around[0] if grouped_by == "model" and around else None,
+        moved_from=_parent(adapt_from) if adapt_from else None,
         by_language=by_language([sample.language for sample in known], held_out, y, apart, grouped_by, few),
     )
     return Fit(
@@ -229,6 +236,28 @@ def fit(
     )
 
 
+def _between(
+    fitted: _Fitted,
+    data: _Data,
+    p: Floats,
+    y: NDArray[np.bool_],
+    groups: NDArray[np.intp],
+    by: Grouping,
+    around: Sequence[Variation],
+) -> float:
+    """The standard deviation of the log odds between groups. Between single samples an offset can't be told from chance."""
+    if by == "model":
+        return around[-1].offset_sd if around else 0.0
+    if data.parent and data.parent.models:
+        return data.parent.between_group_sd
+    return 0.0 if by == "sample" else between_group_sd(_of_languages(fitted, data, p), y, groups)
+
+
+def _parent(parent: Calibrator) -> Parent:
+    projects = parent.projects.n if parent.models and parent.projects else 0
+    return Parent(parent.id, parent.fitted_on.n, max(1, len(parent.fitted_on.models)), projects)
+
+
 def _of_languages(fitted: _Fitted, data: _Data, p: Floats) -> Floats:
     """Probabilities (n,) by the map of each language, where languages have their own: projects differ around these. Else p, the map's."""
     if fitted.tree is None or data.top != "language":
@@ -240,10 +269,11 @@ def _of_languages(fitted: _Fitted, data: _Data, p: Floats) -> Floats:
 
 def _fitted_on(known: Sequence[Sample], y: NDArray[np.bool_], by: Grouping, groups: NDArray[np.intp], date: datetime | None) -> FittedOn:
     first = known[0]
+    several = by == "model"
     return FittedOn(
-        model=first.model,
-        model_name=first.model_name,
-        prompt=first.prompt,
+        model=_hash_of(s.model for s in known) if several else first.model,
+        model_name="" if several else first.model_name,
+        prompt=_hash_of(s.prompt for s in known) if several else first.prompt,
         languages=tuple(sorted({s.language for s in known})),
         n=len(y),
         positives=int(y.sum()),
@@ -252,7 +282,13 @@ def _fitted_on(known: Sequence[Sample], y: NDArray[np.bool_], by: Grouping, grou
         date=(date or datetime.now(UTC)).isoformat(timespec="seconds"),
         samples_sha256=samples_sha256(known),
         alternatives=alternatives_of(known),
+        models=tuple(sorted({s.model_name for s in known})) if several else (),
+        kin="" if several else first.kin,
     )
+
+
+def _hash_of(ids: Iterable[str]) -> str:
+    return hashlib.sha256(" ".join(sorted(set(ids))).encode()).hexdigest()[:16]
 
 
 def _ranges(raw: Sequence[Floats], parent: Calibrator | None) -> tuple[tuple[float, float], ...]:
@@ -263,19 +299,20 @@ def _ranges(raw: Sequence[Floats], parent: Calibrator | None) -> tuple[tuple[flo
     return ranges
 
 
-def _projects(
-    fitted: Map, held_out: Floats, known: Sequence[Sample], y: NDArray[np.bool_], without: Collection[str] = ()
-) -> Projects | None:
-    """How the maps of projects lie around this map. None for a kind that can't be adapted anyway.
+def _variations(
+    fitted: Map, held_out: Floats, known: Sequence[Sample], y: NDArray[np.bool_], by: Grouping, without: Collection[str] = ()
+) -> tuple[Variation, ...]:
+    """How the maps of models, where these were held out, and of projects vary around this map. Empty for a kind that can't be adapted.
 
     without: languages whose projects were not held out whole.
     """
     rows = [i for i, sample in enumerate(known) if sample.language not in without]
-    if not rows or not is_adaptable(fitted):
-        return None
+    if not rows or not is_adaptable(fitted) or by not in ("model", "project"):
+        return ()
     some = rows[:: -(-len(rows) // MAX_SAMPLES)]
     p = held_out[some]
-    return projects_around(np.log(p / (1 - p)), y[some], [known[i].project for i in some])
+    paths = [(known[i].model, known[i].project) if by == "model" else (known[i].project,) for i in some]
+    return variations(np.log(p / (1 - p)), y[some], paths)
 
 
 def _notes(samples: Sequence[Sample], known: Sequence[Sample], event: str, used: Sequence[str]) -> Iterator[str]:
@@ -296,6 +333,7 @@ def _those(paths: list[tuple[str, ...]], which: NDArray[np.bool_]) -> list[tuple
 class _Data:
     """What a map is fitted to: features x (n, k) with their names, labels y (n,) and groups (n,).
 
+    of_one_project: whether all samples are of one project.
     paths, files: of each sample, where levels are asked for; top: the first of these. parent: the calibrator whose map is adapted.
     """
 
@@ -309,6 +347,7 @@ class _Data:
     files: NDArray[np.intp]
     parent: Calibrator | None = None
     top: Level | None = None
+    of_one_project: bool = False
 
     @property
     def parent_n(self) -> int:
@@ -335,11 +374,12 @@ class _Fitted:
 def _fit_map(data: _Data) -> _Fitted:
     """The whole procedure: select a map, fit it and its levels; or adapt the parent's map."""
     if data.parent:
-        parent, projects = data.parent.map, data.parent.projects
+        parent = data.parent.map
         assert is_adaptable(parent), "`check_adaptable` refuses any other"
-        assert projects is not None, "`check_adaptable` refuses one without"
+        of_project = data.parent.projects if data.of_one_project else None
+        around = [each for each in (data.parent.models, of_project) if each is not None]
         selection = Selection(parent.kind, len(data.names), parent.ridge if isinstance(parent, PlattMap) else 0.0, ())
-        return _Fitted(selection, adapt(parent, projects, data.x, data.y), None, "")
+        return _Fitted(selection, adapt(parent, around, data.x, data.y), None, "")
     selection = select_map(data.x, data.y, data.groups, data.names, data.wanted, data.seed)
     tree, about_levels = _tree(data, selection) if data.paths else (None, "")
     fitted = tree.root if tree else fit_map(selection, data.x, data.y, data.names, data.groups)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from operator import attrgetter
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..samples import Sample
 
-Grouping = Literal["project", "file", "sample"]
+Grouping = Literal["model", "project", "file", "sample"]
 FOLDS = 5
 MIN_GROUPS = 5
 
 GROUP_OF: dict[Grouping, Callable[[Sample], object]] = {
+    "model": attrgetter("model"),
     "project": attrgetter("project"),
     "file": attrgetter("project", "file"),
     "sample": attrgetter("id"),
@@ -27,7 +28,7 @@ def grouped(samples: Sequence[Sample], wanted: Grouping, least: int = MIN_GROUPS
 
     Returns its name, the group of each sample (n,) from 0, and a note if it is not the wanted one.
     """
-    kinds: list[Grouping] = ["project", "file", "sample"]
+    kinds = get_args(Grouping)
     few = []
     for kind in kinds[kinds.index(wanted) :]:
         index = numbered(list(map(GROUP_OF[kind], samples)))

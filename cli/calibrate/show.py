@@ -53,12 +53,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The subject of a choice. model: its fingerprint. prompts: by task, the fingerprint of prompt and decoder."""
+    """The subject of a choice. model, kin: of its fingerprint. prompts: by task, the fingerprint of prompt and decoder."""
 
     model: str
     prompts: Mapping[str, str]
     event: str
     language: str
+    kin: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,13 +143,17 @@ def _question(arguments: argparse.Namespace, choice: ModelChoice) -> Question:
         prompts = {
             task: settings.fingerprint(model.layout, model.context_length, kind_of(task), heals=heals, memory=memory) for task in tasks
         }
-        return Question(model.fingerprint.id, prompts, arguments.event or "exact_match", arguments.language or "python")
+        return Question(
+            model.fingerprint.id, prompts, arguments.event or "exact_match", arguments.language or "python", model.fingerprint.kin
+        )
 
 
 def _chosen(registry: Registry, question: Question, task: str) -> Choice:
     from ...calibration.registry import Purpose, explain_choice
 
-    return explain_choice(registry, Purpose(question.model, question.prompts[task], question.event, task, question.language))
+    return explain_choice(
+        registry, Purpose(question.model, question.prompts[task], question.event, task, question.language, kin=question.kin)
+    )
 
 
 def _explained(task: str, choice: Choice, only: bool) -> Iterator[str]:

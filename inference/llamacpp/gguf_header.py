@@ -31,6 +31,9 @@ _MAX_BLOCKS = 512
 _DEFAULT_ALIGNMENT = 32
 # llama.cpp reads the arrays of _OF_EACH_TOKEN by the length of _TOKENS, and aborts where a token occurs twice.
 _TOKENS = "tokenizer.ggml.tokens"
+# What no quantisation changes, by llama.cpp's names behind that of the architecture.
+_SHAPE = ("block_count", "embedding_length", "feed_forward_length", "attention.head_count", "attention.head_count_kv")
+_INSTRUCTED = ("instruct", "chat", "-it")
 _OF_EACH_TOKEN = {"tokenizer.ggml.token_type", "tokenizer.ggml.scores"}
 # The three kinds of tokens of a prompt to fill in the middle. llama.cpp takes them from the metadata, under an old name too, or finds them
 # by their spelling (llama-vocab.cpp, llama_vocab::impl::load).
@@ -135,6 +138,7 @@ class GGUFHeader:
         size: bytes that the file must have.
         spellings: those tokens of the vocabulary that a family of `fim_families` or llama.cpp knows as control tokens.
         bytes_by_role: bytes of the tensors by how often they are read (`_role`).
+        vocabulary: SHA-256 of the tokens alone.
     """
 
     version: int
@@ -145,6 +149,21 @@ class GGUFHeader:
     size: int
     spellings: frozenset[str] = frozenset()
     bytes_by_role: dict[str, int] = field(default_factory=dict)
+    vocabulary: str = ""
+
+    @property
+    def kin(self) -> str:
+        """16 hex digits over base name, shape, tokens and whether it was taught to follow instructions; empty without a base name.
+
+        Whoever converts or quantises a model keeps these. A model that was trained further is kin only under the same name.
+        """
+        base = str(self.metadata.get("general.basename", "")).lower()
+        if not base:
+            return ""
+        shape = [self.number(f"{self.architecture}.{name}", 0) for name in _SHAPE]
+        named = f"{self.metadata.get('general.finetune', '')} {self.metadata.get('general.name', '')}".lower()
+        parts = (base, self.architecture, shape, self.vocabulary, any(word in named for word in _INSTRUCTED))
+        return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
     @property
     def fills_middle(self) -> bool:
@@ -241,7 +260,8 @@ def parse_header(data: mmap.mmap | bytes, path: Path) -> GGUFHeader:
     size = -(-reader.position // alignment) * alignment + end if tensors else reader.position
     if size > len(data):
         raise TruncatedModel(path, len(data), size, "the weights")
-    return GGUFHeader(version, metadata, sum(counts.values()), dict(counts), tokenizer, size, spellings, dict(sizes))
+    vocabulary = reader.vocabulary
+    return GGUFHeader(version, metadata, sum(counts.values()), dict(counts), tokenizer, size, spellings, dict(sizes), vocabulary)
 
 
 class _Reader:
@@ -252,6 +272,7 @@ class _Reader:
         self.path = path
         self.position = 0
         self.spellings: frozenset[str] = frozenset()
+        self.vocabulary = ""
 
     def skip(self, count: int) -> int:
         start, end = self.position, self.position + count
@@ -343,6 +364,8 @@ def _metadata(reader: _Reader, pairs: int) -> tuple[dict[str, Value], str, froze
             values[key] = reader.string()
         elif kind == _ARRAY:
             lengths[key] = reader.array(unique=key == _TOKENS)
+            if key == _TOKENS:
+                reader.vocabulary = hashlib.sha256(reader.data[start : reader.position]).hexdigest()
         else:
             raise DamagedModel(reader.path, f"{key!r} has the unknown type {kind}")
         if key.startswith("tokenizer.") and not key.startswith("tokenizer.chat_template"):

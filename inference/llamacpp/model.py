@@ -130,6 +130,7 @@ class LlamaModel(LocalModel[Generating, Choose]):
             tokenizer=header.tokenizer,
             runtime=runtime_name(),
             cache=self._kv_type if self._kv_type in QUANTISED_KV else "",
+            kin="" if self._kv_type in QUANTISED_KV else header.kin,
         )
 
     def _identity(self) -> list[tuple[int, int, int]]:

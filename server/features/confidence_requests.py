@@ -104,7 +104,7 @@ async def _choices(ls: AssayServer, document: Document | None) -> Mapping[str, C
     return {
         task: explain_choice(
             registry,
-            Purpose(loaded.fingerprint.id, prompts[task], ls.settings.event, task, document.language, file),
+            Purpose(loaded.fingerprint.id, prompts[task], ls.settings.event, task, document.language, file, loaded.fingerprint.kin),
             prompt_mismatch=prompt_mismatch(ls.live.settings, loaded.settings(), loaded.context_length, kind_of(task)),
         )
         for task in TASKS

@@ -125,18 +125,20 @@ class ModelCalibration:
         if self._asks_for_trust() or found.id in self._asked or live.settings != usual:
             return
         prompts = live.prompts(with_memory=self._settings().memory != "off").values()
-        if any(entry.calibrator.fitted_on.prompt in prompts for entry in entries_of(registry, found.id)):
+        fitting = entries_of(registry, found.id)
+        if any(entry.calibrator.fitted_on.prompt in prompts for entry in fitting):
             return
+        lacking = "only borrowed numbers" if fitting else "no numbers"
         self._asked.add(found.id)
         if await asyncio.to_thread(is_declined, found.id):
             return
         # The name of a model comes from its file, and must not write the question.
         words = escaped_line(found.name)
         if self._is_neovim():
-            show(self._server, f"no numbers for {words} yet: :Assay calibrate")
+            show(self._server, f"{lacking} for {words} yet: :Assay calibrate")
             await self._remember(found.id, None)
         elif self._can_ask():
-            await self._ask(found.id, words)
+            await self._ask(found.id, words, lacking)
 
     async def _tell_of_larger(self, embedded: str) -> None:
         if not (self._is_neovim() or self._can_ask()) or await asyncio.to_thread(is_declined, embedded):
@@ -151,8 +153,8 @@ class ModelCalibration:
         window = self._server.client_capabilities.window
         return window is not None and window.show_message is not None and window.show_message.message_action_item is not None
 
-    async def _ask(self, model: str, name: str) -> None:
-        message = f"Assay: no numbers for {name} yet: calibrate now (about {MINUTES:g} minutes, in the background)?"
+    async def _ask(self, model: str, name: str, lacking: str) -> None:
+        message = f"Assay: {lacking} for {name} yet: calibrate now (about {MINUTES:g} minutes, in the background)?"
         title = await title_chosen(self._server, message, (_LATER, _NOW, _NEVER))
         # Closed, or calibrated without a result, it is asked again later, too, and not at each start.
         await self._remember(model, None if title == _NEVER else datetime.now(UTC) + _ASK_AGAIN_AFTER)

@@ -326,7 +326,7 @@ class Requests:
 
     def _purpose(self, place: Place, model: LoadedModel, memory: str) -> Purpose:
         settings, heals = self._live.settings, model.heals
-        return purpose_at(place, model.fingerprint.id, model.layout, model.context_length, settings, heals=heals, memory=memory)
+        return purpose_at(place, model.fingerprint, model.layout, model.context_length, settings, heals=heals, memory=memory)
 
     def _rules(self, request: GenerationRequest) -> Rules:
         """What the user allows. When the ordinary list of completions comes is the client's choice: it does not tell typing from asking."""

@@ -49,7 +49,8 @@ def purpose_of(
     heals = model.capabilities.heals
     line = settings.fingerprint(model.layout, model.context_length, "line", heals=heals, memory=memory)
     asked = [source.name for source in sources if not source.why_not(request)]
-    return Purpose(model.fingerprint.id, prompt_of(line, asked), event, TASK, request.language, file)
+    fingerprint = model.fingerprint
+    return Purpose(fingerprint.id, prompt_of(line, asked), event, TASK, request.language, file, fingerprint.kin)
 
 
 def with_confidence(

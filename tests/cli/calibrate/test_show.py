@@ -17,7 +17,7 @@ from assay.calibration.validation.figures import figure
 from assay.calibration.validation.words import MEANINGS
 from assay.cli.calibrate.show import Question, show
 
-QUESTION = Question(MODEL, {"line": PROMPT}, "exact_match", "python")
+QUESTION = Question(MODEL, {"line": PROMPT}, "exact_match", "python", "")
 
 
 @pytest.fixture(scope="module")
