@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .bands import BOUNDARIES, Boundaries
-from .confidence import Confidence, confidence, refuted
+from .confidence import Confidence, confidence, refuted, whose
 from .fitting.shrinkage import Level
 from .guards import GIVING, Status
 from .registry import Entry
@@ -39,6 +39,8 @@ def effective_status(entry: Entry, language: str | None = None, *, show_refuted:
     status, reason = entry.calibrator.status_in(language)
     if against and status in GIVING and not show_refuted:
         return EffectiveStatus(REFUTED, against)
+    if status in GIVING and (lender := whose(entry.calibrator, kin=entry.kin)):
+        return EffectiveStatus("borrowed", lender)
     return EffectiveStatus(status, reason)
 
 

@@ -109,11 +109,11 @@ def read_samples(paths: Path | Sequence[Path]) -> list[Sample]:
     """All samples of the files, in order.
 
     Raises SampleError if a file can't be read or is not UTF-8, a line is bad JSON or of another schema, a field is missing, unknown or of
-    the wrong type, a measure is not a finite number, a label is not true, false or null, or an id occurs twice.
+    the wrong type, a measure is not a finite number, a label is not true, false or null, or an id occurs twice for one model.
     """
     files = [paths] if isinstance(paths, Path) else paths
     samples: list[Sample] = []
-    seen: set[str] = set()
+    seen: set[tuple[str, str]] = set()
     for path in files:
         try:
             with path.open("rb") as lines:
@@ -122,11 +122,11 @@ def read_samples(paths: Path | Sequence[Path]) -> list[Sample]:
                         if len(line) > _MAX_LINE:
                             raise ValueError(f"the line is longer than {_MAX_LINE >> 20} MiB: no sample is")
                         sample = _decode(line if number > 1 else line.removeprefix(codecs.BOM_UTF8))
-                        if sample.id in seen:
+                        if (sample.model, sample.id) in seen:
                             raise ValueError(f"the id {sample.id!r} was used before, at {place_of(sample.id, files)}")
                     except ValueError as error:
                         raise SampleError(f"{path}:{number}: {error}") from None
-                    seen.add(sample.id)
+                    seen.add((sample.model, sample.id))
                     samples.append(sample)
         except OSError as error:
             raise SampleError(f"{path}: can't be read: {error.strerror}") from None

@@ -36,7 +36,7 @@ def _finite(text: str) -> float:
 
 
 def _whole(text: str) -> int:
-    return number if len(text) < 20 and abs(number := int(text)) <= _MAX_WHOLE else _refuse(text)
+    return number if len(text.lstrip("-")) < 20 and abs(number := int(text)) <= _MAX_WHOLE else _refuse(text)
 
 
 DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite, parse_int=_whole)

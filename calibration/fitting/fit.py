@@ -7,6 +7,7 @@ repeated on the other folds.
 from __future__ import annotations
 
 import hashlib
+import random
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -148,6 +149,8 @@ def fit(
         * the map of `adapt_from` can't be adapted or is for something else.
     """
     known = [sample for sample in samples if sample.labels.get(event) is not None]
+    if groups == "model":
+        known = _as_many_of_each_model(known, seed)
     features = adapt_from.features if adapt_from else features
     check_samples(samples, known, event, features, kind, levels, several_models=groups == "model")
     if adapt_from:
@@ -231,7 +234,7 @@ def fit(
         fold_maps=fold_maps,
         by_project=_rows(list(map(attrgetter("project"), known)), held_out, y),
         by_language=_rows(list(map(attrgetter("language"), known)), held_out, y),
-        unknown=len(samples) - len(known),
+        unknown=sum(sample.labels.get(event) is None for sample in samples),
         notes=(*notes, *_notes(samples, known, event, used)),
     )
 
@@ -287,6 +290,16 @@ def _fitted_on(known: Sequence[Sample], y: NDArray[np.bool_], by: Grouping, grou
     )
 
 
+def _as_many_of_each_model(samples: Sequence[Sample], seed: int) -> list[Sample]:
+    """Some of the samples, as many of each model as the fewest have, so that none counts more than another."""
+    of: dict[str, list[Sample]] = {}
+    for sample in samples:
+        of.setdefault(sample.model, []).append(sample)
+    least = min(map(len, of.values()), default=0)
+    drawn = random.Random(seed)
+    return [sample for each in of.values() for sample in drawn.sample(each, least)]
+
+
 def _hash_of(ids: Iterable[str]) -> str:
     return hashlib.sha256(" ".join(sorted(set(ids))).encode()).hexdigest()[:16]
 
@@ -321,7 +334,10 @@ def _notes(samples: Sequence[Sample], known: Sequence[Sample], event: str, used:
     for name in used:
         if stand_ins[name]:
             yield f"in {stand_ins[name]} of {len(known)} samples {name} only stands in for a value that could not be had"
-    if unknown := len(samples) - len(known):
+    labelled = sum(sample.labels.get(event) is not None for sample in samples)
+    if labelled > len(known):
+        yield f"{labelled - len(known)} of {labelled} samples were left out, so that each model has as many as any other"
+    if unknown := len(samples) - labelled:
         yield f"{unknown} of {len(samples)} samples have no known label for {event} and were left out"
 
 

@@ -39,6 +39,10 @@ def register(actions: Subparsers) -> None:
         "--toward", metavar="CALIBRATOR", type=Path,
         help="adapt this calibrator of other projects to the samples of one project, with its measures",
     )  # fmt: skip
+    parser.add_argument(
+        "--any-model", action="store_true",
+        help="the samples are of five models or more: fit a map for any other one, with a model held out at a time",
+    )  # fmt: skip
     parser.add_argument("--out", metavar="FILE", type=Path, required=True, help="the calibrator's file (JSON)")
     parser.add_argument(
         "--keep-folds", action="store_true",
@@ -69,6 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
         kind=arguments.map or "auto",
         levels=arguments.levels,
         adapt_from=load(arguments.toward) if arguments.toward else None,
+        any_model=arguments.any_model,
     )
     calibrator = found.calibrator
     folds = kept_folds(found) if arguments.keep_folds else None
@@ -116,6 +121,8 @@ def _is_used(calibrator: Calibrator, out: Path) -> bool:
 
 
 def _check_adaptation(arguments: argparse.Namespace) -> None:
+    if arguments.any_model and (arguments.toward or arguments.levels or arguments.keep_folds):
+        raise UsageError("--any-model holds out models and moves nothing: leave out --toward, --levels and --keep-folds")
     if arguments.toward and (arguments.features or arguments.levels or arguments.map not in (None, "auto")):
         raise UsageError("--toward adapts a calibrator that has its own measures and map: leave out --features, --map and --levels")
 

@@ -12,6 +12,7 @@ from ..terminal import say
 if TYPE_CHECKING:
     from ...calibration.calibrator import Calibrator
     from ...calibration.fitting.fit import Fit
+    from ...calibration.fitting.folds import Grouping
     from ...calibration.fitting.shrinkage import Level
     from ...calibration.held_out import Folds
     from ...calibration.samples import Sample
@@ -38,6 +39,7 @@ def fitted(
     kind: str,
     levels: Sequence[Level] = (),
     adapt_from: Calibrator | None = None,
+    any_model: bool = False,
 ) -> Fit:
     """`fit`, with the file and line of the sample in its error. Raises UsageError."""
     from ...calibration.fitting.checks import FitError
@@ -45,7 +47,9 @@ def fitted(
     from ...calibration.samples import place_of
 
     try:
-        return fit(samples, event, _named(features, samples), kind=kind, levels=levels, adapt_from=adapt_from)
+        by: Grouping = "model" if any_model else "project"
+        named = _named(features, samples)
+        return fit(samples, event, named, kind=kind, levels=levels, adapt_from=adapt_from, groups=by)
     except FitError as error:
         place = place_of(error.sample, paths) if error.sample else None
         raise UsageError(f"{place}: {error}" if place else str(error)) from error

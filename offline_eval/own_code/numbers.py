@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import median
 
 from ...calibration.calibrator import Calibrator, save
+from ...calibration.confidence import confidence
 from ...calibration.data_folder import data_folder
 from ...calibration.effective_status import effective_status
 from ...calibration.fitting.fit import DEFAULT_FEATURES, FitError, fit
 from ...calibration.fitting.shrinkage import Level
+from ...calibration.guards import GIVING
 from ...calibration.held_out import remove_folds
 from ...calibration.language_names import names_of_languages
 from ...calibration.measures.registry import MEASURES
@@ -22,7 +26,9 @@ from ...calibration.samples import Sample
 from ...calibration.validation import table
 from ..calibration.draw import EVENT
 
-# Asking ends where the held-out skill of every task is known to within this, either way. The shipped calibrators know theirs to within
+# Asking ends where the map was moved from one for any model and half of all ranges are at most so wide, from at least so many lines.
+NARROW, MIN_TO_NARROW = 0.3, 40
+# Else it ends where the held-out skill of every task is known to within this, either way. The shipped calibrators know theirs to within
 # 0.04, from 3,500 lines; a tenth of that many tells whether there is skill and roughly how much, and costs minutes instead of an hour.
 ENOUGH_WITHIN = 0.1
 # An interval of fewer may be narrow by chance.
@@ -43,14 +49,22 @@ class Made:
     @property
     def has_number(self) -> bool:
         """Whether suggestions of the task get a number from it."""
-        return self.file is not None and self.calibrator is not None and self.calibrator.status == "informative"
+        return self.file is not None and self.calibrator is not None and self.calibrator.status in GIVING
 
 
-def is_enough(samples: Mapping[str, Sequence[Sample]], tasks: Sequence[str], languages: Collection[str]) -> bool:
-    """Whether the skill of each task is known well enough in each of these languages to stop asking."""
+def is_enough(samples: Mapping[str, Sequence[Sample]], tasks: Sequence[str], languages: Collection[str], registry: Registry) -> bool:
+    """Whether the numbers of each task are known well enough in each of these languages to stop asking."""
     return all(
-        _is_known([sample for sample in samples.get(task, ()) if sample.language == language]) for task in tasks for language in languages
+        _is_known([sample for sample in samples.get(task, ()) if sample.language == language], common_of(registry, task, language))
+        for task in tasks
+        for language in languages
     )
+
+
+def common_of(registry: Registry, task: str, language: str) -> Calibrator | None:
+    """The calibrator for any model, from which a map for this one is moved; None where there is none."""
+    nobody = Purpose("", "", EVENT, task, language)
+    return next((entry.calibrator for entry in registry.usable(nobody) if entry.calibrator.status in GIVING), None)
 
 
 def well_known(samples: Mapping[str, Sequence[Sample]], tasks: Sequence[str]) -> frozenset[str]:
@@ -59,7 +73,10 @@ def well_known(samples: Mapping[str, Sequence[Sample]], tasks: Sequence[str]) ->
     return frozenset(language for language in counts[0] if all(count[language] >= MIN_TO_END for count in counts))
 
 
-def _is_known(samples: Sequence[Sample]) -> bool:
+def _is_known(samples: Sequence[Sample], common: Calibrator | None) -> bool:
+    if common is not None:
+        moved = _moved(common, samples) if len(samples) >= MIN_TO_NARROW else None
+        return moved is not None and moved.status == "informative" and median_width(moved, samples) <= NARROW
     if len(samples) < MIN_TO_END:
         return False
     try:
@@ -67,6 +84,12 @@ def _is_known(samples: Sequence[Sample]) -> bool:
     except FitError:
         return False
     return skill is not None and half_width(skill) <= ENOUGH_WITHIN
+
+
+def median_width(calibrator: Calibrator, samples: Sequence[Sample]) -> float:
+    """The median width of the 95 % ranges that a calibrator gives; 1 where it gives none."""
+    found = [confidence(calibrator, sample.measures, {"language": sample.language}) for sample in samples]
+    return median([each.high - each.low for each in found if each.low is not None and each.high is not None] or [1.0])
 
 
 def half_width(interval: Interval) -> float:
@@ -79,11 +102,26 @@ def fitted(samples: Mapping[str, Sequence[Sample]], tasks: Sequence[str], regist
 
     It leaves out the languages in which another calibrator of the registry stays in use, unless these are all.
     """
-    return [_fitted(task, samples.get(task, ()), registry) for task in tasks]
+    return [made for task in tasks for made in _of_task(task, samples.get(task, ()), registry)]
 
 
-def _fitted(task: str, samples: Sequence[Sample], registry: Registry) -> Made:
+def _of_task(task: str, samples: Sequence[Sample], registry: Registry) -> Iterator[Made]:
+    """One for each map for any model that covers some of the languages, moved to these, and one for all others together."""
     labelled = [sample for sample in samples if sample.labels.get(EVENT) is not None]
+    of: dict[str, Calibrator | None] = {name: common_of(registry, task, name) for name in {sample.language for sample in labelled}}
+    commons = {common.id: common for common in of.values() if common is not None}
+    for name, common in commons.items():
+        near = [sample for sample in labelled if (its := of[sample.language]) is not None and its.id == name]
+        yield _fitted(task, near, registry, common)
+    rest = [sample for sample in labelled if of[sample.language] is None]
+    if rest or not commons:
+        yield _fitted(task, rest, registry)
+
+
+def _fitted(task: str, labelled: Sequence[Sample], registry: Registry, common: Calibrator | None = None) -> Made:
+    if common is not None:
+        moved = _moved(common, labelled)
+        return Made(task, moved, moved.reason if moved else "too few suggestions to learn from")
     made = _fitted_to(task, labelled)
     if made.calibrator is None:
         return made
@@ -93,6 +131,14 @@ def _fitted(task: str, samples: Sequence[Sample], registry: Registry) -> Made:
     rest = _fitted_to(task, [sample for sample in labelled if sample.language not in better])
     kept = "; ".join(f"in {names_of_languages((language,))} {why}" for language, why in better.items())
     return replace(rest, why=f"{rest.why}; {kept}")
+
+
+def _moved(common: Calibrator, labelled: Sequence[Sample]) -> Calibrator | None:
+    """The map for any model, moved to the suggestions of this one that have its measures; None where these are too few."""
+    having = [sample for sample in labelled if sample.measures.keys() >= set(common.features)]
+    with suppress(FitError):
+        return fit(having, EVENT, adapt_from=common).calibrator
+    return None
 
 
 def _fitted_to(task: str, labelled: Sequence[Sample]) -> Made:
@@ -170,7 +216,7 @@ def _better(calibrator: Calibrator, language: str, skill: Interval | None, regis
     made = calibrator.fitted_on
     for entry in registry.usable(Purpose(made.model, made.prompt, calibrator.event, calibrator.task, language)):
         other = entry.calibrator
-        if entry.origin == "project" or other.fitted_on.alternatives > 1 or not effective_status(entry, language).has_numbers:
+        if entry.origin == "project" or other.fitted_on.alternatives > 1 or effective_status(entry, language).status != "informative":
             continue
         if entry.path == file_of(other) and n_in(other, language) <= n_in(calibrator, language):
             continue  # of this run, when it had asked less

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from ...analysis.python.lines import MIN_FUNCTION_LINES
+from ...calibration.confidence import whose
 from ...calibration.effective_status import effective_status
-from ...calibration.guards import MIN_PER_CLASS, MIN_SAMPLES
+from ...calibration.guards import GIVING, MIN_PER_CLASS, MIN_SAMPLES
 from ...calibration.language_names import names_of_languages
 from ...calibration.plain_number import plain
 from ...calibration.project_folder import PROJECT_FOLDER
-from ...calibration.registry import Registry, load_registry
+from ...calibration.registry import Purpose, Registry, choose, load_registry
 from ...calibration.report.report import summary
 from ...calibration.samples import Sample
 from ..calibration.draw import EVENT
@@ -25,7 +26,7 @@ from ..progress import counted, to_stderr
 from ..repository import calibrators as own_calibrators
 from ..run import Run
 from ..study import Results
-from .numbers import ENOUGH_WITHIN, Made, fitted, written
+from .numbers import ENOUGH_WITHIN, NARROW, Made, fitted, written
 
 SCHEMA = "assay/model-numbers/1"
 _WHOSE = {"you": "your own code", "others": "code of others in your folders", "unknown": "code in your folders", "public": "public code"}
@@ -62,7 +63,15 @@ def write_numbers(run: Run, results: Results, *, ending: Ending | None, as_json:
     after = registry_after(registry, project)
     numbers = {task: _languages(after, question, task, results.samples.get(task, ())) for task in question["tasks"]}
     asked = {sample.language for samples in results.samples.values() for sample in samples}
-    said = sentence(made, question["model_name"] or question["model"], numbers, asked, len(results.answers))
+    said = sentence(
+        made,
+        question["model_name"] or question["model"],
+        {task: frozenset(of) for task, of in numbers.items()},
+        asked,
+        len(results.answers),
+    )
+    if lenders := sorted({why for of in numbers.values() for why in of.values() if why}):
+        said += f"; borrowed {'; '.join(lenders)}"
     ours = any(entry.origin == "shipped" and entry.calibrator.fitted_on.model == question["model"] for entry in registry.entries)
     told = [
         *_words(made, results.samples),
@@ -96,7 +105,8 @@ def sentence(made: Sequence[Made], model: str, numbers: Mapping[str, frozenset[s
     """
     having: dict[frozenset[str], list[str]] = {}
     for one in made:
-        having.setdefault(numbers.get(one.task, frozenset()), []).append(one.task)
+        if one.task not in (tasks := having.setdefault(numbers.get(one.task, frozenset()), [])):
+            tasks.append(one.task)
     lacking = having.pop(frozenset(), [])
     before = "" if places else "nothing was asked, so nothing changed: "
     if not having:
@@ -116,17 +126,15 @@ def is_insufficient(made: Made) -> bool:
     return made.calibrator is None or made.calibrator.status == "insufficient"
 
 
-def _languages(registry: Registry, question: Mapping[str, Any], task: str, samples: Sequence[Sample]) -> frozenset[str]:
-    """The languages in which suggestions of a task get a number, from what was fitted now or before."""
+def _languages(registry: Registry, question: Mapping[str, Any], task: str, samples: Sequence[Sample]) -> dict[str, str]:
+    """The languages in which suggestions of a task get a number, from what was fitted now or before, and where a borrowed one is from."""
     prompt = samples[0].prompt if samples else question["prompt"]
-    entries = (
-        entry
-        for entry in registry.entries
-        if (entry.calibrator.event, entry.calibrator.task) == (EVENT, task)
-        and (entry.calibrator.fitted_on.model, entry.calibrator.fitted_on.prompt) == (question["model"], prompt)
-    )
-    giving = (entry.calibrator for entry in entries if effective_status(entry).has_numbers)
-    return frozenset(language for calibrator in giving for language in calibrator.languages_with_numbers)
+    found = {}
+    for language in {language for entry in registry.entries for language in entry.calibrator.fitted_on.languages}:
+        entry = choose(registry, Purpose(question["model"], prompt, EVENT, task, language, kin=question.get("kin", "")))
+        if entry is not None and effective_status(entry, language).has_numbers:
+            found[language] = whose(entry.calibrator, kin=entry.kin)
+    return found
 
 
 def _for_project(samples: Mapping[str, Sequence[Sample]], project: Path, tasks: Sequence[str], notes: list[str]) -> list[Made]:
@@ -152,7 +160,7 @@ def _words(made: Sequence[Made], samples: Mapping[str, Sequence[Sample]]) -> Ite
         else:
             yield f"{one.task:{width}s} {summary(one.calibrator)}"
             # The skill is in the summary.
-            told = one.why.removeprefix(one.calibrator.reason).removeprefix("; ") if one.calibrator.status == "informative" else one.why
+            told = one.why.removeprefix(one.calibrator.reason).removeprefix("; ") if one.calibrator.status in GIVING else one.why
             if told:
                 yield f"{'':{width}s} {told}"
 
@@ -174,7 +182,7 @@ def why_ended(ending: Ending | None, made: Sequence[Made], results: Results) -> 
     if ending is None:
         return
     if ending.why == "enough":
-        yield f"asking ended early: the skill of each task is known to within {ENOUGH_WITHIN:g}"
+        yield f"asking ended early: the skill of each task is known to within {ENOUGH_WITHIN:g}, or half of the ranges within {NARROW:.0%}"
     elif ending.why == "all":
         yield (
             "there are no more places in this code"

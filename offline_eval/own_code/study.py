@@ -25,6 +25,7 @@ import platformdirs
 
 from ...analysis.lines.draw import LANGUAGES
 from ...calibration.project_folder import PROJECT_FOLDER
+from ...calibration.registry import Registry, load_registry
 from ...inference.backends import LLAMA_CPP
 from ...inference.completion.task import Task
 from ...inference.found.bandwidth import runs_on_gpu
@@ -225,7 +226,7 @@ def run_study(options: Options) -> None:
         for line in _sources(options, folders, authors):
             to_stderr(line)
     with ActiveClock() as clock, tell_if_stopped(lambda: _stopped(run)):
-        places = _Places(options, run, folders, authors)
+        places = _Places(options, run, folders, authors, load_registry(options.project))
         work: Work[OwnPlace] = Work(
             ANSWERS,
             iter(places),
@@ -277,6 +278,7 @@ class _Places:
     run: Run
     folders: Sequence[Folder]
     authors: Sequence[Authorship]
+    registry: Registry
     ended: str = "time"
     exhausted: int = 0
 
@@ -305,7 +307,7 @@ class _Places:
         wanted = frozenset[str]().union(*(each.languages for each in self.authors))
         if self.exhausted == len(self.folders):
             wanted &= well_known(samples, self.asked.tasks)  # of the others there are no more places
-        return is_enough(samples, self.asked.tasks, wanted or {"python"})  # the public code's
+        return is_enough(samples, self.asked.tasks, wanted or {"python"}, self.registry)  # the public code's
 
 
 def _folder(path: Path) -> Folder:

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ...calibration.log.events import DriftFound
 from ...calibration.monitoring.drift import DIRECTION_WORDS, tolerance_of
 from ...calibration.registry import Entry, Purpose, Registry, choose
+from ...inference.completion.task import Task
+from ...inference.model import Fingerprint
 from ..model.live import LiveModel
 from ..settings.settings import LiveSettings
 from ..tracking.event_writer import EventWriter
@@ -76,14 +78,21 @@ class Drift:
         )
 
 
-def in_use(registries: Iterable[Registry], model_id: str, event: str = LABEL, language: str | None = None) -> dict[str, Entry]:
-    """By id, the calibrators that give suggestions of this model their probability of the event. language: None for any."""
-    return {
-        entry.calibrator.id: entry
-        for registry in registries
-        for entry in registry.entries
-        if entry.calibrator.event == event and entry.calibrator.fitted_on.model == model_id and _is_chosen(registry, entry, language)
-    }
+def in_use(
+    registries: Iterable[Registry], model: Fingerprint, prompts: Mapping[Task, str], event: str = LABEL, language: str | None = None
+) -> dict[str, Entry]:
+    """By id, the calibrators that give suggestions of this model their probability of the event.
+
+    prompts: how it is asked, by task. language: None for any.
+    """
+    found = {}
+    for registry in registries:
+        having = {name for entry in registry.entries for name in entry.calibrator.fitted_on.languages}
+        for task, prompt in prompts.items():
+            for name in having if language is None else {language}:
+                if entry := choose(registry, Purpose(model.id, prompt, event, task, name, kin=model.kin)):
+                    found[entry.calibrator.id] = entry
+    return found
 
 
 class DriftSource(Protocol):
@@ -113,7 +122,10 @@ class DriftWatch:
     async def _look(self) -> None:
         source = self._source
         path, loaded = source.events.path, source.live.process.model
-        entries = {} if loaded is None or source.settings.event != LABEL else in_use(source.calibrators.registries(), loaded.fingerprint.id)
+        prompts = (
+            {} if loaded is None or source.settings.event != LABEL else source.live.prompts(with_memory=source.settings.memory != "off")
+        )
+        entries = in_use(source.calibrators.registries(), loaded.fingerprint, prompts) if loaded is not None else {}
         if path is None or not path.exists() or not entries:
             self.found = None
             return
@@ -130,12 +142,3 @@ class DriftWatch:
         self._told.add(calibrator)
         source.events.add(DriftFound(calibrator=calibrator, direction=drift["direction"], size=drift["size"], n=drift["n"]))
         self._warn(self.found.message)
-
-
-def _is_chosen(registry: Registry, entry: Entry, wanted: str | None) -> bool:
-    calibrator, made = entry.calibrator, entry.calibrator.fitted_on
-    return any(
-        choose(registry, Purpose(made.model, made.prompt, calibrator.event, calibrator.task, language)) is entry
-        for language in made.languages
-        if wanted in (None, language)
-    )

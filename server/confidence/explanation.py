@@ -205,7 +205,7 @@ def _paragraphs(explanation: Explanation) -> Iterator[str]:
     if (used := explanation.calibrator) is not None:
         yield f"Source: {used['source']} ({code_span(used['file'])})."
     if confidence.probability is not None:
-        yield f"Probability: {_percent(confidence.probability)}."
+        yield f"Probability: {_percent(confidence.probability)}{', borrowed ' if confidence.reason else ''}{confidence.reason}."
     elif confidence.reason:
         yield f"No number: {code_span(confidence.reason)}"
     if used is not None:

@@ -122,12 +122,11 @@ class Stops:
         source, loaded = self._source, self._source.live.process.model
         if loaded is None:
             return []
-        prompts = set(source.live.prompts(with_memory=source.settings.memory != "off").values())
+        prompts = source.live.prompts(with_memory=source.settings.memory != "off")
         return [
             entry.calibrator
-            for entry in in_use(source.calibrators.registries(), loaded.fingerprint.id, source.settings.event, language).values()
-            if entry.calibrator.fitted_on.prompt in prompts
-            and effective_status(entry, language, show_refuted=source.settings.show_refuted).has_numbers
+            for entry in in_use(source.calibrators.registries(), loaded.fingerprint, prompts, source.settings.event, language).values()
+            if effective_status(entry, language, show_refuted=source.settings.show_refuted).has_numbers
         ]
 
     def _words(self, stop: Stop, used: Iterable[Calibrator]) -> str:

@@ -160,7 +160,8 @@ class Status:
         source, loaded = self._source, self._source.live.process.model
         if loaded is None:
             return []
-        used = in_use(source.calibrators.registries(), loaded.fingerprint.id, source.settings.event).values()
+        prompts = source.live.prompts(with_memory=source.settings.memory != "off")
+        used = in_use(source.calibrators.registries(), loaded.fingerprint, prompts, source.settings.event).values()
         statuses = ((entry, effective_status(entry, show_refuted=source.settings.show_refuted)) for entry in used)
         return [
             f"Suggestions of the task {entry.calibrator.task} show no probability. {effective.reason}"

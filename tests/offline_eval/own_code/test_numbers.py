@@ -26,11 +26,11 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_asking_ends_where_the_skill_of_each_task_is_known_and_not_before() -> None:
     many, few = world(3000, slope=2.0)[0], world(60, slope=2.0)[0]
-    assert is_enough({"line": many}, ["line"], ["python"])
-    assert not is_enough({"line": few}, ["line"], ["python"])
-    assert not is_enough({"line": many}, ["line", "line_rest"], ["python"])
-    assert not is_enough({"line": many}, ["line"], ["python", "go"]), "many in one language tell nothing of another"
-    assert is_enough({"line": [*many, *in_language("go", 3000)]}, ["line"], ["go", "python"])
+    assert is_enough({"line": many}, ["line"], ["python"], NONE)
+    assert not is_enough({"line": few}, ["line"], ["python"], NONE)
+    assert not is_enough({"line": many}, ["line", "line_rest"], ["python"], NONE)
+    assert not is_enough({"line": many}, ["line"], ["python", "go"], NONE), "many in one language tell nothing of another"
+    assert is_enough({"line": [*many, *in_language("go", 3000)]}, ["line"], ["go", "python"], NONE)
 
 
 def test_a_language_is_well_known_where_each_task_has_samples_enough() -> None:

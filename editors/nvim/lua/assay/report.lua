@@ -230,7 +230,9 @@ local function of_task(task)
     ('  base rate    %s'):format(percent(judge.baseRate)),
     ('  skill        %s'):format(range(judge.skill)),
   }
-  if judge.status ~= 'informative' then
+  if judge.status == 'borrowed' then
+    table.insert(lines, ('  borrowed     %s'):format(judge.reason))
+  elseif judge.status ~= 'informative' then
     table.insert(lines, ('  no number    %s'):format(judge.reason))
   end
   if judge.ece then
