@@ -214,7 +214,7 @@ def _calibrators(registry: Registry, fitting: Sequence[Entry], prompts: Set[str]
     from ..calibration.effective_status import effective_status
     from ..calibration.found_models import next_step
 
-    usable = [entry for entry in fitting if entry.calibrator.fitted_on.prompt in prompts]
+    usable = [entry for entry in fitting if entry.calibrator.fitted_on.models or entry.calibrator.fitted_on.prompt in prompts]
     for entry in fitting:
         calibrator, effective = entry.calibrator, effective_status(entry)
         state: State = "ok" if entry in usable and effective.has_numbers else "note"

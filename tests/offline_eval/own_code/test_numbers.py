@@ -9,11 +9,12 @@ import pytest
 from msgspec import structs
 from synthetic_samples import world
 
-from assay.calibration.calibrator import Calibrator, load, save
+from assay.calibration.calibrator import Calibrator, Parent, load, save
 from assay.calibration.fitting.fit import fit
-from assay.calibration.registry import Registry, load_registry, read_registry
+from assay.calibration.registry import Entry, Registry, load_registry, read_registry, registry_of
 from assay.calibration.samples import Sample
-from assay.offline_eval.own_code.numbers import Made, file_of, fitted, is_enough, well_known, written
+from assay.offline_eval.calibration.draw import EVENT
+from assay.offline_eval.own_code.numbers import Made, file_of, fitted, is_enough, median_width, well_known, written
 
 NONE = Registry((), ())
 
@@ -53,6 +54,28 @@ def test_without_skill_it_is_written_and_gives_no_number() -> None:
     assert made.file is not None
     assert load(made.file).status == "uninformative"
     assert not made.has_number
+
+
+def test_from_a_map_for_any_model_a_dozen_samples_narrow_the_range_and_are_kept() -> None:
+    models = [structs.replace(s, model=f"{i:016x}", model_name=f"m{i}") for i in range(5) for s in world(200, between=0.3, seed=i + 1)[0]]
+    common = fit(models, EVENT, ["total_logprob"], groups="model", resamples=20).calibrator
+    registry = registry_of([Entry("shipped", Path("any.json"), common)], ())
+    samples = {"line": [*world(14)[0], *in_language("go", 14)]}
+    python, go = written(fitted(samples, ["line"], registry), registry)
+    assert python.calibrator is not None
+    assert (python.calibrator.status, python.has_number, go.file) == ("borrowed", True, None)
+    assert python.calibrator.moved_from == Parent(common.id, 1000, 5, 60)
+    assert median_width(python.calibrator, samples["line"][:14]) < median_width(common, samples["line"][:14])
+    again = load_registry(None)
+    assert [entry.calibrator.id for entry in again.entries if entry.origin == "user"] == [python.calibrator.id]
+
+
+def test_asking_ends_where_the_ranges_are_narrow_if_there_is_a_map_for_any_model() -> None:
+    models = [structs.replace(s, model=f"{i:016x}", model_name=f"m{i}") for i in range(5) for s in world(200, seed=i + 1)[0]]
+    common = fit(models, EVENT, ["total_logprob"], groups="model", resamples=20).calibrator
+    registry = registry_of([Entry("shipped", Path("any.json"), common)], ())
+    assert not is_enough({"line": world(30)[0]}, ["line"], ["python"], registry)
+    assert is_enough({"line": world(150)[0]}, ["line"], ["python"], registry)
 
 
 def test_too_few_samples_write_nothing_and_say_so() -> None:
