@@ -259,16 +259,17 @@ def log_odds_range(
     else:
         x = np.array([features])
         value, error = float(used.log_odds(x)[0]), float(used.standard_error(x)[0])
-    variance, groups_known = error**2, calibrator.fitted_on.groups
-    if not seen:
-        variance += calibrator.between_group_sd**2
-        groups_known = max(groups_known, calibrator.moved_from.groups if calibrator.moved_from else 0)
+    variance = error**2 + (0.0 if seen else calibrator.between_group_sd**2) + (KIN_SD**2 if kin else 0.0)
+    known_from = calibrator.fitted_on.groups
     if around := calibrator.models:
-        variance += around.offset_sd**2 + (around.slope_sd * (value - around.centre) / around.spread) ** 2
-        groups_known = around.n
-    if kin:
-        variance += KIN_SD**2
-    half = student_t(max(1, groups_known - 2)) * math.sqrt(variance)
+        of_models = around.offset_sd**2 + (around.slope_sd * (value - around.centre) / around.spread) ** 2
+        projects = calibrator.projects.n if calibrator.projects else around.n
+        # Welch & Satterthwaite: how models vary is known from few of them, how projects do from many.
+        freedom = (variance + of_models) ** 2 / (variance**2 / max(1, projects - 2) + of_models**2 / max(1, around.n - 2))
+        variance, known_from = variance + of_models, int(freedom) + 2
+    elif not seen and calibrator.moved_from:
+        known_from = max(known_from, calibrator.moved_from.groups)
+    half = student_t(max(1, known_from - 2)) * math.sqrt(variance)
     return value, value - half, value + half
 
 

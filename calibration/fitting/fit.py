@@ -206,7 +206,7 @@ def fit(
         features=used,
         ranges=ranges,
         map=fitted.map,
-        between_group_sd=_between(fitted, data, p, y, index, grouped_by, around),
+        between_group_sd=_between(fitted, data, p, y, index, numbered([s.project for s in known]), grouped_by),
         levels=tuple(levels) if fitted.tree else (),
         children=fitted.tree.children if fitted.tree else (),
         tried=fitted.selection.tried,
@@ -245,12 +245,20 @@ def _between(
     p: Floats,
     y: NDArray[np.bool_],
     groups: NDArray[np.intp],
+    projects: NDArray[np.intp],
     by: Grouping,
-    around: Sequence[Variation],
 ) -> float:
-    """The standard deviation of the log odds between groups. Between single samples an offset can't be told from chance."""
+    """The standard deviation of the log odds between groups. Between single samples an offset can't be told from chance.
+
+    Where models are held out it is that between projects, within a model: of the same place all models say much the same, so that over all
+    models a few places would look like a project.
+    """
     if by == "model":
-        return around[-1].offset_sd if around else 0.0
+        each = [
+            between_group_sd(p[those], y[those], renumbered(projects[those]))
+            for those in (groups == g for g in range(int(groups.max()) + 1))
+        ]
+        return float(np.sqrt(np.mean(np.square(each))))
     if data.parent and data.parent.models:
         return data.parent.between_group_sd
     return 0.0 if by == "sample" else between_group_sd(_of_languages(fitted, data, p), y, groups)
@@ -325,7 +333,8 @@ def _variations(
     some = rows[:: -(-len(rows) // MAX_SAMPLES)]
     p = held_out[some]
     paths = [(known[i].model, known[i].project) if by == "model" else (known[i].project,) for i in some]
-    return variations(np.log(p / (1 - p)), y[some], paths)
+    found = variations(np.log(p / (1 - p)), y[some], paths)
+    return (found[0].of_few(), *found[1:]) if by == "model" else found
 
 
 def _notes(samples: Sequence[Sample], known: Sequence[Sample], event: str, used: Sequence[str]) -> Iterator[str]:
