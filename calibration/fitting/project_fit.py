@@ -23,10 +23,10 @@ _MAX_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """What adaptation to a project's samples brings.
+    """What a map of one's own brings beside the common one that it was adapted from or takes the place of.
 
-    n: the samples that the parent gives a number for.
-    parent_log_loss, own_log_loss: mean held-out log loss on them, in nats, of the parent's and of the adapted map's probabilities.
+    n: the samples that the common one gives a number for.
+    parent_log_loss, own_log_loss: mean held-out log loss on them, in nats, of its and of the own map's probabilities.
     gain, low, high: the former less the latter, with its 95 % interval by group.
     """
 
@@ -90,12 +90,12 @@ def fit_project(
         made = fit(whole, event, adapt_from=parent, groups="file", resamples=resamples)
     if lacking := len(samples) - len(whole):
         made = replace(made, notes=(f"{lacking} of {len(samples)} samples lack {' or '.join(needed)} and were left out", *made.notes))
-    return ProjectFit(made, parent, _gain(made, parent) if parent else None, "" if parent else no_parent_because)
+    said = [confidence(parent, sample.measures).probability for sample in made.samples] if parent else []
+    return ProjectFit(made, parent, gain_over(made, said) if parent else None, "" if parent else no_parent_because)
 
 
-def _gain(made: Fit, parent: Calibrator) -> Gain | None:
-    """None if the parent gives a number for fewer than two groups."""
-    said = [confidence(parent, sample.measures).probability for sample in made.samples]
+def gain_over(made: Fit, said: Sequence[float | None]) -> Gain | None:
+    """What a fit brings over the probabilities that were said of its samples; None if these are of fewer than two groups."""
     known = np.array([p is not None for p in said])
     groups = made.groups[known]
     if len(set(groups.tolist())) < 2:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import get_args
 
 from ...inference.completion.task import Task
@@ -48,10 +48,14 @@ class Showing:
 
 @dataclass(frozen=True, slots=True)
 class LoggedSamples:
-    """The samples in the order in which they were shown. left_out: the number of showings that make none, by reason, for people."""
+    """The samples in the order in which they were shown.
+
+    left_out: the number of showings that make none, by reason, for people. said: by sample, event and probability that were shown.
+    """
 
     samples: tuple[Sample, ...]
     left_out: dict[str, int]
+    said: dict[str, tuple[str, float]] = field(default_factory=dict)
 
 
 def showings_of(rows: Iterable[Row]) -> tuple[Showing, ...]:
@@ -136,7 +140,7 @@ def samples_of(showings: Iterable[Showing], at_s: int = AT_S) -> LoggedSamples:
     Showings without measures, model or task, and any but the model's first choice, are left out: no calibrator can be fitted to them. So
     are repairs, and those that no server of Assay's has logged.
     """
-    samples, left_out = [], Counter[str]()
+    samples, left_out, said = [], Counter[str](), {}
     for showing in showings:
         request = showing.request
         propensity = 1.0 if request.propensity is None else request.propensity
@@ -151,6 +155,9 @@ def samples_of(showings: Iterable[Showing], at_s: int = AT_S) -> LoggedSamples:
         elif not (has_our_names(request) and _HEX64(request.text_sha256) and 0 < propensity <= 1):
             left_out["not as Assay logs it"] += 1
         else:
+            number = (request.confidence or {}).get("probability")
+            if isinstance(number, float) and 0 < number < 1:
+                said[showing.id] = (str((request.confidence or {}).get("event")), number)
             samples.append(
                 Sample(
                     id=showing.id,
@@ -167,4 +174,4 @@ def samples_of(showings: Iterable[Showing], at_s: int = AT_S) -> LoggedSamples:
                     propensity=propensity,
                 )
             )
-    return LoggedSamples(tuple(samples), dict(left_out))
+    return LoggedSamples(tuple(samples), dict(left_out), said)

@@ -46,7 +46,7 @@ def samples_in(path: Path | None, at_s: int, only: Mapping[str, str | None]) -> 
     say_skipped(skipped)
     wanted = {name: value for name, value in only.items() if value is not None}
     chosen = tuple(sample for sample in logged.samples if all(getattr(sample, name) == value for name, value in wanted.items()))
-    return LoggedSamples(chosen, logged.left_out)
+    return LoggedSamples(chosen, logged.left_out, logged.said)
 
 
 def by_subject(samples: Iterable[Sample]) -> dict[tuple[str, str, str], list[Sample]]:

@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
         task, model, prompt = subject
         known = f"{task} of the model {model}: {_label_words(samples, event)}"
         try:
-            calibrator = _fitted(samples, event)
+            calibrator = _fitted(samples, event, [_common(logged.said.get(sample.id), event) for sample in samples])
         except FitError as error:
             refused.append(subject_json(subject, samples, event) | {"event": event, "reason": str(error)})
             say(f"{known}: no calibrator: {error}")
@@ -82,14 +82,33 @@ def _parts(samples: Sequence[Sample]) -> Iterator[tuple[tuple[str, str, str], Ev
             yield subject, TESTS_PASS, part
 
 
-def _fitted(samples: Sequence[Sample], event: Event) -> Calibrator:
-    """Raises FitError, also for too few samples, because an insufficient calibrator gives no number."""
+def _common(said: tuple[str, float] | None, event: Event) -> float | None:
+    """The number that was shown, where it is not of an earlier calibrator of the same kind, which has seen what it would be judged by."""
+    return None if said is None or said[0] == event else said[1]
+
+
+def _fitted(samples: Sequence[Sample], event: Event, said: Sequence[float | None]) -> Calibrator:
+    """The user's own calibrator, with a map for each project where that is better on held-out files.
+
+    said: what was shown of each sample. Raises FitError where it does not foretell the event better than that did, on what it was not
+    fitted to; also for too few samples, because an insufficient calibrator gives no number.
+    """
     from ...calibration.fitting.checks import FitError
     from ...calibration.fitting.fit import fit
+    from ...calibration.fitting.project_fit import gain_over
 
-    calibrator = fit(samples, event).calibrator
+    of = {sample.id: number for sample, number in zip(samples, said, strict=True)}
+    projects = {sample.project for sample in samples}
+    found = fit(samples, event, levels=("project",) if len(projects) > 1 and all(projects) else ())
+    calibrator = found.calibrator
     if calibrator.status == "insufficient":
         raise FitError(calibrator.reason)
+    gain = gain_over(found, [of[sample.id] for sample in found.samples])
+    if calibrator.status == "informative" and gain is not None and gain.low <= 0:
+        raise FitError(
+            f"the numbers that were shown foretell it as well: log loss {gain.parent_log_loss:.3f}, and {gain.own_log_loss:.3f} held out "
+            f"with a map of your own, from {gain.n} suggestions (difference {gain.low:.3f} to {gain.high:.3f})"
+        )
     return calibrator
 
 

@@ -6,13 +6,14 @@ import json
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 from log_commands import document, run
 from synthetic_events import life, lives, new
-from synthetic_samples import MODEL, PROMPT
+from synthetic_samples import MODEL, PROMPT, world
 
 from assay.calibration.log.event_log import EventLog
-from assay.calibration.log.events import AcceptanceTested, RequestEnded
+from assay.calibration.log.events import AcceptanceTested, RequestEnded, hash_of
 from assay.calibration.registry import Purpose, choose, load_registry
 
 
@@ -94,3 +95,31 @@ def test_recalibrate_makes_no_file_of_a_name_that_is_not_assays(
     assert "no calibrator: all that was shown is left out" in told
     assert not home.exists()
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("habit", "is_written"),
+    [
+        (0.0, False),  # keeps what is exactly right: the numbers shown are true of this user already
+        (2.5, True),  # keeps nearly all, and edits it later
+        (-2.0, True),  # keeps hardly anything
+    ],
+)
+def test_a_map_of_ones_own_is_written_only_where_it_beats_the_number_shown(
+    path: Path, home: Path, capsys: pytest.CaptureFixture[str], habit: float, is_written: bool
+) -> None:
+    samples, truth = world(400, seed=7)
+    rng = np.random.default_rng(3)
+    with EventLog(path, create=True) as log:
+        for sample, p in zip(samples, truth, strict=True):
+            kept = bool(rng.random() < 1 / (1 + np.exp(-(np.log(p / (1 - p)) + habit))))
+            shown = {"status": "informative", "event": "exact_match", "probability": float(p), "low": 0.0, "high": 1.0, "band": "likely"}
+            of_sample = {"measures": sample.measures, "confidence": shown, "project": hash_of(sample.project)}
+            document_of = hash_of(sample.project + sample.file)
+            log.append([new(event, showing) for showing, event in life(sample.id, kept=kept, document=document_of, **of_sample)])
+    assert run("recalibrate", "--log", path, "--json") == 0
+    said = json.loads(capsys.readouterr().out)
+    assert bool(said["written"]) == is_written
+    if not is_written:
+        (refused,) = said["refused"]
+        assert refused["reason"].startswith("the numbers that were shown foretell it as well: log loss")
