@@ -14,7 +14,6 @@ from ..maps.registry import MAPS
 from ..measures.registry import MEASURES, enter
 from ..samples import EVENTS, Sample
 from .adaptation import is_adaptable
-from .folds import MIN_GROUPS
 from .shrinkage import LEVELS
 
 
@@ -37,9 +36,11 @@ def check_samples(
     kind: str,
     levels: Sequence[str],
     *,
-    several_models: bool = False,
+    least_models: int = 0,
 ) -> None:
-    """Raise FitError if no calibrator can be fitted. known: the samples with a label for the event; several_models: models are held out."""
+    """Raise FitError if no calibrator can be fitted. known: the samples with a label for the event; least_models: above 0 where models are
+    held out.
+    """
     if event not in EVENTS:
         raise FitError(f"unknown event {event!r}, known are {', '.join(EVENTS)}")
     if unknown := [name for name in features if name not in MEASURES]:
@@ -67,9 +68,11 @@ def check_samples(
         ("tasks", {task for *_, task, _ in kinds}),
         ("numbers of alternatives", {str(alternatives) for *_, alternatives in kinds}),
     ):
-        if several_models and what == "models" and len(values) < MIN_GROUPS:
-            raise FitError(f"a map for any model needs samples of {MIN_GROUPS} models, not of {len(values)} ({', '.join(sorted(values))})")
-        if len(values) > 1 and not (several_models and what in ("models", "prompts")):
+        if least_models and what == "models" and len(values) < least_models:
+            raise FitError(
+                f"a map for any model needs samples of {least_models} models, not of {len(values)} ({', '.join(sorted(values))})"
+            )
+        if len(values) > 1 and not (least_models and what in ("models", "prompts")):
             raise FitError(f"samples of {len(values)} {what} are mixed ({', '.join(sorted(values))}); fit a calibrator for each")
     if "agreement" in features and alternatives_of(known) == 1:
         raise FitError("agreement tells alternatives of one place apart, and these samples are first choices alone; leave it out")

@@ -41,6 +41,8 @@ from .shrinkage import Level, Tree, deepest_log_odds, fit_tree, log_odds_of
 DEFAULT_FEATURES = ("total_logprob",)
 # With fewer samples in each group, how much groups differ can hardly be told from chance.
 MIN_PER_GROUP = 3
+# How many times as many samples a model may have as another, in a map for any model.
+MOST_OF_ONE = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,7 @@ def fit(
     kind: str = "auto",
     levels: Sequence[Level] = (),
     groups: Grouping = "project",
+    least_models: int = MIN_GROUPS,
     adapt_from: Calibrator | None = None,
     allow_insufficient: bool = False,
     resamples: int = RESAMPLES,
@@ -133,6 +136,7 @@ def fit(
         groups: what is held out together. With fewer than 5 projects, or fewer than the map has parameters and one, files are the groups.
             With too few files each sample is its own group. Of several languages, one that few projects have is held out by file. A note
             says so. "model": the samples are of five models or more, and the map is for any other one.
+        least_models: how many models that takes at least.
         adapt_from: a calibrator of other projects, or of other models. Its map is adapted to these samples, which are of one project or
             one model, instead of fitting a map to them alone. It names the features.
         allow_insufficient: where the samples of one project can't tell whether there is skill, the status is `insufficient` instead of
@@ -150,16 +154,16 @@ def fit(
     """
     known = [sample for sample in samples if sample.labels.get(event) is not None]
     if groups == "model":
-        known = _as_many_of_each_model(known, seed)
+        known = _with_models_alike(known, seed)
     features = adapt_from.features if adapt_from else features
-    check_samples(samples, known, event, features, kind, levels, several_models=groups == "model")
+    check_samples(samples, known, event, features, kind, levels, least_models=least_models if groups == "model" else 0)
     if adapt_from:
         check_adaptable(adapt_from, known, event)
     raw = [column_of(name, known) for name in features]
     x = np.column_stack([entered_of(name, values, known) for name, values in zip(features, raw, strict=True)])
     y = np.array([sample.labels[event] for sample in known], dtype=np.bool_)
     # An adapted map has its shape already, so it needs no more groups than the evidence does. Models are few, and judge it all the same.
-    least = MIN_GROUPS if adapt_from or groups == "model" else max(MIN_GROUPS, len(features) + 2)
+    least = min(MIN_GROUPS, least_models) if adapt_from or groups == "model" else max(MIN_GROUPS, len(features) + 2)
     grouped_by, index, notes = grouped(known, groups, least)
     # Files are held out where few projects have a language. A project that has its own map is held out whole all the same. Intervals, and
     # how much projects differ, are by whole projects.
@@ -298,14 +302,14 @@ def _fitted_on(known: Sequence[Sample], y: NDArray[np.bool_], by: Grouping, grou
     )
 
 
-def _as_many_of_each_model(samples: Sequence[Sample], seed: int) -> list[Sample]:
-    """Some of the samples, as many of each model as the fewest have, so that none counts more than another."""
+def _with_models_alike(samples: Sequence[Sample], seed: int) -> list[Sample]:
+    """Some of the samples, of each model at most `MOST_OF_ONE` times as many as the fewest have, so that no model speaks for the others."""
     of: dict[str, list[Sample]] = {}
     for sample in samples:
         of.setdefault(sample.model, []).append(sample)
-    least = min(map(len, of.values()), default=0)
+    most = MOST_OF_ONE * min(map(len, of.values()), default=0)
     drawn = random.Random(seed)
-    return [sample for each in of.values() for sample in drawn.sample(each, least)]
+    return [sample for each in of.values() for sample in (each if len(each) <= most else drawn.sample(each, most))]
 
 
 def _hash_of(ids: Iterable[str]) -> str:
@@ -345,7 +349,8 @@ def _notes(samples: Sequence[Sample], known: Sequence[Sample], event: str, used:
             yield f"in {stand_ins[name]} of {len(known)} samples {name} only stands in for a value that could not be had"
     labelled = sum(sample.labels.get(event) is not None for sample in samples)
     if labelled > len(known):
-        yield f"{labelled - len(known)} of {labelled} samples were left out, so that each model has as many as any other"
+        out = f"{labelled - len(known)} of {labelled} samples were left out"
+        yield f"{out}, so that no model has more than {MOST_OF_ONE} times as many as another"
     if unknown := len(samples) - labelled:
         yield f"{unknown} of {len(samples)} samples have no known label for {event} and were left out"
 

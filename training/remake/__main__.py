@@ -49,7 +49,13 @@ def main() -> int:
     os.environ["ASSAY_DATA_HOME"] = str(work / "data")
     python = given.python or next((name for name in _PYTHONS if _runs(name)), "")
     try:
-        at = Remake({step.name: step for step in STEPS}, work, ROOT, present(), {"python312": python})
+        at = Remake(
+            {step.name: step for step in STEPS},
+            work,
+            ROOT,
+            present(),
+            {"python312": python, "models": str(platformdirs.user_cache_path("assay") / "models")},
+        )
         steps = chosen(at.steps, given.only)
         if given.dry_run:
             return _tell(at, [step for step in steps if not at.is_done(step)])

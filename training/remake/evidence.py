@@ -71,6 +71,8 @@ class Present:
 
     def fits(self, fitted_on: FittedOn, task: str) -> bool:
         """Whether a calibrator is for a model and a prompt of now."""
+        if fitted_on.models:  # of none in particular
+            return True
         other = self.others.get(fitted_on.model)
         if other is None:
             return (fitted_on.model, fitted_on.prompt) == (self.model, self.prompt_of(task))

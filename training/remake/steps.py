@@ -9,7 +9,7 @@ from functools import partial
 from assay.offline_eval.repairs.candidates import FEATURES
 from assay.offline_eval.sets.projects import measured_projects
 
-from . import alternatives, calibrators, results
+from . import alternatives, any_model, calibrators, results
 from .calibrators import PER_PROJECT, TASKS, Folders
 
 # The validation tables compare them. Calibrators are fitted to the first alone.
@@ -142,6 +142,38 @@ STEPS = (
         minutes=40,
         files=_shipped(*(f"exact_match-{task}-qwen2.5-coder-0.5b" for task in TASKS)),
         code=(*_PLACES, *_FITS),
+    ),
+    Step(
+        "models/any",
+        (
+            *(
+                f"assay eval calibration --out $self/{name} {model} --per-project {places}"
+                for name, (_, model, places) in any_model.MODELS.items()
+            ),
+            *_each_task(
+                "assay calibrate fit --any-model --event exact_match --features total_logprob,length,parses --map platt "
+                f"{' '.join(f'$self/{name}/samples/TASK.jsonl' for name in any_model.MODELS)} "
+                "--out calibration/shipped/exact_match-TASK-any.json"
+            ),
+        ),
+        minutes=60,
+        files=_shipped(*(f"exact_match-{task}-any" for task in TASKS)),
+        blocks={"docs/calibration.md#left-out": any_model.left_out, "docs/calibration.md#narrowing": any_model.narrowing},
+        code=(*_PLACES, *_FITS, "training/remake/any_model.py"),
+    ),
+    Step(
+        "models/kin",
+        (
+            "python -m training.remake.any_model $self",
+            *(
+                f"assay eval calibration --out $self/{name} --prompt-size small --model $self/{name}.gguf --per-project 5"
+                for name in any_model.KIN
+            ),
+        ),
+        minutes=30,
+        needs=("models/qwen05", "models/any"),
+        blocks={"docs/calibration.md#kin": any_model.kin},
+        code=(*_PLACES, *_FITS, "training/remake/any_model.py"),
     ),
     Step(
         "recording/demo",

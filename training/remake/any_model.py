@@ -1,0 +1,138 @@
+"""The blocks on the map for any model: each model by a map of the others, own samples moving it, and quantisations of one model.
+
+`MODELS` are those that it is fitted to, with what names the model and how many functions of a project it is asked about. `KIN` are
+quantisations of one of them, which it is not fitted to: `python -m training.remake.any_model FOLDER` makes their files.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from statistics import mean, median
+
+import llama_cpp
+import numpy as np
+
+from assay.calibration.calibrator import KIN_SD, Calibrator, load
+from assay.calibration.confidence import confidence
+from assay.calibration.evidence import evidence_of
+from assay.calibration.fitting.fit import fit
+from assay.calibration.fitting.folds import numbered
+from assay.calibration.held_out import folds_path, held_out, load_folds
+from assay.calibration.samples import Sample, read_samples
+from assay.inference.found.find import named_path
+
+from .calibrators import SHIPPED, TASKS, Folders
+from .cells import code, interval, table
+
+EVENT = "exact_match"
+FEATURES = ("total_logprob", "length", "parses")
+MODELS = {
+    "embedded": ("the embedded one, 8 M", "", 12),
+    "smollm2": ("SmolLM2 135M, Q4_1", "--prompt-size small --model $models/SmolLM2-135M-Instruct.Q4_1.gguf", 5),
+    "gemma3": ("Gemma 3 270M, Q4_K_M", "--prompt-size small --model $models/gemma-3-270m-q4_k_m.gguf", 5),
+    "qwen05": ("Qwen2.5-Coder 0.5B, Q4_K_M", "--model qwen2.5-coder-0.5b", 12),
+    "qwen15": ("Qwen2.5-Coder 1.5B, Q4_K_M", "--prompt-size small --model qwen2.5-coder-1.5b", 3),
+}
+KIN = {"q8_0": "Q8_0", "q6_k": "Q6_K", "q4_0": "Q4_0"}
+OWN = (0, 10, 20, 40, 80)
+_REPEATS = 8
+
+
+def _samples(at: Folders, name: str, task: str) -> list[Sample]:
+    found = read_samples(at["models/kin" if name in KIN else "models/any"] / name / "samples" / f"{task}.jsonl")
+    return [sample for sample in found if sample.labels.get(EVENT) is not None]
+
+
+def common_without(at: Folders, task: str, name: str = "") -> Calibrator:
+    """The map for any model, fitted without one of them."""
+    samples = [sample for other in MODELS if other != name for sample in _samples(at, other, task)]
+    return fit(samples, EVENT, FEATURES, kind="platt", groups="model", least_models=len(MODELS) - 1, resamples=50).calibrator
+
+
+def _judged(p: Sequence[float], samples: Sequence[Sample]) -> tuple[str, ...]:
+    """The cells of `_HEADS` for probabilities and the samples that they are of."""
+    y = np.array([sample.labels[EVENT] for sample in samples], dtype=np.bool_)
+    found = evidence_of(np.array(p), y, numbered([sample.project for sample in samples]), 200)
+    error = f"{found.smooth_ece.value:.3f} ({found.smooth_ece.noise_floor:.3f})"
+    return str(len(p)), f"{np.mean(p):.1%}", f"{y.mean():.1%}", interval(found.skill), error
+
+
+_HEADS = ("n", "promised", "right", "skill score", "smooth ECE (floor)")
+
+
+def left_out(at: Folders) -> str:
+    """Each model, judged by a map of the others."""
+    rows = []
+    for task in TASKS:
+        for name, (shown, *_) in MODELS.items():
+            common, samples = common_without(at, task, name), _samples(at, name, task)
+            found = [(confidence(common, sample.measures), sample) for sample in samples]
+            having = [(said, sample) for said, sample in found if said.probability is not None]
+            width = median(said.high - said.low for said, _ in having if said.high is not None and said.low is not None)
+            cells = _judged([said.probability for said, _ in having if said.probability is not None], [sample for _, sample in having])
+            rows.append((code(task), shown, *cells, f"{width:.0%}"))
+    return table(("task", "model", *_HEADS, "median range"), "llrrrccr", rows)
+
+
+def narrowing(at: Folders) -> str:
+    """Mean difference from the model's own map, and median width of the range, by how many own samples the map was moved to."""
+    rows = []
+    for task in TASKS:
+        for name, (shown, *_) in MODELS.items():
+            cells = list(_narrowed(at, task, name))
+            rows.append((code(task), shown, *cells, *["–"] * (len(OWN) - len(cells))))
+    return table(("task", "model", *(f"{n} own" for n in OWN)), "ll" + "c" * len(OWN), rows)
+
+
+def _narrowed(at: Folders, task: str, name: str) -> Iterator[str]:
+    common, own = common_without(at, task, name), _samples(at, name, task)
+    whole = fit(own, EVENT, FEATURES, kind="platt", resamples=20).calibrator
+    for n in OWN:
+        if n > len(own) / 2:
+            return
+        found = [_moved(common, whole, own, n, seed) for seed in range(_REPEATS if n else 1)]
+        yield f"{mean(gap for gap, _ in found):.3f}, {mean(width for _, width in found):.0%}"
+
+
+def _moved(common: Calibrator, whole: Calibrator, own: Sequence[Sample], n: int, seed: int) -> tuple[float, float]:
+    """Of n samples of some projects; judged on the other projects, against the map of all of the model's samples."""
+    projects = sorted({sample.project for sample in own})
+    random.Random(seed).shuffle(projects)
+    mine = [sample for project in projects for sample in own if sample.project == project][:n]
+    rest = [sample for sample in own if sample.project not in {one.project for one in mine}]
+    used = fit(mine, EVENT, adapt_from=common, resamples=20).calibrator if n else common
+    pairs = [(confidence(used, one.measures), confidence(whole, one.measures)) for one in rest]
+    known = [(a, b.probability) for a, b in pairs if a.probability is not None and b.probability is not None]
+    gap = mean(abs(a.probability - b) for a, b in known if a.probability is not None)
+    return gap, median(a.high - a.low for a, _ in known if a.high is not None and a.low is not None)
+
+
+def kin(at: Folders) -> str:
+    """Quantisations of a model, judged by the calibrator of the one that it is shipped for: by the map that did not see the project."""
+    rows = []
+    for task in TASKS:
+        file = at["tree"] / SHIPPED / f"{EVENT}-{task}-qwen2.5-coder-0.5b.json"
+        shipped = load(file)
+        probability = held_out(shipped, load_folds(folds_path(shipped, file)))
+        for name, shown in {"qwen05": "Q4_K_M, its own", **KIN}.items():
+            found = [(p, sample) for sample in _samples(at, name, task) if (p := probability(sample)) is not None]
+            rows.append((code(task), shown, *_judged([p for p, _ in found], [sample for _, sample in found])))
+    return f"{table(('task', 'quantisation', *_HEADS), 'llrrrcc', rows)}\n\nThe range of another quantisation has {KIN_SD} log odds more."
+
+
+def main() -> None:
+    """Write the quantisations of the model in the catalogue, from its own file, into a folder."""
+    source = named_path("qwen2.5-coder-0.5b")
+    for name, kind in KIN.items():
+        options = llama_cpp.llama_model_quantize_default_params()
+        options.ftype, options.allow_requantize = getattr(llama_cpp, f"LLAMA_FTYPE_MOSTLY_{kind}"), True
+        to = Path(sys.argv[1]) / f"{name}.gguf"
+        if llama_cpp.llama_model_quantize(str(source).encode(), str(to).encode(), options):
+            sys.exit(f"{to}: llama.cpp could not write it")
+
+
+if __name__ == "__main__":
+    main()
