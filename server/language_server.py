@@ -26,6 +26,7 @@ from .context.open_files import OtherFiles
 from .documents import notebooks
 from .documents.documents import Document, Splice
 from .documents.workspace import Roots, roots_of
+from .features.hover_anchors import HoverAnchors
 from .features.menu_registration import MenuRegistration
 from .features.model_calibration import ModelCalibration
 from .features.pause import Pause
@@ -44,7 +45,6 @@ from .settings.client_settings import ClientSettings
 from .settings.settings import DEFAULTS, LiveSettings, new_problems, reload_needed
 from .settings.table import ShowAbove
 from .tracking.event_writer import EventWriter
-from .tracking.hover_anchors import HoverAnchors
 from .tracking.outcome_tracker import OutcomeTracker
 from .user_messages import show
 from .verification.consent import Consent

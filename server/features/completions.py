@@ -21,8 +21,8 @@ from ..confidence.explanation import hover_markdown
 from ..documents.documents import Document
 from ..documents.workspace import below_root, path_of, root_of
 from ..language_server import AssayServer
+from ..model.request import GenerationRequest, ReadAlong
 from ..protocol.keystroke_messages import InlineParams
-from ..requests.request import GenerationRequest, ReadAlong
 from .commands import ACCEPTED
 from .menu_item import Cursor, completion_list
 

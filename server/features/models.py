@@ -15,10 +15,10 @@ from ...calibration.found_models import entries_of, next_step
 from ...inference.embedded_model import EMBEDDED_NAME
 from ..confidence.child_process import ChildProcessFailed, CommandProcess, from_anywhere, json_from
 from ..language_server import AssayServer
-from ..model.model_list import models_here
 from ..model.process import ModelUnavailable
 from ..protocol.pygls_protocol import fields_of, request_failed, token_of
 from .model_calibration import MINUTES, CannotCalibrate
+from .model_list import models_here
 from .progress import cancellable_progress, shown_progress
 
 CALIBRATE_MODEL = "assay/calibrateModel"

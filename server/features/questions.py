@@ -16,9 +16,9 @@ from ..confidence.explanation import hover_markdown
 from ..documents.documents import Document
 from ..language_server import AssayServer
 from ..model.process import ModelProcessDied, ModelRequestFailed, ModelUnavailable
+from ..model.request import GenerationRequest
 from ..protocol.pygls_protocol import fields_of
 from ..requests.refusal import Refusal
-from ..requests.request import GenerationRequest
 from .completions import is_secret, request_at, with_texts
 from .progress import log_line
 

@@ -25,7 +25,7 @@ from ...inference.completion.prompt import Surroundings
 from ...inference.completion.settings import Settings
 
 if TYPE_CHECKING:
-    from ..requests.request import GenerationRequest
+    from .request import GenerationRequest
 
 HEADER_BYTES = 4
 

@@ -14,11 +14,11 @@ from ...inference.completion.task import Kind, Task, kind_of
 from ...inference.model import StopReason
 from ...inference.opening import ModelChoice
 from ...suggestion.window import Window, window
-from ..requests.cache import GenerationCache
-from ..requests.request import GenerationRequest, GenerationResult
-from ..requests.scheduler import Scheduler
+from .cache import GenerationCache
 from .process import LoadedModel, ModelProcess, ModelRequestFailed, ModelUnavailable, State
 from .read_projects import ReadProjects
+from .request import GenerationRequest, GenerationResult
+from .scheduler import Scheduler
 
 LOOK_S = 1.0
 

@@ -17,8 +17,8 @@ from ...suggestion.positions import Encoding, Position, Range, column_at
 from ...suggestion.repair.request import Repair
 from ..features.progress import cancellable_progress
 from ..language_server import AssayServer
+from ..model.scheduler import Superseded
 from ..protocol.pygls_protocol import fields_of, request_failed, token_of
-from ..requests.scheduler import Superseded
 from ..user_messages import show
 from .edits import text_edit, workspace_edit
 from .found import Found

@@ -24,9 +24,9 @@ from ...suggestion.repair.sources.registry import SOURCES
 from ..confidence.calibrators import Calibrators
 from ..model.live import LiveModel
 from ..model.process import LoadedModel, ModelProcessDied, ModelRequestFailed, ModelUnavailable
-from ..requests.request import RepairRequest
-from ..requests.request_ending import Ending, Source, Spent, ended, logged_text, other
-from ..requests.scheduler import Superseded
+from ..model.request import RepairRequest, Source
+from ..model.scheduler import Superseded
+from ..requests.request_ending import Ending, Spent, ended, logged_text, other
 from ..settings.settings import LiveSettings
 from .found import Found, FoundRepairs
 from .lines import Lines

@@ -17,9 +17,9 @@ from ..documents.workspace import below_root, path_of, root_of
 from ..features.completions import UNKNOWN_DOCUMENT, is_secret_document, surroundings_at
 from ..features.progress import cancellable_progress, log_line
 from ..language_server import AssayServer
+from ..model.request import ReadAlong, RepairRequest
+from ..model.scheduler import Superseded
 from ..requests.refusal import Rules, document_refusal
-from ..requests.request import ReadAlong, RepairRequest
-from ..requests.scheduler import Superseded
 from ..user_messages import show
 from ..verification.consent import UNANSWERED
 from .found import Found

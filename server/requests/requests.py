@@ -26,15 +26,15 @@ from ..confidence.calibrators import Calibrators
 from ..confidence.explanation import Explanation, Seen, SeenBefore, explanation, seen_in
 from ..model.live import LiveModel
 from ..model.process import LoadedModel, ModelProcessDied, ModelRequestFailed, ModelUnavailable
+from ..model.request import GenerationRequest, GenerationResult
+from ..model.scheduler import Superseded
 from ..settings.settings import LiveSettings
 from ..tracking.event_writer import EventWriter
 from .debounce import Recent, after, delay_ms
 from .given import Given, GivenSuggestions, HiddenGenerations, identity_of
 from .policy import decide, draw_of
 from .refusal import Rules, document_refusal, place_refusal
-from .request import GenerationRequest, GenerationResult, OngoingRequest
-from .request_ending import Ending, RequestCounts
-from .scheduler import Superseded
+from .request_ending import Ending, OngoingRequest, RequestCounts
 
 # How many different generations are prepared for the next keystroke, the one that is shown included.
 _PREPARED = 4

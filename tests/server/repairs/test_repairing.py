@@ -15,11 +15,11 @@ from assay.calibration.trust import TRUSTED
 from assay.server.confidence.calibrators import Calibrators
 from assay.server.documents.documents import Change, Document, Documents
 from assay.server.model.live import LiveModel
+from assay.server.model.request import RepairRequest
 from assay.server.repairs.edits import text_edit, workspace_edit
 from assay.server.repairs.found import Found
 from assay.server.repairs.lines import Lines, found_again, lines_at, lines_in
 from assay.server.repairs.repairing import EditorRequest, RepairRequests
-from assay.server.requests.request import RepairRequest
 from assay.server.settings.settings import DEFAULTS
 from assay.server.tracking.outcome_tracker import OutcomeTracker
 from assay.suggestion.positions import Encoding, Position, Range, column_at

@@ -20,10 +20,10 @@ from assay.inference.model import Generation, StopReason, Timings, Token
 from assay.inference.opening import ModelChoice
 from assay.server.confidence.calibrators import Calibrators
 from assay.server.features.completions import inline_item
+from assay.server.model.cache import GenerationCache
 from assay.server.model.live import LiveModel
-from assay.server.requests.cache import GenerationCache
+from assay.server.model.request import GenerationRequest, GenerationResult, ReadAlong
 from assay.server.requests.given import identity_of
-from assay.server.requests.request import GenerationRequest, GenerationResult, ReadAlong
 from assay.server.requests.request_ending import RequestCounts
 from assay.server.requests.requests import Requests
 from assay.server.settings.settings import DEFAULTS, LiveSettings
