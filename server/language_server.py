@@ -240,6 +240,7 @@ class AssayServer(LanguageServer):
             lambda: self.settings,
             self.status.silent_changed,
             on_hidden=self.status.changed,
+            on_late=self._warn,
             paused_until=lambda: self.pause.until,
             on_given=self.outcome_tracker.offered,
             show_above=self.stops.show_above,

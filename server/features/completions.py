@@ -23,14 +23,13 @@ from ..documents.workspace import below_root, path_of, root_of
 from ..language_server import AssayServer
 from ..model.request import GenerationRequest, ReadAlong
 from ..protocol.keystroke_messages import InlineParams
+from ..requests.requests import FOR_THE_MODEL
 from .commands import ACCEPTED
 from .menu_item import Cursor, completion_list
 
 UNKNOWN_DOCUMENT = "The document is not open, or an edit of it could not be read."
 # Of code, about; what is too much is left out where tokens are counted.
 _CHARACTERS_PER_TOKEN = 3
-# Of the time that a request may take, so much is the model's: what it has written by then still arrives.
-_FOR_THE_MODEL = 0.9
 
 
 async def suggestions_at(
@@ -95,7 +94,7 @@ def request_at(
         start=start,
         stood=document.between(start, end) if start < end else "",
         count=settings.alternatives if invoked else 1,
-        max_ms=settings.max_ms * _FOR_THE_MODEL,
+        max_ms=settings.max_ms * FOR_THE_MODEL,
     )
 
 

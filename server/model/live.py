@@ -182,7 +182,8 @@ class LiveModel:
                 self._failures.add(str(error))
                 self._on_note(f"The model answers with an error, so there are no suggestions: {error}")
             raise
-        timed_out = generations[0].stopped_by is StopReason.TIME and not generations[0].text.strip()
+        has_text = any(generation.text.strip() for generation in generations)
+        timed_out = not has_text and any(generation.stopped_by is StopReason.TIME for generation in generations)
         tokens = sum(len(generation.tokens) for generation in generations)
         result = GenerationResult(generations, place.kind, tokens=tokens, timed_out=timed_out, drawn=len(generations))
         if result.was_cut_off:

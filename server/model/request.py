@@ -58,6 +58,7 @@ class GenerationRequest:
     For the model
         surroundings, settings, max_ms: as `suggestion.complete`.
         memory: what is read beside the model.
+        ends_at: when the answer comes too late (time.monotonic); None where that is not known.
         count: how many different generations.
         delay_s: the debounce, in which a later request may supersede this one.
         speculative: nobody has asked for it yet.
@@ -77,6 +78,7 @@ class GenerationRequest:
     memory: ReadAlong = field(default_factory=ReadAlong)
     count: int = 1
     max_ms: float | None = None
+    ends_at: float | None = None
     delay_s: float = 0.0
     speculative: bool = False
 
@@ -94,7 +96,7 @@ class GenerationResult:
 
     generations: what is left of them at its place, in their order; empty where there is nothing to add. kind: what was asked for when they
     were made; typed: what has been typed along them since; waited_ms: from the request to the start of the model's work; tokens: that
-    were sampled for it; timed_out: the time was over before there was anything; drawn: how many were made at the place.
+    were sampled for it; timed_out: the time was over before any of them had a text; drawn: how many were made at the place.
     """
 
     generations: tuple[Generation, ...]

@@ -17,6 +17,7 @@ from statistics import median_low
 from ...calibration.control_characters import unseen_in
 from ...calibration.log.events import RequestEnded
 from ...calibration.measures.agreement import SINGLE_DRAW, distinct
+from ...calibration.plain_number import plain
 from ...calibration.registry import Purpose, choose, explain_choice
 from ...suggestion.kind import kind_at
 from ...suggestion.positions import Position, Range
@@ -36,6 +37,8 @@ from .policy import decide, draw_of
 from .refusal import Rules, document_refusal, place_refusal
 from .request_ending import Ending, OngoingRequest, RequestCounts
 
+# Of the time that a request may take, so much is the model's: what it has written by then still arrives.
+FOR_THE_MODEL = 0.9
 # How many different generations are prepared for the next keystroke, the one that is shown included.
 _PREPARED = 4
 # Who asks for an explanation waits no longer for the model to say what it was shown: it may be at work on what is asked next.
@@ -62,16 +65,19 @@ class Requests:
         settings: Callable[[], LiveSettings],
         on_silent: Callable[[str | None], None] = lambda _: None,
         on_hidden: Callable[[], None] = lambda: None,
+        on_late: Callable[[str], None] = lambda _: None,
         paused_until: Callable[[], datetime | None] = lambda: None,
         on_given: Callable[[GenerationRequest, Sequence[Suggestion]], str | None] = lambda *_: None,
         show_above: Callable[[str | None], float] = lambda _: 0.0,
     ) -> None:
         """settings: asked for at each request; on_silent: told why no suggestion comes by itself in a document, None where they come;
-        on_hidden: told when `hidden` grows; paused_until: when a pause ends, None where there is none; on_given: told what the editor is
+        on_hidden: told when `hidden` grows; on_late: told, for people, that what was asked for did not come in time; paused_until: when a pause ends, None where there is none; on_given: told what the editor is
         given, also where that is nothing, and gives the id of the showing, None where there is none; show_above: from which probability on
         what a calibrator judges is shown, given its id."""
         self._on_silent = on_silent
         self._on_hidden = on_hidden
+        self._on_late = on_late
+        self._told_late = False
         self._paused_until = paused_until
         self._on_given = on_given
         self._show_above = show_above
@@ -138,9 +144,17 @@ class Requests:
         except Exception as error:
             if isinstance(error, TimeoutError) and ongoing.limit.expired():  # and not one of the disk's
                 awaited = "the model is still loading" if self._live.process.state == "loading" else ongoing.awaited
-                return ongoing.end(Ending.TIMED_OUT, f"{awaited} after {max_ms:.0f} ms")
+                return self._timed_out(request, ongoing, awaited)
             ongoing.end(Ending.FAILED, _own_error(error))
             raise
+
+    def _timed_out(self, request: GenerationRequest, ongoing: OngoingRequest, awaited: str) -> tuple[()]:
+        """End a request whose time is over. Who asked for suggestions is told why none come: once, until some have come again."""
+        max_ms = self._settings().max_ms
+        if request.invoked and not self._told_late:
+            self._told_late = True
+            self._on_late(f"no suggestion: {awaited} after {plain(max_ms / 1e3, 6)} s (assay.maxMs)")
+        return ongoing.end(Ending.TIMED_OUT, f"{awaited} after {max_ms:.0f} ms")
 
     def nothing(self, uri: str, reason: str, *, invoked: bool) -> None:
         """Note a request that there is no place to answer at."""
@@ -209,7 +223,7 @@ class Requests:
         return explanation(given.suggestion, given.generation, choice, seen, _seen_before(given))
 
     async def _decided(self, request: GenerationRequest, current: Callable[[], bool], ongoing: OngoingRequest) -> tuple[Suggestion, ...]:
-        settings, place = self._settings(), request.place
+        place = request.place
         if not request.invoked:
             refusal = place_refusal(place.prefix, place.suffix, place.language, self._rules(request), cut=request.cut)
             if refusal is not None:
@@ -217,7 +231,7 @@ class Requests:
         request = self._of_kind_with_evidence(request)
         result = await self._result(request, ongoing)
         if result.timed_out:
-            return ongoing.end(Ending.TIMED_OUT, f"{ongoing.awaited} after {settings.max_ms:.0f} ms")
+            return self._timed_out(request, ongoing, ongoing.awaited)
         if result.kind != request.place.kind:
             request = replace(request, place=replace(place, kind=result.kind))
         possible = await self._possible(request, result, ongoing)
@@ -247,8 +261,10 @@ class Requests:
             setting=settings.delay,
         )
         if (ends := ongoing.limit.when()) is not None:
-            ongoing.limit.reschedule(ends + wait_ms / 1e3)
-        result = await self._live.generate(replace(request, delay_s=wait_ms / 1e3))
+            ends += wait_ms / 1e3
+            ongoing.limit.reschedule(ends)
+            ends -= settings.max_ms * (1 - FOR_THE_MODEL) / 1e3
+        result = await self._live.generate(replace(request, delay_s=wait_ms / 1e3, ends_at=ends))
         if result.source == "model" and result.generations:
             self._first_ms.append(result.generations[0].timings.prompt_ms)
         ongoing.found(result, min(wait_ms, result.waited_ms))
@@ -302,6 +318,7 @@ class Requests:
             ongoing.decided(first.suggestion, decision, first.drawn.rank, showing)
             return ()
         self._given.add(found)
+        self._told_late = self._told_late and not request.invoked
         suggestions = tuple(each.suggestion for each in found)
         others = [(each.suggestion, each.drawn.rank) for each in found[1:]]
         ongoing.decided(first.suggestion, decision, first.drawn.rank, self._on_given(request, suggestions), others)
