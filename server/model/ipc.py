@@ -61,9 +61,8 @@ def parse(body: bytes) -> dict[str, Any]:
 def model_part(request: GenerationRequest) -> dict[str, Any]:
     """What of a request the model's process needs, as `arguments_of` reads it."""
     place = request.place
-    parts = {
-        name: msgspec.to_builtins(getattr(request, name)) for name in ("settings", "surroundings", "memory", "max_ms", "ends_at", "count")
-    }
+    names = ("settings", "surroundings", "memory", "max_ms", "ends_at", "count")
+    parts = {name: msgspec.to_builtins(getattr(request, name)) for name in names}
     return {"prefix": place.prefix, "suffix": place.suffix, "kind": place.kind, "language": place.language, **parts}
 
 

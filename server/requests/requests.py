@@ -71,9 +71,9 @@ class Requests:
         show_above: Callable[[str | None], float] = lambda _: 0.0,
     ) -> None:
         """settings: asked for at each request; on_silent: told why no suggestion comes by itself in a document, None where they come;
-        on_hidden: told when `hidden` grows; on_late: told, for people, that what was asked for did not come in time; paused_until: when a pause ends, None where there is none; on_given: told what the editor is
-        given, also where that is nothing, and gives the id of the showing, None where there is none; show_above: from which probability on
-        what a calibrator judges is shown, given its id."""
+        on_hidden: told when `hidden` grows; on_late: told, for people, that what was asked for did not come in time; paused_until: when a
+        pause ends, None where there is none; on_given: told what the editor is given, also where that is nothing, and gives the id of the
+        showing, None where there is none; show_above: from which probability on what a calibrator judges is shown, given its id."""
         self._on_silent = on_silent
         self._on_hidden = on_hidden
         self._on_late = on_late
@@ -243,7 +243,7 @@ class Requests:
         if not request.invoked and (unfit := _unfit(found[0])):
             return ongoing.end(Ending.EMPTY, unfit)
         if request.invoked:
-            found.sort(key=_likelihood, reverse=True)
+            found.sort(key=_for_choice, reverse=True)
         return self._shown_or_hidden(request, result, found, ongoing)
 
     async def _result(self, request: GenerationRequest, ongoing: OngoingRequest) -> GenerationResult:
@@ -373,9 +373,11 @@ def _own_error(error: Exception) -> str:
     return f"an error of Assay's own: {type(error).__name__}"
 
 
-def _likelihood(given: Given) -> tuple[float, float]:
-    """By what suggestions for one place are ordered: their probability, or where they have none their share of what was drawn."""
-    return given.suggestion.confidence.probability or 0.0, given.suggestion.measures.get("agreement", -math.inf)
+def _for_choice(given: Given) -> tuple[bool, float, float]:
+    """By what suggestions for one place are ordered: what breaks the file comes last; then by their probability, or where they have none by
+    their share of what was drawn."""
+    suggestion, breaks = given.suggestion, given.generation.parses is False
+    return not breaks, suggestion.confidence.probability or 0.0, suggestion.measures.get("agreement", -math.inf)
 
 
 def _is_enough(remembered: GenerationResult, request: GenerationRequest) -> bool:

@@ -284,3 +284,12 @@ async def test_whoever_asks_and_gets_nothing_in_time_is_told_so_once(answering_g
             settings = DEFAULTS
             assert await texts(requests, ASK)
     assert told == 2 * ["no suggestion: the model had nothing ready after 0.1 s (assay.maxMs)"]
+
+
+async def test_of_several_suggestions_what_breaks_the_file_comes_last(answering_gguf: Path) -> None:
+    place = replace(ASK.place, prefix="x = (")
+    async with requests_to(answering_gguf) as (requests, live, _, _):
+        await live.loaded()
+        broken, whole = (replace(made_of(text), parses=parses) for text, parses in (("]", False), ("1)", True)))
+        live.cache.keep(ASK.uri, place.prefix, place.suffix, "line", (broken, broken, broken, whole))
+        assert await texts(requests, replace(ASK, place=place)) == ["1)", "]"]
