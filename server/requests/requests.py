@@ -5,14 +5,12 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from itertools import islice
-from statistics import median_low
 
 from ...calibration.control_characters import unseen_in
 from ...calibration.log.events import RequestEnded
@@ -43,8 +41,6 @@ FOR_THE_MODEL = 0.9
 _PREPARED = 4
 # Who asks for an explanation waits no longer for the model to say what it was shown: it may be at work on what is asked next.
 _SEEN_MS = 500.0
-# How many results tell how long the model usually takes until its first token: a place that is new is read for longer.
-_LATEST = 5
 
 _FAILURES: dict[type[Exception], str] = {
     ModelUnavailable: "there is no model to ask",
@@ -67,18 +63,21 @@ class Requests:
         on_hidden: Callable[[], None] = lambda: None,
         on_late: Callable[[str], None] = lambda _: None,
         paused_until: Callable[[], datetime | None] = lambda: None,
+        on_asked: Callable[[GenerationRequest], None] = lambda _: None,
         on_given: Callable[[GenerationRequest, Sequence[Suggestion]], str | None] = lambda *_: None,
         show_above: Callable[[str | None], float] = lambda _: 0.0,
     ) -> None:
         """settings: asked for at each request; on_silent: told why no suggestion comes by itself in a document, None where they come;
         on_hidden: told when `hidden` grows; on_late: told, for people, that what was asked for did not come in time; paused_until: when a
-        pause ends, None where there is none; on_given: told what the editor is given, also where that is nothing, and gives the id of the
-        showing, None where there is none; show_above: from which probability on what a calibrator judges is shown, given its id."""
+        pause ends, None where there is none; on_asked: told of each request; on_given: told what the editor is given, also where that is
+        nothing, and gives the id of the showing, None where there is none; show_above: from which probability on what a calibrator judges
+        is shown, given its id."""
         self._on_silent = on_silent
         self._on_hidden = on_hidden
         self._on_late = on_late
         self._told_late = False
         self._paused_until = paused_until
+        self._on_asked = on_asked
         self._on_given = on_given
         self._show_above = show_above
         self._live = live
@@ -89,23 +88,18 @@ class Requests:
         self._given = GivenSuggestions()
         self._hidden = HiddenGenerations()
         self._recent = Recent()
-        self._first_ms: deque[float] = deque(maxlen=_LATEST)
 
     @property
     def hidden(self) -> int:
         """How many generations were not shown because of the dial, each counted once."""
         return self._hidden.count
 
-    def use(self, live: LiveModel) -> None:
-        """Go on with another model. What editors show, and how the user types, stays known."""
-        self._live = live
-        self._first_ms.clear()
-
     def refuses(self, request: GenerationRequest, *, secret: bool) -> bool:
         """Whether nothing is suggested in the request's document, of which it needs no text; it has ended then, and the user is told why.
 
         secret: the file is one that no model is shown. Who invoked a suggestion is told, too, why none comes by itself.
         """
+        self._on_asked(request)
         rules = self._rules(request)
         refusal = document_refusal(request.place.language, rules, secret=secret)
         self._on_silent(refusal.sentence if refusal is not None and refusal.is_lasting else None)
@@ -257,7 +251,7 @@ class Requests:
             self._recent,
             now,
             invoked=request.invoked,
-            first_ms=median_low(self._first_ms) if self._first_ms else None,
+            first_ms=self._live.first_ms,
             setting=settings.delay,
         )
         if (ends := ongoing.limit.when()) is not None:
@@ -265,8 +259,6 @@ class Requests:
             ongoing.limit.reschedule(ends)
             ends -= settings.max_ms * (1 - FOR_THE_MODEL) / 1e3
         result = await self._live.generate(replace(request, delay_s=wait_ms / 1e3, ends_at=ends))
-        if result.source == "model" and result.generations:
-            self._first_ms.append(result.generations[0].timings.prompt_ms)
         ongoing.found(result, min(wait_ms, result.waited_ms))
         if settings.speculate and not request.invoked and not result.typed and not result.timed_out:
             # Who types on something else has most likely one of these in mind.
