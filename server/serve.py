@@ -11,7 +11,6 @@ from typing import BinaryIO
 from pygls.exceptions import JsonRpcException
 
 from ..inference.opening import ModelChoice
-from .build import build_server
 from .language_server import AssayServer
 from .model.ipc import take_stdio
 from .protocol.transport import FramingError, StreamTransport, Transport, stdio_transport
@@ -62,7 +61,7 @@ def _is_ours(record: logging.LogRecord) -> bool:
 
 
 async def _serve_stdio(model: ModelChoice, stdin: BinaryIO, stdout: BinaryIO) -> int:
-    return await converse(build_server(model), await stdio_transport(stdin, stdout))
+    return await converse(AssayServer(model), await stdio_transport(stdin, stdout))
 
 
 async def _serve_tcp(model: ModelChoice, port: int) -> int:
@@ -77,4 +76,4 @@ async def _serve_tcp(model: ModelChoice, port: int) -> int:
     listener = await asyncio.start_server(connected, "127.0.0.1", port)
     print(f"assay: listening on 127.0.0.1:{listener.sockets[0].getsockname()[1]}", file=sys.stderr, flush=True)
     async with listener:
-        return await converse(build_server(model), StreamTransport(*await client))
+        return await converse(AssayServer(model), StreamTransport(*await client))

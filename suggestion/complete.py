@@ -139,7 +139,9 @@ def complete_several(
     count: int = 1,
     sampling: Sampling = GREEDY,
 ) -> tuple[Generation, ...]:
-    """`count` generations, of one reading of the prompt. Several may have one text. Only one alone is mended where it breaks the file.
+    """`count` generations, of one reading of the prompt. Several may have one text.
+
+    Only one alone is mended where it breaks the file: of several, calibrators are fitted to what the model drew.
 
     Greedily, number i begins with the i-th most likely token. At another temperature each is drawn, number i with the seed
     `sampling.seed` + i: the same seed gives the same text. A calibrator holds for these only with `Settings.fingerprint(…, sampling=…)`.

@@ -15,11 +15,11 @@ from ...suggestion.suggest import prompt_mismatch
 from ..confidence.child_process import ChildProcessFailed
 from ..confidence.confidence_report import LABEL, evidence_json, log_dial_json, recalibrate_json, tasks_json
 from ..confidence.log_reader import Question
-from ..confidence.stops import stop_of
+from ..confidence.stops import Stops, stop_of
 from ..documents.documents import Document
-from ..documents.workspace import path_of, root_of
-from ..language_server import AssayServer
+from ..documents.workspace import path_of
 from ..protocol.pygls_protocol import fields_of
+from ..session import Session
 
 DIAL = "assay/dial"
 CONFIDENCE = "assay/confidence"
@@ -27,99 +27,98 @@ CONFIDENCE = "assay/confidence"
 TASKS: tuple[Task, ...] = get_args(Task)
 
 
-async def dial(ls: AssayServer, params: Any) -> dict[str, Any]:
+async def dial(session: Session, stops: Stops, params: Any) -> dict[str, Any]:
     """`assay/dial`: for each level of the dial, how much it would have shown and how much of that was right."""
-    document = _document(ls, params)
-    settings, model_id = ls.settings, _model_id(ls)
-    used = await _used(ls, document)
-    answer, trouble = await _read_log(ls, Question("dial", settings.event, model_id))
+    document = _document(session, params)
+    settings, model_id = session.settings, _model_id(session)
+    used = await _used(session, stops, document)
+    answer, trouble = await _read_log(session, Question("dial", settings.event, model_id))
     log = answer or log_dial_json(None, settings.event, model_id)
     if trouble is None:
-        ls.stops.take(log["byCalibrator"])
+        stops.take(log["byCalibrator"])
     return {
         "event": settings.event,
         "label": LABEL,
         "showAbove": settings.show_above,
         "stop": stop_of(settings.show_above),
-        "stops": ls.stops.as_json(used),
+        "stops": stops.as_json(used),
         **log,
         "logTrouble": trouble,
         "evidence": evidence_json(used),
     }
 
 
-async def confidence(ls: AssayServer, params: Any) -> dict[str, Any]:
+async def confidence(session: Session, params: Any) -> dict[str, Any]:
     """`assay/confidence`: the calibrators in use, their evidence, and what the log says of them."""
-    document = _document(ls, params)
-    choices = await _choices(ls, document)
-    loaded, prompts = ls.live.process.model, tuple(set(ls.live.prompts(with_memory=ls.settings.memory != "off").values()))
+    document, settings = _document(session, params), session.settings
+    choices = await _choices(session, document)
+    loaded, prompts = session.loaded, tuple(set(session.live.prompts(with_memory=settings.memory != "off").values()))
     used = tuple({choice.calibrator.id for choice in choices.values() if choice.calibrator is not None})
-    answer, trouble = await _read_log(ls, Question("confidence", ls.settings.event, _model_id(ls), prompts, used))
+    answer, trouble = await _read_log(session, Question("confidence", settings.event, _model_id(session), prompts, used))
     return {
-        "event": ls.settings.event,
+        "event": settings.event,
         "language": None if document is None else document.language,
         "model": None if loaded is None else {"id": loaded.fingerprint.id, "name": loaded.fingerprint.name},
-        "tasks": tasks_json(choices, None if document is None else document.language, show_refuted=ls.settings.show_refuted),
+        "tasks": tasks_json(choices, None if document is None else document.language, show_refuted=settings.show_refuted),
         **(answer or {"log": None, "recalibrate": recalibrate_json(None, None, frozenset(), trouble)}),
         "logTrouble": trouble,
     }
 
 
-async def _used(ls: AssayServer, document: Document | None) -> list[Calibrator]:
+async def _used(session: Session, stops: Stops, document: Document | None) -> list[Calibrator]:
     """The calibrators that give automatic suggestions in a document a probability; without one in any language, as the status says it."""
     if document is None:
-        await ls.calibrators.of(next(iter(ls.roots.paths), None))
-        return ls.stops.used(None)
-    entries = [choice.entry for choice in (await _choices(ls, document)).values() if choice.entry is not None]
-    show_refuted = ls.settings.show_refuted
+        await session.calibrators.of(session.first_root)
+        return stops.used(None)
+    entries = [choice.entry for choice in (await _choices(session, document)).values() if choice.entry is not None]
+    show_refuted = session.settings.show_refuted
     return [entry.calibrator for entry in entries if effective_status(entry, document.language, show_refuted=show_refuted).has_numbers]
 
 
-async def _read_log(ls: AssayServer, question: Question) -> tuple[dict[str, Any] | None, str | None]:
+async def _read_log(session: Session, question: Question) -> tuple[dict[str, Any] | None, str | None]:
     """What the log says, and why it can't be read: (answer, None), (None, trouble), or (None, None) if nothing is logged."""
-    path = ls.events.path
+    path = session.events.path
     if path is None:
         return None, None
     try:
-        return await ls.log_reader.ask(path, question), None
+        return await session.log_reader.ask(path, question), None
     except ChildProcessFailed as error:
         return None, str(error)
 
 
-def _model_id(ls: AssayServer) -> str | None:
-    loaded = ls.live.process.model
+def _model_id(session: Session) -> str | None:
+    loaded = session.loaded
     return None if loaded is None else loaded.fingerprint.id
 
 
-async def _choices(ls: AssayServer, document: Document | None) -> Mapping[str, Choice]:
+async def _choices(session: Session, document: Document | None) -> Mapping[str, Choice]:
     """By task, the calibrator for automatic suggestions in a document, and why it was chosen."""
-    loaded = ls.live.process.model
+    loaded = session.loaded
     if loaded is None:
         return {task: Choice(None, "no model is loaded", ()) for task in TASKS}
     if document is None:
         return {task: Choice(None, "no document is open, and calibrators are for languages", ()) for task in TASKS}
-    root = root_of(document.uri, ls.roots) or next(iter(ls.roots.paths), None)
-    registry, _ = await ls.calibrators.of(root)
-    prompts, file = ls.live.prompts(with_memory=ls.settings.memory != "off"), path_of(document.uri)
+    registry, _ = await session.calibrators.of(session.root_of(document))
+    prompts, file = session.live.prompts(with_memory=session.settings.memory != "off"), path_of(document.uri)
     return {
         task: explain_choice(
             registry,
-            Purpose(loaded.fingerprint.id, prompts[task], ls.settings.event, task, document.language, file, loaded.fingerprint.kin),
-            prompt_mismatch=prompt_mismatch(ls.live.settings, loaded.settings(), loaded.context_length, kind_of(task)),
+            Purpose(loaded.fingerprint.id, prompts[task], session.settings.event, task, document.language, file, loaded.fingerprint.kin),
+            prompt_mismatch=prompt_mismatch(session.live.settings, loaded.settings(), loaded.context_length, kind_of(task)),
         )
         for task in TASKS
     }
 
 
-def _document(ls: AssayServer, params: Any) -> Document | None:
+def _document(session: Session, params: Any) -> Document | None:
     """The document that the request names, or else the one that was last asked about, or else the one opened last."""
     named = fields_of(params).get("textDocument")
     if named is None:
-        return ls.document_in_use
+        return session.document_in_use
     uri = named.get("uri") if isinstance(named, dict) else None
     if not isinstance(uri, str):
         raise JsonRpcInvalidParams('"textDocument" is an object with the string "uri"')
-    document = ls.protocol.documents.get(uri)
+    document = session.documents.get(uri)
     if document is None:
         raise JsonRpcInvalidParams(f"{uri} is not open")
     return document

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,14 +16,13 @@ from ...calibration.declined_models import decline, is_declined
 from ...calibration.found_models import entries_of
 from ...inference.embedded_model import EMBEDDED
 from ..background_tasks import BackgroundTasks
-from ..confidence.calibrators import Calibrators
 from ..confidence.child_process import ChildProcessFailed, CommandProcess, arguments_of
-from ..documents.workspace import Roots
-from ..model.live import LiveModel
 from ..model.process import ModelUnavailable
-from ..settings.settings import LiveSettings
+from ..session import Session
+from ..settings.client_settings import ClientSettings
 from ..user_messages import is_remembered, show, title_chosen
 from .progress import cancellable_progress
+from .trust import TrustQuestions
 
 MINUTES = 5.0
 # The harmless one first: where answers have numbers, a key that was meant for the text chooses that.
@@ -49,20 +47,14 @@ class ModelCalibration:
 
     def __init__(
         self,
-        server: LanguageServer,
+        editor: LanguageServer,
         tasks: BackgroundTasks,
-        calibrators: Calibrators,
-        live: Callable[[], LiveModel],
-        settings: Callable[[], LiveSettings],
-        roots: Callable[[], Roots],
-        is_neovim: Callable[[], bool],
-        chooses_models: Callable[[], bool],
-        asks_for_trust: Callable[[], bool],
+        session: Session,
+        client_settings: ClientSettings,
+        trust_questions: TrustQuestions,
     ) -> None:
-        """live, settings, roots: what is in use now. chooses_models: whether CHOOSE_MODEL is understood."""
-        self._server, self._tasks, self._calibrators = server, tasks, calibrators
-        self._live, self._settings, self._roots, self._is_neovim = live, settings, roots, is_neovim
-        self._chooses_models, self._asks_for_trust = chooses_models, asks_for_trust
+        self._editor, self._tasks, self._session = editor, tasks, session
+        self._client_settings, self._trust_questions = client_settings, trust_questions
         self._process, self._is_running = CommandProcess(), False
         self._asked: set[str] = set()
         self._may_ask = asyncio.Event()
@@ -90,7 +82,7 @@ class ModelCalibration:
             self._is_running = False
 
     async def _run(self, minutes: float, *, project: bool, token: str | int | None) -> dict[str, Any]:
-        live, roots = self._live(), self._roots().paths
+        live, roots = self._session.live, self._session.roots.paths
         try:
             loaded = await live.loaded()
         except ModelUnavailable as error:
@@ -101,8 +93,8 @@ class ModelCalibration:
             raise CannotCalibrate("no folder is open")
         home = Path.home().resolve()
         folders = roots[:1] if project else [root for root in roots if not home.is_relative_to(root.resolve())]
-        arguments = arguments_of(live.choice, self._settings().memory, minutes, folders, project=project)
-        async with cancellable_progress(self._server, "numbers", "fitting calibrators to the model", token) as tell:
+        arguments = arguments_of(live.choice, self._session.settings.memory, minutes, folders, project=project)
+        async with cancellable_progress(self._editor, "numbers", "fitting calibrators to the model", token) as tell:
             try:
                 # At the top no folder is the current project, so that only the open folders are read, and nothing around them.
                 return await self._process.run(arguments, Path(home.anchor), tell)
@@ -111,7 +103,7 @@ class ModelCalibration:
 
     async def _consider(self) -> None:
         await self._may_ask.wait()
-        live = self._live()
+        session, live = self._session, self._session.live
         try:
             loaded = await live.loaded()
         except ModelUnavailable:
@@ -120,11 +112,11 @@ class ModelCalibration:
         if Path(live.choice.located) == EMBEDDED:
             await self._tell_of_larger(found.id)
             return
-        registry, _ = await self._calibrators.of(next(iter(self._roots().paths), None))
+        registry, _ = await session.calibrators.of(session.first_root)
         # What is asked of a project's calibrators goes first: they may be for this model.
-        if self._asks_for_trust() or found.id in self._asked or live.settings != usual:
+        if self._trust_questions.has_asked or found.id in self._asked or live.settings != usual:
             return
-        prompts = live.prompts(with_memory=self._settings().memory != "off").values()
+        prompts = live.prompts(with_memory=session.settings.memory != "off").values()
         fitting = entries_of(registry, found.id)
         if any(entry.calibrator.fitted_on.prompt in prompts for entry in fitting):
             return
@@ -134,40 +126,40 @@ class ModelCalibration:
             return
         # The name of a model comes from its file, and must not write the question.
         words = escaped_line(found.name)
-        if self._is_neovim():
-            show(self._server, f"{lacking} for {words} yet: :Assay calibrate")
+        if session.is_neovim:
+            show(self._editor, f"{lacking} for {words} yet: :Assay calibrate")
             await self._remember(found.id, None)
         elif self._can_ask():
             await self._ask(found.id, words, lacking)
 
     async def _tell_of_larger(self, embedded: str) -> None:
-        if not (self._is_neovim() or self._can_ask()) or await asyncio.to_thread(is_declined, embedded):
+        if not (self._session.is_neovim or self._can_ask()) or await asyncio.to_thread(is_declined, embedded):
             return
         await self._remember(embedded, None)
-        if not self._chooses_models():
-            show(self._server, f"{_SMALL}: {':Assay model' if self._is_neovim() else 'assay model get'}")
-        elif await title_chosen(self._server, f"Assay comes with a small model: {_SMALL}.", (_CHOOSE,)) == _CHOOSE:
-            self._server.protocol.notify(CHOOSE_MODEL, {})
+        if not self._client_settings.chooses_models:
+            show(self._editor, f"{_SMALL}: {':Assay model' if self._session.is_neovim else 'assay model get'}")
+        elif await title_chosen(self._editor, f"Assay comes with a small model: {_SMALL}.", (_CHOOSE,)) == _CHOOSE:
+            self._editor.protocol.notify(CHOOSE_MODEL, {})
 
     def _can_ask(self) -> bool:
-        window = self._server.client_capabilities.window
+        window = self._editor.client_capabilities.window
         return window is not None and window.show_message is not None and window.show_message.message_action_item is not None
 
     async def _ask(self, model: str, name: str, lacking: str) -> None:
         message = f"Assay: {lacking} for {name} yet: calibrate now (about {MINUTES:g} minutes, in the background)?"
-        title = await title_chosen(self._server, message, (_LATER, _NOW, _NEVER))
+        title = await title_chosen(self._editor, message, (_LATER, _NOW, _NEVER))
         # Closed, or calibrated without a result, it is asked again later, too, and not at each start.
         await self._remember(model, None if title == _NEVER else datetime.now(UTC) + _ASK_AGAIN_AFTER)
         if title == _NOW:
             await self._run_and_tell()
 
     async def _remember(self, model: str, until: datetime | None) -> None:
-        await is_remembered(self._server, lambda: decline(model, until))
+        await is_remembered(self._editor, lambda: decline(model, until))
 
     async def _run_and_tell(self) -> None:
         try:
             answer = await self.run(MINUTES)
         except CannotCalibrate as error:
-            show(self._server, f"no calibrators were fitted: {error}", types.MessageType.Warning)
+            show(self._editor, f"no calibrators were fitted: {error}", types.MessageType.Warning)
         else:
-            show(self._server, str(answer["said"]))
+            show(self._editor, str(answer["said"]))

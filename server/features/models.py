@@ -10,22 +10,24 @@ from pathlib import Path
 from typing import Any
 
 from pygls.exceptions import JsonRpcInternalError, JsonRpcInvalidParams
+from pygls.lsp.server import LanguageServer
 
 from ...calibration.found_models import entries_of, next_step
 from ...inference.embedded_model import EMBEDDED_NAME
 from ..confidence.child_process import ChildProcessFailed, CommandProcess, from_anywhere, json_from
-from ..language_server import AssayServer
-from ..model.model_list import models_here
 from ..model.process import ModelUnavailable
 from ..protocol.pygls_protocol import fields_of, request_failed, token_of
-from .model_calibration import MINUTES, CannotCalibrate
+from ..session import Session
+from ..tracking.event_writer import EventWriter
+from .model_calibration import MINUTES, CannotCalibrate, ModelCalibration
+from .model_list import models_here
 from .progress import cancellable_progress, shown_progress
 
 CALIBRATE_MODEL = "assay/calibrateModel"
 MAX_MINUTES = 240.0
 
 
-async def calibrate_model(ls: AssayServer, params: Any) -> dict[str, Any]:
+async def calibrate_model(calibration: ModelCalibration, params: Any) -> dict[str, Any]:
     """`assay/calibrateModel` {minutes?, project?}: docs/formats.md. Cancelling it ends the work, and what was asked is kept.
 
     Raises JsonRpcInvalidParams, and JsonRpcException where no calibrators can be fitted.
@@ -37,7 +39,7 @@ async def calibrate_model(ls: AssayServer, params: Any) -> dict[str, Any]:
     if not isinstance(project, bool):
         raise JsonRpcInvalidParams(f'{CALIBRATE_MODEL}: "project" is true or false')
     try:
-        return await ls.model_calibration.run(minutes, project=project, token=token_of(params))
+        return await calibration.run(minutes, project=project, token=token_of(params))
     except CannotCalibrate as error:
         raise request_failed(f"no calibrators were fitted: {error}") from error
 
@@ -47,24 +49,22 @@ RECALIBRATE = "assay/recalibrate"
 RECALIBRATING = ("-m", "assay", "logs", "recalibrate", "--json", "--log")
 
 
-async def recalibrate(ls: AssayServer, params: Any) -> dict[str, Any]:
+async def recalibrate(editor: LanguageServer, events: EventWriter, running: asyncio.Lock, params: Any) -> dict[str, Any]:
     """`assay/recalibrate`. Raises JsonRpcException if it is running already, if nothing is logged, and if it fails."""
-    path = ls.events.path
+    path = events.path
     if path is None:
         raise request_failed(f"{RECALIBRATE}: nothing is logged (assay.log.events), so there is nothing to fit to")
-    if ls.recalibrating:
+    if running.locked():
         raise request_failed(f"{RECALIBRATE}: it is running already")
-    ls.recalibrating = True
     try:
-        return await _recalibrated(ls, path, token_of(params))
+        async with running:
+            return await _recalibrated(editor, path, token_of(params))
     except ChildProcessFailed as error:
         raise request_failed(f"{RECALIBRATE}: {error}") from error
-    finally:
-        ls.recalibrating = False
 
 
-async def _recalibrated(ls: AssayServer, path: Path, token: str | int | None) -> dict[str, Any]:
-    end, message = await shown_progress(ls, "recalibrate", "fitting calibrators to your log", token), "not recalibrated"
+async def _recalibrated(editor: LanguageServer, path: Path, token: str | int | None) -> dict[str, Any]:
+    end, message = await shown_progress(editor, "recalibrate", "fitting calibrators to your log", token), "not recalibrated"
     try:
         answer = await json_from(*RECALIBRATING, str(path))
         written = len(answer["written"])
@@ -83,20 +83,20 @@ _SETTINGS_S = 10.0
 _LOOK_AGAIN_S = 0.05
 
 
-async def models(ls: AssayServer, params: Any) -> dict[str, Any]:
+async def models(session: Session, params: Any) -> dict[str, Any]:
     """`assay/models` {probe?}: docs/formats.md. Raises JsonRpcInternalError where the list can't be made."""
     probe = fields_of(params).get("probe", False)
     if not isinstance(probe, bool):
         raise JsonRpcInvalidParams(f'{MODELS}: "probe" is true or false')
     try:
-        found = await models_here(sorted(ls.settings.model_folders), probe=probe, project=next(iter(ls.roots.paths), None))
+        found = await models_here(sorted(session.settings.model_folders), probe=probe, project=session.first_root)
     except ChildProcessFailed as error:
         raise JsonRpcInternalError(f"the models can't be listed: {error}") from error
-    loaded = ls.live.process.model
-    return {**found, "setting": ls.settings.model, "fingerprint": None if loaded is None else loaded.fingerprint.id}
+    loaded = session.loaded
+    return {**found, "setting": session.settings.model, "fingerprint": None if loaded is None else loaded.fingerprint.id}
 
 
-async def models_to_get(_: AssayServer, _params: Any) -> dict[str, Any]:
+async def models_to_get(_: Any) -> dict[str, Any]:
     """`assay/modelsToGet`: docs/formats.md. Raises JsonRpcInternalError where the list can't be made."""
     try:
         return await json_from("-m", "assay", "model", "get", "--json")
@@ -104,7 +104,7 @@ async def models_to_get(_: AssayServer, _params: Any) -> dict[str, Any]:
         raise JsonRpcInternalError(f"the models that can be had can't be listed: {error}") from error
 
 
-async def get_model(ls: AssayServer, params: Any) -> dict[str, Any]:
+async def get_model(editor: LanguageServer, params: Any) -> dict[str, Any]:
     """`assay/getModel` {name, acceptLicence?}: docs/formats.md. Cancelling it ends the download, and what has come is kept.
 
     Raises JsonRpcInvalidParams, and JsonRpcException where the model can't be had.
@@ -114,14 +114,14 @@ async def get_model(ls: AssayServer, params: Any) -> dict[str, Any]:
     if not isinstance(name, str) or not isinstance(accepts, bool):
         raise JsonRpcInvalidParams(f'{GET_MODEL}: "name" is a text, "acceptLicence" is true or false')
     arguments = ["model", "get", "--json", *(["--yes"] if accepts else []), "--", name]
-    async with cancellable_progress(ls, "download", f"downloading {name}", token_of(params)) as tell:
+    async with cancellable_progress(editor, "download", f"downloading {name}", token_of(params)) as tell:
         try:
             return await CommandProcess().run(arguments, Path(Path.home().anchor), tell)
         except ChildProcessFailed as error:
             raise request_failed(str(error)) from error
 
 
-async def check_model(ls: AssayServer, params: Any) -> dict[str, Any]:
+async def check_model(session: Session, params: Any) -> dict[str, Any]:
     """`assay/checkModel` {model}: waits until the settings name the model and it is loaded, or can't be: docs/formats.md.
 
     model: as the setting has it, null for none. Raises JsonRpcInvalidParams for something else, and where the settings name another.
@@ -129,24 +129,24 @@ async def check_model(ls: AssayServer, params: Any) -> dict[str, Any]:
     asked = fields_of(params).get("model")
     if asked is not None and not isinstance(asked, str):
         raise JsonRpcInvalidParams(f'{CHECK_MODEL}: "model" is a text or null')
-    ls.model_checks += 1
+    session.model_checks += 1
     try:
-        await _until_set(ls, asked)
-        loaded = await ls.live.loaded()
+        await _until_set(session, asked)
+        loaded = await session.live.loaded()
     except ModelUnavailable as error:
-        return {"ok": False, "name": ls.live.choice.where or EMBEDDED_NAME, "fingerprint": None, "said": str(error), "command": None}
+        return {"ok": False, "name": session.live.choice.where or EMBEDDED_NAME, "fingerprint": None, "said": str(error), "command": None}
     finally:
-        ls.model_checks -= 1
-    registry, _ = await ls.calibrators.of(next(iter(ls.roots.paths), None))
-    step = next_step(entries_of(registry, loaded.fingerprint.id), from_anywhere(ls.live.choice).arguments)
+        session.model_checks -= 1
+    registry, _ = await session.calibrators.of(session.first_root)
+    step = next_step(entries_of(registry, loaded.fingerprint.id), from_anywhere(session.live.choice).arguments)
     return {"ok": True, "name": loaded.fingerprint.name, "fingerprint": loaded.fingerprint.id, "said": step.advice, "command": step.command}
 
 
-async def _until_set(ls: AssayServer, model: str | None) -> None:
+async def _until_set(session: Session, model: str | None) -> None:
     wanted = None if model is None else str(Path(model).expanduser()) if model.startswith("~") else model
     for _ in range(round(_SETTINGS_S / _LOOK_AGAIN_S)):
         # The settings change first, then the model before is closed, and a model is made for them.
-        if ls.settings.model == wanted and ls.live.choice == ls.settings.model_or(ls.default_model) and ls.live.process.state != "closed":
+        if session.settings.model == wanted and session.live.choice == session.choice and session.live.process.state != "closed":
             return
         await asyncio.sleep(_LOOK_AGAIN_S)
-    raise JsonRpcInvalidParams(f"{CHECK_MODEL}: the setting assay.model is {ls.settings.model!r}, not {model!r}")
+    raise JsonRpcInvalidParams(f"{CHECK_MODEL}: the setting assay.model is {session.settings.model!r}, not {model!r}")

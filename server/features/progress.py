@@ -56,14 +56,15 @@ async def shown_progress(
     return lambda end: log_line(server, end)
 
 
-async def report_loading(server: LanguageServer, live: LiveModel, is_current: Callable[[LiveModel], bool]) -> None:
-    """Report the loading of a model until it is loaded or has failed. is_current: whether it is still the model in use."""
+async def report_loading(server: LanguageServer, live: LiveModel) -> None:
+    """Report the loading of the model in use until it is loaded or has failed, or another takes its place."""
+    process = live.process
     end = await shown_progress(server, "model", "loading the model", or_logged=True)
     try:
-        loaded = await live.loaded()
+        loaded = await process.loaded()
         message = f"{loaded.fingerprint.name} is loaded ({loaded.load_ms / 1e3:.1f} s)"
     except ModelUnavailable as error:
-        message = f"no suggestions: {error}" if is_current(live) else "another model is loaded in its place"
+        message = f"no suggestions: {error}" if live.process is process else "another model is loaded in its place"
     end(message)
 
 

@@ -5,20 +5,17 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 from ...calibration.effective_status import REFUTED, effective_status
-from ..confidence.calibrators import Calibrators
 from ..confidence.confidence_report import LABEL
 from ..confidence.drift_watch import DriftWatch, in_use
 from ..confidence.stops import Stops
-from ..model.live import LiveModel
 from ..model.read_projects import ReadProjects
 from ..requests.request_ending import RequestCounts
 from ..requests.requests import Requests
-from ..settings.settings import LiveSettings
-from ..tracking.event_writer import EventWriter
-from ..verification.verifications import AcceptedTests
+from ..session import Session
+from ..verification.accepted_tests import AcceptedTests
 from .pause import Pause
 
 _PERIOD_S = 0.001
@@ -33,25 +30,30 @@ class EventLoopLatency:
     """
 
     def __init__(self) -> None:
-        """Begin to measure. Needs a running event loop."""
         self._late_ms: list[float] = []
         self._worst_work_ms = 0.0
-        self._task = asyncio.create_task(self._beat())
+        self._task: asyncio.Task[None] | None = None
 
-    def take(self) -> dict[str, float | int]:
-        """Give what was measured since the last call: {beats, p99_ms, worst_ms, worst_work_ms}.
+    def measure(self, *, wanted: bool) -> None:
+        """Begin to measure, or end it."""
+        if wanted and self._task is None:
+            self._task = asyncio.create_task(self._beat())
+        elif self._task is not None and not wanted:
+            self._task.cancel()
+            self._task = None
+
+    def take(self) -> dict[str, float | int] | None:
+        """Give what was measured since the last call: {beats, p99_ms, worst_ms, worst_work_ms}; None where nothing is measured.
 
         p99_ms, worst_ms: of the lateness; worst_work_ms: the most CPU time between two beats.
         """
+        if self._task is None:
+            return None
         late, self._late_ms = sorted(self._late_ms), []
         worst_work, self._worst_work_ms = self._worst_work_ms, 0.0
         if not late:
             return {"beats": 0, "p99_ms": 0.0, "worst_ms": 0.0, "worst_work_ms": 0.0}
         return {"beats": len(late), "p99_ms": late[int(0.99 * (len(late) - 1))], "worst_ms": late[-1], "worst_work_ms": worst_work}
-
-    def stop(self) -> None:
-        """End the heartbeat."""
-        self._task.cancel()
 
     async def _beat(self) -> None:
         while True:
@@ -63,76 +65,25 @@ class EventLoopLatency:
                 self._late_ms.append(max(0.0, time.perf_counter() - due) * 1e3)
 
 
+STATUS = "assay/status"
 STATUS_CHANGED = "$/assay/didChangeStatus"
 # Work that takes less long is not reported.
 _BUSY_AFTER_S = 0.2
 
 
-class StatusSource(Protocol):
-    """What the status is read from: the language server."""
-
-    live: LiveModel
-    requests: Requests
-    pause: Pause
-    settings: LiveSettings
-    problems: tuple[str, ...]
-    calibrators: Calibrators
-    drift_watch: DriftWatch
-    stops: Stops
-    counts: RequestCounts
-    events: EventWriter
-    projects: ReadProjects
-    latency: EventLoopLatency | None
-    accepted_tests: AcceptedTests
-
-
 class Status:
     """The status of one server. The client is told of a change at once, but of being busy only after a moment."""
 
-    def __init__(self, source: StatusSource, notify: Callable[[str, Any], None]) -> None:
-        """notify: sends a notification, given its method and params."""
-        self._source = source
-        self._notify = notify
+    def __init__(self, notify: Callable[[str, Any], None], parts: Callable[[], dict[str, Any]]) -> None:
+        """notify: sends a notification, given its method and params; parts: `status_of`."""
+        self._notify, self._parts = notify, parts
         self._told: dict[str, Any] | None = None
         self._busy_timer: asyncio.TimerHandle | None = None
         self._silent_because: str | None = None
 
     def brief(self) -> dict[str, Any]:
         """What `$/assay/didChangeStatus` tells: docs/formats.md."""
-        source = self._source
-        return {
-            "state": source.live.process.state,
-            "reason": source.live.process.reason,
-            "busy": source.live.scheduler.busy,
-            "silent": self._silent_because,
-            "hidden": source.requests.hidden,
-            "dial": source.stops.brief(),
-            "paused": source.pause.until_iso,
-            "tests": source.accepted_tests.as_json(),
-            "notes": [*(state["reason"] for state in source.projects.states.values() if state["reason"]), *self._refuted()],
-        }
-
-    def full(self) -> dict[str, Any]:
-        """What `assay/status` answers: docs/formats.md. The event-loop latency is counted anew from here."""
-        source, process = self._source, self._source.live.process
-        registries = list(source.calibrators.registries())
-        loaded, events = process.model, source.events
-        calibrators = list(dict.fromkeys(entry.calibrator.id for registry in registries for entry in registry.entries))
-        drift = source.drift_watch.found if source.settings.event == LABEL else None
-        return {
-            **self.brief(),
-            "model": None if loaded is None else {"id": loaded.fingerprint.id, "name": loaded.fingerprint.name, "load_ms": loaded.load_ms},
-            "process": process.pid,
-            "calibrators": calibrators or None,
-            "skipped_calibrators": list(dict.fromkeys(reason for registry in registries for reason in registry.skipped)),
-            "drift": drift.as_json() if drift is not None and drift.entry.calibrator.id in calibrators else None,
-            "memory": list(source.projects.states.values()),
-            "work": {"prompt_tokens": process.prompt_tokens, "decoded_tokens": process.decoded_tokens},
-            "settings": list(source.problems),
-            **source.counts.summary(),
-            "log": None if events.path is None else {"path": str(events.path), "dropped": events.dropped, "trouble": events.trouble},
-            "loop_lag": source.latency.take() if source.latency is not None else None,
-        }
+        return {**self._parts(), "silent": self._silent_because}
 
     def changed(self) -> None:
         """Tell the client, if anything differs from what it was told."""
@@ -155,22 +106,62 @@ class Status:
             self._silent_because = reason
             self.changed()
 
-    def _refuted(self) -> list[str]:
-        """Why the calibrators in use whose numbers studies refute give none."""
-        source, loaded = self._source, self._source.live.process.model
-        if loaded is None:
-            return []
-        prompts = source.live.prompts(with_memory=source.settings.memory != "off")
-        used = in_use(source.calibrators.registries(), loaded.fingerprint, prompts, source.settings.event).values()
-        statuses = ((entry, effective_status(entry, show_refuted=source.settings.show_refuted)) for entry in used)
-        return [
-            f"Suggestions of the task {entry.calibrator.task} show no probability. {effective.reason}"
-            for entry, effective in statuses
-            if effective.status == REFUTED
-        ]
-
     def close(self) -> None:
         """Forget what was to be told later."""
         if self._busy_timer is not None:
             self._busy_timer.cancel()
             self._busy_timer = None
+
+
+def status_of(
+    session: Session, requests: Requests, stops: Stops, pause: Pause, tests: AcceptedTests, projects: ReadProjects
+) -> dict[str, Any]:
+    """The state of each part, but for why no suggestion comes by itself."""
+    process = session.live.process
+    return {
+        "state": process.state,
+        "reason": process.reason,
+        "busy": session.live.scheduler.busy,
+        "hidden": requests.hidden,
+        "dial": stops.brief(),
+        "paused": pause.until_iso,
+        "tests": tests.as_json(),
+        "notes": [*(state["reason"] for state in projects.states.values() if state["reason"]), *_refuted(session)],
+    }
+
+
+def details_of(
+    session: Session, counts: RequestCounts, watch: DriftWatch, projects: ReadProjects, latency: EventLoopLatency
+) -> dict[str, Any]:
+    """What `assay/status` answers beside the status: docs/formats.md. The event-loop latency is counted anew from here."""
+    process, loaded, events = session.live.process, session.loaded, session.events
+    registries = list(session.calibrators.registries())
+    calibrators = list(dict.fromkeys(entry.calibrator.id for registry in registries for entry in registry.entries))
+    drift = watch.found if session.settings.event == LABEL else None
+    return {
+        "model": None if loaded is None else {"id": loaded.fingerprint.id, "name": loaded.fingerprint.name, "load_ms": loaded.load_ms},
+        "process": process.pid,
+        "calibrators": calibrators or None,
+        "skipped_calibrators": list(dict.fromkeys(reason for registry in registries for reason in registry.skipped)),
+        "drift": drift.as_json() if drift is not None and drift.entry.calibrator.id in calibrators else None,
+        "memory": list(projects.states.values()),
+        "work": {"prompt_tokens": process.prompt_tokens, "decoded_tokens": process.decoded_tokens},
+        "settings": list(session.problems),
+        **counts.summary(),
+        "log": None if events.path is None else {"path": str(events.path), "dropped": events.dropped, "trouble": events.trouble},
+        "loop_lag": latency.take(),
+    }
+
+
+def _refuted(session: Session) -> list[str]:
+    """Why the calibrators in use whose numbers studies refute give none."""
+    if session.loaded is None:
+        return []
+    prompts = session.live.prompts(with_memory=session.settings.memory != "off")
+    used = in_use(session.calibrators.registries(), session.loaded.fingerprint, prompts, session.settings.event).values()
+    statuses = ((entry, effective_status(entry, show_refuted=session.settings.show_refuted)) for entry in used)
+    return [
+        f"Suggestions of the task {entry.calibrator.task} show no probability. {effective.reason}"
+        for entry, effective in statuses
+        if effective.status == REFUTED
+    ]

@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 import msgspec
@@ -25,7 +26,7 @@ from ...inference.completion.prompt import Surroundings
 from ...inference.completion.settings import Settings
 
 if TYPE_CHECKING:
-    from ..requests.request import GenerationRequest
+    from .request import GenerationRequest
 
 HEADER_BYTES = 4
 
@@ -60,15 +61,26 @@ def parse(body: bytes) -> dict[str, Any]:
 def model_part(request: GenerationRequest) -> dict[str, Any]:
     """What of a request the model's process needs, as `arguments_of` reads it."""
     place = request.place
-    parts = {name: msgspec.to_builtins(getattr(request, name)) for name in ("settings", "surroundings", "memory", "max_ms", "count")}
+    names = ("settings", "surroundings", "memory", "max_ms", "ends_at", "count")
+    parts = {name: msgspec.to_builtins(getattr(request, name)) for name in names}
     return {"prefix": place.prefix, "suffix": place.suffix, "kind": place.kind, "language": place.language, **parts}
 
 
 def arguments_of(data: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of `complete_several`, but for the memory, which is made of what `model_part` says of it."""
-    data = {name: value for name, value in data.items() if name != "memory"}
+    """The arguments of `complete_several`, but for the memory, which is made of what `model_part` says of it.
+
+    The time until `ends_at` is the time that is left now: a request may have waited for its turn, or for the processor.
+    """
+    data = {name: value for name, value in data.items() if name not in ("memory", "ends_at")} | {"max_ms": _left_ms(data)}
     read = {"settings": Settings(**data["settings"]), "surroundings": msgspec.convert(data["surroundings"], Surroundings)}
     return {**data, **read}
+
+
+def _left_ms(data: dict[str, Any]) -> float | None:
+    limits = [] if data["max_ms"] is None else [data["max_ms"]]
+    if data["ends_at"] is not None:
+        limits.append(max(0.0, data["ends_at"] - time.monotonic()) * 1e3)  # a clock that all processes of a machine share
+    return min(limits, default=None)
 
 
 def take_stdio() -> tuple[BinaryIO, BinaryIO]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import deque
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from pathlib import Path
+from statistics import median_low
 from typing import Any, Literal, get_args
 
 from ...inference.completion.settings import Settings
@@ -14,11 +16,11 @@ from ...inference.completion.task import Kind, Task, kind_of
 from ...inference.model import StopReason
 from ...inference.opening import ModelChoice
 from ...suggestion.window import Window, window
-from ..requests.cache import GenerationCache
-from ..requests.request import GenerationRequest, GenerationResult
-from ..requests.scheduler import Scheduler
+from .cache import GenerationCache
 from .process import LoadedModel, ModelProcess, ModelRequestFailed, ModelUnavailable, State
 from .read_projects import ReadProjects
+from .request import GenerationRequest, GenerationResult
+from .scheduler import Scheduler
 
 LOOK_S = 1.0
 
@@ -56,6 +58,8 @@ logger = logging.getLogger(__name__)
 
 # What goes wrong at one look at a file may do so at each, and each time is logged.
 _FOLLOW_AGAIN_S = 10.0
+# How many results tell how long the model usually takes until its first token: a place that is new is read for longer.
+_LATEST = 5
 _KINDS: tuple[Kind, ...] = get_args(Kind)
 _TASKS: tuple[Task, ...] = get_args(Task)
 
@@ -74,21 +78,33 @@ class LiveModel:
         projects: ReadProjects | None = None,
         remember: bool = True,
     ) -> None:
-        """choice: the model; settings: what it is shown; on_state: as `ModelProcess`; on_note: told what people should know of its file;
-        on_busy: as `Scheduler`; projects: whose files are read; remember: whether answers come from what was written before."""
-        self.process = ModelProcess(choice, on_state=self._note_state, projects=projects)
-        self.settings = settings
+        """choice, settings, remember: as `open`; on_state: as `ModelProcess`; on_note: told what people should know of its file;
+        on_busy: as `Scheduler`; projects: whose files are read."""
         self.cache = GenerationCache()
-        self.scheduler = Scheduler(self._generate, on_busy)
-        self.choice = choice
-        self._on_state = on_state
-        self._on_note = on_note
+        self._on_state, self._on_note, self._on_busy = on_state, on_note, on_busy
+        self._projects = projects
+        self.open(choice, settings, remember=remember)
+
+    def open(self, choice: ModelChoice, settings: Settings, *, remember: bool) -> None:
+        """Go on with a model, which is not started yet, in the place of one that is closed.
+
+        settings: what it is shown. remember: whether answers come from what was written before.
+        """
+        self.choice, self.settings, self._remember = choice, settings, remember
+        self.process = ModelProcess(choice, on_state=self._note_state, projects=self._projects)
+        self.scheduler = Scheduler(self._generate, self._on_busy)
+        self.cache.forget()
         self._model_id = ""
-        self._remember = remember
+        self._first_ms: deque[float] = deque(maxlen=_LATEST)
         self._following: asyncio.Task[None] | None = None
         self._when_loaded: GenerationRequest | None = None
         # The errors that people were told of.
         self._failures: set[str] = set()
+
+    @property
+    def first_ms(self) -> float | None:
+        """How long the model usually takes until its first token; None before it has written anything."""
+        return median_low(self._first_ms) if self._first_ms else None
 
     @property
     def window(self) -> Window:
@@ -137,7 +153,10 @@ class LiveModel:
     async def generate(self, request: GenerationRequest) -> GenerationResult:
         """What the model writes. Raises Superseded, ModelUnavailable, ModelProcessDied, ModelRequestFailed."""
         self._when_loaded = None
-        return await self.scheduler.ask(request)
+        result = await self.scheduler.ask(request)
+        if result.source == "model" and result.generations:
+            self._first_ms.append(result.generations[0].timings.prompt_ms)
+        return result
 
     def prepare(self, request: GenerationRequest, *, again: bool = False) -> None:
         """Let the model write what may be asked for next, if it has nothing else to do; again: also where something is remembered."""
@@ -182,7 +201,8 @@ class LiveModel:
                 self._failures.add(str(error))
                 self._on_note(f"The model answers with an error, so there are no suggestions: {error}")
             raise
-        timed_out = generations[0].stopped_by is StopReason.TIME and not generations[0].text.strip()
+        has_text = any(generation.text.strip() for generation in generations)
+        timed_out = not has_text and any(generation.stopped_by is StopReason.TIME for generation in generations)
         tokens = sum(len(generation.tokens) for generation in generations)
         result = GenerationResult(generations, place.kind, tokens=tokens, timed_out=timed_out, drawn=len(generations))
         if result.was_cut_off:

@@ -20,9 +20,9 @@ from ...inference.completion.settings import Settings
 from ...inference.model import Fingerprint, Generation, Layout
 from ...inference.opening import ModelChoice
 from ...suggestion.complete import OnText
-from ..requests.request import GenerationRequest, RepairRequest
 from .ipc import HEADER_BYTES, frame, model_part, parse
 from .read_projects import ReadProjects
+from .request import GenerationRequest, RepairRequest
 
 State = Literal["loading", "ready", "failed", "closed"]
 

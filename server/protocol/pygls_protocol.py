@@ -12,7 +12,7 @@ import json
 import logging
 import re
 from collections.abc import Callable, Coroutine, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import cattrs
@@ -26,7 +26,14 @@ from pygls.exceptions import (
     JsonRpcParseError,
     JsonRpcServerNotInitialized,
 )
-from pygls.protocol import JsonRPCNotification, JsonRPCRequestMessage, JsonRPCResponseMessage, LanguageServerProtocol, lsp_method
+from pygls.protocol import (
+    JsonRPCNotification,
+    JsonRPCRequestMessage,
+    JsonRPCResponseMessage,
+    LanguageServerProtocol,
+    default_converter,
+    lsp_method,
+)
 
 from ...calibration.control_characters import escaped
 from ..documents.documents import Change, Document, Documents, OutOfSync, Splice
@@ -101,13 +108,6 @@ class Protocol(LanguageServerProtocol):
         if method == types.INITIALIZE:
             leave_out_unusable(message.params)
         self.handle_message(message)
-
-    def structured(self, params: Any, kind: type[T]) -> T:
-        """The checked params of one of our own methods. Raises ValueError."""
-        try:
-            return self._converter.structure(as_json(params), kind)
-        except Exception as error:
-            raise ValueError("; ".join(_faults(error))) from error
 
     def warm_up(self) -> None:
         """Read and write one message of each kind that is sent during typing: the converter compiles its code at the first one (10 ms)."""
@@ -335,6 +335,21 @@ def _escape_words(params: Any) -> None:
             value=types.WorkDoneProgressBegin() | types.WorkDoneProgressReport() | types.WorkDoneProgressEnd() as value
         ):
             value.message = None if value.message is None else escaped(value.message)
+
+
+@cache
+def converter() -> cattrs.Converter:
+    """Between JSON and the protocol's types."""
+    made: cattrs.Converter = default_converter()  # type: ignore[no-untyped-call]
+    return made
+
+
+def structured(params: Any, kind: type[T]) -> T:
+    """The checked params of one of our own methods. Raises ValueError."""
+    try:
+        return converter().structure(as_json(params), kind)
+    except Exception as error:
+        raise ValueError("; ".join(_faults(error))) from error
 
 
 def as_json(params: Any) -> Any:

@@ -3,48 +3,77 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from lsprotocol import types
+from pygls.lsp.server import LanguageServer
 
 from ...suggestion.positions import Position, Range
 from ..documents.documents import Document
-from ..language_server import AssayServer
 from ..protocol.pygls_protocol import as_json
-from .edits import workspace_edit
+from ..session import Session
+from .edits import actions_of
 from .lines import Lines, lines_at, lines_in
-from .work import CHOOSE, REPAIR, repair_for, why_none, why_unchecked
+from .work import CHOOSE, REPAIR, RepairWork
 
 KINDS = (types.CodeActionKind.QuickFix, types.CodeActionKind.RefactorRewrite)
 # Of the diagnostics of one request, so many places are offered a repair.
 _MAX_PLACES = 3
 
 
-def code_action(ls: AssayServer, params: types.CodeActionParams) -> list[types.CodeAction | types.Command]:
-    """The repairs that can be asked for. Answered at once: no model is asked, and of the text no more is looked at than a model sees."""
-    document = ls.protocol.documents.get(params.text_document.uri)
-    if document is None or why_none(ls, document):
-        return []
-    places = [place for place in _places(document, params) if not why_unchecked(ls, document, place[1])]
-    actions = [action for place in places for action in _offered(ls, *place)]
-    return [action if ls.actions.literals else _command_of(action) for action in actions]
+@dataclass(frozen=True, slots=True)
+class CodeActions:
+    """Offers repairs as code actions, and finds the edit of the one that the user takes."""
+
+    editor: LanguageServer
+    session: Session
+    work: RepairWork
+
+    def offered(self, params: types.CodeActionParams) -> list[types.CodeAction | types.Command]:
+        """The repairs that can be asked for. Answered at once: no model is asked, and no more text is looked at than a model sees."""
+        document = self.session.documents.get(params.text_document.uri)
+        if document is None or self.work.why_none(document):
+            return []
+        places = [place for place in _places(document, params) if not self.work.why_unchecked(document, place[1])]
+        can = actions_of(self.editor.client_capabilities)
+        actions = [action for place in places for action in self._offered(*place, resolves=can.resolves)]
+        return [action if can.literals else _command_of(action) for action in actions]
+
+    async def resolved(self, action: types.CodeAction) -> types.CodeAction:
+        """`codeAction/resolve`: the action with its edit. Where there is none, the user is told why, and the action does nothing."""
+        data = as_json(action.data)
+        if data is None:
+            return action
+        try:
+            lines = lines_in(data)
+        except ValueError:
+            return action
+        found = await self.work.repair_for(lines, data.get("id"))
+        if found is not None:
+            repair, now = found
+            action.edit = self.work.edit(repair, now)
+        return action
+
+    def _offered(
+        self, kind: types.CodeActionKind, lines: Lines, told: list[types.Diagnostic], *, resolves: bool
+    ) -> Iterator[types.CodeAction]:
+        """The actions for some lines: to repair them, to choose how, and what is known of how."""
+        data = lines.as_json()
+        found = self.work.requests.shown(lines)
+        for title, repair in () if found is None else found.titled:
+            yield _action(f"Assay: {title}", kind, {**data, "id": repair.suggestion.id}, told, resolves=resolves)
+        yield _action(f"Assay: repair this {lines.name}", kind, data, told, resolves=resolves)
+        choose = f"Assay: choose a repair of this {lines.name}…"
+        yield types.CodeAction(choose, kind, told or None, command=types.Command(choose, CHOOSE, arguments=[data]))
 
 
-async def resolve_code_action(ls: AssayServer, action: types.CodeAction) -> types.CodeAction:
-    """`codeAction/resolve`: the action with its edit. Where there is none, the user is told why, and the action does nothing."""
-    data = as_json(action.data)
-    if data is None:
-        return action
-    try:
-        lines = lines_in(data)
-    except ValueError:
-        return action
-    found = await repair_for(ls, lines, data.get("id"))
-    if found is not None:
-        repair, now = found
-        action.edit = workspace_edit(repair, now, ls.protocol.documents.encoding, versioned=ls.actions.versioned)
-        ls.outcome_tracker.repairs.expect(repair.suggestion.id)
-    return action
+def _action(
+    title: str, kind: types.CodeActionKind, data: dict[str, Any], told: list[types.Diagnostic], *, resolves: bool
+) -> types.CodeAction:
+    if resolves:
+        return types.CodeAction(title, kind, told or None, data=data)
+    return types.CodeAction(title, kind, told or None, command=types.Command(title, REPAIR, arguments=[data]))
 
 
 def _places(document: Document, params: types.CodeActionParams) -> Iterator[tuple[types.CodeActionKind, Lines, list[types.Diagnostic]]]:
@@ -68,25 +97,6 @@ def _places(document: Document, params: types.CodeActionParams) -> Iterator[tupl
     lines = None if unasked and only is None else lines_at(document, place)
     if lines is not None:
         yield types.CodeActionKind.RefactorRewrite, lines, []
-
-
-def _offered(ls: AssayServer, kind: types.CodeActionKind, lines: Lines, told: list[types.Diagnostic]) -> Iterator[types.CodeAction]:
-    """The actions for some lines: to repair them, to choose how, and what is known of how."""
-    data = lines.as_json()
-    found = ls.repairs.shown(lines)
-    for title, repair in () if found is None else found.titled:
-        yield _action(ls, f"Assay: {title}", kind, {**data, "id": repair.suggestion.id}, told)
-    yield _action(ls, f"Assay: repair this {lines.name}", kind, data, told)
-    choose = f"Assay: choose a repair of this {lines.name}…"
-    yield types.CodeAction(choose, kind, told or None, command=types.Command(choose, CHOOSE, arguments=[data]))
-
-
-def _action(
-    ls: AssayServer, title: str, kind: types.CodeActionKind, data: dict[str, Any], told: list[types.Diagnostic]
-) -> types.CodeAction:
-    if ls.actions.resolves:
-        return types.CodeAction(title, kind, told or None, data=data)
-    return types.CodeAction(title, kind, told or None, command=types.Command(title, REPAIR, arguments=[data]))
 
 
 def _command_of(action: types.CodeAction) -> types.Command:

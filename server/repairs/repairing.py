@@ -24,9 +24,9 @@ from ...suggestion.repair.sources.registry import SOURCES
 from ..confidence.calibrators import Calibrators
 from ..model.live import LiveModel
 from ..model.process import LoadedModel, ModelProcessDied, ModelRequestFailed, ModelUnavailable
-from ..requests.request import RepairRequest
-from ..requests.request_ending import Ending, Source, Spent, ended, logged_text, other
-from ..requests.scheduler import Superseded
+from ..model.request import RepairRequest, Source
+from ..model.scheduler import Superseded
+from ..requests.request_ending import Ending, Spent, ended, logged_text, other
 from ..settings.settings import LiveSettings
 from .found import Found, FoundRepairs
 from .lines import Lines
@@ -93,13 +93,13 @@ class RepairRequests:
 
     def __init__(
         self,
-        live: Callable[[], LiveModel],
+        live: LiveModel,
         calibrators: Calibrators,
         settings: Callable[[], LiveSettings],
         log: Callable[[RequestEnded], None],
         on_found: Callable[[str, int, Sequence[Repair]], None],
     ) -> None:
-        """live: the model that is asked now; log: takes the end of each request; on_found: told what was found for a document's version."""
+        """log: takes the end of each request; on_found: told what was found for a document's version."""
         self._live = live
         self._calibrators = calibrators
         self._settings = settings
@@ -185,17 +185,16 @@ class RepairRequests:
         max_ms = self._settings().repair_max_ms
         try:
             await self._loaded(max_ms)
-            return await self._live().process.surprise(asked.request)
+            return await self._live.process.surprise(asked.request)
         except TimeoutError:
             raise NoRepairs(f"the model is still loading after {plain(max_ms / 1e3, 6)} s (assay.repair.maxMs)") from None
         except (ModelUnavailable, ModelProcessDied, ModelRequestFailed) as error:
             raise NoRepairs(str(error)) from error
 
     async def _loaded(self, max_ms: float) -> LoadedModel:
-        live = self._live()
-        live.process.try_again_if_due()
+        self._live.process.try_again_if_due()
         async with asyncio.timeout(max_ms / 1e3):
-            return await live.loaded()
+            return await self._live.loaded()
 
     async def _latest(self, asked: EditorRequest, tell: Callable[[str], None]) -> Repairs:
         """What the model's process answers. An older request for the document raises Superseded."""
@@ -214,7 +213,7 @@ class RepairRequests:
                 del self._running[uri]
 
     async def _ask(self, asked: EditorRequest, tell: Callable[[str], None]) -> Repairs:
-        answer = await self._live().process.repair(asked.request, on_text=tell)
+        answer = await self._live.process.repair(asked.request, on_text=tell)
         return _in_document(msgspec.convert(answer, Repairs), asked)
 
     def _names(self, asked: EditorRequest, model: LoadedModel) -> tuple[str, str]:

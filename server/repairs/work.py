@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
 
 from ...calibration.plain_number import plain
 from ...suggestion.positions import Position
@@ -13,52 +16,215 @@ from ...suggestion.repair.request import Repair
 from ...suggestion.repair.verified import Verification, Verified, is_more_wanted, with_lines
 from ...suggestion.zones import is_prose
 from ..documents.documents import Document
-from ..documents.workspace import below_root, path_of, root_of
+from ..documents.workspace import below_root, path_of
 from ..features.completions import UNKNOWN_DOCUMENT, is_secret_document, surroundings_at
 from ..features.progress import cancellable_progress, log_line
-from ..language_server import AssayServer
+from ..model.request import ReadAlong, RepairRequest
+from ..model.scheduler import Superseded
 from ..requests.refusal import Rules, document_refusal
-from ..requests.request import ReadAlong, RepairRequest
-from ..requests.scheduler import Superseded
+from ..session import Session
+from ..tracking.outcome_tracker import RepairOutcomes
 from ..user_messages import show
 from ..verification.consent import UNANSWERED
+from ..verification.verifications import Verifications
+from .edits import actions_of, workspace_edit
 from .found import Found
 from .lines import Lines, found_again
-from .repairing import EditorRequest, NoRepairs
+from .repairing import EditorRequest, NoRepairs, RepairRequests
 
 # How the reason begins why what there was no time for is not verified.
 TIME_UP = "the tests took over"
+# A text is parsed, and while it is, a completion waits.
+_MAX_CHARACTERS = 1_000_000
+# So many characters of prose are read, each line from the beginning of the string that it is in. Of more, the model's process tells.
+_MAX_PROSE = 10_000
+# Of so many the tests choose those that are shown.
+_MAX_CANDIDATES = 200
+# How often lines are asked about whose document changes meanwhile.
+_TRIES = 3
+GONE = "The text has changed, and the lines are not there any more, or no longer once. Ask for the repair again."
+REPAIR = "assay.repair"
+CHOOSE = "assay.chooseRepair"
+REFUSED = "The tests of the project refuse this repair by now."
+CHANGED = "The text has changed, and this repair was made for the text before. Ask for the repairs again."
 
 
-async def with_tests(
-    ls: AssayServer, found: Found, document: Document, tell: Callable[[str], None] = lambda _: None, passing: int | None = None
-) -> Found:
-    """The repairs with what the tests say of them, tried best first until so many pass, or the time is up (assay.repair.maxMs).
+@dataclass(frozen=True, slots=True)
+class RepairWork:
+    """Finds the repairs of lines, and has the tests judge them."""
 
-    passing: as of `is_more_wanted`. Without consent the user is asked, and nothing waits for the answer. The first run of a suite goes on
-    when the time is up: the next request has its result.
-    """
-    if not found.candidates or not ls.settings.repair_verify or await ls.verifications.are_refused(document.uri):
-        return replace(found, not_verified="")  # what was to be said before the user said no
-    most, before = ls.settings.repair_candidates, document.text
-    known = {name: said for name, said in found.verifications.items() if said.passed is not None}
-    judged = [(repair, known[repair.suggestion.id]) for repair in found.candidates if repair.suggestion.id in known]
-    left = [repair for repair in found.candidates if repair.suggestion.id not in known]
-    why = ""
+    editor: LanguageServer
+    session: Session
+    requests: RepairRequests
+    verifications: Verifications
+    outcomes: RepairOutcomes
 
-    def is_wanted(said: Sequence[Verification]) -> bool:
-        tell(f"tests: {len(known) + len(said)} of {len(found.candidates)} repairs tried")
-        return is_more_wanted([*known.values(), *said], most, passing)
+    async def with_tests(
+        self, found: Found, document: Document, tell: Callable[[str], None] = lambda _: None, passing: int | None = None
+    ) -> Found:
+        """The repairs with what the tests say of them, tried best first until so many pass, or the time is up (assay.repair.maxMs).
 
-    if left and is_wanted(()):
-        max_ms = ls.settings.repair_max_ms
-        texts = (with_lines(before, repair.suggestion) for repair in left)
-        said = await ls.verifications.judged_within(max_ms / 1e3, document.uri, before, texts, is_wanted, asks="later")
-        if len(said) < len(left) and is_more_wanted([*known.values(), *said], most, passing):
-            why = f"{TIME_UP} {plain(max_ms / 1e3, 6)} s (assay.repair.maxMs)"
-        judged += zip(left, said, strict=False)
-        left = left[len(said) :]
-    return _with(found, Verified(tuple(judged), tuple(left), why), most)
+        passing: as of `is_more_wanted`. Without consent the user is asked, and nothing waits for the answer. The first run of a suite goes
+        on when the time is up: the next request has its result.
+        """
+        if not found.candidates or not self.session.settings.repair_verify or await self.verifications.are_refused(document.uri):
+            return replace(found, not_verified="")  # what was to be said before the user said no
+        most, before = self.session.settings.repair_candidates, document.text
+        known = {name: said for name, said in found.verifications.items() if said.passed is not None}
+        judged = [(repair, known[repair.suggestion.id]) for repair in found.candidates if repair.suggestion.id in known]
+        left = [repair for repair in found.candidates if repair.suggestion.id not in known]
+        why = ""
+
+        def is_wanted(said: Sequence[Verification]) -> bool:
+            tell(f"tests: {len(known) + len(said)} of {len(found.candidates)} repairs tried")
+            return is_more_wanted([*known.values(), *said], most, passing)
+
+        if left and is_wanted(()):
+            max_ms = self.session.settings.repair_max_ms
+            texts = (with_lines(before, repair.suggestion) for repair in left)
+            said = await self.verifications.judged_within(max_ms / 1e3, document.uri, before, texts, is_wanted, asks="later")
+            if len(said) < len(left) and is_more_wanted([*known.values(), *said], most, passing):
+                why = f"{TIME_UP} {plain(max_ms / 1e3, 6)} s (assay.repair.maxMs)"
+            judged += zip(left, said, strict=False)
+            left = left[len(said) :]
+        return _with(found, Verified(tuple(judged), tuple(left), why), most)
+
+    def why_none(self, document: Document | None) -> str:
+        """Why nothing in a document is repaired, in a sentence; empty where something may be. Looks at no text."""
+        if not self.session.settings.repair_enabled:
+            return "Repairs are turned off (assay.repair.enabled)."
+        if document is None:
+            return UNKNOWN_DOCUMENT
+        rules = Rules(disabled_languages=self.session.settings.disabled_languages)
+        refusal = document_refusal(document.language, rules, secret=is_secret_document(document.uri, path_of(document.uri)))
+        return "" if refusal is None else refusal.sentence
+
+    def why_unchecked(self, document: Document, lines: Lines) -> str:
+        """Why nothing is repaired in lines that a document has, in a sentence: nothing could check it. Empty where something may be.
+
+        Of the text the lines are looked at, and as much before them as a completion sees.
+        """
+        if why := why_not_parsed(document.language):
+            return why
+        read = 0
+        prefix, _, cut = self.session.notebooks.around(document, Position(lines.first, 0), self.session.live.window)
+        for number in range(lines.first, lines.end):
+            line = document.line(number)
+            read += len(line)
+            if line.strip() and (read > _MAX_PROSE or not is_prose(prefix, line, document.language, cut=cut)):
+                return ""
+            prefix += line
+        return PROSE
+
+    async def found_for(
+        self, lines: Lines, tell: Callable[[str], None] = lambda _: None, *, verify: bool = True, passing: int | None = None
+    ) -> Found:
+        """The repairs of lines, of the text as it is when they are given. Where it changed meanwhile, they are asked for anew.
+
+        verify: whether the tests of the project are waited for, where they may be run, and passing: until so many repairs pass; None: all
+        that are shown.
+
+        Raises NoRepairs, and Superseded where a later request for the document came.
+        """
+        for _ in range(_TRIES):
+            asked, document = self.asked_for(lines), self.session.documents.get(lines.uri)
+            assert document is not None
+            if why := self.why_unchecked(document, asked.lines):
+                raise NoRepairs(why)
+            found = await self.requests.find(asked, tell, partial(self._verified, document, tell, passing) if verify else None)
+            if self._is_of(found, document):
+                return found
+        raise NoRepairs("The text changes faster than repairs are found. Ask for them again when you have stopped typing.")
+
+    async def _verified(self, document: Document, tell: Callable[[str], None], passing: int | None, found: Found) -> Found:
+        return await self.with_tests(found, document, tell, passing) if self._is_of(found, document) else found
+
+    def _is_of(self, found: Found, document: Document) -> bool:
+        """Whether a document is what it was when that was found. One that was closed and opened again counts its versions anew."""
+        return self.session.documents.get(found.lines.uri) is document and document.version == found.lines.version
+
+    def asked_for(self, lines: Lines) -> EditorRequest:
+        """What is asked for lines, of the text as it is now. Raises NoRepairs."""
+        session, settings = self.session, self.session.settings
+        document = session.documents.get(lines.uri)
+        if (why := self.why_none(document)) or document is None:
+            raise NoRepairs(why)
+        now = found_again(document, lines)
+        if now is None:
+            raise NoRepairs(GONE)
+        text, above = session.notebooks.whole(document)
+        if len(text) > _MAX_CHARACTERS:
+            raise NoRepairs(f"The file has {len(text):,} characters. Only those with up to {_MAX_CHARACTERS:,} are repaired.")
+        session.edited_files.tell(document.uri)
+        folder, path = below_root(document.uri, session.roots)
+        prefix, suffix, _ = session.notebooks.around(document, Position(now.first, 0), session.live.window)
+        request = RepairRequest(
+            text=text,
+            first=above + now.first,
+            end=above + now.end,
+            language=document.language,
+            encoding=document.encoding,
+            most=_MAX_CANDIDATES if settings.repair_verify else settings.repair_candidates,
+            max_ms=settings.repair_max_ms,
+            message=now.message,
+            instruct=settings.repair_instruct or "",
+            surroundings=surroundings_at(session, document, now.first, prefix, suffix),
+            settings=session.live.settings,
+            memory=ReadAlong(settings.memory, root=folder, path=path),
+        )
+        root, file = session.root_of(document), path_of(document.uri)
+        return EditorRequest(now, request, settings.repair_candidates, above, document.line_count, root, file)
+
+    def edit(self, repair: Repair, lines: Lines) -> types.WorkspaceEdit:
+        """The edit that makes a repair, for a client that will make it."""
+        self.outcomes.expect(repair.suggestion.id)
+        versioned = actions_of(self.editor.client_capabilities).versioned
+        return workspace_edit(repair, lines, self.session.documents.encoding, versioned=versioned)
+
+    async def repair_for(self, lines: Lines, suggestion_id: str | None) -> tuple[Repair, Lines] | None:
+        """The repair of an id, or the best one, and the lines as they are now; None where there is none: then the user was told why."""
+        # Who names one has seen what was known of it.
+        found = await self.repairs_for(lines, verify=suggestion_id is None, passing=1)
+        if found is None:
+            return None
+        repair, is_refused = found.repair(suggestion_id), suggestion_id is not None and found.is_refused(suggestion_id)
+        if repair is None or is_refused:
+            show(self.editor, REFUSED if is_refused else CHANGED)
+            return None
+        await self._tell_why_not_verified(found.lines.uri, found.why_not_verified(repair))
+        return repair, found.lines
+
+    async def _tell_why_not_verified(self, uri: str, why: str) -> None:
+        """Tell the user what will be otherwise the next time; what stays as it is, such as a language without tests, is a line of the log.
+
+        Nothing is said where the question was answered after that was found.
+        """
+        is_answered = why == UNANSWERED and not self.verifications.is_asking(uri)
+        if not why or is_answered or await self.verifications.are_refused(uri):
+            return
+        told = f"not verified: {why}"
+        if why == UNANSWERED or why.startswith(TIME_UP):
+            show(self.editor, told)  # short: Neovim stops for a message that is longer than a line
+        else:
+            log_line(self.editor, told)
+
+    async def repairs_for(self, lines: Lines, *, verify: bool = True, passing: int | None = None) -> Found | None:
+        """The repairs of lines, at least one; None where there are none: then the user was told why, but of a later request in its place.
+
+        verify, passing: as of `found_for`.
+        """
+        try:
+            async with cancellable_progress(self.editor, "repair", "looking for repairs") as tell:
+                found = await self.found_for(lines, tell, verify=verify, passing=passing)
+        except Superseded:
+            return None
+        except NoRepairs as error:
+            show(self.editor, f"No repair: {error}")
+            return None
+        if not found.repairs.found:
+            show(self.editor, f"No repair: {nothing(found)}")
+            return None
+        return found
 
 
 def _with(found: Found, verified: Verified, most: int) -> Found:
@@ -74,162 +240,6 @@ def _with(found: Found, verified: Verified, most: int) -> Found:
         verifications={repair.suggestion.id: said for repair, said in (*shown, *verified.judged) if said.passed is not None or said.why},
         not_verified=not_verified,
     )
-
-
-# A text is parsed, and while it is, a completion waits.
-_MAX_CHARACTERS = 1_000_000
-# So many characters of prose are read, each line from the beginning of the string that it is in. Of more, the model's process tells.
-_MAX_PROSE = 10_000
-# Of so many the tests choose those that are shown.
-_MAX_CANDIDATES = 200
-# How often lines are asked about whose document changes meanwhile.
-_TRIES = 3
-GONE = "The text has changed, and the lines are not there any more, or no longer once. Ask for the repair again."
-
-
-def why_none(ls: AssayServer, document: Document | None) -> str:
-    """Why nothing in a document is repaired, in a sentence; empty where something may be. Looks at no text."""
-    if not ls.settings.repair_enabled:
-        return "Repairs are turned off (assay.repair.enabled)."
-    if document is None:
-        return UNKNOWN_DOCUMENT
-    rules = Rules(disabled_languages=ls.settings.disabled_languages)
-    refusal = document_refusal(document.language, rules, secret=is_secret_document(document.uri, path_of(document.uri)))
-    return "" if refusal is None else refusal.sentence
-
-
-def why_unchecked(ls: AssayServer, document: Document, lines: Lines) -> str:
-    """Why nothing is repaired in lines that a document has, in a sentence: nothing could check it. Empty where something may be.
-
-    Of the text the lines are looked at, and as much before them as a completion sees.
-    """
-    if why := why_not_parsed(document.language):
-        return why
-    read = 0
-    prefix, _, cut = ls.protocol.notebooks.around(document, Position(lines.first, 0), ls.live.window)
-    for number in range(lines.first, lines.end):
-        line = document.line(number)
-        read += len(line)
-        if line.strip() and (read > _MAX_PROSE or not is_prose(prefix, line, document.language, cut=cut)):
-            return ""
-        prefix += line
-    return PROSE
-
-
-async def found_for(
-    ls: AssayServer, lines: Lines, tell: Callable[[str], None] = lambda _: None, *, verify: bool = True, passing: int | None = None
-) -> Found:
-    """The repairs of lines, of the text as it is when they are given. Where it changed meanwhile, they are asked for anew.
-
-    verify: whether the tests of the project are waited for, where they may be run, and passing: until so many repairs pass; None: all that
-    are shown.
-
-    Raises NoRepairs, and Superseded where a later request for the document came.
-    """
-    for _ in range(_TRIES):
-        asked, document = asked_for(ls, lines), ls.protocol.documents.get(lines.uri)
-        assert document is not None
-        if why := why_unchecked(ls, document, asked.lines):
-            raise NoRepairs(why)
-        found = await ls.repairs.find(asked, tell, partial(_verified, ls, document, tell, passing) if verify else None)
-        if _is_of(ls, found, document):
-            return found
-    raise NoRepairs("The text changes faster than repairs are found. Ask for them again when you have stopped typing.")
-
-
-async def _verified(ls: AssayServer, document: Document, tell: Callable[[str], None], passing: int | None, found: Found) -> Found:
-    return await with_tests(ls, found, document, tell, passing) if _is_of(ls, found, document) else found
-
-
-def _is_of(ls: AssayServer, found: Found, document: Document) -> bool:
-    """Whether a document is what it was when that was found. One that was closed and opened again counts its versions anew."""
-    return ls.protocol.documents.get(found.lines.uri) is document and document.version == found.lines.version
-
-
-def asked_for(ls: AssayServer, lines: Lines) -> EditorRequest:
-    """What is asked for lines, of the text as it is now. Raises NoRepairs."""
-    document = ls.protocol.documents.get(lines.uri)
-    if (why := why_none(ls, document)) or document is None:
-        raise NoRepairs(why)
-    now = found_again(document, lines)
-    if now is None:
-        raise NoRepairs(GONE)
-    text, above = ls.protocol.notebooks.whole(document)
-    if len(text) > _MAX_CHARACTERS:
-        raise NoRepairs(f"The file has {len(text):,} characters. Only those with up to {_MAX_CHARACTERS:,} are repaired.")
-    ls.edited_files.tell(document.uri)
-    root, path = below_root(document.uri, ls.roots)
-    prefix, suffix, _ = ls.protocol.notebooks.around(document, Position(now.first, 0), ls.live.window)
-    request = RepairRequest(
-        text=text,
-        first=above + now.first,
-        end=above + now.end,
-        language=document.language,
-        encoding=document.encoding,
-        most=_MAX_CANDIDATES if ls.settings.repair_verify else ls.settings.repair_candidates,
-        max_ms=ls.settings.repair_max_ms,
-        message=now.message,
-        instruct=ls.settings.repair_instruct or "",
-        surroundings=surroundings_at(ls, document, now.first, prefix, suffix),
-        settings=ls.live.settings,
-        memory=ReadAlong(ls.settings.memory, root=root, path=path),
-    )
-    own = root_of(document.uri, ls.roots) or next(iter(ls.roots.paths), None)
-    return EditorRequest(now, request, ls.settings.repair_candidates, above, document.line_count, own, path_of(document.uri))
-
-
-REPAIR = "assay.repair"
-CHOOSE = "assay.chooseRepair"
-REFUSED = "The tests of the project refuse this repair by now."
-CHANGED = "The text has changed, and this repair was made for the text before. Ask for the repairs again."
-
-
-async def repair_for(ls: AssayServer, lines: Lines, suggestion_id: str | None) -> tuple[Repair, Lines] | None:
-    """The repair of an id, or the best one, and the lines as they are now; None where there is none: then the user was told why."""
-    # Who names one has seen what was known of it.
-    found = await repairs_for(ls, lines, verify=suggestion_id is None, passing=1)
-    if found is None:
-        return None
-    repair, is_refused = found.repair(suggestion_id), suggestion_id is not None and found.is_refused(suggestion_id)
-    if repair is None or is_refused:
-        show(ls, REFUSED if is_refused else CHANGED)
-        return None
-    await _tell_why_not_verified(ls, found.lines.uri, found.why_not_verified(repair))
-    return repair, found.lines
-
-
-async def _tell_why_not_verified(ls: AssayServer, uri: str, why: str) -> None:
-    """Tell the user what will be otherwise the next time; what stays as it is, such as a language without tests, is a line of the log.
-
-    Nothing is said where the question was answered after that was found.
-    """
-    is_answered = why == UNANSWERED and not ls.verifications.is_asking(uri)
-    if not why or is_answered or await ls.verifications.are_refused(uri):
-        return
-    told = f"not verified: {why}"
-    if why == UNANSWERED or why.startswith(TIME_UP):
-        show(ls, told)  # short: Neovim stops for a message that is longer than a line
-    else:
-        log_line(ls, told)
-
-
-async def repairs_for(ls: AssayServer, lines: Lines, *, verify: bool = True, passing: int | None = None) -> Found | None:
-    """The repairs of lines, at least one; None where there are none: then the user was told why, but of a later request in its place.
-
-    verify, passing: as of `found_for`.
-    """
-    try:
-        async with cancellable_progress(ls, "repair", "looking for repairs") as tell:
-            found = await found_for(ls, lines, tell, verify=verify, passing=passing)
-    except Superseded:
-        return None
-    except NoRepairs as error:
-        show(ls, f"No repair: {error}")
-        return None
-    if not found.repairs.found:
-        show(ls, f"No repair: {nothing(found)}")
-        return None
-    return found
 
 
 def nothing(found: Found) -> str:

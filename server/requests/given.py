@@ -13,7 +13,7 @@ from ...inference.completion.prompt import Surroundings
 from ...inference.model import Generation
 from ...suggestion.remainder import NEWLINE
 from ...suggestion.suggestion import Suggestion
-from .request import GenerationRequest, GenerationResult
+from ..model.request import GenerationRequest, GenerationResult
 
 # Suggestions that an editor may still accept or ask about.
 _MAX_GIVEN = 200

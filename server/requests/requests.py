@@ -5,18 +5,17 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from itertools import islice
-from statistics import median_low
 
 from ...calibration.control_characters import unseen_in
 from ...calibration.log.events import RequestEnded
 from ...calibration.measures.agreement import SINGLE_DRAW, distinct
+from ...calibration.plain_number import plain
 from ...calibration.registry import Purpose, choose, explain_choice
 from ...suggestion.kind import kind_at
 from ...suggestion.positions import Position, Range
@@ -26,22 +25,22 @@ from ..confidence.calibrators import Calibrators
 from ..confidence.explanation import Explanation, Seen, SeenBefore, explanation, seen_in
 from ..model.live import LiveModel
 from ..model.process import LoadedModel, ModelProcessDied, ModelRequestFailed, ModelUnavailable
+from ..model.request import GenerationRequest, GenerationResult
+from ..model.scheduler import Superseded
 from ..settings.settings import LiveSettings
 from ..tracking.event_writer import EventWriter
 from .debounce import Recent, after, delay_ms
 from .given import Given, GivenSuggestions, HiddenGenerations, identity_of
 from .policy import decide, draw_of
 from .refusal import Rules, document_refusal, place_refusal
-from .request import GenerationRequest, GenerationResult, OngoingRequest
-from .request_ending import Ending, RequestCounts
-from .scheduler import Superseded
+from .request_ending import Ending, OngoingRequest, RequestCounts
 
+# Of the time that a request may take, so much is the model's: what it has written by then still arrives.
+FOR_THE_MODEL = 0.9
 # How many different generations are prepared for the next keystroke, the one that is shown included.
 _PREPARED = 4
 # Who asks for an explanation waits no longer for the model to say what it was shown: it may be at work on what is asked next.
 _SEEN_MS = 500.0
-# How many results tell how long the model usually takes until its first token: a place that is new is read for longer.
-_LATEST = 5
 
 _FAILURES: dict[type[Exception], str] = {
     ModelUnavailable: "there is no model to ask",
@@ -62,17 +61,23 @@ class Requests:
         settings: Callable[[], LiveSettings],
         on_silent: Callable[[str | None], None] = lambda _: None,
         on_hidden: Callable[[], None] = lambda: None,
+        on_late: Callable[[str], None] = lambda _: None,
         paused_until: Callable[[], datetime | None] = lambda: None,
+        on_asked: Callable[[GenerationRequest], None] = lambda _: None,
         on_given: Callable[[GenerationRequest, Sequence[Suggestion]], str | None] = lambda *_: None,
         show_above: Callable[[str | None], float] = lambda _: 0.0,
     ) -> None:
         """settings: asked for at each request; on_silent: told why no suggestion comes by itself in a document, None where they come;
-        on_hidden: told when `hidden` grows; paused_until: when a pause ends, None where there is none; on_given: told what the editor is
-        given, also where that is nothing, and gives the id of the showing, None where there is none; show_above: from which probability on
-        what a calibrator judges is shown, given its id."""
+        on_hidden: told when `hidden` grows; on_late: told, for people, that what was asked for did not come in time; paused_until: when a
+        pause ends, None where there is none; on_asked: told of each request; on_given: told what the editor is given, also where that is
+        nothing, and gives the id of the showing, None where there is none; show_above: from which probability on what a calibrator judges
+        is shown, given its id."""
         self._on_silent = on_silent
         self._on_hidden = on_hidden
+        self._on_late = on_late
+        self._told_late = False
         self._paused_until = paused_until
+        self._on_asked = on_asked
         self._on_given = on_given
         self._show_above = show_above
         self._live = live
@@ -83,23 +88,18 @@ class Requests:
         self._given = GivenSuggestions()
         self._hidden = HiddenGenerations()
         self._recent = Recent()
-        self._first_ms: deque[float] = deque(maxlen=_LATEST)
 
     @property
     def hidden(self) -> int:
         """How many generations were not shown because of the dial, each counted once."""
         return self._hidden.count
 
-    def use(self, live: LiveModel) -> None:
-        """Go on with another model. What editors show, and how the user types, stays known."""
-        self._live = live
-        self._first_ms.clear()
-
     def refuses(self, request: GenerationRequest, *, secret: bool) -> bool:
         """Whether nothing is suggested in the request's document, of which it needs no text; it has ended then, and the user is told why.
 
         secret: the file is one that no model is shown. Who invoked a suggestion is told, too, why none comes by itself.
         """
+        self._on_asked(request)
         rules = self._rules(request)
         refusal = document_refusal(request.place.language, rules, secret=secret)
         self._on_silent(refusal.sentence if refusal is not None and refusal.is_lasting else None)
@@ -138,9 +138,17 @@ class Requests:
         except Exception as error:
             if isinstance(error, TimeoutError) and ongoing.limit.expired():  # and not one of the disk's
                 awaited = "the model is still loading" if self._live.process.state == "loading" else ongoing.awaited
-                return ongoing.end(Ending.TIMED_OUT, f"{awaited} after {max_ms:.0f} ms")
+                return self._timed_out(request, ongoing, awaited)
             ongoing.end(Ending.FAILED, _own_error(error))
             raise
+
+    def _timed_out(self, request: GenerationRequest, ongoing: OngoingRequest, awaited: str) -> tuple[()]:
+        """End a request whose time is over. Who asked for suggestions is told why none come: once, until some have come again."""
+        max_ms = self._settings().max_ms
+        if request.invoked and not self._told_late:
+            self._told_late = True
+            self._on_late(f"no suggestion: {awaited} after {plain(max_ms / 1e3, 6)} s (assay.maxMs)")
+        return ongoing.end(Ending.TIMED_OUT, f"{awaited} after {max_ms:.0f} ms")
 
     def nothing(self, uri: str, reason: str, *, invoked: bool) -> None:
         """Note a request that there is no place to answer at."""
@@ -209,7 +217,7 @@ class Requests:
         return explanation(given.suggestion, given.generation, choice, seen, _seen_before(given))
 
     async def _decided(self, request: GenerationRequest, current: Callable[[], bool], ongoing: OngoingRequest) -> tuple[Suggestion, ...]:
-        settings, place = self._settings(), request.place
+        place = request.place
         if not request.invoked:
             refusal = place_refusal(place.prefix, place.suffix, place.language, self._rules(request), cut=request.cut)
             if refusal is not None:
@@ -217,7 +225,7 @@ class Requests:
         request = self._of_kind_with_evidence(request)
         result = await self._result(request, ongoing)
         if result.timed_out:
-            return ongoing.end(Ending.TIMED_OUT, f"{ongoing.awaited} after {settings.max_ms:.0f} ms")
+            return self._timed_out(request, ongoing, ongoing.awaited)
         if result.kind != request.place.kind:
             request = replace(request, place=replace(place, kind=result.kind))
         possible = await self._possible(request, result, ongoing)
@@ -229,7 +237,7 @@ class Requests:
         if not request.invoked and (unfit := _unfit(found[0])):
             return ongoing.end(Ending.EMPTY, unfit)
         if request.invoked:
-            found.sort(key=_likelihood, reverse=True)
+            found.sort(key=_for_choice, reverse=True)
         return self._shown_or_hidden(request, result, found, ongoing)
 
     async def _result(self, request: GenerationRequest, ongoing: OngoingRequest) -> GenerationResult:
@@ -243,14 +251,14 @@ class Requests:
             self._recent,
             now,
             invoked=request.invoked,
-            first_ms=median_low(self._first_ms) if self._first_ms else None,
+            first_ms=self._live.first_ms,
             setting=settings.delay,
         )
         if (ends := ongoing.limit.when()) is not None:
-            ongoing.limit.reschedule(ends + wait_ms / 1e3)
-        result = await self._live.generate(replace(request, delay_s=wait_ms / 1e3))
-        if result.source == "model" and result.generations:
-            self._first_ms.append(result.generations[0].timings.prompt_ms)
+            ends += wait_ms / 1e3
+            ongoing.limit.reschedule(ends)
+            ends -= settings.max_ms * (1 - FOR_THE_MODEL) / 1e3
+        result = await self._live.generate(replace(request, delay_s=wait_ms / 1e3, ends_at=ends))
         ongoing.found(result, min(wait_ms, result.waited_ms))
         if settings.speculate and not request.invoked and not result.typed and not result.timed_out:
             # Who types on something else has most likely one of these in mind.
@@ -302,6 +310,7 @@ class Requests:
             ongoing.decided(first.suggestion, decision, first.drawn.rank, showing)
             return ()
         self._given.add(found)
+        self._told_late = self._told_late and not request.invoked
         suggestions = tuple(each.suggestion for each in found)
         others = [(each.suggestion, each.drawn.rank) for each in found[1:]]
         ongoing.decided(first.suggestion, decision, first.drawn.rank, self._on_given(request, suggestions), others)
@@ -356,9 +365,11 @@ def _own_error(error: Exception) -> str:
     return f"an error of Assay's own: {type(error).__name__}"
 
 
-def _likelihood(given: Given) -> tuple[float, float]:
-    """By what suggestions for one place are ordered: their probability, or where they have none their share of what was drawn."""
-    return given.suggestion.confidence.probability or 0.0, given.suggestion.measures.get("agreement", -math.inf)
+def _for_choice(given: Given) -> tuple[bool, float, float]:
+    """By what suggestions for one place are ordered: what breaks the file comes last; then by their probability, or where they have none by
+    their share of what was drawn."""
+    suggestion, breaks = given.suggestion, given.generation.parses is False
+    return not breaks, suggestion.confidence.probability or 0.0, suggestion.measures.get("agreement", -math.inf)
 
 
 def _is_enough(remembered: GenerationResult, request: GenerationRequest) -> bool:

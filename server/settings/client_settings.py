@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from ..background_tasks import BackgroundTasks
-from .settings import SECTION, LiveSettings, parse_settings
+from .settings import DEFAULTS, SECTION, LiveSettings, parse_settings
+from .table import ShowAbove
 
 _ANSWER_TIMEOUT_S = 2.0
 # Only the client may say these. No setting of a workspace can.
@@ -29,6 +31,9 @@ class ClientSettings:
         self._lock = asyncio.Lock()
         self._initial: Any = None
         self._answer: Any = None
+        # Where a command has set the dial, None where the setting counts; and what the setting was then.
+        self._dial: ShowAbove | None = None
+        self._own_dial = DEFAULTS.show_above
         # Whether the client says that the user trusts the workspace; None if it says nothing.
         self.workspace_trusted: bool | None = None
         # True if the client shows its list of models on `assay/chooseModel`.
@@ -45,8 +50,11 @@ class ClientSettings:
         self._initial = initialization_options
 
     def parsed(self) -> tuple[LiveSettings, tuple[str, ...]]:
-        """The settings, and their problems in sentences for people."""
-        return parse_settings(self._initial, self._answer)
+        """The settings, with the dial where a command has set it since the user changed it; their problems in sentences for people."""
+        settings, problems = parse_settings(self._initial, self._answer)
+        if settings.show_above != self._own_dial:
+            self._own_dial, self._dial = settings.show_above, None
+        return settings if self._dial is None else replace(settings, show_above=self._dial), problems
 
     @property
     def has_configuration(self) -> bool:
@@ -63,8 +71,9 @@ class ClientSettings:
                 self._answer = sent
             await self._apply()
 
-    async def apply(self) -> None:
-        """Apply the settings again."""
+    async def set_dial(self, show_above: ShowAbove | None) -> None:
+        """Set the dial until the user changes its setting; None: as that says."""
+        self._dial = show_above
         async with self._lock:
             await self._apply()
 

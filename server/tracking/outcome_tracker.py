@@ -14,7 +14,7 @@ from ...suggestion.positions import Position
 from ...suggestion.repair.request import Repair
 from ...suggestion.suggestion import Suggestion
 from ..documents.documents import Document, Documents, Splice
-from ..requests.request import GenerationRequest
+from ..model.request import GenerationRequest
 from .anchors import Anchor
 from .logged_outcomes import EndedShowing, Fact, OutcomeEvents, ShowingEvent
 from .retention_watch import CheckResult, RetentionWatch

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from assay.inference.completion.task import Kind
-from assay.server.requests.request import GenerationRequest
+from assay.server.model.request import GenerationRequest
 from assay.suggestion.positions import Position, Range
 from assay.suggestion.suggestion import Place
 

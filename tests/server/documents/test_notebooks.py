@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from offsets import offset_at
 
 from assay.inference.opening import ModelChoice
-from assay.server.build import build_server
 from assay.server.documents.documents import Document, Documents, OutOfSync
 from assay.server.documents.notebooks import Cell, Notebooks
+from assay.server.language_server import AssayServer
 from assay.server.protocol.pygls_protocol import Protocol
 from assay.suggestion.positions import Position
 from assay.suggestion.window import Window
@@ -38,7 +38,7 @@ class Sent:
 
 
 def protocol() -> tuple[Protocol, list[str]]:
-    made = build_server(ModelChoice()).protocol
+    made = AssayServer(ModelChoice()).protocol
     made.initialized = True
     sent = Sent()
     made.set_writer(sent)

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from assay.inference.opening import ModelChoice
-from assay.server.build import build_server
+from assay.server.language_server import AssayServer
 from assay.server.protocol import keystroke_messages as sync
 
 URI = "file:///a.py"
 
 
 def test_every_message_of_the_warm_up_can_be_read_and_changes_nothing() -> None:
-    protocol = build_server(ModelChoice()).protocol
+    protocol = AssayServer(ModelChoice()).protocol
     protocol.warm_up()
     assert protocol.documents.get("") is None
     assert not protocol.initialized
@@ -35,7 +35,7 @@ def test_a_document_is_read_as_json_says(text: str) -> None:
 
 
 def test_what_only_pythons_decoder_reads_is_read_all_the_same() -> None:
-    protocol = build_server(ModelChoice()).protocol
+    protocol = AssayServer(ModelChoice()).protocol
     protocol.initialized = True
     body = json.dumps(opened("x = '\ud800'", trace="field that no message has")).encode()
     assert sync.read(body) is None
@@ -75,7 +75,7 @@ async def test_nothing_is_kept_of_a_command_or_a_notification_that_is_done() -> 
         def write(self, data: bytes) -> None:
             self.append(data)
 
-    protocol, answers = build_server(ModelChoice()).protocol, Answers()
+    protocol, answers = AssayServer(ModelChoice()).protocol, Answers()
     protocol.initialized = True
     protocol.set_writer(answers)
     for number in range(5):
@@ -88,7 +88,7 @@ async def test_nothing_is_kept_of_a_command_or_a_notification_that_is_done() -> 
 
 
 def test_lost_documents_are_forgotten_when_they_are_closed_and_bounded_where_they_never_were_opened() -> None:
-    protocol = build_server(ModelChoice()).protocol
+    protocol = AssayServer(ModelChoice()).protocol
     protocol.initialized = True
     for number in range(2_000):
         protocol.lose(f"file:///{number}.py", "of a test")

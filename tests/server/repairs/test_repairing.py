@@ -12,14 +12,16 @@ from hypothesis import strategies as st
 from assay.calibration.confidence import uncalibrated
 from assay.calibration.log.events import Event, RequestEnded, ShowingEnded, ShowingSeen
 from assay.calibration.trust import TRUSTED
+from assay.inference.completion.settings import Settings
+from assay.inference.opening import ModelChoice
 from assay.server.confidence.calibrators import Calibrators
 from assay.server.documents.documents import Change, Document, Documents
 from assay.server.model.live import LiveModel
+from assay.server.model.request import RepairRequest
 from assay.server.repairs.edits import text_edit, workspace_edit
 from assay.server.repairs.found import Found
 from assay.server.repairs.lines import Lines, found_again, lines_at, lines_in
 from assay.server.repairs.repairing import EditorRequest, RepairRequests
-from assay.server.requests.request import RepairRequest
 from assay.server.settings.settings import DEFAULTS
 from assay.server.tracking.outcome_tracker import OutcomeTracker
 from assay.suggestion.positions import Encoding, Position, Range, column_at
@@ -43,7 +45,7 @@ class Editor:
         self.document = self.documents.open(URI, "python", 1, f"{OLD}\n")
         self.tracker = OutcomeTracker(self.documents, lambda event, showing: self.events.append((showing, event)))
         self.repairs = RepairRequests(
-            _no_model,
+            LiveModel(ModelChoice(), Settings(), on_state=lambda _: None),  # never started: what was found before needs none
             Calibrators(lambda _root, _project: TRUSTED),
             lambda: DEFAULTS,
             lambda event: self.events.append((None, event)),
@@ -60,10 +62,6 @@ class Editor:
     def requests(self) -> list[tuple[str, str, list[str]]]:
         ended = [event for _, event in self.events if isinstance(event, RequestEnded)]
         return [(event.outcome, event.id, [other.id for other in event.others]) for event in ended]
-
-
-def _no_model() -> LiveModel:
-    raise AssertionError("what was found before needs no model")
 
 
 async def _promoted(found: Found) -> Found:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -20,10 +23,11 @@ from assay.inference.model import Generation, StopReason, Timings, Token
 from assay.inference.opening import ModelChoice
 from assay.server.confidence.calibrators import Calibrators
 from assay.server.features.completions import inline_item
+from assay.server.model.cache import GenerationCache
+from assay.server.model.ipc import arguments_of, model_part
 from assay.server.model.live import LiveModel
-from assay.server.requests.cache import GenerationCache
+from assay.server.model.request import GenerationRequest, GenerationResult, ReadAlong
 from assay.server.requests.given import identity_of
-from assay.server.requests.request import GenerationRequest, GenerationResult, ReadAlong
 from assay.server.requests.request_ending import RequestCounts
 from assay.server.requests.requests import Requests
 from assay.server.settings.settings import DEFAULTS, LiveSettings
@@ -245,3 +249,47 @@ def test_neovim_is_given_lines_as_it_parts_them(ends: str) -> None:
     suggestion = Suggestion("0" * 12, f"if x:{ends}    y()", AT, "block", uncalibrated("exact_match"), {}, {})
     assert inline_item(suggestion, line_feeds=True)["insertText"] == "if x:\n    y()"
     assert inline_item(suggestion, line_feeds=False)["insertText"] == suggestion.text
+
+
+async def test_whoever_asks_on_a_busy_machine_gets_what_is_finished_when_the_time_is_up(
+    answering_gguf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = list[GenerationRequest]()
+
+    async def complete(request: GenerationRequest, **_: Any) -> tuple[Generation, ...]:
+        asked.append(request)
+        return replace(made_of(""), stopped_by=StopReason.TIME), made_of("z = g(y)")
+
+    async with requests_to(answering_gguf) as (requests, live, _, _):
+        await live.loaded()
+        monkeypatch.setattr(live.process, "complete", complete)
+        began = time.monotonic()
+        assert await texts(requests, ASK) == ["z = g(y)"]
+    waiting_since = model_part(replace(asked[0], max_ms=None)) | {"ends_at": time.monotonic() + 0.5}
+    assert began + 8 < (asked[0].ends_at or 0) < began + DEFAULTS.max_ms / 1e3 - 0.9, "the answer arrives before the time is up"
+    assert arguments_of(waiting_since)["max_ms"] <= 500
+
+
+async def test_whoever_asks_and_gets_nothing_in_time_is_told_so_once(answering_gguf: Path) -> None:
+    settings, told = DEFAULTS, list[str]()
+    async with requests_to(answering_gguf, lambda: settings, on_late=told.append) as (requests, live, _, _):
+        await live.loaded()
+        assert live.process.pid is not None
+        for _number in range(2):
+            os.kill(live.process.pid, signal.SIGSTOP)
+            settings = replace(DEFAULTS, max_ms=100)
+            for ask in (BY_ITSELF, ASK, ASK):
+                assert await texts(requests, replace(ask, uri=f"file:///{_number}.py")) == []
+            os.kill(live.process.pid, signal.SIGCONT)
+            settings = DEFAULTS
+            assert await texts(requests, ASK)
+    assert told == 2 * ["no suggestion: the model had nothing ready after 0.1 s (assay.maxMs)"]
+
+
+async def test_of_several_suggestions_what_breaks_the_file_comes_last(answering_gguf: Path) -> None:
+    place = replace(ASK.place, prefix="x = (")
+    async with requests_to(answering_gguf) as (requests, live, _, _):
+        await live.loaded()
+        broken, whole = (replace(made_of(text), parses=parses) for text, parses in (("]", False), ("1)", True)))
+        live.cache.keep(ASK.uri, place.prefix, place.suffix, "line", (broken, broken, broken, whole))
+        assert await texts(requests, replace(ASK, place=place)) == ["1)", "]"]

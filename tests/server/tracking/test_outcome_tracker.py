@@ -22,7 +22,7 @@ from assay.calibration.log.events import (
 )
 from assay.server.confidence.log_view import read_log
 from assay.server.documents.documents import Change, Documents
-from assay.server.requests.request import GenerationRequest
+from assay.server.model.request import GenerationRequest
 from assay.server.tracking.logged_outcomes import SETTLE_S
 from assay.server.tracking.outcome_tracker import OutcomeTracker
 from assay.suggestion.positions import Position, Range

@@ -7,10 +7,21 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
+from assay.calibration.confidence import uncalibrated
 from assay.calibration.log.events import AcceptanceTested
+from assay.calibration.measures.agreement import SINGLE_DRAW
+from assay.calibration.registry import Purpose
+from assay.inference.model import Generation, StopReason, Timings
 from assay.server.background_tasks import BackgroundTasks
-from assay.server.verification.verifications import Acceptance, AcceptedTests, event_of
+from assay.server.documents.documents import Documents
+from assay.server.requests.given import Given
+from assay.server.verification.accepted_tests import AcceptedTests, event_of
 from assay.suggestion.repair.verified import Verification
+from assay.suggestion.suggestion import Suggestion
+
+from ..wanted import AT, wanted
+
+PURPOSE = Purpose("", "", "exact_match", "line", "python")
 
 
 class Slow:
@@ -30,10 +41,14 @@ class Slow:
 async def test_of_acceptances_that_come_while_tests_run_the_latest_is_tested() -> None:
     slow, tasks = Slow(), BackgroundTasks()
     told: list[tuple[AcceptanceTested | None, str | None]] = []
-    tests = AcceptedTests(slow, tasks, lambda event, showing: told.append((event, showing)))  # type: ignore[arg-type]
+    tests = AcceptedTests(slow, tasks, lambda event, showing: told.append((event, showing)), lambda: None)  # type: ignore[arg-type]
     assert tests.as_json() is None
+    documents = Documents("utf-16")
     for number in range(4):
-        tests.begin(Acceptance(f"s{number}", "file:///a.py", "", "x" * (number + 1)))
+        document = documents.open("file:///a.py", "python", number, "x" * (number + 1))
+        suggestion = Suggestion("", document.text, AT, "line", uncalibrated("exact_match"), {}, {})
+        made = Generation(document.text, (), StopReason.LINE, Timings(1.0, 1.0, 10, 0))
+        tests.begin(Given(suggestion, made, wanted("", uri=document.uri), PURPOSE, SINGLE_DRAW), document, f"s{number}")
         await asyncio.sleep(0)
     slow.go.set()
     async with asyncio.timeout(5):

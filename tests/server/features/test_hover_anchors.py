@@ -3,7 +3,7 @@ from __future__ import annotations
 from assay.calibration.confidence import uncalibrated
 from assay.server.confidence.explanation import Explanation
 from assay.server.documents.documents import Change, Document
-from assay.server.tracking.hover_anchors import HoverAnchors
+from assay.server.features.hover_anchors import HoverAnchors
 from assay.suggestion.positions import Position, Range
 
 URI = "file:///a.py"

@@ -12,9 +12,9 @@ from assay.calibration.measures.agreement import SINGLE_DRAW, distinct
 from assay.calibration.measures.registry import measures_of
 from assay.inference.completion.task import Kind
 from assay.inference.model import Generation, StopReason, Timings, Token
-from assay.server.requests import cache as module
-from assay.server.requests.cache import GenerationCache
-from assay.server.requests.request import GenerationResult
+from assay.server.model import cache as module
+from assay.server.model.cache import GenerationCache
+from assay.server.model.request import GenerationResult
 from assay.suggestion.remainder import MAX_GAINED, remainder
 
 URI = "file:///a.py"

@@ -10,7 +10,7 @@ from ...calibration.log.retention import MIN_KEPT_SHARE, retained_share
 from ...suggestion.positions import Position
 from ..confidence.explanation import Explanation
 from ..documents.documents import Document, Splice
-from .anchors import Anchor, move_anchors
+from ..tracking.anchors import Anchor, move_anchors
 
 # The oldest are forgotten first.
 MAX_ANCHORS = 200

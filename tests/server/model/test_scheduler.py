@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.inference.model import Generation, StopReason, Timings, Token
-from assay.server.requests import scheduler
-from assay.server.requests.request import GenerationRequest, GenerationResult
-from assay.server.requests.scheduler import Scheduler, Superseded, typed_since
+from assay.server.model import scheduler
+from assay.server.model.request import GenerationRequest, GenerationResult
+from assay.server.model.scheduler import Scheduler, Superseded, typed_since
 
 from ..wanted import wanted
 
