@@ -114,8 +114,8 @@ def check(arguments: argparse.Namespace) -> int:
 def description(model: Model, choice: ModelChoice) -> dict[str, Any]:
     """What `assay model info --json` prints, except the time it took to load."""
     from ..inference.backends import SERVER
-    from ..inference.completion.prompt_size import size_named
     from ..inference.llamacpp.model import LlamaModel
+    from ..inference.prompt_size import size_named
 
     fingerprint, settings = model.fingerprint, choice.settings_for(model)
     facts = {

@@ -19,7 +19,6 @@ from .asking.asker import Asker, Form
 from .asking.template import ChatTemplate
 from .asking.text import TextAsker
 from .backends import SERVER, Backend, backend_of
-from .completion.prompt_size import SizeChoice, settings_for
 from .completion.settings import Settings
 from .embedded_model import EMBEDDED as EMBEDDED
 from .embedded_model import EMBEDDED_NAME
@@ -39,6 +38,7 @@ from .errors import (
 )
 from .hub.catalogue import found_entry
 from .model import KVType, Model
+from .prompt_size import SizeChoice, settings_for
 
 logger = logging.getLogger(__name__)
 

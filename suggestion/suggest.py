@@ -13,11 +13,11 @@ from ..calibration.measures.agreement import SINGLE_DRAW, Drawn
 from ..calibration.measures.registry import measures_of
 from ..calibration.registry import Purpose, Registry, choose, explain_choice
 from ..calibration.samples import Event
-from ..inference.completion.prompt_size import settings_for, size_named
 from ..inference.completion.settings import Settings
 from ..inference.completion.task import Kind, task_of
 from ..inference.model import Generation, Layout, Model
 from ..inference.project_memory.memory import Memory
+from ..inference.prompt_size import settings_for, size_named
 from .complete import complete
 from .cut.steps import text_to_show
 from .positions import Encoding, Range, position_at

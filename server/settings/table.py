@@ -12,9 +12,9 @@ from typing import Any, Literal, get_args
 from ...calibration.bands import BOUNDARIES
 from ...calibration.log.event_log import DAYS, MEGABYTES
 from ...calibration.samples import EVENTS
-from ...inference.completion.prompt_size import SizeChoice
 from ...inference.model import KVType
 from ...inference.opening import MAX_THREADS
+from ...inference.prompt_size import SizeChoice
 from ...suggestion.memory.scope import DEFAULT_SCOPE, SCOPES
 from .values import Values, file, folders, key_files, number, one_of, or_word, place, quoted, switch, text, texts, whole
 
