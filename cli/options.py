@@ -90,11 +90,6 @@ def _add_model_options(parser: argparse.ArgumentParser) -> None:
         "--chunk", metavar="N", type=positive, help="read the prompt in chunks of N tokens (assay model check tries several)"
     )
     group.add_argument(
-        "--shift", dest="shift_tokens", metavar="N", type=positive,
-        help="after an edit in the middle of the prompt, reuse cached runs of at least N tokens at their new positions. This is faster, "
-        "but makes the probabilities approximate (default: never)",
-    )  # fmt: skip
-    group.add_argument(
         "--device", metavar="NAME", help="torch device, for a transformers folder (default: cuda or mps if there is one, else cpu)"
     )
     group.add_argument("--dtype", metavar="NAME", help="torch number type, for a transformers folder (default: depends on the device)")

@@ -402,13 +402,6 @@ class CacheNotPossible(ModelError):
         super().__init__(f"{path}: a cache of {kv_type} is not possible here ({reason}). Use f16 or f32.")
 
 
-class ShiftNotPossible(ModelError):
-    """The cached tokens of this model can't change their positions."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(f"{path}: the keys that this architecture caches can't be moved to other positions. Open it without shift_tokens.")
-
-
 class NoSuchDtype(ModelError):
     """No model can be run in a number format of this name."""
 

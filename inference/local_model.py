@@ -72,8 +72,8 @@ class LocalModel(ABC, Generic[Made, Choose]):
         """A generation that has no token yet."""
 
     @abstractmethod
-    def _read(self, prompt: Prompt, stop_check: StopCheck) -> tuple[int, int, StopReason | None]:
-        """Read a prompt. Returns how many of its tokens were cached and how many moved, and why `stop_check` ended that, or None."""
+    def _read(self, prompt: Prompt, stop_check: StopCheck) -> tuple[int, StopReason | None]:
+        """Read a prompt. Returns how many of its tokens were cached, and why `stop_check` ended that, or None."""
 
     @abstractmethod
     def _go_on(self, one: Made, stop_check: StopCheck, instead_of: Sequence[int] = ()) -> StopReason:
@@ -112,10 +112,10 @@ class LocalModel(ABC, Generic[Made, Choose]):
         stop_check = make_stop_check(cancel, max_ms, begun)
         text = Continuation(stop, self._most(prompt, max_tokens), on_token, prompt.held_bytes)
         one = self._begin(prompt, text, self._sampler(temperature, top_p, seed))
-        reused, shifted, stopped = self._read(prompt, stop_check)
+        reused, stopped = self._read(prompt, stop_check)
         read = time.perf_counter()
         stopped = stopped or self._go_on(one, stop_check, instead_of)
-        return one.generation(stopped, _timings(begun, read, time.perf_counter(), prompt, reused, shifted))
+        return one.generation(stopped, _timings(begun, read, time.perf_counter(), prompt, reused))
 
     def alternatives(
         self,
@@ -143,7 +143,7 @@ class LocalModel(ABC, Generic[Made, Choose]):
             raise ValueError(f"count is {count}, it must be at least 1")
         max_tokens = self._most(prompt, max_tokens)
         stop_check = make_stop_check(cancel, max_ms, begun)
-        reused, shifted, stopped = self._read(prompt, stop_check)
+        reused, stopped = self._read(prompt, stop_check)
         read = time.perf_counter()
         each_on_token = [None if on_token is None else functools.partial(on_token, number) for number in range(count)]
         several = [
@@ -156,8 +156,7 @@ class LocalModel(ABC, Generic[Made, Choose]):
         done = time.perf_counter()
         # A generation without a reason of its own was ended by what ended all.
         return [
-            each.generation(stopped or StopReason.TOKENS, _timings(begun, read, each.ended or done, prompt, reused, shifted))
-            for each in several
+            each.generation(stopped or StopReason.TOKENS, _timings(begun, read, each.ended or done, prompt, reused)) for each in several
         ]
 
     def replay(self, prompt: Prompt, text: str, *, stop: Stop | None, repeated: Sequence[str] = ()) -> Generation:
@@ -170,11 +169,11 @@ class LocalModel(ABC, Generic[Made, Choose]):
         given = GivenText(text, stop, repeated, prompt.held_bytes)
         continuation = Continuation(stop or NONE, self._most(prompt, self._context_length), None, prompt.held_bytes)
         one = self._begin(prompt, continuation, self._chooser_of(given))
-        reused, shifted, _ = self._read(prompt, never_stop)
+        reused, _ = self._read(prompt, never_stop)
         read = time.perf_counter()
         stopped = given.stop_check() or self._go_on(one, given.stop_check)
         given.check_whole(len(prompt.tokens) + len(continuation.sampled), self._context_length)
-        return one.generation(stopped, _timings(begun, read, time.perf_counter(), prompt, reused, shifted))
+        return one.generation(stopped, _timings(begun, read, time.perf_counter(), prompt, reused))
 
     def _first_tokens(self, prompt: Prompt, candidates: Sequence[str]) -> list[int]:
         """The first token of each candidate text behind a prompt. Raises ValueError for an empty one, ContextTooLong."""
@@ -194,5 +193,5 @@ class LocalModel(ABC, Generic[Made, Choose]):
         return max(1, min(max_tokens, self._room(prompt) - len(prompt.held_bytes)))
 
 
-def _timings(begun: float, read: float, ended: float, prompt: Prompt, reused: int, shifted: int) -> Timings:
-    return Timings((read - begun) * 1000, (ended - read) * 1000, len(prompt.tokens), reused, shifted)
+def _timings(begun: float, read: float, ended: float, prompt: Prompt, reused: int) -> Timings:
+    return Timings((read - begun) * 1000, (ended - read) * 1000, len(prompt.tokens), reused)

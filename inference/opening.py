@@ -57,9 +57,8 @@ class ModelOptions(TypedDict, total=False):
     threads: of the CPU; "auto" for as many as are fastest at the moment
     gpu_layers: how many layers to offload
     kv_type: number format of the cache
-    flash_attention: whether to use it; None lets the runtime choose
+    flash_attention: whether to use it
     chunk: tokens of a prompt that are decoded at once
-    shift_tokens: reuse runs of at least so many tokens at new positions, which makes log-probabilities approximate
     device, dtype: torch's names
     server_model: which of a server's models
     key_files: files with servers' keys, by the servers' addresses, of which the origin counts. "" stands for the server that is named
@@ -72,7 +71,6 @@ class ModelOptions(TypedDict, total=False):
     kv_type: KVType
     flash_attention: bool
     chunk: int
-    shift_tokens: int
     device: str
     dtype: str
     server_model: str
@@ -87,7 +85,6 @@ FLAGS: Mapping[str, str] = {
     "kv_type": "--kv-cache",
     "flash_attention": "--flash-attention",
     "chunk": "--chunk",
-    "shift_tokens": "--shift",
     "device": "--device",
     "dtype": "--dtype",
     "server_model": "--server-model",

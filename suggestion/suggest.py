@@ -86,8 +86,7 @@ def suggestion_of(
     """The suggestion that a generation makes at a place; None where the text is hidden (`cut.steps.text_to_show`).
 
     Measures and confidence are of what the model wrote, whatever is cut from it for this place. The confidence has no number where no
-    calibrator is for the purpose, where studies refute the calibrator's numbers, or where the log-probabilities are approximate because
-    tokens of the prompt were shifted.
+    calibrator is for the purpose, or where studies refute the calibrator's numbers.
 
     Parameters
         purpose: what the registry is asked for (`purpose_at`).
@@ -104,8 +103,6 @@ def suggestion_of(
     entry = choose(registry, purpose, drawn)
     if entry is None:
         found = uncalibrated(purpose.event, explain_choice(registry, purpose, drawn, prompt_mismatch()).reason)
-    elif generation.timings.shifted_tokens:
-        found = uncalibrated(purpose.event, "its log-probabilities are approximate, because tokens of the prompt were shifted")
     else:
         groups: dict[Level, str] = {"language": purpose.language, **({"project": project} if project else {})}
         found = confidence_of(entry, measures, groups, boundaries, show_refuted=show_refuted)

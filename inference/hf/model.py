@@ -236,11 +236,11 @@ class HFModel(LocalModel[Generating, Choose]):
             raise ModelClosed(self.path)
         return self._network
 
-    def _read(self, prompt: Prompt, stop_check: StopCheck) -> tuple[int, int, StopReason | None]:
+    def _read(self, prompt: Prompt, stop_check: StopCheck) -> tuple[int, StopReason | None]:
         reused = self._reader.keep_common(prompt.tokens, len(prompt.tokens) - 1)
         self._prompt_held = len(prompt.tokens) - 1
         self._behind, stopped = self._read_on(prompt.tokens, stop_check)
-        return reused, 0, stopped
+        return reused, stopped
 
     def _read_on(self, tokens: Sequence[int], stop_check: StopCheck) -> tuple[Tensor, StopReason | None]:
         """Read the tokens that are not cached, chunk by chunk. Returns the logits behind them, if nothing broke it off, and why or None."""

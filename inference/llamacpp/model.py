@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..chat_format import ChatFormat
 from ..completion.fim_families import Family, family_of, front_tokens, in_front, prefix_parts, separates_files
-from ..errors import CacheNotPossible, DecodeFailed, ModelClosed, ShiftNotPossible, UnreadableModel
+from ..errors import CacheNotPossible, DecodeFailed, ModelClosed, UnreadableModel
 from ..file_hash import sha256_of_all
 from ..local_model import LocalModel
 from ..model import (
@@ -28,7 +28,7 @@ from ..replay.given_text import Choice, GivenText
 from ..room import check_tokens, context_for
 from ..stopping.cancel_or_timeout import StopCheck, never_stop
 from ..stopping.continuation import Continuation
-from .cache import Cache, CacheOptions
+from .cache import Cache
 from .generation import Choose, Distribution, Generating, begin_several, distribution, generate_one, generate_several, sampler
 from .header_checks import check_can_run, layout_of, parts_of, read_parts
 from .session import BYTES_OF_KV, CHUNK, QUANTISED_KV, Offload, Session, SessionOptions, runtime_name
@@ -51,9 +51,6 @@ class LlamaModel(LocalModel[Generating, Choose]):
         kv_type: number format of keys and values. q8_0 and q4_0 need flash attention and heads of a multiple of 32.
         flash_attention: None for off on processors, unless the cache needs it, and llama.cpp's choice on a GPU.
         chunk: tokens of a prompt that are decoded at once. On a GPU a cancel may have to wait for one.
-        shift_tokens: runs of at least so many tokens that text was inserted or deleted in front of are moved instead of computed again.
-            Their keys and values still come from the old text, so log-probabilities are then *approximate*, and a calibrator fitted on
-            exact ones does not hold. `Timings.shifted_tokens` tells. None never moves any.
         parked_bytes, parked_sequences: how much of earlier prompts is kept in memory for when they come back.
 
     Attributes
@@ -62,7 +59,7 @@ class LlamaModel(LocalModel[Generating, Choose]):
 
     Raises on opening
         NoSuchModel, UnreadableModel, NotTheModel, NotAGGUF, TruncatedModel, DamagedModel, SplitModel, UnsupportedArchitecture,
-        UnknownLayout, ContextTooLong, OutOfMemory, CacheNotPossible, ShiftNotPossible, LoadFailed, PackageMissing.
+        UnknownLayout, ContextTooLong, OutOfMemory, CacheNotPossible, LoadFailed, PackageMissing.
     """
 
     _sampler = staticmethod(sampler)
@@ -77,14 +74,13 @@ class LlamaModel(LocalModel[Generating, Choose]):
         kv_type: KVType = "f16",
         flash_attention: bool | None = None,
         chunk: int = CHUNK,
-        shift_tokens: int | None = None,
         parked_bytes: int = PARKED_BYTES,
         parked_sequences: int = PARKED_SEQUENCES,
     ) -> None:
         self._parts = parts_of(Path(path))
         self.path = self._parts[0]
         self._opened = self._identity()
-        known = {"threads": threads, "gpu_layers": gpu_layers, "n_ctx": n_ctx, "chunk": chunk, "shift_tokens": shift_tokens}
+        known = {"threads": threads, "gpu_layers": gpu_layers, "n_ctx": n_ctx, "chunk": chunk}
         known |= {"parked_bytes": parked_bytes, "parked_sequences": parked_sequences}
         for name, value in known.items():
             least = 0 if name in ("gpu_layers", "parked_bytes", "parked_sequences") else 1
@@ -102,11 +98,8 @@ class LlamaModel(LocalModel[Generating, Choose]):
         longest_chunk = min(chunk, self._context_length)  # a longer one only takes memory
         options = SessionOptions(self._context_length, layers, at_most, kv_type, flash_attention, longest_chunk)
         session = Session(self._parts, options)
-        if shift_tokens and not session.can_shift:
-            session.close()
-            raise ShiftNotPossible(self.path)
         self._kv_type = kv_type
-        self._cache: Cache | None = Cache(session, CacheOptions(parked_bytes, parked_sequences, shift_tokens))
+        self._cache: Cache | None = Cache(session, parked_bytes, parked_sequences)
         self._vocabulary = Vocabulary(session.llama, session.vocab)
         # Working memory of `distribution`, so that a token allocates none.
         self._work = np.empty((2, session.vocab_size), dtype=np.float32)
@@ -301,7 +294,7 @@ class LlamaModel(LocalModel[Generating, Choose]):
             raise ModelClosed(self.path)
         return self._cache
 
-    def _read(self, prompt: Prompt, stop_check: StopCheck) -> tuple[int, int, StopReason | None]:
+    def _read(self, prompt: Prompt, stop_check: StopCheck) -> tuple[int, StopReason | None]:
         stopped: StopReason | None = None
 
         def interrupted() -> bool:
@@ -309,8 +302,8 @@ class LlamaModel(LocalModel[Generating, Choose]):
             stopped = stopped or stop_check()
             return stopped is not None
 
-        reading = self._open().read(prompt.tokens, *([] if stop_check is never_stop else [interrupted]))
-        return reading.reused, reading.shifted, stopped or stop_check()
+        reused = self._open().read(prompt.tokens, None if stop_check is never_stop else interrupted)
+        return reused, stopped or stop_check()
 
     def _distribution(self, logits: NDArray[np.float32]) -> Distribution:
         row = distribution(logits, self._work)

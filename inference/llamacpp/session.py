@@ -126,7 +126,6 @@ class Session:
         cells: tokens that all sequences hold together.
         can_cut: whether the end of a sequence can be cut off (a recurrent state can't be).
         can_cut_loaded: the same for a sequence that was saved and loaded (of a sliding window only what the last token sees is saved).
-        can_shift: whether tokens can change their positions.
 
     Raises
         PackageMissing, UnsupportedArchitecture, OutOfMemory, LoadFailed, CacheNotPossible on opening.
@@ -223,7 +222,6 @@ class Session:
             raise LoadFailed(self.path, self._log.last())
         self._memory = llama.llama_get_memory(self._context)
         self.cells = int(llama.llama_n_ctx(self._context))
-        self.can_shift = self.can_cut and bool(llama.llama_memory_can_shift(self._memory))
 
     def _make_batch(self) -> None:
         llama = self.llama
@@ -344,10 +342,6 @@ class Session:
     def copy(self, source: int, target: int, start: int = -1, end: int = -1) -> None:
         """Let the target share the source's tokens from position `start` to `end` (-1: from the first, to the last). No keys are copied."""
         self.llama.llama_memory_seq_cp(self._memory, source, target, start, end)
-
-    def shift(self, sequence: int, by: int) -> None:
-        """Move a sequence's positions. The next decode rotates the keys."""
-        self.llama.llama_memory_seq_add(self._memory, sequence, -1, -1, by)
 
     def first_position(self, sequence: int) -> int:
         """The position of a sequence's first token, -1 of an empty one."""

@@ -124,13 +124,6 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     _model_option("chunk", whole(1, _MAX_TOKENS, "tokens"), "128", "Tokens of a prompt that a GGUF model reads in one step."),
     _model_option(
-        "shift",
-        whole(1, _MAX_TOKENS, "tokens"),
-        "never",
-        "The shortest run of cached tokens that is reused at a new position. It makes a large GGUF model faster, but its suggestions "
-        "show no probability.",
-    ),
-    _model_option(
         "device",
         text('the name of a torch device, such as "cuda"'),
         "cuda if there is one, else mps, else cpu",
