@@ -391,7 +391,7 @@ def _retry_after(response: httpx.Response) -> float:
 
 
 def _message(text: str) -> str:
-    """What an error's body says, in the shapes of OpenAI, vLLM, llama-server, TGI and FastAPI, else the body itself."""
+    """What an error's body says, in the shapes of OpenAI, vLLM, llama-server and FastAPI, else the body itself."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
