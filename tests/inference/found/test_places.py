@@ -9,7 +9,7 @@ from found_models import MODEL_LAYER, hub_file, ollama_blob, ollama_manifest, ol
 
 from assay.inference.found import huggingface, ollama
 from assay.inference.found.candidate import Candidate, Machine, Notes, Place, System
-from assay.inference.found.places import GPT4ALL, JAN, LLAMA_CPP, LM_STUDIO, NAMED
+from assay.inference.found.places import LLAMA_CPP, LM_STUDIO, NAMED
 
 
 def looked(place: Place, machine: Machine) -> tuple[dict[str, Candidate], Notes]:
@@ -19,7 +19,7 @@ def looked(place: Place, machine: Machine) -> tuple[dict[str, Candidate], Notes]
 
 
 def test_a_machine_without_any_program_has_nothing_and_nothing_to_tell(tmp_path: Path) -> None:
-    for place in (LM_STUDIO, LLAMA_CPP, huggingface.PLACE, JAN, GPT4ALL, NAMED):
+    for place in (LM_STUDIO, LLAMA_CPP, huggingface.PLACE, NAMED):
         assert looked(place, Machine(tmp_path)) == ({}, [])
     assert looked(ollama.PLACE, Machine(tmp_path, {"OLLAMA_MODELS": str(tmp_path)})) == ({}, [])
 
@@ -103,28 +103,21 @@ def test_lm_studios_models_are_below_its_home_and_the_folder_that_was_chosen(tmp
 
 
 @pytest.mark.parametrize(
-    ("place", "system", "environ", "below", "name"),
+    ("system", "environ", "below"),
     [
-        (LLAMA_CPP, "linux", {}, ".cache/llama.cpp/org_coder.gguf", "org_coder"),
-        (LLAMA_CPP, "linux", {"XDG_CACHE_HOME": "~/c"}, "c/llama.cpp/org_coder.gguf", "org_coder"),
-        (LLAMA_CPP, "macos", {}, "Library/Caches/llama.cpp/org_coder.gguf", "org_coder"),
-        (LLAMA_CPP, "windows", {"LOCALAPPDATA": "~/L"}, "L/llama.cpp/org_coder.gguf", "org_coder"),
-        (LLAMA_CPP, "linux", {"LLAMA_CACHE": "~/mine"}, "mine/org_coder.gguf", "org_coder"),
-        (JAN, "linux", {}, ".config/Jan/data/llamacpp/models/org/coder/model.gguf", "org/coder"),
-        (JAN, "linux", {}, ".local/share/Jan/data/llamacpp/models/coder/model.gguf", "coder"),
-        (JAN, "macos", {}, "Library/Application Support/Jan/data/models/coder/coder-q4.gguf", "coder/coder-q4"),
-        (JAN, "windows", {"APPDATA": "~/R"}, "R/Jan/data/llamacpp/models/coder/model.gguf", "coder"),
-        (GPT4ALL, "linux", {}, ".local/share/nomic.ai/GPT4All/coder.Q4_0.gguf", "coder.Q4_0"),
-        (GPT4ALL, "macos", {}, "Library/Application Support/nomic.ai/GPT4All/coder.Q4_0.gguf", "coder.Q4_0"),
-        (GPT4ALL, "windows", {}, "AppData/Local/nomic.ai/GPT4All/coder.Q4_0.gguf", "coder.Q4_0"),
+        ("linux", {}, ".cache/llama.cpp/org_coder.gguf"),
+        ("linux", {"XDG_CACHE_HOME": "~/c"}, "c/llama.cpp/org_coder.gguf"),
+        ("macos", {}, "Library/Caches/llama.cpp/org_coder.gguf"),
+        ("windows", {"LOCALAPPDATA": "~/L"}, "L/llama.cpp/org_coder.gguf"),
+        ("linux", {"LLAMA_CACHE": "~/mine"}, "mine/org_coder.gguf"),
     ],
 )
-def test_each_systems_folders(
-    place: Place, system: System, environ: dict[str, str], below: str, name: str, tmp_path: Path, tiny_gguf: Path
+def test_llama_cpps_models_are_in_each_systems_folder_of_caches(
+    system: System, environ: dict[str, str], below: str, tmp_path: Path, tiny_gguf: Path
 ) -> None:
     path = put(tiny_gguf, tmp_path / below)
-    found, notes = looked(place, Machine(tmp_path, environ, system))
-    assert ({one.name: one.path for one in found.values()}, notes) == ({name: path}, [])
+    found, notes = looked(LLAMA_CPP, Machine(tmp_path, environ, system))
+    assert ({one.name: one.path for one in found.values()}, notes) == ({"org_coder": path}, [])
 
 
 def test_hugging_faces_cache_has_files_by_their_hashes_and_folders(tmp_path: Path, tiny_gguf: Path) -> None:
