@@ -82,7 +82,10 @@ def _add_model_options(parser: argparse.ArgumentParser) -> None:
         help="CPU threads (default: auto: the fastest number, at most one for each core)",
     )  # fmt: skip
     group.add_argument("--gpu-layers", metavar="N|auto", type=layers, help="layers to put on the GPU (default: all, if there is a GPU)")
-    group.add_argument("--kv-cache", dest="kv_type", choices=KV_TYPES, help="number type of the key-value cache (default: f16)")
+    group.add_argument(
+        "--kv-cache", dest="kv_type", choices=KV_TYPES,
+        help="number type of the key-value cache (default: f16). With q8_0 and q4_0 it writes other texts, so each has numbers of its own",
+    )  # fmt: skip
     group.add_argument(
         "--flash-attention", choices=("on", "off"), help="use flash attention (default: off on processors, llama.cpp decides on a GPU)"
     )

@@ -137,6 +137,15 @@ def test_hugging_faces_cache_has_files_by_their_hashes_and_folders(tmp_path: Pat
     assert notes == [f"{hub / 'models--org--coder-GGUF'}: a download that was not finished"]
 
 
+def test_where_the_newest_snapshot_is_cut_short_a_name_means_the_whole_one(tmp_path: Path, tiny_gguf: Path) -> None:
+    hub = tmp_path / ".cache/huggingface/hub"
+    (tmp_path / "short.gguf").write_bytes(tiny_gguf.read_bytes()[:-1])
+    whole = hub_file(hub, "org/coder-GGUF", tiny_gguf, "coder.gguf", commit="a" * 40)
+    short = hub_file(hub, "org/coder-GGUF", tmp_path / "short.gguf", "coder.gguf", commit="b" * 40)
+    found, _ = looked(huggingface.PLACE, Machine(tmp_path))
+    assert {name: one.path for name, one in found.items()} == {"org/coder-GGUF/coder": whole, "org/coder-GGUF/coder@bbbbbbbb": short}
+
+
 def test_the_variables_of_hugging_face(tmp_path: Path, tiny_gguf: Path) -> None:
     hub_file(tmp_path / "a/hub", "org/one", tiny_gguf, "x.gguf")
     hub_file(tmp_path / "b", "org/two", tiny_gguf, "x.gguf")
