@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ..chat_format import ChatFormat
 from ..completion.fim_families import Family, family_of, front_tokens, in_front, prefix_parts, separates_files
-from ..errors import CacheNotPossible, DecodeFailed, ModelClosed, UnreadableModel
+from ..distribution import Row
+from ..errors import CacheNotPossible, ModelClosed, UnreadableModel
 from ..file_hash import sha256_of_all
-from ..local_model import LocalModel
+from ..generating import Generating
+from ..local_model import LocalModel, T
 from ..model import (
     Capabilities,
     Fingerprint,
@@ -24,12 +23,10 @@ from ..model import (
     Prompt,
     StopReason,
 )
-from ..replay.given_text import Choice, GivenText
-from ..room import check_tokens, context_for
+from ..room import context_for
 from ..stopping.cancel_or_timeout import StopCheck, never_stop
-from ..stopping.continuation import Continuation
 from .cache import Cache
-from .generation import Choose, Distribution, Generating, begin_several, distribution, generate_one, generate_several, sampler
+from .generation import generate_several, looking_ahead
 from .header_checks import check_can_run, layout_of, parts_of, read_parts
 from .session import BYTES_OF_KV, CHUNK, QUANTISED_KV, Offload, Session, SessionOptions, runtime_name
 from .threads import ThreadsInUse
@@ -40,7 +37,7 @@ PARKED_BYTES = 256 << 20
 PARKED_SEQUENCES = 8
 
 
-class LlamaModel(LocalModel[Generating, Choose]):
+class LlamaModel(LocalModel):
     """The `Model` protocol on llama.cpp. One call at a time; a call leaves its tokens in the cache for the next to reuse.
 
     Parameters
@@ -61,8 +58,6 @@ class LlamaModel(LocalModel[Generating, Choose]):
         NoSuchModel, UnreadableModel, NotTheModel, NotAGGUF, TruncatedModel, DamagedModel, SplitModel, UnsupportedArchitecture,
         UnknownLayout, ContextTooLong, OutOfMemory, CacheNotPossible, LoadFailed, PackageMissing.
     """
-
-    _sampler = staticmethod(sampler)
 
     def __init__(
         self,
@@ -92,17 +87,17 @@ class LlamaModel(LocalModel[Generating, Choose]):
             raise CacheNotPossible(self.path, kv_type, "llama.cpp computes it with flash attention only, and that is turned off")
         self.header = read_parts(self._parts)
         self._layout = layout_of(self.path, self.header)
-        self._context_length = context_for(self.header.context_length, n_ctx)
-        check_can_run(self.path, self.header, self._context_length, kv_type)
+        context_length = context_for(self.header.context_length, n_ctx)
+        check_can_run(self.path, self.header, context_length, kv_type)
         layers, at_most = None if gpu_layers == "auto" else gpu_layers, None if threads == "auto" else threads
-        longest_chunk = min(chunk, self._context_length)  # a longer one only takes memory
-        options = SessionOptions(self._context_length, layers, at_most, kv_type, flash_attention, longest_chunk)
+        longest_chunk = min(chunk, context_length)  # a longer one only takes memory
+        options = SessionOptions(context_length, layers, at_most, kv_type, flash_attention, longest_chunk)
         session = Session(self._parts, options)
         self._kv_type = kv_type
         self._cache: Cache | None = Cache(session, parked_bytes, parked_sequences)
-        self._vocabulary = Vocabulary(session.llama, session.vocab)
-        # Working memory of `distribution`, so that a token allocates none.
-        self._work = np.empty((2, session.vocab_size), dtype=np.float32)
+        vocabulary = Vocabulary(session.llama, session.vocab)
+        super().__init__(self.path, "llama.cpp", context_length, vocabulary)
+        self._vocabulary: Vocabulary = vocabulary
 
     @functools.cached_property
     def fingerprint(self) -> Fingerprint:
@@ -229,55 +224,6 @@ class LlamaModel(LocalModel[Generating, Choose]):
         self._open()
         return b"".join(map(self._vocabulary.spelled, prompt.tokens)).decode("utf-8", "replace")
 
-    def _chooser_of(self, given: GivenText) -> Choose:
-        vocabulary = self._vocabulary
-        choice = Choice(given, vocabulary.healing.vocabulary, vocabulary.piece, vocabulary.ends, vocabulary.tokenize)
-        return lambda row: choice.choose(row.logits)
-
-    def _begin(self, prompt: Prompt, text: Continuation, choose: Choose) -> Generating:
-        return Generating(prompt, choose, text, self._vocabulary, self._distribution)
-
-    def _go_on(self, one: Generating, stop_check: StopCheck, instead_of: Sequence[int] = ()) -> StopReason:
-        return generate_one(self._open(), one, stop_check, instead_of)
-
-    def _go_on_together(
-        self, several: list[Generating], max_tokens: int, stop_check: StopCheck, *, greedy: bool
-    ) -> tuple[list[Generating], StopReason | None]:
-        begun, stopped = begin_several(self._open(), several, stop_check, greedy=greedy)
-        several = several[:begun]
-        return several, stopped or generate_several(self._open(), several, max_tokens, stop_check)
-
-    def score(self, prompt: Prompt, continuation: Sequence[int]) -> list[float]:
-        """log p of each continuation token given the prompt and those before it, in nats.
-
-        Where the cache holds at least half of the prompt, it holds the same afterwards; else it holds the prompt.
-        Raises ContextTooLong, OutOfMemory, DecodeFailed; ValueError for a token that the vocabulary does not have.
-        """
-        self._room(prompt, len(continuation))
-        if not continuation:
-            return []
-        check_tokens(continuation, self.vocabulary_size)
-        following = iter(continuation)
-        return self._open().ask(
-            [*prompt.tokens, *continuation[:-1]],
-            len(prompt.tokens) - 1,
-            lambda row: self._distribution(row).logprob(next(following)),
-        )
-
-    def next_token_logprobs(self, prompt: Prompt, candidates: Sequence[str]) -> list[float]:
-        """log p that the first token of each candidate text comes next, in nats.
-
-        Behind a generation only the question's own tokens are computed. For the cache see `score`. Raises ContextTooLong, OutOfMemory,
-        DecodeFailed; ValueError for an empty candidate.
-        """
-        first = self._first_tokens(prompt, candidates)
-
-        def take(row: NDArray[np.float32]) -> list[float]:
-            here = self._distribution(row)
-            return [here.logprob(token) for token in first]
-
-        return self._open().ask(prompt.tokens, len(prompt.tokens) - 1, take)[0]
-
     def forget(self) -> None:
         """Empty the cache and drop what is parked, so that the next call decodes its whole prompt."""
         self._open().forget()
@@ -305,8 +251,16 @@ class LlamaModel(LocalModel[Generating, Choose]):
         reused = self._open().read(prompt.tokens, None if stop_check is never_stop else interrupted)
         return reused, stopped or stop_check()
 
-    def _distribution(self, logits: NDArray[np.float32]) -> Distribution:
-        row = distribution(logits, self._work)
-        if row is None:
-            raise DecodeFailed(self.path, "the model's output is not a number")
-        return row
+    def _row(self) -> Row:
+        return self._open().row()
+
+    def _extend(self, token: int, several: Sequence[Generating]) -> None:
+        cache = self._open()
+        with looking_ahead(cache.session, several):
+            cache.extend([token])
+
+    def _go_on_together(self, several: Sequence[Generating], max_tokens: int, stop_check: StopCheck) -> StopReason | None:
+        return generate_several(self._open(), several, max_tokens, stop_check)
+
+    def _ask(self, tokens: Sequence[int], first: int, take: Callable[[Row], T]) -> list[T]:
+        return self._open().ask(tokens, first, take)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import CacheNotPossible, DecodeFailed, LoadFailed, OutOfMemory, PackageMissing, UnsupportedArchitecture
+from ..errors import CacheNotPossible, ComputationFailed, LoadFailed, OutOfMemory, PackageMissing, UnsupportedArchitecture
 from ..model import KVType
 from .threads import ThreadController, ThreadsInUse, fast_cores, most_running, physical_cores
 
@@ -129,7 +129,7 @@ class Session:
 
     Raises
         PackageMissing, UnsupportedArchitecture, OutOfMemory, LoadFailed, CacheNotPossible on opening.
-        OutOfMemory, DecodeFailed while computing.
+        OutOfMemory, ComputationFailed while computing.
     """
 
     def __init__(self, parts: Sequence[Path], options: SessionOptions) -> None:
@@ -194,7 +194,7 @@ class Session:
             return UnsupportedArchitecture(self.path, f"llama.cpp says: {last}")
         if self._log.mentions_memory():
             return OutOfMemory(self.path, last)
-        return LoadFailed(self.path, last)
+        return LoadFailed(self.path, "llama.cpp", last)
 
     def _make_context(self, options: SessionOptions) -> None:
         llama = self.llama
@@ -219,7 +219,7 @@ class Session:
                 raise OutOfMemory(self.path, self._log.last())
             if options.kv_type in QUANTISED_KV:
                 raise CacheNotPossible(self.path, options.kv_type, self._log.last())
-            raise LoadFailed(self.path, self._log.last())
+            raise LoadFailed(self.path, "llama.cpp", self._log.last())
         self._memory = llama.llama_get_memory(self._context)
         self.cells = int(llama.llama_n_ctx(self._context))
 
@@ -293,7 +293,7 @@ class Session:
             return False
         if self._log.mentions_memory():
             raise OutOfMemory(self.path, self._log.last())
-        raise DecodeFailed(self.path, f"status {status}. {self._log.last()}")
+        raise ComputationFailed(self.path, "llama.cpp", f"status {status}. {self._log.last()}")
 
     def _set_threads(self, count: int) -> None:
         if self._controller and (threads := self._controller.threads(count)) != self._threads:
@@ -330,7 +330,7 @@ class Session:
         """The logits behind a token of the last decode, as a view that the next decode overwrites."""
         pointer = self.llama.llama_get_logits_ith(self._context, index)
         if not pointer:
-            raise DecodeFailed(self.path, f"there are no logits. {self._log.last()}")
+            raise ComputationFailed(self.path, "llama.cpp", f"there are no logits. {self._log.last()}")
         # Several times faster than numpy.ctypeslib's way.
         memory: Any = self._row_of_logits.from_address(ctypes.addressof(pointer.contents))
         return np.frombuffer(memory, dtype=np.float32)
