@@ -54,7 +54,7 @@ _MAX_ANSWER_BYTES = 1 << 28
 _MAX_QUOTED_CHARACTERS = 300
 
 # How a stream of events is written, by its type.
-_STREAMS: dict[str, type[EventStream | LineStream]] = {"text/event-stream": EventStream, "application/x-ndjson": LineStream}
+_STREAMS: dict[str, type[LineStream]] = {"text/event-stream": EventStream, "application/x-ndjson": LineStream}
 
 T = TypeVar("T")
 
