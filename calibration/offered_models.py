@@ -6,11 +6,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ..inference.completion.prompt_size import settings_of, size_in_time
 from ..inference.found.bandwidth import prompt_speed, reading_speed, runs_on_gpu
 from ..inference.hub.catalogue import Entry, catalogue
 from ..inference.hub.download import cached
 from ..inference.machine_memory import gpu_memory, machine_memory
+from ..inference.prompt_size import settings_of, size_in_time
 from ..inference.room import DEFAULT_CONTEXT
 from .found_models import entries_for, numbers_of
 from .registry import load_registry

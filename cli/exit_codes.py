@@ -65,7 +65,7 @@ def _known_errors() -> tuple[tuple[type[Exception], ...], tuple[type[Exception],
     from ..inference.hub.errors import DownloadFailed
     from ..offline_eval.errors import RunError, StudyError
 
-    model_failed = (errors.OutOfMemory, errors.LoadFailed, errors.FolderLoadFailed, errors.DecodeFailed, errors.ForwardFailed)
+    model_failed = (errors.OutOfMemory, errors.LoadFailed, errors.ComputationFailed)
     server_failed = (*errors.SERVER_FAILURES, errors.NoServerAnswers, errors.RequestRefused)
     study_failed = (StudyError, NoIsolation, NoEnvironment, UnusableInterpreter)
     failures = (

@@ -114,8 +114,8 @@ def check(arguments: argparse.Namespace) -> int:
 def description(model: Model, choice: ModelChoice) -> dict[str, Any]:
     """What `assay model info --json` prints, except the time it took to load."""
     from ..inference.backends import SERVER
-    from ..inference.completion.prompt_size import size_named
     from ..inference.llamacpp.model import LlamaModel
+    from ..inference.prompt_size import size_named
 
     fingerprint, settings = model.fingerprint, choice.settings_for(model)
     facts = {
@@ -138,6 +138,8 @@ def description(model: Model, choice: ModelChoice) -> dict[str, Any]:
         facts["way"], facts["key"] = remote.way, key_source(remote.where, choice.at(remote.where).options.get("key_files", {}))
     if not model.capabilities.heals:
         facts["note"] = _NOT_HELD
+    if fingerprint.cache:
+        facts["note"] = f"With a cache of {fingerprint.cache} it has numbers of its own: calibrators of another cache do not apply."
     return facts
 
 

@@ -52,13 +52,17 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _get(name: str, *, yes: bool, as_json: bool) -> None:
+    from ..inference.errors import ModelError
     from ..inference.hub.catalogue import entry_named
     from ..inference.hub.download import download, page_of
-    from ..inference.hub.errors import KEPT, LicenceNotAccepted
+    from ..inference.hub.errors import KEPT
 
     entry = entry_named(name)
     if not (entry.commercial_use or yes or _accepted(entry, page_of(entry))):
-        raise LicenceNotAccepted(entry.name, entry.licence, page_of(entry))
+        raise ModelError(
+            f"{entry.name}: its licence ({entry.licence}) forbids commercial use, so nothing was downloaded. Read it at {page_of(entry)}. "
+            f"If your use is not commercial: assay model get {entry.name} --yes"
+        )
     say(f"{entry.file} of {page_of(entry)}, licence {entry.licence}")
     with tell_if_stopped(lambda: f"stopped. {KEPT}"):
         path = download(entry, partial(_bar, every_s=1.0 if as_json else None), say)

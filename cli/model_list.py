@@ -22,7 +22,7 @@ def register(actions: Subparsers) -> None:
     """Add `assay model list`."""
     parser = command_parser(
         actions, "list", "list the models that are on this machine already",
-        "Looks where Ollama, LM Studio, llama.cpp, Hugging Face, Jan and GPT4All keep their models, and into the folders of "
+        "Looks where Ollama, LM Studio, llama.cpp and Hugging Face keep their models, and into the folders of "
         "ASSAY_MODEL_FOLDERS. Reads only headers, and downloads nothing.",
     )  # fmt: skip
     parser.add_argument(

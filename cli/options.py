@@ -82,18 +82,16 @@ def _add_model_options(parser: argparse.ArgumentParser) -> None:
         help="CPU threads (default: auto: the fastest number, at most one for each core)",
     )  # fmt: skip
     group.add_argument("--gpu-layers", metavar="N|auto", type=layers, help="layers to put on the GPU (default: all, if there is a GPU)")
-    group.add_argument("--kv-cache", dest="kv_type", choices=KV_TYPES, help="number type of the key-value cache (default: f16)")
+    group.add_argument(
+        "--kv-cache", dest="kv_type", choices=KV_TYPES,
+        help="number type of the key-value cache (default: f16). With q8_0 and q4_0 it writes other texts, so each has numbers of its own",
+    )  # fmt: skip
     group.add_argument(
         "--flash-attention", choices=("on", "off"), help="use flash attention (default: off on processors, llama.cpp decides on a GPU)"
     )
     group.add_argument(
         "--chunk", metavar="N", type=positive, help="read the prompt in chunks of N tokens (assay model check tries several)"
     )
-    group.add_argument(
-        "--shift", dest="shift_tokens", metavar="N", type=positive,
-        help="after an edit in the middle of the prompt, reuse cached runs of at least N tokens at their new positions. This is faster, "
-        "but makes the probabilities approximate (default: never)",
-    )  # fmt: skip
     group.add_argument(
         "--device", metavar="NAME", help="torch device, for a transformers folder (default: cuda or mps if there is one, else cpu)"
     )

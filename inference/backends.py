@@ -97,7 +97,7 @@ LLAMA_CPP = Backend(
     name="llama.cpp",
     # The last one takes all the rest, so that a path that is wrong is refused when it is opened.
     recognises=lambda _: True,
-    options=frozenset({"n_ctx", "threads", "gpu_layers", "kv_type", "flash_attention", "chunk", "shift_tokens"}),
+    options=frozenset({"n_ctx", "threads", "gpu_layers", "kv_type", "flash_attention", "chunk"}),
     open=_open_gguf,
 )
 BACKENDS = (SERVER, TRANSFORMERS, LLAMA_CPP)

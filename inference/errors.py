@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Literal
 
 
 class ModelError(Exception):
@@ -97,13 +98,6 @@ class DamagedModel(ModelError):
         super().__init__(f"{path}: damaged: {where}. Download or copy it again.")
 
 
-class UnsupportedArchitecture(ModelError):
-    """A sound GGUF that this runtime can't generate text from."""
-
-    def __init__(self, path: Path, what: str) -> None:
-        super().__init__(f"{path}: {what}. Choose a text-generating model that the installed llama.cpp knows, or update llama-cpp-python.")
-
-
 class SplitModel(ModelError):
     """One of several files that are a model together, of which not all are found. what: why, and what to do."""
 
@@ -129,31 +123,43 @@ class NotReplayable(ModelError):
         super().__init__(f"the text {shown!r} can't be replayed: {reason}. Leave it out, or ask about it with another kind of text.")
 
 
+# What runs models in this process, and what is updated for another version of it.
+Runtime = Literal["llama.cpp", "transformers"]
+_PACKAGES: dict[Runtime, str] = {"llama.cpp": "llama-cpp-python", "transformers": "transformers"}
+
+
+class UnsupportedArchitecture(ModelError):
+    """A sound model that the runtime can't generate text from."""
+
+    def __init__(self, path: Path, what: str, runtime: Runtime = "llama.cpp") -> None:
+        super().__init__(
+            f"{path}: {what}. Choose a text-generating model that the installed {runtime} knows, or update {_PACKAGES[runtime]}."
+        )
+
+
+class LoadFailed(ModelError):
+    """The runtime refused the model for a reason that has no class of its own."""
+
+    def __init__(self, path: Path, runtime: Runtime, reason: str) -> None:
+        super().__init__(
+            f"{path}: {runtime} can't load the model: {reason or 'it gave no reason'}. Check that all of it is there, and that "
+            f"{_PACKAGES[runtime]} is up to date."
+        )
+
+
+class ComputationFailed(ModelError):
+    """The runtime failed while it computed."""
+
+    def __init__(self, path: Path, runtime: Runtime, detail: str) -> None:
+        how = {"llama.cpp": "without the GPU, or try another file", "transformers": "with --dtype float32"}[runtime]
+        super().__init__(f"{path}: {runtime} failed while computing: {detail}. Open the model again. If it happens again, try it {how}.")
+
+
 class OutOfMemory(ModelError):
     """The weights or the cache do not fit into memory."""
 
     def __init__(self, path: Path, detail: str) -> None:
         super().__init__(f"{path}: not enough memory ({detail}). Use a smaller context, fewer layers on the GPU, or a smaller model.")
-
-
-class LoadFailed(ModelError):
-    """llama.cpp refused the file for a reason that has no class of its own."""
-
-    def __init__(self, path: Path, log: str) -> None:
-        reason = log or "it gave no reason"
-        super().__init__(
-            f"{path}: llama.cpp can't load the model: {reason}. Check that the file is complete and llama-cpp-python is up to date."
-        )
-
-
-class DecodeFailed(ModelError):
-    """llama.cpp failed while it computed."""
-
-    def __init__(self, path: Path, detail: str) -> None:
-        super().__init__(
-            f"{path}: llama.cpp failed while computing: {detail}. Open the model again. "
-            "If it happens again, try it without the GPU, or another file."
-        )
 
 
 class ModelClosed(ModelError):
@@ -358,27 +364,11 @@ class RemoteCode(ModelError):
         )
 
 
-class UnsupportedFolder(ModelError):
-    """A sound folder whose model can't be run to generate text here."""
-
-    def __init__(self, path: Path, what: str) -> None:
-        super().__init__(f"{path}: {what}. Choose a text-generating model that the installed transformers knows, or update transformers.")
-
-
 class UnsupportedTokenizer(ModelError):
     """A tokenizer whose tokens can't be read as bytes."""
 
     def __init__(self, path: Path, what: str) -> None:
         super().__init__(f"{path}: {what}. Assay reads byte-level tokenizers (as GPT-2's) and SentencePiece with byte fallback.")
-
-
-class FolderLoadFailed(ModelError):
-    """transformers refused the folder for a reason that has no class of its own."""
-
-    def __init__(self, path: Path, reason: str) -> None:
-        super().__init__(
-            f"{path}: transformers can't load the model: {reason}. Check that the folder is complete and transformers up to date."
-        )
 
 
 class NoSuchDevice(ModelError):
@@ -388,25 +378,11 @@ class NoSuchDevice(ModelError):
         super().__init__(f'device "{device}" can\'t be used ({reason}). Use "cpu", or install a build of torch for the device.')
 
 
-class ForwardFailed(ModelError):
-    """torch failed while it computed."""
-
-    def __init__(self, path: Path, detail: str) -> None:
-        super().__init__(f'{path}: torch failed while computing: {detail}. Open the model again. If it happens again, try dtype="float32".')
-
-
 class CacheNotPossible(ModelError):
     """Keys and values can't be cached in the number format that was asked for."""
 
     def __init__(self, path: Path, kv_type: str, reason: str) -> None:
         super().__init__(f"{path}: a cache of {kv_type} is not possible here ({reason}). Use f16 or f32.")
-
-
-class ShiftNotPossible(ModelError):
-    """The cached tokens of this model can't change their positions."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(f"{path}: the keys that this architecture caches can't be moved to other positions. Open it without shift_tokens.")
 
 
 class NoSuchDtype(ModelError):

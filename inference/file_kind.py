@@ -7,12 +7,12 @@ from pathlib import Path
 
 from .errors import NotTheModel
 
-# Behind the name of a file that is being downloaded: LM Studio, llama.cpp, browsers and curl's users; and before it: GPT4All.
+# Behind the name of a file that is being downloaded (LM Studio, llama.cpp, browsers and curl's users), and before it (LM Studio).
 _UNFINISHED = re.compile(
     r"(?P<name>.+\.(gguf|safetensors))\.(part|partial|download|downloading|downloadInProgress|incomplete|tmp|crdownload|aria2)",
     re.IGNORECASE,
 )
-_UNFINISHED_PREFIXES = ("incomplete-", "downloading_")
+_UNFINISHED_PREFIX = "downloading_"
 # As much of a file as is looked at.
 BEGINNING = 512
 _MAX_QUOTED = 60
@@ -42,8 +42,8 @@ def unfinished(name: str) -> str:
     """The name of the file that a download will be; empty where a name is not that of a download."""
     if whole := _UNFINISHED.fullmatch(name):
         return whole["name"]
-    prefix = next((p for p in _UNFINISHED_PREFIXES if name.startswith(p)), "")
-    return name[len(prefix) :] if prefix and name.lower().endswith(".gguf") else ""
+    begun = name.startswith(_UNFINISHED_PREFIX) and name.lower().endswith(".gguf")
+    return name.removeprefix(_UNFINISHED_PREFIX) if begun else ""
 
 
 def refuse_unfinished(path: Path) -> None:

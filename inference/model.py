@@ -152,17 +152,13 @@ OnAlternative = Callable[[int, Token, str], bool]
 class Timings:
     """Times of a generation, and how much of its prompt was in the cache.
 
-    Attributes
-        reused_tokens: tokens of the prompt that were not computed again.
-        shifted_tokens: those of them that were computed at another position behind another text, so that all log-probabilities behind
-            them are approximate; 0 unless the model was opened with shift_tokens.
+    reused_tokens: tokens of the prompt that were not computed again.
     """
 
     prompt_ms: float
     generate_ms: float
     prompt_tokens: int
     reused_tokens: int
-    shifted_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)

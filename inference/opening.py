@@ -19,7 +19,6 @@ from .asking.asker import Asker, Form
 from .asking.template import ChatTemplate
 from .asking.text import TextAsker
 from .backends import SERVER, Backend, backend_of
-from .completion.prompt_size import SizeChoice, settings_for
 from .completion.settings import Settings
 from .embedded_model import EMBEDDED as EMBEDDED
 from .embedded_model import EMBEDDED_NAME
@@ -39,6 +38,7 @@ from .errors import (
 )
 from .hub.catalogue import found_entry
 from .model import KVType, Model
+from .prompt_size import SizeChoice, settings_for
 
 logger = logging.getLogger(__name__)
 
@@ -56,10 +56,9 @@ class ModelOptions(TypedDict, total=False):
     n_ctx: tokens of context
     threads: of the CPU; "auto" for as many as are fastest at the moment
     gpu_layers: how many layers to offload
-    kv_type: number format of the cache
-    flash_attention: whether to use it; None lets the runtime choose
+    kv_type: number format of the cache; q8_0 and q4_0 change the answers, and so the fingerprint
+    flash_attention: whether to use it; left out, or None, where the runtime chooses
     chunk: tokens of a prompt that are decoded at once
-    shift_tokens: reuse runs of at least so many tokens at new positions, which makes log-probabilities approximate
     device, dtype: torch's names
     server_model: which of a server's models
     key_files: files with servers' keys, by the servers' addresses, of which the origin counts. "" stands for the server that is named
@@ -70,9 +69,8 @@ class ModelOptions(TypedDict, total=False):
     threads: int | Literal["auto"]
     gpu_layers: int | Literal["auto"]
     kv_type: KVType
-    flash_attention: bool
+    flash_attention: bool | None
     chunk: int
-    shift_tokens: int
     device: str
     dtype: str
     server_model: str
@@ -87,7 +85,6 @@ FLAGS: Mapping[str, str] = {
     "kv_type": "--kv-cache",
     "flash_attention": "--flash-attention",
     "chunk": "--chunk",
-    "shift_tokens": "--shift",
     "device": "--device",
     "dtype": "--dtype",
     "server_model": "--server-model",
@@ -180,6 +177,7 @@ def open_model(where: str | Path | None = None, **options: Unpack[ModelOptions])
     """
     located = _located(where)
     backend = backend_of(located)
+    options = cast("ModelOptions", {name: value for name, value in options.items() if value is not None})
     if wrong := sorted(options.keys() - backend.options):
         raise OptionDoesNotApply(FLAGS[wrong[0]], str(located), backend.name, [FLAGS[name] for name in backend.options])
     if located == EMBEDDED and not EMBEDDED.is_file():
@@ -301,6 +299,8 @@ def _same_origin(one: str, other: str) -> bool:
 
 def _spelled(value: object) -> list[str]:
     """An option's value, or several, as the command line takes them."""
+    if value is None:
+        return []
     if isinstance(value, Mapping):
         return [f"{address}={file}" if address else str(file) for address, file in value.items() if file]
     return [("on" if value else "off") if isinstance(value, bool) else str(value)]
@@ -329,15 +329,19 @@ def _first_that_answers(servers: tuple[str, ...], open_one: Callable[[str], T]) 
 
 
 def _located(where: str | Path | None) -> str | Path:
-    """Where a model is. Raises NotDownloaded, and what `named_path` and `gguf_in` raise."""
-    if where is None or (where == EMBEDDED_NAME and not Path(where).exists()):
+    """Where a model is. A path goes before a name. Raises NotDownloaded, and what `named_path` and `gguf_in` raise."""
+    if where is None:
         return EMBEDDED
     if backend_of(where) is SERVER:
         return where
-    if isinstance(where, str) and not Path(where).exists():
+    entry, exists = found_entry(str(where)), Path(where).exists()
+    if exists and (where == EMBEDDED_NAME or (entry is not None and where == entry.name)):
+        _tell_once(f"{where}: {Path(where).absolute()} is used, not the model of that name, because a path goes before a name.")
+    if where == EMBEDDED_NAME and not exists:
+        return EMBEDDED
+    if isinstance(where, str) and not exists:
         from .found.find import named_path
 
-        entry = found_entry(where)
         try:
             where = named_path(entry.model if entry else where) or where
         except NoModelOfThatName as error:

@@ -102,8 +102,6 @@ def model_of(
 
     Raises UsageError where no calibrator can be fitted to it, and what `ModelChoice.open` raises.
     """
-    if choice.options.get("shift_tokens"):
-        raise UsageError("with --shift log-probabilities are approximate, so no calibrator can be fitted on them: leave it out")
     with choice.open() as model:
         settings = choice.settings_for(model)
         if not model.capabilities.logprobs:

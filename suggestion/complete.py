@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ..inference.completion.prompt import Surroundings, new_tokens, prompt_at
-from ..inference.completion.prompt_size import settings_for
 from ..inference.completion.settings import GREEDY, Sampling, Settings
 from ..inference.completion.task import Kind
 from ..inference.errors import ContextTooLong, Unavailable
 from ..inference.model import Cancel, Generation, Model, OnToken, Prompt, StopReason, Token
 from ..inference.project_memory.memory import Memory
+from ..inference.prompt_size import settings_for
 from .cursor import Cursor
 from .cut.steps import cut_after_writing, text_to_show
 from .stopping_rule import stop_at

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ..inference.completion.prompt import Context
-from ..inference.completion.prompt_size import size_named
 from ..inference.completion.settings import Settings
 from ..inference.model import Prompt
+from ..inference.prompt_size import size_named
 
 
 def context_json(

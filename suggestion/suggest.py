@@ -13,11 +13,11 @@ from ..calibration.measures.agreement import SINGLE_DRAW, Drawn
 from ..calibration.measures.registry import measures_of
 from ..calibration.registry import Purpose, Registry, choose, explain_choice
 from ..calibration.samples import Event
-from ..inference.completion.prompt_size import settings_for, size_named
 from ..inference.completion.settings import Settings
 from ..inference.completion.task import Kind, task_of
 from ..inference.model import Fingerprint, Generation, Layout, Model
 from ..inference.project_memory.memory import Memory
+from ..inference.prompt_size import settings_for, size_named
 from .complete import complete
 from .cut.steps import text_to_show
 from .positions import Encoding, Range, position_at
@@ -87,8 +87,7 @@ def suggestion_of(
     """The suggestion that a generation makes at a place; None where the text is hidden (`cut.steps.text_to_show`).
 
     Measures and confidence are of what the model wrote, whatever is cut from it for this place. The confidence has no number where no
-    calibrator is for the purpose, where studies refute the calibrator's numbers, or where the log-probabilities are approximate because
-    tokens of the prompt were shifted.
+    calibrator is for the purpose, or where studies refute the calibrator's numbers.
 
     Parameters
         purpose: what the registry is asked for (`purpose_at`).
@@ -105,8 +104,6 @@ def suggestion_of(
     entry = choose(registry, purpose, drawn)
     if entry is None:
         found = uncalibrated(purpose.event, explain_choice(registry, purpose, drawn, prompt_mismatch()).reason)
-    elif generation.timings.shifted_tokens:
-        found = uncalibrated(purpose.event, "its log-probabilities are approximate, because tokens of the prompt were shifted")
     else:
         groups: dict[Level, str] = {"language": purpose.language, **({"project": project} if project else {})}
         found = confidence_of(entry, measures, groups, boundaries, show_refuted=show_refuted)

@@ -16,10 +16,10 @@ from pathlib import Path
 
 from assay.calibration.fitting.folds import numbered
 from assay.calibration.metrics.intervals import rate_interval
-from assay.inference.completion.prompt_size import settings_for
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Model
 from assay.inference.opening import EMBEDDED
+from assay.inference.prompt_size import settings_for
 from assay.offline_eval.sets.lines import TASKS, Place, places_in
 from assay.offline_eval.sets.projects import ProjectError, SourceFile, path_in_project
 from assay.offline_eval.suggested import FileWithGap, StudyMemory

@@ -30,15 +30,13 @@ class Family:
     """How the models of one family are asked to fill in the middle.
 
     Attributes
-        prefix, suffix, middle: the spellings of the control tokens; middle is None where none stands before the middle.
         order: the prompt behind the first token. "PREFIX" and "SUFFIX" are the texts, "BEGUN" is the end of the prefix that the middle
             begins with, which "PREFIX" then leaves out; all else are spellings.
         source: where this is documented.
         first: the spelling of the token that every prompt begins with, or None.
         dummy_space: whether the prefix is tokenized as the beginning of a text, before which SentencePiece puts a space. The suffix never
             is.
-        file, repository: the control tokens before a file and before a repository's name.
-        ends: what else ends a text, besides the tokenizer's own end and all spellings above.
+        ends: what else ends a text, besides the tokenizer's own end and all spellings above: what stands between files, for one.
         marks: spellings that only this family has, of those with the same three control tokens.
         names: parts of model names in lower case, for where the vocabulary is unknown.
         other, own: what stands in front of a prompt with pieces of other files: `other` for each piece, then `own` for the file itself.
@@ -46,15 +44,10 @@ class Family:
     """
 
     name: str
-    prefix: str
-    suffix: str
-    middle: str | None
     order: tuple[str, ...]
     source: str
     first: str | None = None
     dummy_space: bool = False
-    file: str | None = None
-    repository: str | None = None
     ends: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
@@ -75,8 +68,7 @@ class Family:
     @property
     def controls(self) -> tuple[str, ...]:
         """All spellings that end a text when the model generates one: those of the prompt, then the others."""
-        others = (self.file, self.repository, *self.ends)
-        return tuple(dict.fromkeys((*self.required, *(spelling for spelling in others if spelling is not None))))
+        return tuple(dict.fromkeys((*self.required, *self.ends)))
 
 
 def _anchored(prefix: str, suffix: str, middle: str) -> tuple[str, ...]:
@@ -88,9 +80,6 @@ def _anchored(prefix: str, suffix: str, middle: str) -> tuple[str, ...]:
 FAMILIES: tuple[Family, ...] = (
     Family(
         name="assay",
-        prefix="<|fim_prefix|>",
-        suffix="<|fim_suffix|>",
-        middle="<|fim_middle|>",
         # Variant 2 of suffix-prefix-middle: the prompt's end is where the user types.
         order=("<|fim_prefix|>", "<|fim_suffix|>", "SUFFIX", "<|fim_middle|>", "PREFIX"),
         ends=("<|endoftext|>", "<|fim_pad|>"),
@@ -100,69 +89,47 @@ FAMILIES: tuple[Family, ...] = (
     ),
     Family(
         name="codegemma",
-        prefix="<|fim_prefix|>",
-        suffix="<|fim_suffix|>",
-        middle="<|fim_middle|>",
         order=_anchored("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"),
         first="<bos>",
-        file="<|file_separator|>",
         # Separators stand between files, paths in front of them as text (arXiv 2406.11409, figure 2).
         other=("PATH", "TEXT", "<|file_separator|>"),
         own=("PATH",),
-        ends=("<eos>",),
+        ends=("<|file_separator|>", "<eos>"),
         marks=("<|file_separator|>",),
         names=("codegemma",),
         source="https://ai.google.dev/gemma/docs/codegemma/prompt-structure; <bos>: GemmaTokenizer of transformers",
     ),
     Family(
         name="qwen2.5-coder",
-        prefix="<|fim_prefix|>",
-        suffix="<|fim_suffix|>",
-        middle="<|fim_middle|>",
         order=_anchored("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"),
-        file="<|file_sep|>",
         # As in its examples/Qwen2.5-Coder-repolevel-fim.py, without the repository's name, which is unknown here.
         other=("<|file_sep|>", "PATH", "TEXT"),
         own=("<|file_sep|>", "PATH"),
-        repository="<|repo_name|>",
-        ends=("<|endoftext|>", "<|fim_pad|>", "<|im_end|>"),
+        ends=("<|file_sep|>", "<|repo_name|>", "<|endoftext|>", "<|fim_pad|>", "<|im_end|>"),
         names=("qwen2.5-coder", "qwen3-coder", "qwen-coder"),
         source="https://github.com/QwenLM/Qwen2.5-Coder examples/Qwen2.5-Coder.md",
     ),
     Family(
         name="starcoder2",
-        prefix="<fim_prefix>",
-        suffix="<fim_suffix>",
-        middle="<fim_middle>",
         order=_anchored("<fim_prefix>", "<fim_suffix>", "<fim_middle>"),
-        file="<file_sep>",
         # Half of the repositories had no names in training (arXiv 2402.19173, section 5.1), so ours needs none.
         other=("<file_sep>", "TEXT"),
         own=("<file_sep>",),
-        repository="<repo_name>",
-        ends=("<|endoftext|>", "<fim_pad>"),
+        ends=("<file_sep>", "<repo_name>", "<|endoftext|>", "<fim_pad>"),
         marks=("<file_sep>",),
         names=("starcoder2",),
         source="StarCoder 2, arXiv 2402.19173; tokenizer bigcode/starcoder2-tokenizer",
     ),
     Family(
         name="starcoder",
-        prefix="<fim_prefix>",
-        suffix="<fim_suffix>",
-        middle="<fim_middle>",
         order=_anchored("<fim_prefix>", "<fim_suffix>", "<fim_middle>"),
-        file="<filename>",
-        repository="<reponame>",
-        ends=("<|endoftext|>", "<fim_pad>"),
+        ends=("<filename>", "<reponame>", "<|endoftext|>", "<fim_pad>"),
         names=("starcoder", "granite-code", "granite-3b-code", "granite-8b-code", "granite-20b-code", "granite-34b-code"),
         # Granite Code was trained with StarCoder's tokenizer, and to fill in the middle.
         source="model card bigcode/starcoder; https://github.com/ibm-granite/granite-code-models README.md and arXiv 2405.04324",
     ),
     Family(
         name="santacoder",
-        prefix="<fim-prefix>",
-        suffix="<fim-suffix>",
-        middle="<fim-middle>",
         order=_anchored("<fim-prefix>", "<fim-suffix>", "<fim-middle>"),
         ends=("<|endoftext|>", "<fim-pad>"),
         names=("santacoder",),
@@ -171,9 +138,6 @@ FAMILIES: tuple[Family, ...] = (
     Family(
         # The token before the suffix is called "hole", the one before the middle "end".
         name="deepseek-coder",
-        prefix="<｜fim▁begin｜>",
-        suffix="<｜fim▁hole｜>",
-        middle="<｜fim▁end｜>",
         order=_anchored("<｜fim▁begin｜>", "<｜fim▁hole｜>", "<｜fim▁end｜>"),
         first="<｜begin▁of▁sentence｜>",
         ends=("<｜end▁of▁sentence｜>", "<|EOT|>"),
@@ -183,9 +147,6 @@ FAMILIES: tuple[Family, ...] = (
     Family(
         # Encoded by its authors as BOS, ▁<PRE>, the prefix as a text of its own, ▁<SUF>, the suffix without the implicit space, ▁<MID>.
         name="codellama",
-        prefix="▁<PRE>",
-        suffix="▁<SUF>",
-        middle="▁<MID>",
         order=_anchored("▁<PRE>", "▁<SUF>", "▁<MID>"),
         first="<s>",
         dummy_space=True,
@@ -195,9 +156,6 @@ FAMILIES: tuple[Family, ...] = (
     ),
     Family(
         name="codestral",
-        prefix="[PREFIX]",
-        suffix="[SUFFIX]",
-        middle=None,
         order=("[SUFFIX]", "SUFFIX", "[PREFIX]", "PREFIX"),
         first="<s>",
         dummy_space=True,

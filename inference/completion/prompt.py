@@ -7,7 +7,6 @@ from typing import Protocol, runtime_checkable
 
 from ..model import Model, Prompt
 from .context import Excerpt, excerpt_of, fit_extra, without_closers
-from .prompt_size import settings_for
 from .settings import CONTROL_TOKENS, Settings
 from .task import Kind
 
@@ -83,9 +82,9 @@ def context_at(
     settings: Settings | None = None,
     surroundings: Surroundings | None = None,
 ) -> Context:
-    """What goes into the prompt at a cursor: what fits of each part."""
+    """What goes into the prompt at a cursor: what fits of each part. settings: None for the usual budgets."""
     surroundings = surroundings or Surroundings()
-    budget = _budgets(model, settings or settings_for(model), kind)
+    budget = _budgets(model, settings or Settings(), kind)
     if model.layout == "left_to_right":
         suffix = ""
     elif model.layout == "anchored" and kind == "line":

@@ -88,30 +88,8 @@ class Machine:
     def caches(self) -> Path:
         """The system's folder for caches of the user."""
         if self.system == "windows":
-            return self._local
+            return self.variable("LOCALAPPDATA") or self.home / "AppData/Local"
         return self.home / "Library/Caches" if self.system == "macos" else self.variable("XDG_CACHE_HOME") or self.home / ".cache"
-
-    @property
-    def local_data(self) -> Path:
-        """The system's folder for data of the user's programs, that of this machine alone where a system has two."""
-        if self.system == "windows":
-            return self._local
-        return self._support if self.system == "macos" else self.variable("XDG_DATA_HOME") or self.home / ".local/share"
-
-    @property
-    def roaming_data(self) -> Path:
-        """The system's folder for settings and data of the user's programs, that which follows the user where a system has two."""
-        if self.system == "windows":
-            return self.variable("APPDATA") or self.home / "AppData/Roaming"
-        return self._support if self.system == "macos" else self.variable("XDG_CONFIG_HOME") or self.home / ".config"
-
-    @property
-    def _local(self) -> Path:
-        return self.variable("LOCALAPPDATA") or self.home / "AppData/Local"
-
-    @property
-    def _support(self) -> Path:
-        return self.home / "Library/Application Support"
 
 
 def this_machine() -> Machine:

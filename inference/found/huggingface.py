@@ -12,13 +12,14 @@ HUB is HF_HUB_CACHE, else HF_HOME/hub, else huggingface/hub in XDG_CACHE_HOME or
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from ..regular_file import read_regular_file
 from .candidate import Candidate, Machine, Notes, Place, walk
 from .gguf_files import candidates_of
+from .model import describe
 
 _REPOSITORY = "models--"
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -33,7 +34,7 @@ def folders(machine: Machine) -> Sequence[Path]:
 
 
 def candidates(folder: Path, notes: Notes) -> Iterator[Candidate]:
-    """The models of each repository: OWNER/REPO/FILE for a GGUF file, OWNER/REPO for a folder; an older snapshot with @COMMIT behind."""
+    """The models of each repository: OWNER/REPO/FILE for a GGUF file, OWNER/REPO for a folder; another snapshot with @COMMIT behind."""
     repositories: dict[str, dict[str, list[Path]]] = {}
     unfinished = set[str]()
     for path in walk(folder, notes, enter=lambda path: path.parent != folder or path.name.startswith(_REPOSITORY)):
@@ -46,13 +47,28 @@ def candidates(folder: Path, notes: Notes) -> Iterator[Candidate]:
             unfinished.add(repository)
     for repository, snapshots in repositories.items():
         newest = _newest(folder / repository, snapshots)
+        versions: dict[str, dict[str, Candidate]] = {}
         for commit in sorted(snapshots, key=lambda commit: commit != newest):
-            root = folder / repository / "snapshots" / commit
-            for found in _of_snapshot(root, snapshots[commit]):
-                name = "/".join(filter(None, (_name(repository), found.name)))
-                yield replace(found, name=name if commit == newest else f"{name}@{commit[:8]}")
+            for found in _of_snapshot(folder / repository / "snapshots" / commit, snapshots[commit]):
+                versions.setdefault("/".join(filter(None, (_name(repository), found.name))), {})[commit] = found
+        for name, by_commit in versions.items():
+            usual = _usual(by_commit, newest)
+            for commit, found in by_commit.items():
+                yield replace(found, name=name if commit == usual else f"{name}@{commit[:8]}")
     for repository in sorted(unfinished):
         notes.append(f"{folder / repository}: a download that was not finished")
+
+
+def _usual(versions: Mapping[str, Candidate], newest: str) -> str:
+    """The snapshot that a name without one means: the newest, unless only an older one can be used."""
+    if len(versions) > 1 and newest in versions and _problem(versions[newest]):
+        return next((commit for commit, found in versions.items() if not _problem(found)), newest)
+    return newest
+
+
+def _problem(candidate: Candidate) -> str:
+    described = describe(candidate, "", ())
+    return "it writes no text" if described is None else described.problem
 
 
 def _of_snapshot(root: Path, files: Sequence[Path]) -> Iterator[Candidate]:

@@ -79,36 +79,6 @@ def _llama_cpp_folders(machine: Machine) -> Sequence[Path]:
 LLAMA_CPP = Place("llama.cpp", "llama.cpp", _llama_cpp_folders, gguf_files)
 
 
-def _jan_folders(machine: Machine) -> Sequence[Path]:
-    """DATA/llamacpp/models, of MODEL/model.gguf (MODEL may be several folders), and DATA/models of older versions, of MODEL/FILE.gguf.
-
-    DATA is Jan/data in a user's folder for programs' data, of which some systems have two; in old versions it is ~/jan (janhq/jan:
-    extensions/llamacpp-extension).
-    """
-    data = each_once([machine.roaming_data / "Jan/data", machine.local_data / "Jan/data", machine.home / "jan"])
-    return [folder / below for folder in data for below in ("llamacpp/models", "models")]
-
-
-def _in_jan(folder: Path, notes: Notes) -> Iterator[Candidate]:
-    """The GGUF files, each by the model's name, which is that of its folder."""
-    for found in gguf_files(folder, notes):
-        yield replace(found, name=found.name.removesuffix("/model"))
-
-
-JAN = Place("jan", "Jan", _jan_folders, _in_jan)
-
-
-def _gpt4all_folders(machine: Machine) -> Sequence[Path]:
-    """That of the program, and that of its Python package, both of FILE.gguf; a download is incomplete-FILE.gguf.
-
-    nomic-ai/gpt4all: gpt4all-chat, mysettings.cpp, defaultLocalModelsPath; gpt4all-bindings/python, gpt4all.py.
-    """
-    return [machine.local_data / "nomic.ai/GPT4All", machine.home / ".cache/gpt4all"]
-
-
-GPT4ALL = Place("gpt4all", "GPT4All", _gpt4all_folders, gguf_files)
-
-
 VARIABLE = "ASSAY_MODEL_FOLDERS"
 
 
@@ -135,4 +105,4 @@ NAMED = Place("folder", "your folders", _named_folders, _in_named, prefixed=Fals
 
 
 # In the order in which a list of models names them. To add one, write it here, or beside this file where its layout takes a page.
-PLACES: tuple[Place, ...] = (ASSAY, ollama.PLACE, LM_STUDIO, LLAMA_CPP, huggingface.PLACE, JAN, GPT4ALL, NAMED)
+PLACES: tuple[Place, ...] = (ASSAY, ollama.PLACE, LM_STUDIO, LLAMA_CPP, huggingface.PLACE, NAMED)

@@ -46,7 +46,7 @@ class CachedSequence:
     def extend(self, tokens: Sequence[int], *, keep: int = 1) -> Any:
         """Read tokens behind the cached ones. The output's logits have shape (1, keep, vocabulary).
 
-        Raises OutOfMemory, ForwardFailed; the cache is empty then.
+        Raises OutOfMemory, ComputationFailed; the cache is empty then.
         """
         try:
             if self._network.cached:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import math
-from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ..chat_format import ChatFormat
+from ..distribution import Row
 from ..errors import ModelClosed, PackageMissing
-from ..local_model import LocalModel
+from ..generating import Generating
+from ..local_model import LocalModel, T
 from ..model import (
     Capabilities,
     Fingerprint,
@@ -18,10 +17,8 @@ from ..model import (
     Prompt,
     StopReason,
 )
-from ..replay.given_text import Choice, GivenText
-from ..room import check_tokens, context_for
-from ..stopping.cancel_or_timeout import StopCheck, never_stop
-from ..stopping.continuation import Continuation
+from ..room import context_for
+from ..stopping.cancel_or_timeout import StopCheck
 from .folder import read_folder
 
 try:
@@ -30,18 +27,17 @@ try:
     from torch import Tensor
 
     from .cache import CachedSequence
-    from .generation import Choose, Generating, GenerationLoop, best_other, check_numbers, chooser, logprobs_of, widest_float
     from .network import Network
     from .tokenizer import TextTokenizer
 except ImportError as missing:
     raise PackageMissing("the packages of assay[hf]", missing, "torch>=2.6", "transformers>=5", "safetensors>=0.4") from missing
 
 
-# Logits that `score` holds at once, in numbers: 256 MiB of float32.
+# Logits that a question holds at once, in numbers: 256 MiB of float32.
 _LOGITS_AT_ONCE = 1 << 26
 
 
-class HFModel(LocalModel[Generating, Choose]):
+class HFModel(LocalModel):
     """The `Model` protocol on transformers. One call at a time; a call leaves its tokens in the cache for the next to reuse.
 
     Code that comes with a model is never run, and pickled weights are never read.
@@ -53,20 +49,16 @@ class HFModel(LocalModel[Generating, Choose]):
         n_ctx: tokens of context; None for the model's own (4,096 at most).
 
     Raises on opening
-        NoSuchModel, NotAModelFolder, MissingFile, UnsafeWeights, RemoteCode, UnsupportedFolder, UnsupportedTokenizer, DamagedModel,
-        TruncatedModel, UnreadableModel, NoSuchDevice, NoSuchDtype, OutOfMemory, FolderLoadFailed, ContextTooLong.
+        NoSuchModel, NotAModelFolder, MissingFile, UnsafeWeights, RemoteCode, UnsupportedArchitecture, UnsupportedTokenizer, DamagedModel,
+        TruncatedModel, UnreadableModel, NoSuchDevice, NoSuchDtype, OutOfMemory, LoadFailed, ContextTooLong.
     """
-
-    _sampler = staticmethod(chooser)
 
     def __init__(self, path: str | Path, *, dtype: str = "auto", device: str = "auto", n_ctx: int | None = None) -> None:
         if n_ctx is not None and n_ctx < 1:
             raise ValueError(f"n_ctx is {n_ctx}, it must be at least 1")
         self.folder = read_folder(Path(path))
-        self.path = self.folder.path
-        self._context_length = context_for(self.folder.context_length, n_ctx)
         self._tokenizer = TextTokenizer(self.folder)
-        self._loop = GenerationLoop(self.path, self._tokenizer)
+        super().__init__(self.folder.path, "transformers", context_for(self.folder.context_length, n_ctx), self._tokenizer)
         self._network: Network | None = Network(self.folder, dtype, device)
         self._reader: CachedSequence = CachedSequence(self._network)
         # How many of the cached tokens are the last prompt's, and the logits behind it.
@@ -144,81 +136,6 @@ class HFModel(LocalModel[Generating, Choose]):
         """A prompt as text, its control tokens spelled."""
         return self._tokenizer.spelled(prompt.tokens)
 
-    def _chooser_of(self, given: GivenText) -> Choose:
-        tokenizer = self._tokenizer
-        choice = Choice(given, tokenizer.healing.vocabulary, tokenizer.piece, tokenizer.ends.__contains__, tokenizer.tokenize)
-        return lambda row: torch.tensor(choice.choose(row.cpu().numpy()), device=row.device)
-
-    def _begin(self, prompt: Prompt, text: Continuation, choose: Choose) -> Generating:
-        return self._loop.generating(prompt, text, choose)
-
-    def _go_on(self, one: Generating, stop_check: StopCheck, instead_of: Sequence[int] = ()) -> StopReason:
-        given, logits = deque(instead_of), self._behind
-        while True:
-            rows, chosen = self._loop.rows(logits, [one]), None
-            if given and not self._loop.only_holds(rows[0], one.text):
-                first = given.popleft()
-                chosen = torch.tensor([first if given else best_other(rows[0], first)], device=rows.device)
-            (token,), (ended,) = self._loop.add(rows, [one], chosen)
-            if stopped := ended or stop_check():
-                return stopped
-            logits = self._reader.extend([token]).logits[:, -1]
-
-    def _go_on_together(
-        self, several: list[Generating], _max_tokens: int, stop_check: StopCheck, *, greedy: bool
-    ) -> tuple[list[Generating], StopReason | None]:
-        """What is held back is written by the same tokens in all greedy ones."""
-        loop, first = self._loop, None
-        rows = loop.rows(self._behind, several[:1])
-        if greedy:
-            while loop.only_holds(rows[0], several[0].text):
-                token, _ = loop.add_first(rows, several, rows.argmax(-1).expand(len(several)))
-                if stopped := stop_check():
-                    return several, stopped
-                rows = loop.rows(self._reader.extend(token[:1]).logits[:, -1], several[:1])
-            several = several[: max(1, int((rows > -math.inf).sum()))]
-            first = torch.argsort(rows[0], descending=True, stable=True)[: len(several)]
-        batch = self._reader.fork(len(several))
-
-        def hold_the_first(number: int, row: int) -> None:
-            if number == 0:
-                self._reader.restore(batch.row(row))
-
-        last, _ = loop.add_first(rows, several, first)
-        return several, loop.together(batch, last, several, stop_check, hold_the_first)
-
-    def score(self, prompt: Prompt, continuation: Sequence[int]) -> list[float]:
-        """log p of each continuation token given the prompt and those before it, in nats.
-
-        Raises ContextTooLong, OutOfMemory, ForwardFailed; ValueError for a token that the vocabulary does not have.
-        """
-        self._room(prompt, len(continuation))
-        check_tokens(continuation, self.vocabulary_size)
-        if not continuation:
-            return []
-        network = self._open()
-        given = [prompt.tokens[-1], *continuation[:-1]]
-        step = max(1, min(network.chunk, _LOGITS_AT_ONCE // network.vocabulary))
-        scores: list[float] = []
-        with self._question(prompt.tokens):
-            self._read_on(prompt.tokens[:-1], never_stop)
-            for start in range(0, len(given), step):
-                chunk = given[start : start + step]
-                logits = widest_float(self._reader.extend(chunk, keep=len(chunk)).logits[0])
-                scores += logprobs_of(logits, network.tensor(continuation[start : start + len(chunk)]))
-        return check_numbers(self.path, scores)
-
-    def next_token_logprobs(self, prompt: Prompt, candidates: Sequence[str]) -> list[float]:
-        """log p that the first token of each candidate text comes next, in nats.
-
-        Raises ContextTooLong, OutOfMemory, ForwardFailed; ValueError for an empty candidate.
-        """
-        first = self._first_tokens(prompt, candidates)
-        with self._question(prompt.tokens):
-            logits, _ = self._read_on(prompt.tokens, never_stop)
-            row = widest_float(logits).expand(len(first), -1)
-            return check_numbers(self.path, logprobs_of(row, self._open().tensor(first)) if first else [])
-
     def forget(self) -> None:
         """Empty the cache, so that the next call reads its whole prompt."""
         self._open()
@@ -236,31 +153,58 @@ class HFModel(LocalModel[Generating, Choose]):
             raise ModelClosed(self.path)
         return self._network
 
-    def _read(self, prompt: Prompt, stop_check: StopCheck) -> tuple[int, int, StopReason | None]:
+    def _read(self, prompt: Prompt, stop_check: StopCheck) -> tuple[int, StopReason | None]:
         reused = self._reader.keep_common(prompt.tokens, len(prompt.tokens) - 1)
         self._prompt_held = len(prompt.tokens) - 1
-        self._behind, stopped = self._read_on(prompt.tokens, stop_check)
-        return reused, 0, stopped
-
-    def _read_on(self, tokens: Sequence[int], stop_check: StopCheck) -> tuple[Tensor, StopReason | None]:
-        """Read the tokens that are not cached, chunk by chunk. Returns the logits behind them, if nothing broke it off, and why or None."""
         chunk = self._open().chunk
-        logits = torch.empty(0)
-        for start in range(len(self._reader.tokens), len(tokens), chunk):
+        for start in range(reused, len(prompt.tokens), chunk):
             if stopped := stop_check():
-                return logits, stopped
-            logits = self._reader.extend(tokens[start : start + chunk]).logits[:, -1]
-        return logits, stop_check()
+                return reused, stopped
+            self._behind = self._reader.extend(prompt.tokens[start : start + chunk]).logits[0, -1]
+        return reused, stop_check()
 
-    @contextlib.contextmanager
-    def _question(self, tokens: Sequence[int]) -> Iterator[None]:
-        """Ask a question behind `tokens`. Where they continue the last prompt, the cache is afterwards as it was."""
-        held = self._reader.snapshot()
-        common = self._reader.keep_common(tokens, len(tokens) - 1)
+    def _row(self) -> Row:
+        return _as_row(self._behind)
+
+    def _extend(self, token: int, _several: Sequence[Generating]) -> None:
+        self._behind = self._reader.extend([token]).logits[0, -1]
+
+    def _go_on_together(self, several: Sequence[Generating], _max_tokens: int, stop_check: StopCheck) -> StopReason | None:
+        batch, live = self._reader.fork(len(several)), list(range(len(several)))
+        while True:
+            unfinished = [row for row, number in enumerate(live) if several[number].ended is None]
+            stopped = stop_check() if unfinished else None
+            done = stopped is not None or not unfinished
+            if live[0] == 0 and (done or 0 not in unfinished):
+                self._reader.restore(batch.row(0))
+            if done:
+                return stopped
+            if len(unfinished) < len(live):
+                batch.keep(unfinished)
+                live = [live[row] for row in unfinished]
+            for number, logits in zip(live, batch.extend([several[number].sampled[-1] for number in live]), strict=True):
+                several[number].take(several[number].distribution(_as_row(logits)))
+
+    def _ask(self, tokens: Sequence[int], first: int, take: Callable[[Row], T]) -> list[T]:
+        network, held = self._open(), self._reader.snapshot()
+        common = self._reader.keep_common(tokens, first)
+        most_rows = max(1, _LOGITS_AT_ONCE // network.vocabulary)
+        taken: list[T] = []
         try:
-            yield
+            while (at := len(self._reader.tokens)) < len(tokens):
+                end = min(at + network.chunk, max(first, at) + most_rows, len(tokens))
+                count = max(1, end - max(first, at))
+                rows = self._reader.extend(tokens[at:end], keep=count).logits[0]
+                taken += [take(_as_row(row)) for row in rows] if end > first else []
         finally:
+            # Where the question continues the last prompt, the cache is as it was.
             if held.tokens and common >= self._prompt_held:
                 self._reader.restore(held)
             else:
-                self._prompt_held = len(tokens) - 1
+                self._prompt_held = first
+        return taken
+
+
+def _as_row(logits: Tensor) -> Row:
+    row: Row = logits.float().cpu().numpy()
+    return row

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import inspect
 import logging
-import os
 import warnings
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -17,15 +17,15 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_N
 from transformers.utils import logging as reports
 
 from ..errors import (
+    ComputationFailed,
     DamagedModel,
-    FolderLoadFailed,
-    ForwardFailed,
+    LoadFailed,
     ModelError,
     NoSuchDevice,
     NoSuchDtype,
     OutOfMemory,
     RemoteCode,
-    UnsupportedFolder,
+    UnsupportedArchitecture,
 )
 from ..machine_memory import machine_memory
 from .folder import Folder
@@ -49,7 +49,7 @@ class Network:
         cached: whether earlier tokens can be kept. A recurrent network can't drop its last tokens, so it reads the whole text each time.
 
     Raises
-        NoSuchDevice, NoSuchDtype, OutOfMemory, RemoteCode, UnsupportedFolder, DamagedModel, FolderLoadFailed.
+        NoSuchDevice, NoSuchDtype, OutOfMemory, RemoteCode, UnsupportedArchitecture, DamagedModel, LoadFailed.
     """
 
     def __init__(self, folder: Folder, dtype: str, device: str) -> None:
@@ -76,7 +76,7 @@ class Network:
         """transformers' output for rows of tokens, shape (rows, length), behind those in the cache, to which they are added.
 
         keep: the positions whose logits are wanted: so many of the last, 0 for all, or a tensor of positions.
-        Raises OutOfMemory, ForwardFailed.
+        Raises OutOfMemory, ComputationFailed.
         """
         given: dict[str, Any] = {"input_ids": rows, "use_cache": cache is not None, "return_dict": True}
         if cache is not None and self._cache_name is not None:
@@ -136,7 +136,7 @@ def _load(folder: Folder, dtype: torch.dtype) -> Any:
     if model_type not in CONFIG_MAPPING:
         if "auto_map" in folder.config:
             raise RemoteCode(path, model_type or "without a name")
-        raise UnsupportedFolder(path, f'transformers does not know the architecture "{model_type}"')
+        raise UnsupportedArchitecture(path, f'transformers does not know the architecture "{model_type}"', "transformers")
     _refuse_what_generates_no_text(folder)
     try:
         config = AutoConfig.from_pretrained(path, trust_remote_code=False, local_files_only=True)
@@ -152,7 +152,7 @@ def _load(folder: Folder, dtype: torch.dtype) -> Any:
     except Exception as error:  # transformers, safetensors and their validators raise all kinds
         if _mentions_memory(error):
             raise OutOfMemory(path, _first_line(error)) from error
-        raise FolderLoadFailed(path, _first_line(error)) from error
+        raise LoadFailed(path, "transformers", _first_line(error)) from error
     model, found = loaded
     # transformers fills what is missing with random numbers.
     if absent := sorted(found["missing_keys"]):
@@ -163,14 +163,14 @@ def _load(folder: Folder, dtype: torch.dtype) -> Any:
 def _refuse_what_generates_no_text(folder: Folder) -> None:
     generates = MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.get(folder.model_type)
     if generates is None:
-        raise UnsupportedFolder(folder.path, f'the architecture "{folder.model_type}" does not continue text')
+        raise UnsupportedArchitecture(folder.path, f'the architecture "{folder.model_type}" does not continue text', "transformers")
     classes = {generates} if isinstance(generates, str) else set(generates)
     said = folder.config.get("architectures")
     made_as = [name for name in said if isinstance(name, str)] if isinstance(said, list) else []
     if made_as and classes.isdisjoint(made_as):
         if "auto_map" in folder.config:
             raise RemoteCode(folder.path, str(made_as[0]))
-        raise UnsupportedFolder(folder.path, f'it was made as "{made_as[0]}", which does not continue text')
+        raise UnsupportedArchitecture(folder.path, f'it was made as "{made_as[0]}", which does not continue text', "transformers")
 
 
 def _can_crop(config: Any) -> bool:
@@ -182,15 +182,16 @@ def _can_crop(config: Any) -> bool:
 
 
 @contextlib.contextmanager
-def _as_model_errors(path: os.PathLike[str]) -> Iterator[None]:
+def _as_model_errors(path: Path) -> Iterator[None]:
     """Turn errors of torch into ModelErrors. It raises RuntimeError for nearly everything, lack of memory included."""
     try:
         yield
     except ModelError:
         raise
     except Exception as error:
-        kind = OutOfMemory if _mentions_memory(error) else ForwardFailed
-        raise kind(path, _first_line(error)) from error  # type: ignore[arg-type]
+        if _mentions_memory(error):
+            raise OutOfMemory(path, _first_line(error)) from error
+        raise ComputationFailed(path, "transformers", _first_line(error)) from error
 
 
 @contextlib.contextmanager

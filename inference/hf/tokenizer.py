@@ -64,7 +64,7 @@ class TextTokenizer:
         named = frozenset() if self.family is None else end_tokens(self.family, self._ids.get)
         self.controls = frozenset(special) | named
         eos = self._ids.get(_spelling(folder.tokenizer_config.get("eos_token")))
-        self.ends = self.controls | folder.ends | (frozenset() if eos is None else {eos})
+        self._ends = self.controls | folder.ends | (frozenset() if eos is None else {eos})
         self._separator = next(
             iter([*self._beginning, *sorted(folder.ends.intersection(self._ids.values())), *([] if eos is None else [eos])]), 0
         )
@@ -74,6 +74,10 @@ class TextTokenizer:
     def healing(self) -> Healing:
         """What token healing knows of the vocabulary."""
         return Healing([self.piece(token) for token in range(1 + max(self._spellings, default=0))])
+
+    def ends(self, token: int) -> bool:
+        """Whether a token ends the text."""
+        return token in self._ends
 
     @property
     def layout(self) -> Layout:

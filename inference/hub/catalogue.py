@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from ..errors import ModelError
 from ..found.model import fingerprint_id
-from .errors import NotInTheCatalogue
 
 _FILE = Path(__file__).with_name("catalogue.toml")
 _SUFFIX = ".gguf"
@@ -68,10 +68,15 @@ def found_entry(name: str) -> Entry | None:
 
 
 def entry_named(name: str) -> Entry:
-    """The model of a name, or of a file of the catalogue. Raises NotInTheCatalogue."""
+    """The model of a name, or of a file of the catalogue. Raises ModelError."""
     if entry := found_entry(name):
         return entry
     wanted = name.lower()
     names = [entry.name for entry in catalogue()]
     within = [known for known in names if wanted in known]
-    raise NotInTheCatalogue(name, [*within, *difflib.get_close_matches(wanted, names, _MAX_NEAR)][:_MAX_NEAR])
+    near = [*within, *difflib.get_close_matches(wanted, names, _MAX_NEAR)][:_MAX_NEAR]
+    meant = f"Did you mean {' or '.join(near)}? " if near else ""
+    raise ModelError(
+        f"{name}: no model of that name. {meant}assay model get shows those that there are; any other GGUF file of yours is used with "
+        "--model FILE."
+    )

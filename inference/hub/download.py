@@ -20,9 +20,10 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..errors import pip_advice
 from ..file_hash import file_sha256
-from . import errors
 from .catalogue import Entry
+from .errors import KEPT, DownloadFailed, bad_environment
 
 try:
     from filelock import Timeout
@@ -32,9 +33,9 @@ try:
     from huggingface_hub.file_download import repo_folder_name
     from huggingface_hub.utils import WeakFileLock, build_hf_headers, get_session, hf_raise_for_status  # type: ignore[attr-defined]
 except ImportError as error:
-    raise errors.HubMissing(str(error)) from error
+    raise DownloadFailed(pip_advice("huggingface_hub", error, "huggingface_hub>=2.4,<3")) from error
 except ValueError as error:  # it reads its variables when it is imported
-    raise errors.BadEnvironment(str(error)) from error
+    raise bad_environment(str(error)) from error
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -85,9 +86,7 @@ def download(entry: Entry, progress: Progress, tell: Callable[[str], None]) -> P
         try:
             get_session()
         except OSError as error:
-            raise errors.BadEnvironment(
-                f"no certificates are read ({error.strerror or error}); see SSL_CERT_FILE and SSL_CERT_DIR"
-            ) from error
+            raise bad_environment(f"no certificates are read ({error.strerror or error}); see SSL_CERT_FILE and SSL_CERT_DIR") from error
         remote = _remote(entry)
         repository = _repository(entry)
         blob = repository / "blobs" / remote.sha256
@@ -104,12 +103,15 @@ def _remote(entry: Entry) -> Remote:
     found = get_hf_file_metadata(_url(entry, entry.revision), timeout=constants.HF_HUB_ETAG_TIMEOUT)
     commit = found.commit_hash or ""
     if not _COMMIT.fullmatch(commit) or not found.size or found.size < 0:
-        raise errors.NotAHub(constants.ENDPOINT, "no commit or size of the file")
+        raise _not_a_hub("no commit or size of the file")
     sha256 = found.etag or ""
     if not _SHA256.fullmatch(sha256):
-        raise errors.NotAHub(constants.ENDPOINT, "no SHA-256 of the file")
+        raise _not_a_hub("no SHA-256 of the file")
     if entry.sha256 and sha256 != entry.sha256:
-        raise errors.AnotherFile(entry.file, page_of(entry), entry.sha256, sha256)
+        raise DownloadFailed(
+            f"{page_of(entry)}: has another {entry.file} than Assay knows (SHA-256 {sha256[:12]}…, not {entry.sha256[:12]}…), so nothing "
+            "was downloaded. Update Assay, or download it yourself, if you trust it, and use it with --model FILE."
+        )
     return Remote(commit, sha256, found.size)
 
 
@@ -118,7 +120,7 @@ def _bring(entry: Entry, remote: Remote, blob: Path, progress: Progress) -> None
     have = _size(part)
     needed, free = remote.size - have + _SPARE, shutil.disk_usage(blob.parent).free
     if free < needed:
-        raise errors.NoRoom(blob.parent, f"{needed / 1e6:,.0f} MB are needed, and {free / 1e6:,.0f} MB are free")
+        raise _no_room(blob.parent, f"{needed / 1e6:,.0f} MB are needed, and {free / 1e6:,.0f} MB are free")
     with progress(have, remote.size) as came:
         failures = 0
         while (have := _size(part)) < remote.size:
@@ -130,13 +132,17 @@ def _bring(entry: Entry, remote: Remote, blob: Path, progress: Progress) -> None
             if _size(part) < remote.size:
                 failures = 0 if _size(part) > have else failures + 1
                 if failures == _MAX_FAILURES:
-                    raise errors.CutOff(entry.file, have, remote.size, reason)
+                    so_far = f"{have / 1e6:,.0f} of {remote.size / 1e6:,.0f} MB"
+                    raise DownloadFailed(f"{entry.file}: the download was cut off after {so_far} ({reason}). {KEPT}")
                 time.sleep(_PAUSE_S)
     with part.open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != remote.sha256:
         part.unlink()
-        raise errors.WrongHash(entry.file, remote.sha256, found)
+        raise DownloadFailed(
+            f"{entry.file}: what came is damaged (SHA-256 {found[:12]}…, not {remote.sha256[:12]}…) and was deleted. Try again; if it "
+            "happens again, something between here and the hub changes it."
+        )
     part.replace(blob)
 
 
@@ -148,7 +154,7 @@ def _append(url: str, part: Path, size: int, came: Callable[[int], None]) -> Non
         hf_raise_for_status(response)
         again = response.status_code != 206
         if int(response.headers.get("Content-Length", 0)) not in (0, size if again else size - have):
-            raise errors.NotAHub(constants.ENDPOINT, "a page or another file in place of the model; what came before is kept")
+            raise _not_a_hub("a page or another file in place of the model; what came before is kept")
         with part.open("ab") as file:
             if have and again:  # all of it comes again
                 file.truncate(0)
@@ -179,13 +185,12 @@ def _lock(path: Path, tell: Callable[[str], None]) -> Iterator[None]:
 @contextmanager
 def _said(entry: Entry) -> Iterator[None]:
     """Say what goes wrong as errors of ours."""
-    page = page_of(entry)
     try:
         yield
     except HfHubHTTPError as error:
         raise _of_status(entry, error.response.status_code, error.response.headers.get("Retry-After", "")) from error
     except (InvalidURL, UnsupportedProtocol) as error:
-        raise errors.BadEnvironment(f"{constants.ENDPOINT}: {error}") from error
+        raise bad_environment(f"{constants.ENDPOINT}: {error}") from error
     except (OfflineModeIsEnabled, LocalEntryNotFoundError, HTTPError) as error:
         if isinstance(error, LocalEntryNotFoundError) and isinstance(error.__cause__, HfHubHTTPError):
             answer = error.__cause__.response
@@ -193,38 +198,62 @@ def _said(entry: Entry) -> Iterator[None]:
         offline = constants.is_offline_mode()
         named = ", which HF_ENDPOINT names," if "HF_ENDPOINT" in os.environ else ""
         reason = "HF_HUB_OFFLINE is set, so the hub is not asked" if offline else f"{constants.ENDPOINT}{named} can't be reached ({error})"
-        raise errors.NoConnection(reason, entry.file, page, _place_of(entry)) from error
+        raise _no_connection(reason, entry) from error
     except (ValueError, ImportError) as error:  # of huggingface_hub and httpx, at a variable's value: a time out of range, a SOCKS proxy
-        raise errors.BadEnvironment(str(error)) from error
+        raise bad_environment(str(error)) from error
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise errors.NoRoom(Path(constants.HF_HUB_CACHE), "the disk is full") from error
-        raise errors.NotWritable(str(error.filename or constants.HF_HUB_CACHE), error.strerror or str(error)) from error
+            raise _no_room(Path(constants.HF_HUB_CACHE), "the disk is full") from error
+        where, reason = error.filename or constants.HF_HUB_CACHE, error.strerror or str(error)
+        raise DownloadFailed(f"{where}: can't be written ({reason}). Name another folder with HF_HOME, or mend its permissions.") from error
 
 
-def _of_status(entry: Entry, status: int, after: str) -> errors.DownloadFailed:
+def _of_status(entry: Entry, status: int, after: str) -> DownloadFailed:
+    """What an answer that is not the file means. after: when to come back, "" where the hub does not say."""
     page = page_of(entry)
     if status == 404:
-        return errors.Gone(entry.file, page)
+        return DownloadFailed(
+            f"{page}: has no {entry.file} any more (HTTP 404). See there whether it was renamed, or choose another: assay model get. "
+            "A newer Assay may know where it is."
+        )
     if status in (401, 403):
-        return errors.LoginWanted(page, status, has_token=get_token() is not None)
+        advice = "Accept its licence on that page while logged in, then run: hf auth login (or set HF_TOKEN). Or it is gone."
+        if get_token() is not None:
+            advice = (
+                "Your token may not read it: accept its licence on that page while logged in, and let the token read such repositories."
+            )
+        return DownloadFailed(f"{page}: the hub refuses the file (HTTP {status}). {advice}")
     if status == 429 or status >= 500:
-        return errors.HubBusy(constants.ENDPOINT, status, after)
-    return errors.HubRefused(page, status)
+        when = f"in {after} s" if after.isdigit() else f"after {after}" if after else "in some minutes"
+        token = " A token raises the limit: hf auth login." if status == 429 else ""
+        return DownloadFailed(f"{constants.ENDPOINT}: too busy (HTTP {status}). Try again {when}.{token} {KEPT}")
+    return DownloadFailed(f"{page}: the hub answers HTTP {status} in place of the file. Try again later. {KEPT}")
 
 
-def _place_of(entry: Entry) -> Path | None:
-    """Where a file that is brought by hand is found as if it had been downloaded; None where its revision is not known."""
-    if not entry.revision:
-        return None
-    return _repository(entry) / "snapshots" / entry.revision / entry.file
+def _not_a_hub(lacking: str) -> DownloadFailed:
+    """Something answers that is not the hub, such as a proxy's page."""
+    return DownloadFailed(
+        f"{constants.ENDPOINT}: answers, but not as a hub does ({lacking}). Check HF_ENDPOINT, and any proxy or login page in between."
+    )
+
+
+def _no_room(folder: Path, what: str) -> DownloadFailed:
+    return DownloadFailed(f"{folder}: {what}. Make room, or name a folder on another disk with HF_HOME. {KEPT}")
+
+
+def _no_connection(reason: str, entry: Entry) -> DownloadFailed:
+    """The hub was not reached. Where the file's revision is known, so is where it goes by hand, so that it is found."""
+    where, found = "anywhere on this machine", "--model takes its path"
+    if entry.revision:
+        where, found = f"at {_repository(entry) / 'snapshots' / entry.revision / entry.file}", "assay model list shows it then"
+    return DownloadFailed(f"{reason}. Where there is a network, download {entry.file} from {page_of(entry)} and put it {where}: {found}.")
 
 
 def _checked(path: Path, sha256: str) -> Path:
     name = path.resolve().name
     wanted = sha256 or (name if _SHA256.fullmatch(name) else "")
     if wanted and file_sha256(path) != wanted:
-        raise errors.Damaged(path.resolve(), wanted)
+        raise DownloadFailed(f"{path.resolve()}: not the published file (its SHA-256 is not {wanted[:12]}…). Delete it, then try again.")
     return path
 
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ..chat_format import ChatFormat
 from ..completion.fim_families import Family, family_of, front_tokens, in_front, prefix_parts, separates_files
-from ..errors import CacheNotPossible, DecodeFailed, ModelClosed, ShiftNotPossible, UnreadableModel
+from ..distribution import Row
+from ..errors import CacheNotPossible, ModelClosed, UnreadableModel
 from ..file_hash import sha256_of_all
-from ..local_model import LocalModel
+from ..generating import Generating
+from ..local_model import LocalModel, T
 from ..model import (
     Capabilities,
     Fingerprint,
@@ -24,12 +23,10 @@ from ..model import (
     Prompt,
     StopReason,
 )
-from ..replay.given_text import Choice, GivenText
-from ..room import check_tokens, context_for
+from ..room import context_for
 from ..stopping.cancel_or_timeout import StopCheck, never_stop
-from ..stopping.continuation import Continuation
-from .cache import Cache, CacheOptions
-from .generation import Choose, Distribution, Generating, begin_several, distribution, generate_one, generate_several, sampler
+from .cache import Cache
+from .generation import generate_several, looking_ahead
 from .header_checks import check_can_run, layout_of, parts_of, read_parts
 from .session import BYTES_OF_KV, CHUNK, QUANTISED_KV, Offload, Session, SessionOptions, runtime_name
 from .threads import ThreadsInUse
@@ -40,7 +37,7 @@ PARKED_BYTES = 256 << 20
 PARKED_SEQUENCES = 8
 
 
-class LlamaModel(LocalModel[Generating, Choose]):
+class LlamaModel(LocalModel):
     """The `Model` protocol on llama.cpp. One call at a time; a call leaves its tokens in the cache for the next to reuse.
 
     Parameters
@@ -51,9 +48,6 @@ class LlamaModel(LocalModel[Generating, Choose]):
         kv_type: number format of keys and values. q8_0 and q4_0 need flash attention and heads of a multiple of 32.
         flash_attention: None for off on processors, unless the cache needs it, and llama.cpp's choice on a GPU.
         chunk: tokens of a prompt that are decoded at once. On a GPU a cancel may have to wait for one.
-        shift_tokens: runs of at least so many tokens that text was inserted or deleted in front of are moved instead of computed again.
-            Their keys and values still come from the old text, so log-probabilities are then *approximate*, and a calibrator fitted on
-            exact ones does not hold. `Timings.shifted_tokens` tells. None never moves any.
         parked_bytes, parked_sequences: how much of earlier prompts is kept in memory for when they come back.
 
     Attributes
@@ -62,10 +56,8 @@ class LlamaModel(LocalModel[Generating, Choose]):
 
     Raises on opening
         NoSuchModel, UnreadableModel, NotTheModel, NotAGGUF, TruncatedModel, DamagedModel, SplitModel, UnsupportedArchitecture,
-        UnknownLayout, ContextTooLong, OutOfMemory, CacheNotPossible, ShiftNotPossible, LoadFailed, PackageMissing.
+        UnknownLayout, ContextTooLong, OutOfMemory, CacheNotPossible, LoadFailed, PackageMissing.
     """
-
-    _sampler = staticmethod(sampler)
 
     def __init__(
         self,
@@ -77,14 +69,13 @@ class LlamaModel(LocalModel[Generating, Choose]):
         kv_type: KVType = "f16",
         flash_attention: bool | None = None,
         chunk: int = CHUNK,
-        shift_tokens: int | None = None,
         parked_bytes: int = PARKED_BYTES,
         parked_sequences: int = PARKED_SEQUENCES,
     ) -> None:
         self._parts = parts_of(Path(path))
         self.path = self._parts[0]
         self._opened = self._identity()
-        known = {"threads": threads, "gpu_layers": gpu_layers, "n_ctx": n_ctx, "chunk": chunk, "shift_tokens": shift_tokens}
+        known = {"threads": threads, "gpu_layers": gpu_layers, "n_ctx": n_ctx, "chunk": chunk}
         known |= {"parked_bytes": parked_bytes, "parked_sequences": parked_sequences}
         for name, value in known.items():
             least = 0 if name in ("gpu_layers", "parked_bytes", "parked_sequences") else 1
@@ -96,20 +87,17 @@ class LlamaModel(LocalModel[Generating, Choose]):
             raise CacheNotPossible(self.path, kv_type, "llama.cpp computes it with flash attention only, and that is turned off")
         self.header = read_parts(self._parts)
         self._layout = layout_of(self.path, self.header)
-        self._context_length = context_for(self.header.context_length, n_ctx)
-        check_can_run(self.path, self.header, self._context_length, kv_type)
+        context_length = context_for(self.header.context_length, n_ctx)
+        check_can_run(self.path, self.header, context_length, kv_type)
         layers, at_most = None if gpu_layers == "auto" else gpu_layers, None if threads == "auto" else threads
-        longest_chunk = min(chunk, self._context_length)  # a longer one only takes memory
-        options = SessionOptions(self._context_length, layers, at_most, kv_type, flash_attention, longest_chunk)
+        longest_chunk = min(chunk, context_length)  # a longer one only takes memory
+        options = SessionOptions(context_length, layers, at_most, kv_type, flash_attention, longest_chunk)
         session = Session(self._parts, options)
-        if shift_tokens and not session.can_shift:
-            session.close()
-            raise ShiftNotPossible(self.path)
         self._kv_type = kv_type
-        self._cache: Cache | None = Cache(session, CacheOptions(parked_bytes, parked_sequences, shift_tokens))
-        self._vocabulary = Vocabulary(session.llama, session.vocab)
-        # Working memory of `distribution`, so that a token allocates none.
-        self._work = np.empty((2, session.vocab_size), dtype=np.float32)
+        self._cache: Cache | None = Cache(session, parked_bytes, parked_sequences)
+        vocabulary = Vocabulary(session.llama, session.vocab)
+        super().__init__(self.path, "llama.cpp", context_length, vocabulary)
+        self._vocabulary: Vocabulary = vocabulary
 
     @functools.cached_property
     def fingerprint(self) -> Fingerprint:
@@ -237,55 +225,6 @@ class LlamaModel(LocalModel[Generating, Choose]):
         self._open()
         return b"".join(map(self._vocabulary.spelled, prompt.tokens)).decode("utf-8", "replace")
 
-    def _chooser_of(self, given: GivenText) -> Choose:
-        vocabulary = self._vocabulary
-        choice = Choice(given, vocabulary.healing.vocabulary, vocabulary.piece, vocabulary.ends, vocabulary.tokenize)
-        return lambda row: choice.choose(row.logits)
-
-    def _begin(self, prompt: Prompt, text: Continuation, choose: Choose) -> Generating:
-        return Generating(prompt, choose, text, self._vocabulary, self._distribution)
-
-    def _go_on(self, one: Generating, stop_check: StopCheck, instead_of: Sequence[int] = ()) -> StopReason:
-        return generate_one(self._open(), one, stop_check, instead_of)
-
-    def _go_on_together(
-        self, several: list[Generating], max_tokens: int, stop_check: StopCheck, *, greedy: bool
-    ) -> tuple[list[Generating], StopReason | None]:
-        begun, stopped = begin_several(self._open(), several, stop_check, greedy=greedy)
-        several = several[:begun]
-        return several, stopped or generate_several(self._open(), several, max_tokens, stop_check)
-
-    def score(self, prompt: Prompt, continuation: Sequence[int]) -> list[float]:
-        """log p of each continuation token given the prompt and those before it, in nats.
-
-        Where the cache holds at least half of the prompt, it holds the same afterwards; else it holds the prompt.
-        Raises ContextTooLong, OutOfMemory, DecodeFailed; ValueError for a token that the vocabulary does not have.
-        """
-        self._room(prompt, len(continuation))
-        if not continuation:
-            return []
-        check_tokens(continuation, self.vocabulary_size)
-        following = iter(continuation)
-        return self._open().ask(
-            [*prompt.tokens, *continuation[:-1]],
-            len(prompt.tokens) - 1,
-            lambda row: self._distribution(row).logprob(next(following)),
-        )
-
-    def next_token_logprobs(self, prompt: Prompt, candidates: Sequence[str]) -> list[float]:
-        """log p that the first token of each candidate text comes next, in nats.
-
-        Behind a generation only the question's own tokens are computed. For the cache see `score`. Raises ContextTooLong, OutOfMemory,
-        DecodeFailed; ValueError for an empty candidate.
-        """
-        first = self._first_tokens(prompt, candidates)
-
-        def take(row: NDArray[np.float32]) -> list[float]:
-            here = self._distribution(row)
-            return [here.logprob(token) for token in first]
-
-        return self._open().ask(prompt.tokens, len(prompt.tokens) - 1, take)[0]
-
     def forget(self) -> None:
         """Empty the cache and drop what is parked, so that the next call decodes its whole prompt."""
         self._open().forget()
@@ -302,7 +241,7 @@ class LlamaModel(LocalModel[Generating, Choose]):
             raise ModelClosed(self.path)
         return self._cache
 
-    def _read(self, prompt: Prompt, stop_check: StopCheck) -> tuple[int, int, StopReason | None]:
+    def _read(self, prompt: Prompt, stop_check: StopCheck) -> tuple[int, StopReason | None]:
         stopped: StopReason | None = None
 
         def interrupted() -> bool:
@@ -310,11 +249,19 @@ class LlamaModel(LocalModel[Generating, Choose]):
             stopped = stopped or stop_check()
             return stopped is not None
 
-        reading = self._open().read(prompt.tokens, *([] if stop_check is never_stop else [interrupted]))
-        return reading.reused, reading.shifted, stopped or stop_check()
+        reused = self._open().read(prompt.tokens, None if stop_check is never_stop else interrupted)
+        return reused, stopped or stop_check()
 
-    def _distribution(self, logits: NDArray[np.float32]) -> Distribution:
-        row = distribution(logits, self._work)
-        if row is None:
-            raise DecodeFailed(self.path, "the model's output is not a number")
-        return row
+    def _row(self) -> Row:
+        return self._open().row()
+
+    def _extend(self, token: int, several: Sequence[Generating]) -> None:
+        cache = self._open()
+        with looking_ahead(cache.session, several):
+            cache.extend([token])
+
+    def _go_on_together(self, several: Sequence[Generating], max_tokens: int, stop_check: StopCheck) -> StopReason | None:
+        return generate_several(self._open(), several, max_tokens, stop_check)
+
+    def _ask(self, tokens: Sequence[int], first: int, take: Callable[[Row], T]) -> list[T]:
+        return self._open().ask(tokens, first, take)

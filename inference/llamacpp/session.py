@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import CacheNotPossible, DecodeFailed, LoadFailed, OutOfMemory, PackageMissing, UnsupportedArchitecture
+from ..errors import CacheNotPossible, ComputationFailed, LoadFailed, OutOfMemory, PackageMissing, UnsupportedArchitecture
 from ..model import KVType
 from .threads import ThreadController, ThreadsInUse, fast_cores, most_running, physical_cores
 
@@ -126,11 +126,10 @@ class Session:
         cells: tokens that all sequences hold together.
         can_cut: whether the end of a sequence can be cut off (a recurrent state can't be).
         can_cut_loaded: the same for a sequence that was saved and loaded (of a sliding window only what the last token sees is saved).
-        can_shift: whether tokens can change their positions.
 
     Raises
         PackageMissing, UnsupportedArchitecture, OutOfMemory, LoadFailed, CacheNotPossible on opening.
-        OutOfMemory, DecodeFailed while computing.
+        OutOfMemory, ComputationFailed while computing.
     """
 
     def __init__(self, parts: Sequence[Path], options: SessionOptions) -> None:
@@ -195,7 +194,7 @@ class Session:
             return UnsupportedArchitecture(self.path, f"llama.cpp says: {last}")
         if self._log.mentions_memory():
             return OutOfMemory(self.path, last)
-        return LoadFailed(self.path, last)
+        return LoadFailed(self.path, "llama.cpp", last)
 
     def _make_context(self, options: SessionOptions) -> None:
         llama = self.llama
@@ -220,10 +219,9 @@ class Session:
                 raise OutOfMemory(self.path, self._log.last())
             if options.kv_type in QUANTISED_KV:
                 raise CacheNotPossible(self.path, options.kv_type, self._log.last())
-            raise LoadFailed(self.path, self._log.last())
+            raise LoadFailed(self.path, "llama.cpp", self._log.last())
         self._memory = llama.llama_get_memory(self._context)
         self.cells = int(llama.llama_n_ctx(self._context))
-        self.can_shift = self.can_cut and bool(llama.llama_memory_can_shift(self._memory))
 
     def _make_batch(self) -> None:
         llama = self.llama
@@ -295,7 +293,7 @@ class Session:
             return False
         if self._log.mentions_memory():
             raise OutOfMemory(self.path, self._log.last())
-        raise DecodeFailed(self.path, f"status {status}. {self._log.last()}")
+        raise ComputationFailed(self.path, "llama.cpp", f"status {status}. {self._log.last()}")
 
     def _set_threads(self, count: int) -> None:
         if self._controller and (threads := self._controller.threads(count)) != self._threads:
@@ -332,7 +330,7 @@ class Session:
         """The logits behind a token of the last decode, as a view that the next decode overwrites."""
         pointer = self.llama.llama_get_logits_ith(self._context, index)
         if not pointer:
-            raise DecodeFailed(self.path, f"there are no logits. {self._log.last()}")
+            raise ComputationFailed(self.path, "llama.cpp", f"there are no logits. {self._log.last()}")
         # Several times faster than numpy.ctypeslib's way.
         memory: Any = self._row_of_logits.from_address(ctypes.addressof(pointer.contents))
         return np.frombuffer(memory, dtype=np.float32)
@@ -344,10 +342,6 @@ class Session:
     def copy(self, source: int, target: int, start: int = -1, end: int = -1) -> None:
         """Let the target share the source's tokens from position `start` to `end` (-1: from the first, to the last). No keys are copied."""
         self.llama.llama_memory_seq_cp(self._memory, source, target, start, end)
-
-    def shift(self, sequence: int, by: int) -> None:
-        """Move a sequence's positions. The next decode rotates the keys."""
-        self.llama.llama_memory_seq_add(self._memory, sequence, -1, -1, by)
 
     def first_position(self, sequence: int) -> int:
         """The position of a sequence's first token, -1 of an empty one."""

@@ -3,8 +3,7 @@
 llama-server is asked by its own interface (`/completion`, `/infill`), which gives ids, bytes and log-probabilities before any sampler
  (https://github.com/ggml-org/llama.cpp tools/server/README.md, "completion_probabilities", since pull request 10783).
 All others are asked by OpenAI's (`/v1/completions`): `choices[0].logprobs` has tokens, token_logprobs and top_logprobs
-(https://platform.openai.com/docs/api-reference/completions; vLLM's additions: vllm/entrypoints/openai/completion/protocol.py; TGI's
-router/src/lib.rs, whose `logprobs` stays null).
+(https://platform.openai.com/docs/api-reference/completions; vLLM's additions: vllm/entrypoints/openai/completion/protocol.py).
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ _MAX_ANSWER_BYTES = 1 << 28
 _MAX_QUOTED_CHARACTERS = 300
 
 # How a stream of events is written, by its type.
-_STREAMS: dict[str, type[EventStream | LineStream]] = {"text/event-stream": EventStream, "application/x-ndjson": LineStream}
+_STREAMS: dict[str, type[LineStream]] = {"text/event-stream": EventStream, "application/x-ndjson": LineStream}
 
 T = TypeVar("T")
 
@@ -391,7 +391,7 @@ def _retry_after(response: httpx.Response) -> float:
 
 
 def _message(text: str) -> str:
-    """What an error's body says, in the shapes of OpenAI, vLLM, llama-server, TGI and FastAPI, else the body itself."""
+    """What an error's body says, in the shapes of OpenAI, vLLM, llama-server and FastAPI, else the body itself."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):

@@ -79,7 +79,7 @@ def identify(connection: Connection, name: str | None, *, load: bool = True) -> 
 
     Raises ModelError.
     """
-    with connection.expecting("/v1/models, /props or /info"):
+    with connection.expecting("/v1/models or /props"):
         model = _model(connection, name)
         said = str(model.get("id") or name or "default")
         props = _get(connection, "/props")
@@ -92,9 +92,6 @@ def identify(connection: Connection, name: str | None, *, load: bool = True) -> 
                 props = {"default_generation_settings": {}}
         if isinstance(props, dict) and "default_generation_settings" in props:
             return _llama(str(model.get("id") or props.get("model_alias") or "unknown"), model.get("meta") or {}, props), props
-        info = _get(connection, "/info")
-        if isinstance(info, dict) and "max_total_tokens" in info:
-            return _tgi(str(model.get("id") or info.get("model_id")), info), {}
         kind: Literal["vllm", "openai"] = "vllm" if model.get("owned_by") == "vllm" else "openai"
         own = None if kind == "vllm" else ollama_served(connection, said) or lm_studio_served(connection, said, model)
         return own or _openai(connection, kind, said, model), {}
@@ -169,16 +166,6 @@ def _llama(model: str, told: Mapping[str, Any], props: Mapping[str, Any]) -> Ser
         vocabulary=number(told.get("n_vocab")),
         ends=(str(props["eos_token"]),) if props.get("eos_token") else (),
         metadata={name: told.get(name) for name in known},
-    )
-
-
-def _tgi(model: str, info: Mapping[str, Any]) -> Served:
-    return Served(
-        kind="tgi",
-        model=model,
-        runtime=f"text-generation-inference {info.get('version', '')}".strip(),
-        context_length=number(info.get("max_total_tokens")),
-        metadata={name: info.get(name) for name in ("model_id", "model_sha", "model_dtype")},
     )
 
 

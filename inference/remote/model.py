@@ -1,4 +1,4 @@
-"""A model behind a server of completions: llama-server, vLLM, text-generation-inference, or another that speaks OpenAI's interface."""
+"""A model behind a server of completions: llama-server, vLLM, or another that speaks OpenAI's interface."""
 
 from __future__ import annotations
 

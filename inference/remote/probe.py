@@ -54,7 +54,7 @@ def probe(connection: Connection, name: str | None, context: int | None = None) 
             return _llama(connection, served, props)
         if served.kind == "ollama":
             return probe_ollama(connection, served, _TEXT, context), None
-        return _tgi(connection, served) if served.kind == "tgi" else _openai(connection, served)
+        return _openai(connection, served)
 
 
 def _llama(connection: Connection, served: Served, props: Mapping[str, Any]) -> tuple[Served, ServerTokenizer]:
@@ -108,11 +108,6 @@ def _has_infill(connection: Connection) -> bool:
     except (NoSuchEndpoint, RequestRefused):
         return False
     return True
-
-
-def _tgi(connection: Connection, served: Served) -> tuple[Served, ServerTokenizer | None]:
-    _ask(connection, served, _TEXT, top=None)
-    return served, _tokenizer(connection, "tgi", served.model)
 
 
 def _openai(connection: Connection, served: Served) -> tuple[Served, ServerTokenizer | None]:

@@ -26,7 +26,6 @@ _MAX_DRAWS = 32
 _SERVERS = {
     "llama-server": "llama-server",
     "vllm": "vLLM",
-    "tgi": "text-generation-inference",
     "ollama": "Ollama",
     "lm-studio": "LM Studio",
 }

@@ -13,7 +13,7 @@ from ..errors import Unavailable
 from ..healing.pre_tokens import Pieces
 from .http import Connection
 
-Kind = Literal["llama-server", "vllm", "tgi"]
+Kind = Literal["llama-server", "vllm"]
 
 # A line and the blank ones behind it: the tokenizers of code models begin a new token behind that.
 _LINES = re.compile(r"[^\n]*\n(?:[ \t]*\n)*|[^\n]+")
@@ -54,7 +54,7 @@ class ServerTokenizer:
         beginning: the tokens that every prompt begins with.
 
     References: llama-server's tools/server/README.md, "POST /tokenize"; vLLM's vllm/entrypoints/serve/tokenize/protocol.py,
-    TokenizeCompletionRequest; TGI's router/src/server.rs, tokenize, which always adds the tokens of `beginning`.
+    TokenizeCompletionRequest.
     """
 
     def __init__(self, connection: Connection, kind: Kind, model: str, between: Sequence[str] = ()) -> None:
@@ -186,22 +186,18 @@ class ServerTokenizer:
     def _body(self, text: str | list[str], *, begin: bool = False, parse: bool = False) -> dict[str, Any]:
         if self._kind == "llama-server":
             return {"content": text, "add_special": begin, "parse_special": parse}
-        if self._kind == "vllm":
-            return {"model": self._model, "prompt": text, "add_special_tokens": begin}
-        return {"inputs": text}
+        return {"model": self._model, "prompt": text, "add_special_tokens": begin}
 
     def _ask(self, body: dict[str, Any]) -> Any:
         return self._connection.post("/tokenize", body)
 
     def _each(self, bodies: Sequence[dict[str, Any]]) -> list[list[int]]:
         answers = [self._ask(bodies[0])] if len(bodies) == 1 else self._connection.post_each("/tokenize", bodies)
-        begun = len(self.beginning) if self._kind == "tgi" else 0
-        return [self._ids(answer)[begun:] for answer in answers]
+        return [self._ids(answer) for answer in answers]
 
     def _ids(self, answer: Any) -> list[int]:
         with self._connection.expecting("/tokenize"):
-            tokens = answer if isinstance(answer, list) else answer["tokens"]
-            return [int(token["id"]) if isinstance(token, dict) else int(token) for token in tokens]
+            return [int(token) for token in answer["tokens"]]
 
 
 def counts_by_text(tokens: Sequence[Mapping[str, Any]], texts: Sequence[str]) -> list[int] | None:

@@ -15,10 +15,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from ...inference.completion.prompt_size import PromptSize, SizeChoice, settings_of
 from ...inference.completion.settings import Settings
 from ...inference.model import Fingerprint, Generation, Layout
 from ...inference.opening import ModelChoice
+from ...inference.prompt_size import PromptSize, SizeChoice, settings_of
 from ...suggestion.complete import OnText
 from .ipc import HEADER_BYTES, frame, model_part, parse
 from .read_projects import ReadProjects

@@ -162,7 +162,7 @@ class _Host:
         return self._info()
 
     def _info(self) -> dict[str, Any]:
-        from ...inference.completion.prompt_size import size_for
+        from ...inference.prompt_size import size_for
         from ...suggestion.memory.memories import memory_fingerprint
         from ...suggestion.memory.scope import DEFAULT_SCOPE
 

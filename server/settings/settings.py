@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 from ...calibration.bands import BOUNDARIES, Boundaries
 from ...calibration.samples import Event
-from ...inference.completion.prompt_size import SizeChoice
 from ...inference.opening import FLAGS, ModelChoice, ModelOptions
+from ...inference.prompt_size import SizeChoice
 from ...suggestion.memory.scope import Scope
 from ..tracking.event_writer import LogTarget
 from .table import SETTINGS, Plain, Setting, ShowAbove, Wanted

@@ -12,9 +12,9 @@ from typing import Any, Literal, get_args
 from ...calibration.bands import BOUNDARIES
 from ...calibration.log.event_log import DAYS, MEGABYTES
 from ...calibration.samples import EVENTS
-from ...inference.completion.prompt_size import SizeChoice
 from ...inference.model import KVType
 from ...inference.opening import MAX_THREADS
+from ...inference.prompt_size import SizeChoice
 from ...suggestion.memory.scope import DEFAULT_SCOPE, SCOPES
 from .values import Values, file, folders, key_files, number, one_of, or_word, place, quoted, switch, text, texts, whole
 
@@ -123,13 +123,6 @@ SETTINGS: tuple[Setting, ...] = (
         "Whether a GGUF model runs with flash attention. A cache of `q8_0` or `q4_0` turns it on.",
     ),
     _model_option("chunk", whole(1, _MAX_TOKENS, "tokens"), "128", "Tokens of a prompt that a GGUF model reads in one step."),
-    _model_option(
-        "shift",
-        whole(1, _MAX_TOKENS, "tokens"),
-        "never",
-        "The shortest run of cached tokens that is reused at a new position. It makes a large GGUF model faster, but its suggestions "
-        "show no probability.",
-    ),
     _model_option(
         "device",
         text('the name of a torch device, such as "cuda"'),

@@ -73,7 +73,6 @@ def test_a_generation_without_a_label_is_unknown_and_not_counted_as_wrong(run: R
         (["--model", "notes.txt"], 2, "not a model"),
         (["--seed", "-1"], 2, "not a whole number of at least 0"),
         (["--model", "TINY", "--out", "notes.txt"], 2, "notes.txt is not a folder; name another"),
-        (["--model", "TINY", "--shift", "64"], 2, "with --shift log-probabilities are approximate"),
         (["--model", "TINY", "--out", "notes.txt/run"], 2, "notes.txt is not a folder, so notes.txt/run can't be made"),
         (["--model", "TINY", "--cache", "notes.txt/cache"], 2, "name another folder with --cache"),
         (["--set", "suites", "--python", "no-such-python"], 1, "no-such-python: no such program"),

@@ -35,6 +35,12 @@ def test_model_info_says_what_the_model_is(tiny_gguf: Path) -> None:
     assert facts["fingerprint"] in shown
     assert "offload" in shown
     assert facts["memory"].endswith("fitted to another model, so counted by nine tenths")
+    assert "note" not in facts
+
+
+def test_model_info_says_that_a_quantised_cache_has_numbers_of_its_own() -> None:
+    shown = assay("model", "info", "--kv-cache", "q8_0").stdout
+    assert "With a cache of q8_0 it has numbers of its own" in shown
 
 
 def test_more_threads_than_a_model_can_have_are_refused(tiny_gguf: Path) -> None:

@@ -121,8 +121,7 @@ class Handler(BaseHTTPRequestHandler):
         if speech.kind == "vllm":
             known |= {"/tokenize": self.tokenize, "/detokenize": self.detokenize, "/version": lambda _: {"version": "0.11.0"}}
         if speech.kind == "tgi":
-            info = {"model_id": NAME, "max_total_tokens": 400, "version": "3.3.4"}
-            known |= {"/info": lambda _: info, "/tokenize": lambda b: [{"id": n, "text": chr(n)} for n in encode(b["inputs"])]}
+            known |= {"/tokenize": lambda _: self.send_json({"error": "missing field `inputs`"}, 422)}
         if self.path not in known:
             if speech.page_for_unknown:
                 self.send(404, b"<html><title>404 Not Found</title></html>", Content_Type="text/html")

@@ -72,7 +72,7 @@ def test_what_is_known_not_to_be_a_model_is_named_as_what_it_is(tmp_path: Path, 
         open_model(path)
 
 
-@pytest.mark.parametrize("name", ["model.gguf.part", "model.gguf.crdownload", "incomplete-model.gguf"])
+@pytest.mark.parametrize("name", ["model.gguf.part", "model.gguf.crdownload", "downloading_model.gguf"])
 def test_a_download_that_was_not_finished_is_named_as_one(tmp_path: Path, tiny_gguf: Path, name: str) -> None:
     path = tmp_path / name
     path.write_bytes(tiny_gguf.read_bytes()[:-5000])

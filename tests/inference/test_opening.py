@@ -130,6 +130,23 @@ def test_a_worker_gets_one_thread_of_a_local_model_and_a_server_stays_as_it_is()
     assert remote.on_one_thread() == remote
 
 
+def test_an_option_that_is_left_to_the_runtime_is_no_option() -> None:
+    assert ModelChoice(None, {"flash_attention": None}).arguments == []
+    with serving(Speech(kind="openai", token_names=False)) as address:
+        open_model(address, flash_attention=None).close()
+
+
+@pytest.mark.parametrize("name", ["qwen2.5-coder-0.5b", "embedded"])
+def test_a_path_goes_before_a_name_and_that_is_said(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / name).mkdir()
+    path = write_tiny_gguf(tmp_path / name / "tiny.gguf")
+    monkeypatch.chdir(tmp_path)
+    assert Path(ModelChoice(name).located).resolve() == path
+    assert f"{name}: {tmp_path / name} is used, not the model of that name" in caplog.text
+
+
 def test_opening_the_embedded_model_imports_neither_torch_nor_an_http_client() -> None:
     script = "import sys; from assay.inference.opening import open_model; open_model(threads=1).close(); print(*sys.modules)"
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -118,15 +118,6 @@ def test_one_of_several_has_its_agreement_and_a_number_only_from_a_calibrator_th
         assert ("was fitted on first choices, and this is number 2" in made.confidence.reason) == (used is None)
 
 
-def test_a_generation_behind_shifted_tokens_has_no_number(calibrator: Calibrator) -> None:
-    registry = Registry((Entry("user", Path("c.json"), calibrator),), ())
-    exact = generation()
-    shifted = suggested(replace(exact, timings=replace(exact.timings, reused_tokens=9, shifted_tokens=4)), registry)
-    assert shifted is not None
-    assert (shifted.confidence.status, shifted.confidence.probability) == ("uncalibrated", None)
-    assert "shifted" in shifted.confidence.reason
-
-
 @given(
     st.text(),
     st.lists(st.builds(Token, st.integers(0), st.binary(), *[st.floats(max_value=0, allow_nan=False)] * 2, st.floats(0, 50)), max_size=5),

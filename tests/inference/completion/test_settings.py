@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from assay.inference.completion.mending import FIX, can_mend, mending_prompt
 from assay.inference.completion.prompt import prompt_at
-from assay.inference.completion.prompt_size import PromptSize, SizeChoice, settings_for, settings_of, size_for, size_in_time, size_named
 from assay.inference.completion.settings import GREEDY, Sampling, Settings
 from assay.inference.completion.task import Kind, next_lines, task_of
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.opening import ModelChoice
+from assay.inference.prompt_size import PromptSize, SizeChoice, settings_for, settings_of, size_for, size_in_time, size_named
 from assay.inference.remote.model import RemoteModel
 from assay.inference.stopping.stop import LINE
 

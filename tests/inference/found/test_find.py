@@ -161,8 +161,8 @@ def test_a_name_that_is_not_there_is_told_those_that_are_like_it(home: Path, tin
     ollama_model(home / "ollama", tiny_gguf, "qwen2.5-coder:1.5b", "llama3:8b")
     with pytest.raises(NoModelOfThatName, match=r"Ollama has no such model\. There are: ollama:qwen2\.5-coder:1\.5b, .*assay model list"):
         open_model("ollama:qwen2.5-coder:7b")
-    with pytest.raises(NoModelOfThatName, match=r"Jan has no model on this machine"):
-        open_model("jan:coder")
+    with pytest.raises(NoModelOfThatName, match=r"LM Studio has no model on this machine"):
+        open_model("lm-studio:coder")
     choice = ModelChoice("ollama:qwen2.5-coder:7b")
     assert (choice.backend, choice.located) == (LLAMA_CPP, "ollama:qwen2.5-coder:7b")
 
@@ -230,7 +230,7 @@ def test_a_folder_that_the_user_may_not_read_is_told(tmp_path: Path) -> None:
 
 def test_downloads_that_were_not_finished_are_named_like_what_they_will_be() -> None:
     root = Path("models")
-    files = [root / "a" / name for name in ("m.gguf.part", "incomplete-n.gguf", "o.gguf.downloadInProgress", "p.gguf", "q.txt", "r.part")]
+    files = [root / "a" / name for name in ("m.gguf.part", "downloading_n.gguf", "o.gguf.downloadInProgress", "p.gguf", "q.txt", "r.part")]
     found = {candidate.name: bool(candidate.problem) for candidate in candidates_of(root, files)}
     assert found == {"a/m": True, "a/n": True, "a/o": True, "a/p": False}
 

@@ -9,7 +9,7 @@ from found_models import MODEL_LAYER, hub_file, ollama_blob, ollama_manifest, ol
 
 from assay.inference.found import huggingface, ollama
 from assay.inference.found.candidate import Candidate, Machine, Notes, Place, System
-from assay.inference.found.places import GPT4ALL, JAN, LLAMA_CPP, LM_STUDIO, NAMED
+from assay.inference.found.places import LLAMA_CPP, LM_STUDIO, NAMED
 
 
 def looked(place: Place, machine: Machine) -> tuple[dict[str, Candidate], Notes]:
@@ -19,7 +19,7 @@ def looked(place: Place, machine: Machine) -> tuple[dict[str, Candidate], Notes]
 
 
 def test_a_machine_without_any_program_has_nothing_and_nothing_to_tell(tmp_path: Path) -> None:
-    for place in (LM_STUDIO, LLAMA_CPP, huggingface.PLACE, JAN, GPT4ALL, NAMED):
+    for place in (LM_STUDIO, LLAMA_CPP, huggingface.PLACE, NAMED):
         assert looked(place, Machine(tmp_path)) == ({}, [])
     assert looked(ollama.PLACE, Machine(tmp_path, {"OLLAMA_MODELS": str(tmp_path)})) == ({}, [])
 
@@ -103,28 +103,21 @@ def test_lm_studios_models_are_below_its_home_and_the_folder_that_was_chosen(tmp
 
 
 @pytest.mark.parametrize(
-    ("place", "system", "environ", "below", "name"),
+    ("system", "environ", "below"),
     [
-        (LLAMA_CPP, "linux", {}, ".cache/llama.cpp/org_coder.gguf", "org_coder"),
-        (LLAMA_CPP, "linux", {"XDG_CACHE_HOME": "~/c"}, "c/llama.cpp/org_coder.gguf", "org_coder"),
-        (LLAMA_CPP, "macos", {}, "Library/Caches/llama.cpp/org_coder.gguf", "org_coder"),
-        (LLAMA_CPP, "windows", {"LOCALAPPDATA": "~/L"}, "L/llama.cpp/org_coder.gguf", "org_coder"),
-        (LLAMA_CPP, "linux", {"LLAMA_CACHE": "~/mine"}, "mine/org_coder.gguf", "org_coder"),
-        (JAN, "linux", {}, ".config/Jan/data/llamacpp/models/org/coder/model.gguf", "org/coder"),
-        (JAN, "linux", {}, ".local/share/Jan/data/llamacpp/models/coder/model.gguf", "coder"),
-        (JAN, "macos", {}, "Library/Application Support/Jan/data/models/coder/coder-q4.gguf", "coder/coder-q4"),
-        (JAN, "windows", {"APPDATA": "~/R"}, "R/Jan/data/llamacpp/models/coder/model.gguf", "coder"),
-        (GPT4ALL, "linux", {}, ".local/share/nomic.ai/GPT4All/coder.Q4_0.gguf", "coder.Q4_0"),
-        (GPT4ALL, "macos", {}, "Library/Application Support/nomic.ai/GPT4All/coder.Q4_0.gguf", "coder.Q4_0"),
-        (GPT4ALL, "windows", {}, "AppData/Local/nomic.ai/GPT4All/coder.Q4_0.gguf", "coder.Q4_0"),
+        ("linux", {}, ".cache/llama.cpp/org_coder.gguf"),
+        ("linux", {"XDG_CACHE_HOME": "~/c"}, "c/llama.cpp/org_coder.gguf"),
+        ("macos", {}, "Library/Caches/llama.cpp/org_coder.gguf"),
+        ("windows", {"LOCALAPPDATA": "~/L"}, "L/llama.cpp/org_coder.gguf"),
+        ("linux", {"LLAMA_CACHE": "~/mine"}, "mine/org_coder.gguf"),
     ],
 )
-def test_each_systems_folders(
-    place: Place, system: System, environ: dict[str, str], below: str, name: str, tmp_path: Path, tiny_gguf: Path
+def test_llama_cpps_models_are_in_each_systems_folder_of_caches(
+    system: System, environ: dict[str, str], below: str, tmp_path: Path, tiny_gguf: Path
 ) -> None:
     path = put(tiny_gguf, tmp_path / below)
-    found, notes = looked(place, Machine(tmp_path, environ, system))
-    assert ({one.name: one.path for one in found.values()}, notes) == ({name: path}, [])
+    found, notes = looked(LLAMA_CPP, Machine(tmp_path, environ, system))
+    assert ({one.name: one.path for one in found.values()}, notes) == ({"org_coder": path}, [])
 
 
 def test_hugging_faces_cache_has_files_by_their_hashes_and_folders(tmp_path: Path, tiny_gguf: Path) -> None:
@@ -142,6 +135,15 @@ def test_hugging_faces_cache_has_files_by_their_hashes_and_folders(tmp_path: Pat
     assert (found["org/coder-GGUF/q8/coder"].path, found["org/coder-GGUF/q8/coder"].sha256) == (link, link.resolve().name)
     assert found["org/coder"].path == hub / "models--org--coder/snapshots/c0ffee"
     assert notes == [f"{hub / 'models--org--coder-GGUF'}: a download that was not finished"]
+
+
+def test_where_the_newest_snapshot_is_cut_short_a_name_means_the_whole_one(tmp_path: Path, tiny_gguf: Path) -> None:
+    hub = tmp_path / ".cache/huggingface/hub"
+    (tmp_path / "short.gguf").write_bytes(tiny_gguf.read_bytes()[:-1])
+    whole = hub_file(hub, "org/coder-GGUF", tiny_gguf, "coder.gguf", commit="a" * 40)
+    short = hub_file(hub, "org/coder-GGUF", tmp_path / "short.gguf", "coder.gguf", commit="b" * 40)
+    found, _ = looked(huggingface.PLACE, Machine(tmp_path))
+    assert {name: one.path for name, one in found.items()} == {"org/coder-GGUF/coder": whole, "org/coder-GGUF/coder@bbbbbbbb": short}
 
 
 def test_the_variables_of_hugging_face(tmp_path: Path, tiny_gguf: Path) -> None:

@@ -22,7 +22,7 @@ from tokenizers import Tokenizer, decoders, models
 from assay.inference.errors import (
     ContextTooLong,
     DamagedModel,
-    FolderLoadFailed,
+    LoadFailed,
     MissingFile,
     ModelError,
     NoSuchDevice,
@@ -35,7 +35,7 @@ from assay.inference.errors import (
     TruncatedModel,
     UnreadableModel,
     UnsafeWeights,
-    UnsupportedFolder,
+    UnsupportedArchitecture,
     UnsupportedTokenizer,
 )
 from assay.inference.hf.folder import read_folder
@@ -116,8 +116,8 @@ def header(content: bytes) -> Callable[[Path], object]:
         (without_a_tensor, DamagedModel, "the weights lack 1 tensors"),
         (pickled, UnsafeWeights, r"the weights are pickled \(pytorch_model\.bin\).*save_pretrained"),
         (lambda f: [file.unlink() for file in f.glob("*.safetensors*")], MissingFile, "missing: model.safetensors"),
-        (lambda f: edit(f / "config.json", model_type="nonesuch"), UnsupportedFolder, 'does not know the architecture "nonesuch"'),
-        (lambda f: edit(f / "config.json", model_type=...), UnsupportedFolder, 'the architecture ""'),
+        (lambda f: edit(f / "config.json", model_type="nonesuch"), UnsupportedArchitecture, 'does not know the architecture "nonesuch"'),
+        (lambda f: edit(f / "config.json", model_type=...), UnsupportedArchitecture, 'the architecture ""'),
         (
             lambda f: edit(f / "config.json", model_type="nonesuch", auto_map={"AutoModelForCausalLM": "code.Model"}),
             RemoteCode,
@@ -128,11 +128,19 @@ def header(content: bytes) -> Callable[[Path], object]:
             RemoteCode,
             "never run",
         ),
-        (lambda f: edit(f / "config.json", architectures=["LlamaForSequenceClassification"]), UnsupportedFolder, "does not continue text"),
-        (lambda f: edit(f / "config.json", model_type="t5", architectures=["T5ForConditionalGeneration"]), UnsupportedFolder, "t5"),
-        (lambda f: edit(f / "config.json", model_type="bert", architectures=["BertForMaskedLM"]), UnsupportedFolder, "BertForMaskedLM"),
-        (lambda f: edit(f / "config.json", hidden_size="wide"), FolderLoadFailed, "transformers can't load the model"),
-        (lambda f: edit(f / "config.json", hidden_size=64), FolderLoadFailed, "transformers can't load the model"),
+        (
+            lambda f: edit(f / "config.json", architectures=["LlamaForSequenceClassification"]),
+            UnsupportedArchitecture,
+            "does not continue text",
+        ),
+        (lambda f: edit(f / "config.json", model_type="t5", architectures=["T5ForConditionalGeneration"]), UnsupportedArchitecture, "t5"),
+        (
+            lambda f: edit(f / "config.json", model_type="bert", architectures=["BertForMaskedLM"]),
+            UnsupportedArchitecture,
+            "BertForMaskedLM",
+        ),
+        (lambda f: edit(f / "config.json", hidden_size="wide"), LoadFailed, "transformers can't load the model"),
+        (lambda f: edit(f / "config.json", hidden_size=64), LoadFailed, "transformers can't load the model"),
     ],
 )
 def test_a_bad_folder_is_told_by_an_error_of_ours(

@@ -8,8 +8,8 @@ import pytest
 from assay.calibration import calibrator
 from assay.calibration.calibrator import load
 from assay.inference.completion.fim_families import FAMILIES
+from assay.inference.errors import ModelError
 from assay.inference.hub.catalogue import catalogue, entry_named
-from assay.inference.hub.errors import NotInTheCatalogue
 from assay.inference.machine_memory import gpu_memory, machine_memory
 from assay.inference.opening import ModelChoice
 
@@ -37,9 +37,9 @@ def test_a_size_that_is_not_known_is_about_that_of_the_known_of_its_kind() -> No
 
 def test_a_name_that_is_none_is_answered_with_the_nearest() -> None:
     assert entry_named("QWEN2.5-Coder-7B").name == "qwen2.5-coder-7b"
-    with pytest.raises(NotInTheCatalogue, match="Did you mean codestral-22b"):
+    with pytest.raises(ModelError, match="Did you mean codestral-22b"):
         entry_named("codestrall")
-    with pytest.raises(NotInTheCatalogue, match=r"assay model get shows"):
+    with pytest.raises(ModelError, match=r"assay model get shows"):
         entry_named("")
 
 

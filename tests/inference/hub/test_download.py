@@ -19,21 +19,7 @@ from assay.inference.found import huggingface
 from assay.inference.hub import download as downloads
 from assay.inference.hub.catalogue import Entry
 from assay.inference.hub.download import cached, download
-from assay.inference.hub.errors import (
-    AnotherFile,
-    BadEnvironment,
-    CutOff,
-    Damaged,
-    DownloadFailed,
-    Gone,
-    HubBusy,
-    LoginWanted,
-    NoConnection,
-    NoRoom,
-    NotAHub,
-    NotWritable,
-    WrongHash,
-)
+from assay.inference.hub.errors import DownloadFailed
 
 ENTRY = Entry("tiny", "org/tiny-GGUF", "tiny-q4_k_m.gguf", 1_000, "apache-2.0", "qwen2.5-coder")
 PINNED = replace(ENTRY, revision="a" * 40)
@@ -69,8 +55,8 @@ def part(tmp_path: Path) -> Path:
     return tmp_path / f"hub/models--org--tiny-GGUF/blobs/{hashlib.sha256(CONTENT).hexdigest()}.incomplete"
 
 
-def refusal(kind: type[DownloadFailed], entry: Entry = ENTRY) -> str:
-    with pytest.raises(kind) as caught:
+def refusal(entry: Entry = ENTRY) -> str:
+    with pytest.raises(DownloadFailed) as caught:
         get(entry)
     return str(caught.value)
 
@@ -107,7 +93,7 @@ def test_a_cut_connection_goes_on_where_it_was_cut(hub: Hub) -> None:
 
 def test_a_download_that_was_given_up_is_kept_and_gone_on_with(hub: Hub, tmp_path: Path) -> None:
     hub.cuts = [100_000, *[0] * 5]
-    said = refusal(CutOff)
+    said = refusal()
     assert "What has come is kept" in said
     assert part(tmp_path).stat().st_size == 100_000
     path, (have, *_) = get()
@@ -123,7 +109,7 @@ def test_a_server_that_sends_all_again_is_not_appended_to_what_is_there(hub: Hub
 
 def test_a_file_of_another_hash_is_deleted(hub: Hub, tmp_path: Path) -> None:
     hub.sent = bytes(len(CONTENT))
-    assert hub.sha256[:12] in refusal(WrongHash)
+    assert f"what came is damaged (SHA-256 {hashlib.sha256(hub.sent).hexdigest()[:12]}…, not {hub.sha256[:12]}…)" in refusal()
     assert not [path for path in (tmp_path / "hub").rglob("*") if path.is_file() and path.stat().st_size > 100]
     hub.sent = None
     assert get()[0].read_bytes() == CONTENT
@@ -131,10 +117,10 @@ def test_a_file_of_another_hash_is_deleted(hub: Hub, tmp_path: Path) -> None:
 
 def test_a_page_in_place_of_the_rest_leaves_what_came_before(hub: Hub, tmp_path: Path) -> None:
     hub.cuts = [100_000, *[0] * 5]
-    refusal(CutOff)
+    assert "was cut off" in refusal()
     there = part(tmp_path).stat().st_size
     hub.cuts, hub.takes_ranges, hub.sent = [], False, b"<html>log in</html>"
-    assert "a page or another file" in refusal(NotAHub)
+    assert "a page or another file" in refusal()
     assert part(tmp_path).stat().st_size == there > 0
     hub.takes_ranges, hub.sent = True, None
     path, (have, *_) = get()
@@ -152,7 +138,7 @@ def test_a_blob_with_other_bytes_than_its_name_says_is_downloaded_again(hub: Hub
 
 def test_a_file_that_was_replaced_is_not_downloaded(hub: Hub) -> None:
     known = replace(ENTRY, sha256="0" * 64)
-    assert f"{hub.endpoint}/org/tiny-GGUF: has another tiny-q4_k_m.gguf" in refusal(AnotherFile, known)
+    assert f"{hub.endpoint}/org/tiny-GGUF: has another tiny-q4_k_m.gguf" in refusal(known)
     assert hub.ranges == []
 
 
@@ -160,49 +146,49 @@ def test_a_damaged_file_in_the_cache_is_not_taken_for_the_model(hub: Hub, tmp_pa
     (tmp_path / "copy").write_bytes(CONTENT)
     path = hub_file(tmp_path / "hub", "org/tiny-GGUF", tmp_path / "copy", ENTRY.file)
     path.resolve().write_bytes(CONTENT[:-1])
-    assert str(path.resolve()) in refusal(Damaged)
+    assert f"{path.resolve()}: not the published file" in refusal()
     assert hub.asked == []
 
 
 @pytest.mark.parametrize(
-    ("status", "headers", "kind", "said"),
+    ("status", "headers", "said"),
     [
-        (404, {"X-Error-Code": "EntryNotFound"}, Gone, "choose another: assay model get"),
-        (404, {"X-Error-Code": "RepoNotFound"}, Gone, "has no tiny-q4_k_m.gguf any more"),
-        (404, {"X-Error-Code": "RevisionNotFound"}, Gone, "HTTP 404"),
-        (401, {"X-Error-Code": "GatedRepo"}, LoginWanted, "hf auth login"),
-        (401, {}, LoginWanted, "Accept its licence"),
-        (403, {"X-Error-Code": "GatedRepo"}, LoginWanted, "HTTP 403"),
-        (429, {"Retry-After": "77"}, HubBusy, "Try again in 77 s"),
-        (429, {}, HubBusy, "Try again in some minutes"),
-        (503, {"Retry-After": "Fri, 31 Dec 1999 23:59:59 GMT"}, HubBusy, "after Fri, 31 Dec 1999"),
-        (200, {}, NotAHub, "answers, but not as a hub does"),
-        (418, {}, DownloadFailed, "HTTP 418"),
+        (404, {"X-Error-Code": "EntryNotFound"}, "choose another: assay model get"),
+        (404, {"X-Error-Code": "RepoNotFound"}, "has no tiny-q4_k_m.gguf any more"),
+        (404, {"X-Error-Code": "RevisionNotFound"}, "any more (HTTP 404)"),
+        (401, {"X-Error-Code": "GatedRepo"}, "hf auth login"),
+        (401, {}, "Accept its licence"),
+        (403, {"X-Error-Code": "GatedRepo"}, "refuses the file (HTTP 403)"),
+        (429, {"Retry-After": "77"}, "Try again in 77 s"),
+        (429, {}, "Try again in some minutes"),
+        (503, {"Retry-After": "Fri, 31 Dec 1999 23:59:59 GMT"}, "after Fri, 31 Dec 1999"),
+        (200, {}, "answers, but not as a hub does"),
+        (418, {}, "HTTP 418"),
     ],
 )
-def test_each_refusal_says_what_to_do(hub: Hub, status: int, headers: dict[str, str], kind: type[DownloadFailed], said: str) -> None:
+def test_each_refusal_says_what_to_do(hub: Hub, status: int, headers: dict[str, str], said: str) -> None:
     hub.refused = (status, headers)
-    assert said in refusal(kind)
+    assert said in refusal()
 
 
 def test_a_token_that_may_not_read_the_file_is_named_as_the_reason(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_TOKEN", "hf_secret")
     hub.refused = (403, {"X-Error-Code": "GatedRepo"})
-    assert "Your token may not read it" in refusal(LoginWanted)
+    assert "Your token may not read it" in refusal()
 
 
 def test_a_host_of_the_bytes_that_is_busy_says_when_to_come_back(hub: Hub) -> None:
     hub.busy = (429, {"Retry-After": "9"})
-    assert "Try again in 9 s" in refusal(HubBusy)
+    assert "Try again in 9 s" in refusal()
 
 
 def test_without_a_network_it_says_which_file_goes_where(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    said = refusal(NoConnection, PINNED)
+    said = refusal(PINNED)
     place = tmp_path / f"hub/models--org--tiny-GGUF/snapshots/{'a' * 40}/{ENTRY.file}"
     assert said.startswith("HF_HUB_OFFLINE is set")
     assert f"download {ENTRY.file} from {hub.endpoint}/org/tiny-GGUF and put it at {place}" in said
-    assert "--model takes its path" in refusal(NoConnection)
+    assert "--model takes its path" in refusal()
     # A file that was brought there is found, and is the model.
     place.parent.mkdir(parents=True)
     place.write_bytes(CONTENT)
@@ -214,34 +200,36 @@ def test_a_hub_that_is_not_there_is_named(hub: Hub, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", "http://127.0.0.1:9/{repo_id}/resolve/{revision}/{filename}")
-    assert refusal(NoConnection).startswith("http://127.0.0.1:9, which HF_ENDPOINT names, can't be reached (")
+    assert refusal().startswith("http://127.0.0.1:9, which HF_ENDPOINT names, can't be reached (")
 
 
 def test_an_endpoint_that_is_no_address_is_said_to_be_one_of_the_variables(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", "nonsense/{repo_id}/resolve/{revision}/{filename}")
-    assert "a variable of the environment can't be used" in refusal(BadEnvironment)
+    assert "a variable of the environment can't be used" in refusal()
 
 
 def test_a_file_that_is_larger_than_the_disk_is_not_begun(hub: Hub) -> None:
     hub.size = 1 << 60
-    assert "MB are needed, and" in refusal(NoRoom)
+    assert "MB are needed, and" in refusal()
     assert hub.ranges == []
 
 
 def test_a_disk_that_fills_up_is_said(hub: Hub, tmp_path: Path) -> None:
     part(tmp_path).parent.mkdir(parents=True)
     part(tmp_path).symlink_to("/dev/full")
-    assert "the disk is full" in refusal(NoRoom)
+    assert "the disk is full" in refusal()
 
 
 @needs("nothing is forbidden to root" if os.geteuid() == 0 else "")
 def test_a_folder_that_forbids_writing_is_named(hub: Hub, tmp_path: Path) -> None:
     (tmp_path / "hub").mkdir(mode=0o500)
-    assert str(tmp_path / "hub") in refusal(NotWritable)
+    said = refusal()
+    assert said.startswith(str(tmp_path / "hub"))
+    assert "can't be written" in said
 
 
 def test_a_cache_that_is_a_file_is_named(hub: Hub, tmp_path: Path) -> None:
     (tmp_path / "hub").write_text("")
-    said = refusal(NotWritable)
+    said = refusal()
     assert said.startswith(str(tmp_path / "hub"))
     assert "HF_HOME" in said

@@ -9,12 +9,11 @@ import pytest
 from hypothesis import settings
 from tiny_architectures import write_tiny_gemma3, write_tiny_mamba
 
-from assay.inference.errors import ShiftNotPossible
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Prompt
 from assay.inference.stopping.stop import NONE
 
-from .test_property import LONG, TOLERANCE, Requests, run
+from .test_property import LONG, TOLERANCE, run
 
 Write = Callable[[Path], Path]
 EACH = pytest.mark.parametrize("write", [write_tiny_mamba, write_tiny_gemma3])
@@ -29,7 +28,7 @@ def opened(path: Path, **options: int) -> LlamaModel:
 def test_every_number_is_a_fresh_contexts_after_many_requests(write: Write, tmp_path: Path) -> None:
     path = write(tmp_path / "model.gguf")
     with opened(path, parked_sequences=0) as reference:
-        run(Requests, path, reference, setting=settings(LONG, max_examples=40))
+        run(path, reference, setting=settings(LONG, max_examples=40))
 
 
 def test_a_recurrent_model_reuses_a_prompt_that_is_typed_on_and_no_other(tmp_path: Path) -> None:
@@ -48,8 +47,3 @@ def test_a_recurrent_model_is_asked_behind_a_single_token(tmp_path: Path) -> Non
         fresh = model.score(one, [98, 99])
         model.generate(Prompt((100, 101), "left_to_right"), stop=NONE, max_tokens=3)
         assert model.score(one, [98, 99]) == pytest.approx(fresh, abs=TOLERANCE)
-
-
-def test_a_recurrent_model_has_nothing_to_shift(tmp_path: Path) -> None:
-    with pytest.raises(ShiftNotPossible):
-        opened(write_tiny_mamba(tmp_path / "model.gguf"), shift_tokens=32)

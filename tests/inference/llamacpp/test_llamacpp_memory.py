@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from assay.inference.errors import DecodeFailed
+from assay.inference.errors import ComputationFailed
 from assay.inference.llamacpp import session
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Prompt, StopReason
@@ -96,7 +96,7 @@ def test_no_lookup_outlives_a_decode_that_fails(embedded: LlamaModel, rememberin
         ended.append(True)
 
     def fails(*_: object) -> bool:
-        raise DecodeFailed(embedded.path, "no")
+        raise ComputationFailed(embedded.path, "llama.cpp", "no")
 
     def fails_behind_the_prompt(continuation: Continuation, *arguments: Any) -> StopReason | None:
         monkeypatch.setattr(session.Session, "decode", fails)
@@ -105,6 +105,6 @@ def test_no_lookup_outlives_a_decode_that_fails(embedded: LlamaModel, rememberin
     monkeypatch.setattr(session.Session, "leaves_a_core", True)
     monkeypatch.setattr(Reader, "look_ahead", slow)
     monkeypatch.setattr(Continuation, "add", fails_behind_the_prompt)
-    with pytest.raises(DecodeFailed):
+    with pytest.raises(ComputationFailed):
         embedded.generate(remembering, stop=LINE, max_tokens=24)
     assert ended

@@ -32,8 +32,8 @@ from tiny_gguf import (
 from tiny_models import OpenTiny
 from transformers import LlamaConfig, LlamaForCausalLM
 
+from assay.inference.distribution import distribution
 from assay.inference.errors import UnknownLayout
-from assay.inference.llamacpp.generation import distribution
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Fingerprint, KVType, Prompt, StopReason
 from assay.inference.stopping.stop import NONE

@@ -54,7 +54,6 @@ class Requests(RuleBasedStateMachine):
 
     model: LlamaModel
     reference: LlamaModel
-    exact = True
 
     def __init__(self) -> None:
         super().__init__()
@@ -163,23 +162,7 @@ class Requests(RuleBasedStateMachine):
         return self.reference.score(prompt, continuation)
 
     def compare(self, found: Sequence[float], expected: Sequence[float]) -> None:
-        if self.exact:
-            assert found == pytest.approx(expected, abs=TOLERANCE)
-
-
-class ShiftedRequests(Requests):
-    """The same where tokens may be moved: only what follows `forget` is exact."""
-
-    exact = False
-
-    @rule(prompt=PROMPTS)
-    def exact_when_all_is_forgotten(self, prompt: Prompt) -> None:
-        self.model.forget()
-        generation = self.model.generate(prompt, stop=NONE, max_tokens=5)
-        assert generation.timings.shifted_tokens == 0
-        assert [token.logprob for token in generation.tokens] == pytest.approx(
-            self.fresh(prompt, [token.id for token in generation.tokens]), abs=TOLERANCE
-        )
+        assert found == pytest.approx(expected, abs=TOLERANCE)
 
 
 PARKED_BYTES = 400_000
@@ -187,10 +170,10 @@ FAST = settings(max_examples=20, stateful_step_count=12, deadline=None, suppress
 LONG = settings(FAST, max_examples=100, stateful_step_count=30)
 
 
-def run(machine: type[Requests], written: Path, reference: LlamaModel, shift_tokens: int | None = None, setting: settings = FAST) -> None:
+def run(written: Path, reference: LlamaModel, setting: settings = FAST) -> None:
     options = {"threads": 1, "kv_type": "f32", "flash_attention": False, "parked_sequences": 3, "parked_bytes": PARKED_BYTES}
-    with LlamaModel(written, chunk=32, shift_tokens=shift_tokens, **options) as model:  # type: ignore[arg-type]
-        bound = type("Bound", (machine,), {"model": model, "reference": reference})
+    with LlamaModel(written, chunk=32, **options) as model:  # type: ignore[arg-type]
+        bound = type("Bound", (Requests,), {"model": model, "reference": reference})
         run_state_machine_as_test(bound, settings=setting)
 
 
@@ -199,10 +182,9 @@ def test_too_few_cells_for_all_forks_at_once_change_no_number(
     written: Path, reference: LlamaModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("assay.inference.llamacpp.session.FORK_CELLS", 0)
-    run(Requests, written, reference)
+    run(written, reference)
 
 
 @pytest.mark.slow
 def test_every_number_is_a_fresh_contexts_after_many_requests(written: Path, reference: LlamaModel) -> None:
-    run(Requests, written, reference, setting=LONG)
-    run(ShiftedRequests, written, reference, 8, LONG)
+    run(written, reference, setting=LONG)

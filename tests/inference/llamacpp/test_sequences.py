@@ -9,7 +9,6 @@ import pytest
 from tiny_gguf import END, FIM_MIDDLE, TinyModel
 
 from assay.inference.errors import CacheNotPossible
-from assay.inference.llamacpp.cache import RECOMPUTED_TOKENS
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Generation, Prompt, StopReason, Token
 from assay.inference.stopping.stop import NONE
@@ -150,37 +149,6 @@ def test_a_cancel_ends_all_alternatives_and_leaves_no_fork(open_with: Open) -> N
     assert [(generation.tokens, generation.stopped_by) for generation in alternatives] == [((), StopReason.TIME)] * 3
 
 
-def test_text_inserted_or_deleted_moves_what_stands_behind_it(open_with: Open) -> None:
-    model = open_with(shift_tokens=16)
-    middle, end = prompt_of(range(50), range(50, 200)), (7, 8)
-    continued(model, middle, 1)
-    inserted = continued(model, prompt_of(range(50), (9, 9, 9), range(50, 200), end), 1)
-    assert (inserted.timings.reused_tokens, inserted.timings.shifted_tokens) == (200 - RECOMPUTED_TOKENS, 150 - RECOMPUTED_TOKENS)
-    deleted = continued(model, prompt_of(range(40), range(60, 200), end), 1)
-    assert (deleted.timings.reused_tokens, deleted.timings.shifted_tokens) == (
-        180 + len(end) - 1 - RECOMPUTED_TOKENS,
-        140 + len(end) - 1 - RECOMPUTED_TOKENS,
-    )
-
-
-def test_tokens_that_were_moved_stay_told_of_until_all_is_forgotten(open_with: Open) -> None:
-    model = open_with(shift_tokens=16)
-    continued(model, prompt_of(range(200)), 1)
-    changed = prompt_of(range(20), (9,), range(20, 200))
-    assert continued(model, changed, 1).timings.shifted_tokens == 179 - RECOMPUTED_TOKENS
-    assert continued(model, prompt_of((250,) * 60), 1).timings.shifted_tokens == 0
-    assert continued(model, changed, 1).timings.shifted_tokens == 179 - RECOMPUTED_TOKENS
-    model.forget()
-    assert continued(model, changed, 1).timings.shifted_tokens == 0
-
-
-def test_nothing_is_moved_unless_it_was_asked_for(open_with: Open) -> None:
-    model = open_with()
-    continued(model, prompt_of(range(200)), 1)
-    timings = continued(model, prompt_of(range(20), (9,), range(20, 200)), 1).timings
-    assert (timings.reused_tokens, timings.shifted_tokens) == (20, 0)
-
-
 @pytest.mark.parametrize("chunk", [1, 7, 64, 512])
 def test_any_size_of_chunk_gives_the_same_numbers(open_with: Open, chunk: int) -> None:
     prompt = prompt_of(range(250))
@@ -201,7 +169,6 @@ def test_a_quantised_cache_that_the_model_can_not_have_is_refused(tiny_gguf: Pat
     [
         ({"kv_type": "q3"}, "it must be one of f32, f16, q8_0, q4_0"),
         ({"chunk": 0}, "chunk is 0"),
-        ({"shift_tokens": 0}, "shift_tokens is 0"),
         ({"parked_bytes": -1}, "parked_bytes is -1"),
         ({"parked_sequences": -1}, "parked_sequences is -1"),
     ],

@@ -103,8 +103,8 @@ def test_a_version_with_the_old_field_is_asked_by_that(speech: Speech) -> None:
 
 @pytest.mark.parametrize(
     "speech",
-    [Speech(guides=None), Speech(masks_first=False), Speech(token_names=False), Speech(kind="openai"), Speech(kind="tgi")],
-    ids=["no field", "log-probabilities of all tokens", "no ids", "OpenAI", "TGI"],
+    [Speech(guides=None), Speech(masks_first=False), Speech(token_names=False), Speech(kind="openai")],
+    ids=["no field", "log-probabilities of all tokens", "no ids", "OpenAI"],
 )
 def test_without_an_exact_way_at_most_a_space_is_held_back(speech: Speech) -> None:
     with serving(speech) as address, RemoteModel(address) as model:

@@ -125,13 +125,13 @@ def test_tgi_is_asked_in_text_and_gives_no_log_probabilities() -> None:
             entropy=False,
             score=False,
             next_token=False,
-            tokenize=True,
-            fim=True,
+            tokenize=False,
+            files=True,
             heals=False,
             memory=False,
             replay=False,
         )
-        assert model.context_length == 400
+        assert model.context_length == 2048
         prompt = model.fim("x", "y")
         assert prompt == Prompt((), "anchored", ("x", "y"), begun=1)
         generation = model.generate(prompt, stop=LINE, max_tokens=9)

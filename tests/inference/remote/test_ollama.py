@@ -259,7 +259,7 @@ def test_a_text_that_does_not_fit_is_refused() -> None:
             model.replay(model.fim("x", ""), "a\nb", stop=LINE)
 
 
-@pytest.mark.parametrize("speech", [Speech(kind="tgi"), Speech(kind="openai"), Speech(scoring=False), Speech(guides=None)])
+@pytest.mark.parametrize("speech", [Speech(kind="openai"), Speech(scoring=False), Speech(guides=None)])
 def test_a_server_that_can_not_says_so(speech: Speech) -> None:
     with serving(speech) as address, RemoteModel(address) as model:
         assert not model.capabilities.replay

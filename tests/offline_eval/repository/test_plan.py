@@ -265,8 +265,6 @@ def test_what_is_wrong_with_the_command_is_told_before_a_test_has_run(
     assert "is not a folder" in capsys.readouterr().err
     assert main([*given, "--model", str(tmp_path / "none.gguf")]) == 2
     assert "none.gguf" in capsys.readouterr().err
-    assert main([*given, "--shift", "16"]) == 2
-    assert "--shift" in capsys.readouterr().err
     assert main(["calibrate", "repo", str(tmp_path / "empty")]) == 2
     assert "holds no Python file" in capsys.readouterr().err
     for linked in (".assay", ".assay/calibrators"):

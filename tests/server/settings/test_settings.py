@@ -111,7 +111,6 @@ VALUES: dict[str, tuple[Any, list[Any]]] = {
     "modelOptions.kvCache": ("q8_0", ["f64", 16]),
     "modelOptions.flashAttention": (False, [1, "true", 0.0]),
     "modelOptions.chunk": (64, [0]),
-    "modelOptions.shift": (32, [0]),
     "modelOptions.device": ("cuda:1", ["", 0]),
     "modelOptions.dtype": ("float32", ["", {}]),
     "modelOptions.serverModel": ("a", ["", 1]),

@@ -6,8 +6,10 @@ import math
 from dataclasses import replace
 from typing import Literal, Protocol, runtime_checkable
 
-from ..model import Model
-from .settings import Settings
+from .completion.settings import Settings
+from .found.bandwidth import prompt_speed
+from .hub.catalogue import catalogue
+from .model import Model
 
 PromptSize = Literal["small", "normal", "large"]
 SizeChoice = Literal["auto", "small", "normal", "large"]
@@ -60,9 +62,6 @@ def size_in_time(parameters: int, context_length: int, speed: float | None) -> P
 
 def size_for(model: Model) -> PromptSize:
     """The size that an open model gets on this machine if nobody chooses one: that of its shipped calibrators, else the largest in time."""
-    from ..found.bandwidth import prompt_speed
-    from ..hub.catalogue import catalogue
-
     if size := next((entry.prompt_size for entry in catalogue() if entry.fingerprint == model.fingerprint.id), None):
         return size
     speed = (math.inf if model.on_gpu else prompt_speed()) if isinstance(model, RunsHere) else None
