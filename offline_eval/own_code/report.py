@@ -22,9 +22,9 @@ from ...calibration.samples import Sample
 from ..calibration.draw import EVENT
 from ..calibration.report import rate
 from ..progress import counted, to_stderr
-from ..repository import calibrators as own_calibrators
 from ..run import Run
 from ..study import Results
+from . import project_calibrators as own_calibrators
 from .numbers import ENOUGH_WITHIN, Made, fitted, written
 
 SCHEMA = "assay/model-numbers/1"
