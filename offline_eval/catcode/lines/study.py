@@ -22,7 +22,7 @@ from ...asked_line import Asking
 from ...calibration.draw import EVENT, label_id
 from ...errors import UsageError
 from ...model import StudyModel, model_of
-from ...on_suites import ProjectOptions, ask_about, found, question_about, tell_about
+from ...on_suites import SuiteOptions, ask_about, found, items_of_suites, question_about, tell_about
 from ...run import Question, Run
 from ...sets.suites import Items, Judged, Judging, Label
 from ...study import Making, Plan, Results, Step, Study, Work, all_of
@@ -78,11 +78,10 @@ STUDY = Study("catcode", (ANSWERS, LABELS, REWRITES, SCORES, REGENERATED, REGENE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options(ProjectOptions):
+class Options(SuiteOptions):
     """What the user wants. of: what is rewritten, truth or suggestion."""
 
-    PER_PROJECT = 40
-
+    per_project: int = 40
     of: tuple[str, ...] = CODES
 
     def model(self) -> StudyModel:
@@ -95,7 +94,7 @@ class Options(ProjectOptions):
 
 def run_lines(options: Options) -> Run:
     """Run, or resume, the study. Raises as `on_suites.found`."""
-    return ask(options, *found(options, question_of))
+    return ask(options, *found(options, options.model, question_of, items_of_suites))
 
 
 def ask(options: Options, model: StudyModel, items: Items) -> Run:

@@ -23,7 +23,7 @@ from ....suggestion.repair.confidence import RANKS
 from ...asked_line import Asking
 from ...counterfeit.lines.label import LABELS, MAX_TEXT_S, profiled
 from ...model import StudyModel, model_of
-from ...on_suites import ProjectOptions, ask_about, found, question_about, tell_about
+from ...on_suites import SuiteOptions, ask_about, found, items_of_suites, question_about, tell_about
 from ...repairs.candidates import question_of_repairs
 from ...run import Question, Run
 from ...sets.suites import Items, Judged, Judging
@@ -95,10 +95,10 @@ def _lines(run: Run) -> Iterator[tuple[Place, str, Bug | None]]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options(ProjectOptions):
+class Options(SuiteOptions):
     """What the user wants."""
 
-    PER_PROJECT = 20
+    per_project: int = 20
 
     def model(self) -> StudyModel:
         """The model. Raises as `require_scores` and `model_of`."""
@@ -107,7 +107,7 @@ class Options(ProjectOptions):
 
 def run_lines(options: Options) -> Run:
     """Run, or resume, the study. Raises as `on_suites.found`."""
-    return ask(options, *found(options, question_of))
+    return ask(options, *found(options, options.model, question_of, items_of_suites))
 
 
 def ask(options: Options, model: StudyModel, items: Items) -> Run:
