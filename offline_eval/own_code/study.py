@@ -239,6 +239,8 @@ def run_study(options: Options) -> None:
         before = len(run.records(ANSWERS).read())
         failure = do(run, work)
         after = len(run.records(ANSWERS).read())
+        if failure and not after:
+            raise failure
         ended = "samples" if options.samples and after >= options.samples else places.ended
         finish(_study(Ending(options.project, ended, options.minutes, after - before)), run, as_json=options.as_json)
     if failure:
