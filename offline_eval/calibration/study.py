@@ -26,7 +26,7 @@ from ..errors import StudyError
 from ..model import StudyModel, model_of
 from ..on_suites import ProjectOptions, SuiteOptions, environments_line, found, items_of_suites, limited
 from ..plan import tell_study
-from ..progress import Progress, counted
+from ..progress import Progress, counted, to_stderr
 from ..run import Run
 from ..sets.code import Code, Source, code_of, folders_at, is_here, label_of, places_from
 from ..sets.lines import PLAIN, TASKS, Arm, Place, in_arm
@@ -68,6 +68,8 @@ def tell_plan(options: Options) -> None:
         plan |= {"isolation": str(best_level()), "most_places": options.suites.most_places}
         tell_study(STUDY.name, options, plan, _told(options, plan))
         return
+    if missing := sum(not is_here(source, options.archives) for source in options.chosen):
+        to_stderr(f"this plan counts the lines of the code itself, so first {counted(missing, 'project')} must be {_fetched_by(options)}")
     places, model = items_of(options).places, options.model()
     shown = [
         gap
