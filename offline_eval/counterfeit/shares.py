@@ -17,9 +17,11 @@ Paper = tuple[PaperValue, ...]
 
 
 def share(place: str, values: Sequence[float], problems: Sequence[str], paper: Paper = (), why: str = "none", *, by: str = BY) -> Cell:
-    """The mean of values from 0 to 1, such as labels, as a percentage with its interval."""
-    if not len(values):
-        return Cell(place, why=why, percent=True, paper=paper, grouped_by=by)
+    """The mean of values from 0 to 1, such as labels, as a percentage with its interval; of those that are no nan."""
+    known = [n for n, value in enumerate(values) if value == value]
+    if not known:
+        return Cell(place, why="not measured" if len(values) else why, percent=True, paper=paper, grouped_by=by)
+    values, problems = [values[n] for n in known], [problems[n] for n in known]
     groups, n = numbered(problems), len(values)
     count = int(groups.max()) + 1
     found = mean_share(values, groups)
