@@ -114,9 +114,9 @@ def _run(options: Options, model: StudyModel, project: Path, interpreter: Path, 
         )
         with tell_if_stopped(lambda: _stopped(run)):
             failure = do(run, work)
+            changed = changed_since(project, folder)
         if failure and not has_records(STUDY, run):
             raise failure
-            changed = changed_since(project, folder)
     if changed:
         were = f"{counted(len(changed), 'file')} {'was' if len(changed) == 1 else 'were'} changed meanwhile"
         to_stderr(f"note: {were}, e.g. {changed[0]}: these calibrators are of the text before")
