@@ -24,8 +24,8 @@ from ..calibration.samples import EVENTS, Sample, write_samples
 from ..inference.opening import ModelChoice
 from .answers import Answer
 from .errors import StudyError
-from .pool.choice import Pool
 from .pool.interface import PoolError, Start
+from .pool.pool import Pool
 from .progress import Progress, counted, tell_if_stopped, to_stderr
 from .run import GENERATIONS, Question, Records, Run, digest_of, lines_of
 

@@ -23,8 +23,8 @@ from ..errors import RunError
 from ..model import StudyModel, begin_anew, model_of, opened_on_one_thread
 from ..on_suites import SuiteOptions
 from ..plan import tell_study
-from ..pool.choice import WAITING
 from ..pool.interface import PoolError
+from ..pool.pool import WAITING
 from ..progress import counted, to_stderr
 from ..run import RUN, Run
 from ..sets.lines import TASKS

@@ -21,18 +21,17 @@ from ...inference.completion.settings import Settings
 from ...inference.completion.task import Task
 from ...suggestion.memory.scope import Scope
 from ..answers import Answer
-from ..asked_line import Asking, OpenModel
+from ..asked_line import Asking, OpenModel, drawn_at, generation_id, label_id
 from ..calibration.study import calls_of, words_of
 from ..model import StudyModel, model_of
 from ..plan import tell_study
 from ..progress import counted
 from ..run import Run
 from ..sets.judging import InSandbox, Label, Text, is_exact
+from ..sets.lines import FileWithGap
 from ..sets.problem import Problem
 from ..sets.problems import problems
 from ..study import Making, Results, Step, Study, StudyOptions, all_of, carry_out
-from ..suggested import FileWithGap
-from .draw import drawn_at, generation_id, label_id
 from .report import write_report
 
 # The sandbox ends a program long before; a worker that takes so long for one text hangs.

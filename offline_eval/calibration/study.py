@@ -21,7 +21,7 @@ from ...analysis.lines.draw import LANGUAGES
 from ...analysis.sandbox.isolation.best_level import best_level
 from ...inference.completion.prompt import SpellsPrompts, new_tokens
 from ...inference.completion.task import Task, kind_of
-from ..asked_line import Asking
+from ..asked_line import ANSWERS, EVENT, Asking, Gaps, answer_at, label_id
 from ..errors import StudyError
 from ..model import StudyModel, model_of
 from ..on_suites import ProjectOptions, SuiteOptions, environments_line, found, items_of_suites, limited
@@ -29,13 +29,11 @@ from ..plan import tell_study
 from ..progress import Progress, counted, to_stderr
 from ..run import Run
 from ..sets.code import Code, Source, code_of, folders_at, is_here, label_of, places_from
-from ..sets.lines import PLAIN, TASKS, Arm, Place, in_arm
+from ..sets.lines import PLAIN, TASKS, Arm, FileWithGap, Place, in_arm
 from ..sets.packages import named as named_packages
 from ..sets.projects import Project, named
 from ..sets.suites import Items, Judged, Judging, Label
 from ..study import Making, Results, Step, Study, StudyOptions, all_of, carry_out
-from ..suggested import FileWithGap
-from .draw import ANSWERS, EVENT, Gaps, answer_at, label_id
 from .report import write_report
 
 # So many prompts are laid out to learn how long they are.

@@ -35,9 +35,8 @@ from ...suggestion.memory.folder import as_code, files_in, is_own_code
 from ...suggestion.memory.memories import Memories, own_weights
 from ..errors import StudyError, UsageError
 from ..progress import Progress, counted, tell_if_stopped, to_stderr
-from ..sets.lines import Place, places_in
+from ..sets.lines import FileWithGap, Place, places_in
 from ..sets.projects import Project, ProjectError, SourceFile, default_cache, fetch, python_files
-from ..suggested import FileWithGap
 
 
 @dataclass(frozen=True, slots=True)

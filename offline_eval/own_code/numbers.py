@@ -20,7 +20,7 @@ from ...calibration.metrics.intervals import Interval
 from ...calibration.registry import Purpose, Registry
 from ...calibration.samples import Sample
 from ...calibration.validation import table
-from ..calibration.draw import EVENT
+from ..asked_line import EVENT
 
 # Asking ends where the held-out skill of every task is known to within this, either way. The shipped calibrators know theirs to within
 # 0.04, from 3,500 lines; a tenth of that many tells whether there is skill and roughly how much, and costs minutes instead of an hour.

@@ -19,7 +19,7 @@ from ...calibration.project_folder import PROJECT_FOLDER
 from ...calibration.registry import Registry, load_registry
 from ...calibration.report.report import summary
 from ...calibration.samples import Sample
-from ..calibration.draw import EVENT
+from ..asked_line import EVENT
 from ..calibration.report import rate
 from ..progress import counted, to_stderr
 from ..run import Run

@@ -32,11 +32,10 @@ from ...inference.opening import ModelChoice
 from ...suggestion.languages import language_of
 from ...suggestion.memory.scope import DEFAULT_SCOPE, Scope
 from ..answers import AnsweredItem, Generated
-from ..asked_line import Asking, OpenModel
-from ..calibration.draw import Gaps, answer_at
+from ..asked_line import Asking, Gaps, OpenModel, answer_at
 from ..errors import UsageError
 from ..model import StudyModel, model_of
-from ..pool.choice import Pool
+from ..pool.pool import Pool
 from ..progress import counted, tell_if_stopped, to_stderr
 from ..run import Question, Run, check_writable
 from ..sets.lines import TASKS, Place, places_in

@@ -27,7 +27,7 @@ from ...calibration.metrics.intervals import Interval, Intervals, intervals
 from ...calibration.metrics.scores import inside
 from ...calibration.samples import EVENTS, Event, Sample, read_samples
 from ..errors import StudyError
-from ..papers import Paper, paper_of
+from ..study_page import Paper, paper_of
 
 # What the paper's column of a task is called. A task that is not here has none.
 DATA_OF = {

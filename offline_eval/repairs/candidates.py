@@ -24,8 +24,8 @@ from ...suggestion.repair.sources.registry import SOURCES
 from ..counterfeit.lines.draw import text_id
 from ..errors import UsageError
 from ..model import StudyModel
+from ..sets.lines import without_trailing_space
 from ..study import Step
-from ..suggested import without_trailing_space
 
 By = Literal["both", "model", "rules"]
 # Whose candidates are ranked among themselves. What a rule gives and the model too is of either.

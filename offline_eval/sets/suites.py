@@ -31,7 +31,7 @@ from ...analysis.sandbox.isolation.levels import Isolation
 from ...inference.completion.task import Task
 from ..errors import StudyError
 from ..model import Changed
-from ..pool.choice import Pool
+from ..pool.pool import Pool
 from ..progress import Progress
 from ..run import Records
 from . import lines, regions

@@ -17,7 +17,7 @@ from pool_work import Place, Places
 
 from assay.calibration.samples import read_samples
 from assay.offline_eval.answers import Answer
-from assay.offline_eval.pool.choice import Pool
+from assay.offline_eval.pool.pool import Pool
 from assay.offline_eval.run import GENERATIONS, SCHEMA, Run
 from assay.offline_eval.study import MAX_LOST_IN_A_ROW, Results, Step, Unanswered, Work, conduct, do, finish
 
@@ -183,7 +183,7 @@ sys.path[:0] = {[str(Path(__file__).parent), str(Path(__file__).parents[1])]!r}
 from pathlib import Path
 from pool_work import Place, Places
 from test_study import ANSWERS, Place, QUESTION, Study
-from assay.offline_eval.pool.choice import Pool
+from assay.offline_eval.pool.pool import Pool
 from assay.offline_eval.run import Run
 from assay.offline_eval.study import Work, conduct
 if __name__ == "__main__":

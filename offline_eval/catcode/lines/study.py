@@ -18,8 +18,7 @@ from typing import Any
 
 from ....analysis.oracle.changes import changed_lines
 from ....analysis.sandbox.isolation.best_level import best_level
-from ...asked_line import Asking
-from ...calibration.draw import EVENT, label_id
+from ...asked_line import EVENT, Asking, label_id
 from ...errors import UsageError
 from ...model import StudyModel, model_of
 from ...on_suites import SuiteOptions, ask_about, found, items_of_suites, question_about, tell_about

@@ -16,10 +16,9 @@ from ....inference.model import Generation, StopReason, Timings
 from ...answers import AnsweredItem, Generated
 from ...asked_line import OpenModel
 from ...run import Run
-from ...sets.lines import Place
+from ...sets.lines import FileWithGap, Place, Suggested
 from ...sets.suites import Items
 from ...study import Step
-from ...suggested import FileWithGap, Suggested
 
 TASKS: tuple[Task, ...] = ("line", "line_rest")
 EVENT: Event = "exact_match"

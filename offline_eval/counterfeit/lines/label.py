@@ -17,11 +17,10 @@ from ....analysis.oracle.profile import Profile
 from ....suggestion.repair.sources.fix_task import mended_lines
 from ...asked_line import OpenModel
 from ...run import Run
-from ...sets.lines import Place
+from ...sets.lines import FileWithGap, Place
 from ...sets.suites import Items, Judge, Judged, Unjudged
 from ...sets.suites import Label as Verdict
 from ...study import Step
-from ...suggested import FileWithGap
 from ..classes import RULES, Outcomes, class_of
 from .draw import DRAWS, EVENT, JUDGEMENTS, code_of, gap_id, seed_of, text_id
 

@@ -21,8 +21,7 @@ from ....calibration.validation.inputs import Inputs
 from ...progress import counted
 from ...run import Run
 from ...study import Results
-from ...study_page import again, cells_of, facts_of, lost_items, the_paper, write_page
-from ...validated import figures_of_task
+from ...study_page import again, cells_of, facts_of, figures_of_task, lost_items, the_paper, write_page
 from ..paper import paper
 from ..pictures import bars, scatter
 from .draw import JUDGEMENTS

@@ -35,11 +35,11 @@ from ...progress import counted
 from ...repairs.candidates import question_of_repairs
 from ...run import Run
 from ...sets.judging import InSandbox, Label, Text
+from ...sets.lines import FileWithGap
 from ...sets.problem import Problem
 from ...sets.problems import problems
 from ...sets.suites import Unjudged
 from ...study import Making, Results, Step, Study, StudyOptions, all_of, carry_out
-from ...suggested import FileWithGap
 from ..candidates import (
     LOOPED,
     MAX_TRIED,
