@@ -6,7 +6,6 @@ request's memory by the memory itself. The step "answers" fills each gap of a pl
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -25,7 +24,7 @@ from ..inference.project_memory.project import Project, ProjectTooLarge, project
 from ..suggestion.given_text import generation_of
 from ..suggestion.memory.memories import Memories
 from ..suggestion.memory.scope import Scope
-from .answers import Answer
+from .answers import Answer, text_id
 from .errors import StudyError
 from .model import OnServers, StudyModel, begin_anew
 from .sets.lines import PLAIN, Arm, FileWithGap, Place, Suggested, in_arm
@@ -231,4 +230,4 @@ def generation_id(gap: str, rank: int) -> str:
 
 def label_id(place: str, task: Task | str, inserted: str) -> str:
     """The id of the label of a text at a place: the same for every arm and alternative that has that text."""
-    return f"{place}:{task}:{hashlib.sha256(inserted.encode(errors='surrogatepass')).hexdigest()[:16]}"
+    return text_id(f"{place}:{task}", inserted)

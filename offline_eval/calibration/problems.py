@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from ...analysis.python.lines import Gap
+from ...analysis.python.source_text import tree_of
 from ...analysis.sandbox.isolation.best_level import best_level
 from ...inference.completion.settings import Settings
 from ...inference.completion.task import Task
@@ -126,9 +126,7 @@ def indentation_of(problem: Problem) -> str:
     """The white space with which the answer's first line begins: that of the function's docstring, or of the wrong line."""
     line = problem.wrong
     if problem.kind == "function":
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of invalid escapes in a docstring
-            defined = [node for node in ast.parse(problem.prompt).body if isinstance(node, ast.FunctionDef)]
+        defined = [node for node in tree_of(problem.prompt).body if isinstance(node, ast.FunctionDef)]
         first = next(node for node in reversed(defined) if node.name == problem.entry_point).body[0]
         line = problem.prompt.splitlines()[first.lineno - 1]
     return line[: len(line) - len(line.lstrip())]

@@ -21,7 +21,7 @@ from ...suggestion.repair.localisation import TASK as FAULT
 from ...suggestion.repair.propose import proposals
 from ...suggestion.repair.request import Repair, Repairs, Request
 from ...suggestion.repair.sources.registry import SOURCES
-from ..counterfeit.lines.draw import text_id
+from ..answers import text_id
 from ..errors import UsageError
 from ..model import StudyModel
 from ..sets.lines import without_trailing_space

@@ -15,6 +15,7 @@ from typing import Any, TypedDict
 from ....analysis.oracle.oracle import MAX_PROFILED, Oracle
 from ....analysis.oracle.profile import Profile
 from ....suggestion.repair.sources.fix_task import mended_lines
+from ...answers import text_id
 from ...asked_line import OpenModel
 from ...run import Run
 from ...sets.lines import FileWithGap, Place
@@ -22,7 +23,7 @@ from ...sets.suites import Items, Judge, Judged, Unjudged
 from ...sets.suites import Label as Verdict
 from ...study import Step
 from ..classes import RULES, Outcomes, class_of
-from .draw import DRAWS, EVENT, JUDGEMENTS, code_of, gap_id, seed_of, text_id
+from .draw import DRAWS, EVENT, JUDGEMENTS, code_of, gap_id, seed_of
 
 # The reason of a test's change is for people, and may be a page.
 _MAX_WHY = 300
