@@ -27,8 +27,8 @@ from ..suggestion.memory.scope import Scope
 from .answers import Answer, text_id
 from .errors import StudyError
 from .model import OnServers, StudyModel, begin_anew
+from .run import Step
 from .sets.lines import PLAIN, Arm, FileWithGap, Place, Suggested, in_arm
-from .study import Step
 
 # Path and text of each file of a project, by the project's name.
 Files = Callable[[str], Iterable[tuple[str, str]]]

@@ -27,7 +27,7 @@ from .errors import StudyError
 from .pool.interface import PoolError, Start
 from .pool.pool import Pool
 from .progress import Progress, counted, tell_if_stopped, to_stderr
-from .run import GENERATIONS, Question, Records, Run, digest_of, lines_of
+from .run import GENERATIONS, Question, Records, Run, Step, digest_of, lines_of
 
 # So many items in a row without a record are no accident.
 MAX_LOST_IN_A_ROW = 10
@@ -47,23 +47,6 @@ AnyItem = TypeVar("AnyItem", bound=Item)
 
 class Unanswered(StudyError):
     """Items got no record that should have had one; the message says what is kept."""
-
-
-def _every(record: Any) -> bool:
-    return bool(record["id"])
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One step. name: of its file. unit: what one of its items is, for people. record: the fields of a record.
-
-    counts: whether a record is one of those wanted; others are kept, too, and tell nothing.
-    """
-
-    name: str
-    unit: str
-    record: type[Any]
-    counts: Callable[[Any], bool] = _every
 
 
 @dataclass(frozen=True, slots=True)

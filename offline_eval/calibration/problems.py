@@ -26,12 +26,12 @@ from ..calibration.study import calls_of, words_of
 from ..model import StudyModel, model_of
 from ..plan import tell_study
 from ..progress import counted
-from ..run import Run
+from ..run import Run, Step
 from ..sets.judging import InSandbox, Label, Text, is_exact
 from ..sets.lines import FileWithGap
 from ..sets.problem import Problem
 from ..sets.problems import problems
-from ..study import Making, Results, Step, Study, StudyOptions, all_of, carry_out
+from ..study import Making, Results, Study, StudyOptions, all_of, carry_out
 from .report import write_report
 
 # The sandbox ends a program long before; a worker that takes so long for one text hangs.
@@ -45,7 +45,7 @@ LABELS = Step("labels", "text", Label)
 
 def _answers(run: Run) -> list[Any]:
     """Each problem's generations, with what the tests said."""
-    said = {label["id"]: label["tests_pass"] for label in run.records(LABELS).read()}
+    said = run.by_id(LABELS, "tests_pass")
     answers = run.records(ANSWERS).read()
     for answer in answers:
         for one in answer["generations"]:

@@ -27,13 +27,13 @@ from ..model import StudyModel, model_of
 from ..on_suites import ProjectOptions, SuiteOptions, environments_line, found, items_of_suites, limited
 from ..plan import tell_study
 from ..progress import Progress, counted, to_stderr
-from ..run import Run
+from ..run import Run, Step
 from ..sets.code import Code, Source, code_of, folders_at, is_here, label_of, places_from
 from ..sets.lines import PLAIN, TASKS, Arm, FileWithGap, Place, in_arm
 from ..sets.packages import named as named_packages
 from ..sets.projects import Project, named
 from ..sets.suites import Items, Judged, Judging, Label
-from ..study import Making, Results, Step, Study, StudyOptions, all_of, carry_out
+from ..study import Making, Results, Study, StudyOptions, all_of, carry_out
 from .report import write_report
 
 # So many prompts are laid out to learn how long they are.
@@ -147,7 +147,7 @@ def _answers(run: Run) -> list[Any]:
     asked = run.question()["set"]
     if asked not in TESTED:
         return answers
-    said = {label["id"]: label["tests_pass"] for label in run.records(LABELS).read()}
+    said = run.by_id(LABELS, "tests_pass")
     for answer in answers:
         for one in answer["generations"]:
             inserted = one["inserted"]

@@ -37,10 +37,10 @@ from ..errors import UsageError
 from ..model import StudyModel, model_of
 from ..pool.pool import Pool
 from ..progress import counted, tell_if_stopped, to_stderr
-from ..run import Question, Run, check_writable
+from ..run import Question, Run, Step, check_writable
 from ..sets.lines import TASKS, Place, places_in
 from ..sets.projects import SourceFile, path_in_project
-from ..study import Step, Study, Work, do, finish, samples_of, stopped
+from ..study import Study, Work, do, finish, samples_of, stopped
 from .files import Author, Authorship, Folder, authorship, current_folder, public_code, source_file
 from .numbers import is_enough, well_known
 from .report import Ending, write_numbers

@@ -24,8 +24,8 @@ from ...suggestion.repair.sources.registry import SOURCES
 from ..answers import text_id
 from ..errors import UsageError
 from ..model import StudyModel
+from ..run import Step
 from ..sets.lines import without_trailing_space
-from ..study import Step
 
 By = Literal["both", "model", "rules"]
 # Whose candidates are ranked among themselves. What a rule gives and the model too is of either.

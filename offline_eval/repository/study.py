@@ -26,9 +26,9 @@ from ...calibration.control_characters import escaped_line
 from ..errors import RunError, StudyError, UsageError
 from ..model import StudyModel, model_of
 from ..progress import counted, tell_if_stopped, to_stderr
-from ..run import Question, Run, differences
+from ..run import Question, Run, Step, differences
 from ..sets.regions import TASKS, Place, places_of, regions_of
-from ..study import Step, Study, Work, count_done, do, finish, has_records, stopped
+from ..study import Study, Work, count_done, do, finish, has_records, stopped
 from .answers import Answerer, PlaceAnswer
 from .plan import ELSEWHERE, Options, Seen, check, plan, plan_lines, shown_folders
 from .report import write_results

@@ -21,13 +21,13 @@ from ...analysis.sandbox.isolation.best_level import best_level
 from ...analysis.sandbox.isolation.levels import Isolation
 from ..answers import text_id
 from ..errors import StudyError, UsageError
+from ..run import Step
 from ..sets import suites
 from ..sets.judging import InSandbox, Text
 from ..sets.lines import Place
 from ..sets.problem import Problem, SetError
 from ..sets.problems import problems
 from ..sets.suites import Judged, Judging, Suite
-from ..study import Step
 from .asking import Code, Edit, Item, Rebuilt, trimmed
 
 # The sandbox ends a program long before; a suite is run several times before it can judge.

@@ -23,9 +23,9 @@ from ..errors import UsageError
 from ..on_suites import SuiteOptions, environments_line, items_of_suites
 from ..plan import tell_study
 from ..progress import counted, tell_if_stopped
-from ..run import Run
+from ..run import Run, Step
 from ..sets.problems import SETS
-from ..study import Making, Step, Study, Work, all_of, carry_out
+from ..study import Making, Study, Work, all_of, carry_out
 from ..study_page import page_of
 from .asking import DESCRIPTIONS, REBUILT, Item, Plan, question_of
 from .labelling import LABELS, Found, edits, functions, project_regions, to_label
@@ -112,7 +112,7 @@ def _works(options: Options, run: Run, model: AskedModel, found: Found) -> dict[
         return all_of(step, items, Asking(model, ask), options.pool, waits=options.waits)
 
     def rebuilt() -> Work[Any]:
-        told = {record["id"]: record["descriptions"] for record in run.records(DESCRIPTIONS).read()}
+        told = run.by_id(DESCRIPTIONS, "descriptions")
         return asking(REBUILT, [item for item in found.items if item.id in told], partial(options.plan.rebuild, told))
 
     def labelled() -> Work[Any]:

@@ -18,8 +18,8 @@ from pool_work import Place, Places
 from assay.calibration.samples import read_samples
 from assay.offline_eval.answers import Answer
 from assay.offline_eval.pool.pool import Pool
-from assay.offline_eval.run import GENERATIONS, SCHEMA, Run
-from assay.offline_eval.study import MAX_LOST_IN_A_ROW, Results, Step, Unanswered, Work, conduct, do, finish
+from assay.offline_eval.run import GENERATIONS, SCHEMA, Run, Step
+from assay.offline_eval.study import MAX_LOST_IN_A_ROW, Results, Unanswered, Work, conduct, do, finish
 
 QUESTION = {"schema": SCHEMA, "study": "calibration", "model": "0" * 16, "model_name": "tiny", "prompt": "0" * 16, "seed": 0}
 

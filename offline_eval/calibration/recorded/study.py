@@ -29,10 +29,10 @@ from ...errors import UsageError
 from ...paper_tables.forecasts import paper
 from ...plan import tell_study
 from ...progress import counted
-from ...run import AskedQuestion, Run
+from ...run import AskedQuestion, Run, Step
 from ...sets.problem import Problem
 from ...sets.problems import countable_problems
-from ...study import Step, Study, StudyOptions, Work, carry_out
+from ...study import Study, StudyOptions, Work, carry_out
 from ...study_page import again, page_of, the_paper
 from .draws import Labelled, Unit, measured, own_tests_of, start, units
 from .scaling import Measured, Scores, all_scores

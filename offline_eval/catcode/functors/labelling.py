@@ -20,9 +20,9 @@ from ....analysis.sandbox.judging.javascript import MissingNode, find_node
 from ....analysis.sandbox.judging.result import ProgramOutcome, Result
 from ...answers import text_id
 from ...errors import StudyError, UsageError
+from ...run import Step
 from ...sets.judging import Sandboxes
 from ...sets.programs import HOW, Program, read_programs
-from ...study import Step
 from .items import Answers, Item, Kind
 from .placing.header import Header, NoHeader
 from .placing.registry import LANGUAGES, NAMES

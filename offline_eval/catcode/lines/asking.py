@@ -17,9 +17,9 @@ from ...answers import Answer
 from ...asked_line import EVENT, OpenModel, drawn_at, label_id
 from ...counterfeit.classes import class_of
 from ...counterfeit.lines.label import label_of, outcomes_of
+from ...run import Step
 from ...sets.lines import FileWithGap, Place
 from ...sets.suites import Judge, Judged, Suite, Unjudged
-from ...study import Step
 from .rewrites import Arm, Class, Rewriting, Tried, Variant, View, as_shown, shown_around, view_of
 
 

@@ -22,9 +22,9 @@ from ...asked_line import EVENT, Asking, label_id
 from ...errors import UsageError
 from ...model import StudyModel, model_of
 from ...on_suites import SuiteOptions, ask_about, found, items_of_suites, question_about, tell_about
-from ...run import Question, Run
+from ...run import Question, Run, Step
 from ...sets.suites import Items, Judged, Judging, Label
-from ...study import Making, Plan, Results, Step, Study, Work, all_of
+from ...study import Making, Plan, Results, Study, Work, all_of
 from .asking import (
     ANSWERS,
     REGENERATED,
@@ -57,7 +57,7 @@ _MAX_TEXT_S, _MAX_LINE_S = 1800.0, 3600.0
 
 def _answers(run: Run) -> list[Any]:
     """Each place's suggestion, with what its tests said. Nothing that was rewritten is among them: samples are what an editor shows."""
-    answers, said = run.records(ANSWERS).read(), _said(run, LABELS)
+    answers, said = run.records(ANSWERS).read(), run.by_id(LABELS, "tests_pass")
     for each in answers:
         for one in each["generations"]:
             if one["inserted"] is not None:
@@ -139,7 +139,7 @@ def _suggested(run: Run, items: Items) -> Iterator[Judged]:
 
 def _passing(run: Run, items: Items) -> Iterator[Line]:
     """The lines that pass their tests."""
-    places, said = items.by_id, _said(run, LABELS)
+    places, said = items.by_id, run.by_id(LABELS, "tests_pass")
     for each in run.records(ANSWERS).read():
         place, (one,) = places[each["id"]], each["generations"]
         for text in lines_at(each, run.question()["of"]).values():
@@ -150,7 +150,7 @@ def _passing(run: Run, items: Items) -> Iterator[Line]:
 
 def _rewritten(run: Run, items: Items) -> Iterator[Variants]:
     """The lines with rewrites."""
-    known = {record["id"]: record["variants"] for record in run.records(REWRITES).read()}
+    known = run.by_id(REWRITES, "variants")
     yield from (Variants(line, tuple(known[line.id])) for line in _passing(run, items) if known.get(line.id))
 
 
@@ -167,7 +167,7 @@ def _places(run: Run, items: Items) -> Iterator[RewrittenPlace]:
 
 def _regenerated(run: Run, items: Items) -> Iterator[Judged]:
     """What is suggested in rewritten code, unless it is the line that the tests know there."""
-    made = {record["id"]: record for record in run.records(REGENERATED).read()}
+    made = run.by_id(REGENERATED)
     for each in _places(run, items):
         found, place = made.get(each.id), each.line.place
         if found and found["inserted"] is not None and not found["equal"]:
@@ -176,18 +176,10 @@ def _regenerated(run: Run, items: Items) -> Iterator[Judged]:
             yield Judged(f"{place.id}:rewritten", items.suites[place.project], place.file, text, (region.start, region.stop - 1))
 
 
-def _said(run: Run, step: Step) -> dict[str, bool | None]:
-    return {label["id"]: label["tests_pass"] for label in run.records(step).read()}
-
-
 def known_of(run: Run) -> Known:
     """The records that facts are made of. Raises RunError for damaged ones."""
-
-    def by_id(step: Step) -> dict[str, Any]:
-        return {record["id"]: record for record in run.records(step).read()}
-
-    said = _said(run, REGENERATED_LABELS)
-    return {"rewrites": by_id(REWRITES), "scores": by_id(SCORES), "regenerated": by_id(REGENERATED), "said": said}
+    said = run.by_id(REGENERATED_LABELS, "tests_pass")
+    return {"rewrites": run.by_id(REWRITES), "scores": run.by_id(SCORES), "regenerated": run.by_id(REGENERATED), "said": said}
 
 
 # Of a line: as it is, once more, and each rewrite.

@@ -22,10 +22,10 @@ from ....analysis.python.source_text import UnreadableSource
 from ....analysis.sandbox.isolation.jail import DEFAULT_LIMITS
 from ....analysis.sandbox.isolation.levels import Isolation
 from ....analysis.sandbox.judging.result import ProgramOutcome, Result
+from ...run import Step
 from ...sets.judging import Sandboxes
 from ...sets.programs import Program
 from ...sets.suites import Unjudged
-from ...study import Step
 from .pair import CodePair, DrawnPrograms, Kind, distinct_programs
 
 # A program that the clock ended, and not its own CPU time, may be one that the machine had no time for: that decides nothing of a pair.

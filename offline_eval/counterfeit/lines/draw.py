@@ -15,10 +15,9 @@ from ....inference.completion.task import Task
 from ....inference.model import Generation, StopReason, Timings
 from ...answers import AnsweredItem, Generated, text_id
 from ...asked_line import OpenModel
-from ...run import Run
+from ...run import Run, Step
 from ...sets.lines import FileWithGap, Place, Suggested
 from ...sets.suites import Items
-from ...study import Step
 
 TASKS: tuple[Task, ...] = ("line", "line_rest")
 EVENT: Event = "exact_match"

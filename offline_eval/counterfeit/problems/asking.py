@@ -18,10 +18,10 @@ from ...progress import counted
 from ...recorded.answers import RecordedAnswer
 from ...recorded.answers import Step as RecordedStep
 from ...recorded.formats import recorded
-from ...run import Run
+from ...run import Run, Step
 from ...sets.problem import Problem
 from ...sets.problems import countable_problems
-from ...study import Step, Work, all_of
+from ...study import Work, all_of
 
 Reasoning = Literal["with", "without"]
 

@@ -25,9 +25,9 @@ from ...counterfeit.lines.label import LABELS, MAX_TEXT_S, profiled
 from ...model import StudyModel, model_of
 from ...on_suites import SuiteOptions, ask_about, found, items_of_suites, question_about, tell_about
 from ...repairs.candidates import question_of_repairs
-from ...run import Question, Run
+from ...run import Question, Run, Step
 from ...sets.suites import Items, Judged, Judging
-from ...study import Making, Plan, Results, Step, Study, Work, all_of
+from ...study import Making, Plan, Results, Study, Work, all_of
 from ..candidates import BELONGS, LOOPED, MAX_TRIED, Attempt, answer_of, require_scores
 from ..report import attempt_of, write_report
 from ..tables import Fault, fault_of, generations_of

@@ -33,13 +33,13 @@ from ...model import StudyModel, model_of
 from ...plan import tell_study
 from ...progress import counted
 from ...repairs.candidates import question_of_repairs
-from ...run import Run
+from ...run import Run, Step
 from ...sets.judging import InSandbox, Label, Text
 from ...sets.lines import FileWithGap
 from ...sets.problem import Problem
 from ...sets.problems import problems
 from ...sets.suites import Unjudged
-from ...study import Making, Results, Step, Study, StudyOptions, all_of, carry_out
+from ...study import Making, Results, Study, StudyOptions, all_of, carry_out
 from ..candidates import (
     LOOPED,
     MAX_TRIED,
