@@ -220,7 +220,7 @@ STUDIES = {
     "recorded": "calibration.recorded.study",
     "recorded_labelled": "calibration.recorded.labelled",
     "repairs": "repairs.lines.study",
-    "repairs_programs": "repairs.programs.study",
+    "repairs_programs": "repairs.programs",
     "repository": "repository.study",
     "rtc_problems": "rtc.study",
     "rtc_recorded": "rtc.recorded",
