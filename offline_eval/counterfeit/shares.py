@@ -34,7 +34,6 @@ def mean_cell(
     place: str,
     values: Sequence[float],
     problems: Sequence[str],
-    paper: Paper = (),
     why: str = "none",
     *,
     by: str = BY,
@@ -42,12 +41,12 @@ def mean_cell(
 ) -> Cell:
     """The mean of differences, with its sign; of shares in points."""
     if not len(values):
-        return Cell(place, why=why, percent=percent, sign=True, paper=paper, grouped_by=by)
+        return Cell(place, why=why, percent=percent, sign=True, grouped_by=by)
     groups, n = numbered(problems), len(values)
     count = int(groups.max()) + 1
     if count < 2:
-        return Cell(place, float(np.mean(values)), n=n, groups=count, grouped_by=by, paper=paper, percent=percent, sign=True)
-    return with_interval(place, mean_of(values, groups), n, count, by, paper=paper, percent=percent, sign=True)
+        return Cell(place, float(np.mean(values)), n=n, groups=count, grouped_by=by, percent=percent, sign=True)
+    return with_interval(place, mean_of(values, groups), n, count, by, percent=percent, sign=True)
 
 
 def correlation_cell(place: str, rates: dict[str, float], success: dict[str, float], paper: Paper = ()) -> Cell:
@@ -60,9 +59,9 @@ def correlation_cell(place: str, rates: dict[str, float], success: dict[str, flo
     return with_interval(place, found, len(both), len(both), BY, paper=paper)
 
 
-def difference_cell(place: str, values: Sequence[float], first: Sequence[bool], problems: Sequence[str], *, by: str = BY) -> Cell:
+def difference_cell(place: str, values: Sequence[float], first: Sequence[bool], problems: Sequence[str]) -> Cell:
     """The mean of the values of a first kind minus that of the others, in points. first: whether each is of that kind."""
-    counts = {"n": len(values), "groups": len(set(problems)), "grouped_by": by, "percent": True, "sign": True}
+    counts = {"n": len(values), "groups": len(set(problems)), "grouped_by": BY, "percent": True, "sign": True}
     if not any(first) or all(first):
         return Cell(place, why="needs both kinds", **counts)  # type: ignore[arg-type]
     v, y = np.asarray(values, dtype=np.float64), np.asarray(first, dtype=np.bool_)

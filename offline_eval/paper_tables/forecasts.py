@@ -118,12 +118,6 @@ def docstring_gains() -> dict[str, float]:
     return {model: with_docstring - without for model, (with_docstring, without) in of.items()}
 
 
-def exact_that_fail() -> float:
-    """The share of exact matches in Table 4 that fail their tests."""
-    fail, passed = (paper().cells[f"T4/GPT-3.5/DyPyBench/exact/{outcome}"].value for outcome in ("fail", "pass"))
-    return fail / (fail + passed)
-
-
 BASE_ARM = "docstring"
 ARMS = (BASE_ARM, "no_docstring", "no_suffix")
 _NAMES: dict[Grouping, Callable[[Sample], str]] = {

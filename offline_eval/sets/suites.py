@@ -320,7 +320,7 @@ def label_of(judge: Judge, judged: Judged) -> dict[str, Any]:
 class Judging:
     """Makes the worker's function that asks projects' tests; travels to the worker.
 
-    contents: `Oracle.content` of each project when its places were found. ask: gives the record of an item;
+    contents: `Oracle.content` of each project when its places were found. ask: gives the record of an item.
     """
 
     contents: Mapping[str, str]

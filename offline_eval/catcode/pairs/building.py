@@ -90,11 +90,11 @@ class _Making:
     def refuse(self, rule: str, reason: str) -> None:
         self.refusals.append({"rule": rule, "reason": reason})
 
-    def add(self, kind: Kind, rules: Sequence[str], first: str, second: str, outcome: str = "passed", *, before: str = "passed") -> None:
+    def add(self, kind: Kind, rules: Sequence[str], first: str, second: str, outcome: str = "passed") -> None:
         program = self.program
         name = ":".join((program.id, kind, *rules))
         self.pairs.append(
-            CodePair(name, program.set, program.language, program.problem, kind, tuple(rules), first, second, (before, outcome))
+            CodePair(name, program.set, program.language, program.problem, kind, tuple(rules), first, second, ("passed", outcome))
         )
 
 
