@@ -15,11 +15,11 @@ import libcst as cst
 
 from .morphisms.morphism import Morphism, Refused, Rewrite, Site, rewrite
 from .morphisms.registry import KINDS as KINDS
-from .morphisms.text_edits import Edit, edited
 from .python.syntax.exact_types import INTS, exact_types
 from .python.syntax.layout import next_line
 from .python.syntax.parsed import Parsed, parse
 from .python.syntax.scopes import Occurrence, Variable, scopes
+from .text_edits import Edit, edited
 
 Neighbours = tuple[cst.BaseExpression, cst.BaseExpression]
 FAMILIES = (

@@ -45,7 +45,7 @@ def report(arguments: argparse.Namespace) -> int:
     Raises RunError, SampleError, StudyError and OSError.
     """
     if arguments.others:
-        from ..offline_eval.pairing.report import compare
+        from ..offline_eval.pairing import compare
 
         out = arguments.out or arguments.folder / "compared" / "-".join(other.resolve().name for other in arguments.others)
         compare([arguments.folder, *arguments.others], out, as_json=arguments.json)

@@ -10,7 +10,7 @@ import argparse
 from collections.abc import Sequence
 
 from .. import __version__
-from . import complete, demo, doctor, eval, model, model_get, model_list, model_memory, repair, serve, why
+from . import complete, demo, doctor, eval, model, model_get, model_list, repair, serve, why
 from .calibrate import drift, fit, report, show, trust, validate
 from .exit_codes import run_to_exit_code
 from .logs import evaluate, export, forget, path, prune, recalibrate, summary
@@ -48,11 +48,10 @@ COMMANDS = (
     ),
     group(
         "model",
-        "list the models of this machine, get another, describe one, measure its speed, or fit a project memory to it",
+        "list the models of this machine, get another, describe one, or measure its speed",
         model_list.register,
         model_get.register,
         model.register,
-        model_memory.register,
     ),
     doctor.register,
 )

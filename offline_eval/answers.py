@@ -1,10 +1,16 @@
-"""The records of the step "answers": what a model made of an item."""
+"""The records of the step "answers": what a model made of an item, and the ids of texts."""
 
 from __future__ import annotations
 
+import hashlib
 from typing import Annotated, NotRequired, TypedDict
 
 import msgspec
+
+
+def text_id(of: str, text: str) -> str:
+    """The id of a text for an item, such as a place: equal texts have one."""
+    return f"{of}:{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()[:16]}"
 
 
 class Generated(TypedDict):

@@ -1,21 +1,66 @@
-"""A worker that asks a model about items: the model and what is read beside it, open, as in an editor."""
+"""A worker that asks a model about items: the model and what is read beside it, open, as in an editor.
+
+The memory is of the project's files as they are, but for what was taken out of the open one; near copies of that file are left out of each
+request's memory by the memory itself. The step "answers" fills each gap of a place, in each arm.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
+from ..analysis.python.lines import Gap
+from ..calibration.measures.reflective import Question, reflect
+from ..calibration.samples import Event
 from ..inference.completion.settings import Settings
+from ..inference.completion.task import Task
 from ..inference.errors import ContextTooLong, NotReplayable, Unavailable
 from ..inference.model import Generation, Model
 from ..inference.opening import ModelChoice
 from ..inference.project_memory.memory import Memory
+from ..inference.project_memory.project import Project, ProjectTooLarge, project_of
 from ..suggestion.given_text import generation_of
+from ..suggestion.memory.memories import Memories
+from ..suggestion.memory.scope import Scope
+from .answers import Answer, text_id
+from .errors import StudyError
 from .model import OnServers, StudyModel, begin_anew
-from .sets.lines import Place
-from .suggested import Files, FileWithGap, StudyMemory
+from .run import Step
+from .sets.lines import PLAIN, Arm, FileWithGap, Place, Suggested, in_arm
+
+# Path and text of each file of a project, by the project's name.
+Files = Callable[[str], Iterable[tuple[str, str]]]
+
+
+class StudyMemory:
+    """Makes the memories of a worker's requests. It keeps the index of the project that was asked about last."""
+
+    def __init__(self, model: Model, scope: Scope, files: Files) -> None:
+        self._memories, self._scope, self._files = Memories(model), scope, files
+        self._last: tuple[str, Project] | None = None
+
+    def forget(self) -> None:
+        """Drop what is kept of the open files, so that an item's memory depends on none before it."""
+        self._memories.forget()
+
+    def at(self, gap: FileWithGap, project: str = "", path: str = "") -> Memory | None:
+        """The memory at a gap in a file of a project, or of none; None for the scope "off".
+
+        Raises StudyError, and what reading the files raises.
+        """
+        before, after = gap.text[: gap.gap.start], gap.text[gap.gap.end :]
+        return self._memories.at(before, after, path, self._scope, self._project(project) if self._scope == "project" else None)
+
+    def _project(self, name: str) -> Project:
+        if self._last is None or self._last[0] != name:
+            try:
+                self._last = (name, project_of(self._files(name)))
+            except ProjectTooLarge as error:
+                raise StudyError(f"{name} is too large for a project memory ({error}): leave it out, or ask with --memory file") from error
+        return self._last[1]
+
 
 Wanted = TypeVar("Wanted")
 
@@ -94,3 +139,95 @@ class OpenModel(Generic[Wanted]):
             )
         except (Unavailable, NotReplayable, ContextTooLong):
             return None
+
+
+EVENT: Event = "exact_match"
+
+
+def _has_gap(answer: Any) -> bool:
+    return bool(answer["generations"])
+
+
+ANSWERS = Step("answers", "place", Answer, _has_gap)
+
+
+@dataclass(frozen=True, slots=True)
+class Gaps:
+    """What is asked at each place. alternatives: how many completions are drawn at each gap."""
+
+    arms: tuple[Arm, ...] = (PLAIN,)
+    alternatives: int = 1
+
+
+def answer_at(asked: OpenModel[Gaps], place: Place) -> dict[str, Any]:
+    """The answer of one place. Raises what `Model.generate` raises."""
+    timings: dict[str, float] = {}
+    made = [
+        one
+        for arm in asked.wanted.arms
+        for task, gap in place.gaps
+        if (shown := in_arm(arm, place.text, gap, task, asked.settings, place.language)) is not None
+        for one in _generations(asked, place, arm, gap, shown, timings)
+    ]
+    language = {} if place.language == "python" else {"language": place.language}
+    return {**place.about, **language, "generations": made, "timings": timings}
+
+
+def _generations(
+    asked: OpenModel[Gaps], place: Place, arm: Arm, gap: Gap, shown: FileWithGap, timings: dict[str, float]
+) -> Iterator[dict[str, Any]]:
+    original = FileWithGap(place.text, gap, shown.task, shown.settings)
+    found = drawn_at(
+        shown, asked.model, asked.wanted.alternatives, asked.memory_at(shown, place), asked.asking.model.questions, timings
+    )  # fmt: skip
+    for each, record in found:
+        made = {
+            "id": generation_id(f"{place.id}:{shown.task}", each.drawn.rank),
+            "task": shown.task,
+            "truth": original.truth,
+            "labels": {EVENT: original.is_exact(each.inserted)},
+            **record,
+        }
+        yield made if arm == PLAIN else made | {"arm": arm}
+
+
+def drawn_at(
+    shown: FileWithGap,
+    model: Model,
+    alternatives: int,
+    memory: Memory | None,
+    questions: Mapping[str, Question],
+    timings: dict[str, float],
+) -> Iterator[tuple[Suggested, dict[str, Any]]]:
+    """What a model generates at a gap, each with its part of a record, with what the model says of it where it is asked.
+
+    timings: the time of the model is added to it. Raises what `Model.generate` raises.
+    """
+    begun = time.perf_counter()
+    found = list(shown.suggestions(model, alternatives, memory))
+    _add(timings, "model_ms", time.perf_counter() - begun)
+    for each in found:
+        record = each.record
+        if alternatives > 1:
+            record["rank"] = each.drawn.rank
+        if questions and each.inserted is not None:
+            begun = time.perf_counter()
+            said = reflect(model, shown.prompt(model), each.generation, questions)
+            record["measures"] |= said.measures
+            record |= {"asked": dict(said.asked), "fallbacks": list(said.fallbacks), "answers": list(said.answers)}
+            _add(timings, "model_ms", time.perf_counter() - begun)
+        yield each, record
+
+
+def _add(timings: dict[str, float], name: str, seconds: float) -> None:
+    timings[name] = timings.get(name, 0.0) + seconds * 1e3
+
+
+def generation_id(gap: str, rank: int) -> str:
+    """The id of a generation: the gap's own for the first choice. It is the same in each arm, so that arms can be paired."""
+    return gap if rank == 1 else f"{gap}:{rank}"
+
+
+def label_id(place: str, task: Task | str, inserted: str) -> str:
+    """The id of the label of a text at a place: the same for every arm and alternative that has that text."""
+    return text_id(f"{place}:{task}", inserted)

@@ -14,7 +14,7 @@ from .errors import UsageError
 
 if TYPE_CHECKING:
     from ..inference.opening import ModelChoice
-    from .pool.choice import Pool
+    from .pool.pool import Pool
     from .run import Run
     from .study import Study
 
@@ -131,7 +131,7 @@ def checked_pool(arguments: argparse.Namespace) -> Pool:
     Raises UsageError where the run's folder can't be written to, and PoolError where nobody listens at the cluster's address: a dry run
     refuses these as the run does.
     """
-    from .pool.choice import Pool
+    from .pool.pool import Pool
     from .run import check_writable
 
     check_writable(arguments.out, "the run is kept there")
@@ -220,7 +220,7 @@ STUDIES = {
     "recorded": "calibration.recorded.study",
     "recorded_labelled": "calibration.recorded.labelled",
     "repairs": "repairs.lines.study",
-    "repairs_programs": "repairs.programs.study",
+    "repairs_programs": "repairs.programs",
     "repository": "repository.study",
     "rtc_problems": "rtc.study",
     "rtc_recorded": "rtc.recorded",

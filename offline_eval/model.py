@@ -82,7 +82,7 @@ class StudyModel:
             model.close()
             raise Changed(
                 "the weights of the project memory are others for the worker than when the run began: have the same file in each data "
-                f"folder ({own_weights(self.id)}, `assay model memory` makes it), or none in any"
+                f"folder ({own_weights(self.id)}), or none in any"
             )
         return model
 

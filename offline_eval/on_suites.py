@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import platformdirs
 
@@ -26,17 +26,11 @@ from .study import Study, StudyOptions, Works, carry_out
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectOptions(StudyOptions):
-    """What the user wants.
+    """What the user wants of a study of projects' code.
 
-    projects: where none is named, all that have a suite. per_project: at most so many places of each; limit: of all. cache: where the
-    projects' archives are kept. python: makes the environments of their tests. memory: what is read beside the model.
+    cache: where the projects' archives are kept. python: makes the environments of their tests. memory: what is read beside the model.
     """
 
-    TASKS: ClassVar[Sequence[Task]] = ("line",)
-    PER_PROJECT: ClassVar[int] = 60
-
-    projects: Sequence[Project] = ()
-    per_project: int | None = None
     cache: Path | None = None
     python: Path | None = None
     memory: Scope = DEFAULT_SCOPE
@@ -46,52 +40,56 @@ class ProjectOptions(StudyOptions):
         """Where the projects' distributions are."""
         return self.cache or default_cache()
 
-    @property
-    def chosen(self) -> Sequence[Project]:
-        """Where no project is named, all that have a suite."""
-        return self.projects or named((), suite=True)
+    def check(self) -> None:
+        """Check what would otherwise fail late, or in a plan not at all. Raises UsageError."""
+        check_writable(self.archives, "the projects' archives are kept there: name another folder with --cache")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteOptions(ProjectOptions):
+    """What the user wants of a study at places that projects' tests judge.
+
+    projects: where none is named, all that have a suite. per_project: at most so many places of each; limit: of all. tasks: asked at each.
+    """
+
+    projects: Sequence[Project] = ()
+    per_project: int = 60
+    tasks: Sequence[Task] = ("line",)
 
     @property
-    def most(self) -> int:
-        """At most so many places of a project."""
-        return self.per_project or self.PER_PROJECT
+    def chosen(self) -> Sequence[Project]:
+        """The projects."""
+        return self.projects or named((), suite=True)
 
     @property
     def most_places(self) -> int:
         """At most so many places of all projects."""
-        most = len(self.chosen) * self.most
+        most = len(self.chosen) * self.per_project
         return min(most, self.limit or most)
-
-    @property
-    def asked_tasks(self) -> Sequence[Task]:
-        """What is asked at each place."""
-        return self.TASKS
 
     @property
     def code(self) -> Code:
         """The projects' code."""
         return code_of(self.chosen, self.archives)
 
-    def model(self) -> StudyModel:
-        """The model. Raises UsageError for one that the study can't ask, and as `model_of`."""
-        raise NotImplementedError
-
     def check(self) -> None:
-        """Check what would otherwise fail late, or in a plan not at all. Raises UsageError and UnusableInterpreter."""
-        check_writable(self.archives, "the projects' archives are kept there: name another folder with --cache")
-        check_suites(self.python)
+        """As for any projects, and what the tests' environments are made with. Raises UsageError and UnusableInterpreter."""
+        ProjectOptions.check(self)
+        check_writable(platformdirs.user_cache_path("assay"), "the tests' environments are kept there: XDG_CACHE_HOME names another place")
+        if self.python is not None:
+            existing(self.python.absolute())
 
 
 Options = TypeVar("Options", bound=ProjectOptions)
 
 
-def question_about(options: ProjectOptions, model: StudyModel, study: str, more: Mapping[str, Any]) -> dict[str, Any]:
+def question_about(options: SuiteOptions, model: StudyModel, study: str, more: Mapping[str, Any]) -> dict[str, Any]:
     """What makes a run another one, as far as it is known before there are items. more: what only this study has."""
     return {
         **model.question(study),
         "set": "lines",
         "seed": options.seed,
-        "per_project": options.most,
+        "per_project": options.per_project,
         "projects": [f"{project.name} {project.version}" for project in options.chosen],
         **more,
         **options.limited,
@@ -99,7 +97,10 @@ def question_about(options: ProjectOptions, model: StudyModel, study: str, more:
 
 
 def found(
-    options: Options, question_of: Callable[[Options, StudyModel], Question], items_of: Callable[[Options], Items] | None = None
+    options: Options,
+    model: Callable[[], StudyModel],
+    question_of: Callable[[Options, StudyModel], Question],
+    items_of: Callable[[Options], Items],
 ) -> tuple[StudyModel, Items]:
     """The model and the items, after checking that the run can be resumed.
 
@@ -107,12 +108,12 @@ def found(
     """
     options.check()
     with tell_if_stopped(lambda: "stopped before anything was asked; what was fetched or found is kept, and the same command goes on"):
-        model = options.model()
-        Run.check(options.out, question_of(options, model))
-        return model, (items_of or items_of_suites)(options)
+        opened = model()
+        Run.check(options.out, question_of(options, opened))
+        return opened, items_of(options)
 
 
-def ask_about(study: Study, options: ProjectOptions, question: Question, items: Items, works: Works) -> Run:
+def ask_about(study: Study, options: SuiteOptions, question: Question, items: Items, works: Works) -> Run:
     """Run, or resume, a study about these items. Raises as `carry_out`."""
     told = f"{counted(len(items.places), 'place')} of {counted(len(items.suites), 'project')}"
     return carry_out(study, options, {**question, **items.question}, items.records, works, told)
@@ -123,7 +124,7 @@ def environments_line(options: ProjectOptions) -> str:
     return f"environment  one for each project's tests, made by pip with your rights ({options.python or 'this Python'}): build code runs"
 
 
-def tell_about(options: ProjectOptions, model: StudyModel, study: str, prompt: str, more: Mapping[str, Any], told: Sequence[str]) -> None:
+def tell_about(options: SuiteOptions, model: StudyModel, study: str, prompt: str, more: Mapping[str, Any], told: Sequence[str]) -> None:
     """Print the plan of a study. prompt: the fingerprint of what is asked. more, told: what only this study has."""
     projects = [f"{project.name} {project.version}" for project in options.chosen]
     document = {
@@ -140,24 +141,17 @@ def tell_about(options: ProjectOptions, model: StudyModel, study: str, prompt: s
         f"projects     {counted(len(projects), 'project')}, fetched by pip into {options.archives}: {', '.join(projects)}",
         environments_line(options),
         f"model        {model.name} {model.id}, prompt {prompt}",
-        f"places       at most {options.most_places:,}, with {', '.join(options.asked_tasks)} at each: which they are, the tests say",
+        f"places       at most {options.most_places:,}, with {', '.join(options.tasks)} at each: which they are, the tests say",
         written(options.out),
     ]
     tell({"schema": PLAN, "study": study, **document, "run": str(options.out), **more}, [*lines, *told], as_json=options.as_json)
 
 
-def check_suites(python: Path | None) -> None:
-    """Check what the tests' environments are made with, which would otherwise fail late. Raises UsageError and UnusableInterpreter."""
-    check_writable(platformdirs.user_cache_path("assay"), "the tests' environments are kept there: XDG_CACHE_HOME names another place")
-    if python is not None:
-        existing(python.absolute())
-
-
-def items_of_suites(options: ProjectOptions, *, bugs: bool = False) -> Items:
+def items_of_suites(options: SuiteOptions, *, bugs: bool = False) -> Items:
     """The places whose loss the projects' tests notice: that takes a run of them, and no model. Raises StudyError and NoIsolation."""
     projects = _not_left_out(options.out, options.chosen)
     ready = prepared(projects, options.archives, platformdirs.user_cache_path("assay"), best_level(), options.python)
-    found = watched(ready, options.pool, options.most, options.asked_tasks, options.seed, bugs=bugs)
+    found = watched(ready, options.pool, options.per_project, options.tasks, options.seed, bugs=bugs)
     return limited(found, options.limit, options.seed)
 
 

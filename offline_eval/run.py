@@ -19,11 +19,11 @@ import hashlib
 import json
 import os
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -132,18 +132,21 @@ _REASONS = {
 }
 
 
-class Step(Protocol):
-    """A step, as far as its files go."""
+def _every(record: Any) -> bool:
+    return bool(record["id"])
 
-    @property
-    def name(self) -> str:
-        """Its name: the records are in NAME.jsonl."""
-        ...
 
-    @property
-    def record(self) -> type[Any]:
-        """The fields of a record."""
-        ...
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step. name: of its file. unit: what one of its items is, for people. record: the fields of a record.
+
+    counts: whether a record is one of those wanted; others are kept, too, and tell nothing.
+    """
+
+    name: str
+    unit: str
+    record: type[Any]
+    counts: Callable[[Any], bool] = _every
 
 
 class AskedQuestion(dict[str, Any]):
@@ -267,9 +270,9 @@ class Run:
         """The records of one of its steps."""
         return Records(self.folder / f"{step.name}.jsonl", step.record)
 
-    def by_id(self, step: Step) -> dict[str, Any]:
-        """The records of a step by their ids. Raises RunError for damaged ones."""
-        return {record["id"]: record for record in self.records(step).read()}
+    def by_id(self, step: Step, part: str = "") -> dict[str, Any]:
+        """The records of a step by their ids, or a part of each. Raises RunError for damaged ones."""
+        return {record["id"]: record[part] if part else record for record in self.records(step).read()}
 
     def lost(self, step: Step) -> set[str]:
         """Ids of the step's items that have no record; empty where lost.json can't be read: they are asked in their usual order then."""

@@ -24,10 +24,10 @@ from ..calibration.samples import EVENTS, Sample, write_samples
 from ..inference.opening import ModelChoice
 from .answers import Answer
 from .errors import StudyError
-from .pool.choice import Pool
 from .pool.interface import PoolError, Start
+from .pool.pool import Pool
 from .progress import Progress, counted, tell_if_stopped, to_stderr
-from .run import GENERATIONS, Question, Records, Run, digest_of, lines_of
+from .run import GENERATIONS, Question, Records, Run, Step, digest_of, lines_of
 
 # So many items in a row without a record are no accident.
 MAX_LOST_IN_A_ROW = 10
@@ -47,23 +47,6 @@ AnyItem = TypeVar("AnyItem", bound=Item)
 
 class Unanswered(StudyError):
     """Items got no record that should have had one; the message says what is kept."""
-
-
-def _every(record: Any) -> bool:
-    return bool(record["id"])
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One step. name: of its file. unit: what one of its items is, for people. record: the fields of a record.
-
-    counts: whether a record is one of those wanted; others are kept, too, and tell nothing.
-    """
-
-    name: str
-    unit: str
-    record: type[Any]
-    counts: Callable[[Any], bool] = _every
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +188,7 @@ def carry_out(study: Study, options: StudyOptions, question: Question, items: It
 def conduct(study: Study, run: Run, plan: Plan, *, as_json: bool) -> None:
     """Do in each step what the run has not finished, then write samples and report of what it has.
 
-    Raises RunError, PoolError, Unanswered and OSError, the two in the middle once the report is written.
+    Raises RunError, PoolError, Unanswered and OSError, the two in the middle once the report is written, if there is a record to report on.
     """
     failure = None
     with tell_if_stopped(lambda: stopped(study, run)):
@@ -213,15 +196,22 @@ def conduct(study: Study, run: Run, plan: Plan, *, as_json: bool) -> None:
             failure = do(run, work()) or failure
             if isinstance(failure, PoolError):
                 break
+        if failure and not has_records(study, run):
+            raise failure
         finish(study, run, as_json=as_json)
     if failure:
         raise failure
 
 
-def do(run: Run, work: Work[Any]) -> PoolError | Unanswered | None:
-    """Do what the run has not finished of a step. Returns why that ended early, where records are there to report on.
+def has_records(study: Study, run: Run) -> bool:
+    """Whether a step of a run has a record. Raises RunError for a damaged one."""
+    return any(run.records(step).read() for step in study.steps)
 
-    Raises what it would return where the step has no record at all, and RunError where another process works on the run.
+
+def do(run: Run, work: Work[Any]) -> PoolError | Unanswered | None:
+    """Do what the run has not finished of a step. Returns why that ended early.
+
+    Raises RunError where another process works on the run.
     """
     run.keep_wanted(work.step, work.wanted)
     records = run.records(work.step)
@@ -229,8 +219,6 @@ def do(run: Run, work: Work[Any]) -> PoolError | Unanswered | None:
         with run.locked():
             _do(run, work, records)
     except (PoolError, Unanswered) as error:
-        if not records.read():
-            raise
         return error
     run.keep_wanted(work.step, None)
     return None
@@ -320,7 +308,9 @@ def _do(run: Run, work: Work[Any], records: Records) -> None:
     if lost:
         to_stderr(f"{counted(len(lost), unit)} without an answer; the same command asks there again, after all others")
         if not finished:
-            raise Unanswered(f"no {unit} has an answer: the reasons are above; see assay doctor for the sandbox")
+            raise Unanswered(
+                f"the step {step.name} failed, for no {unit} has an answer: the reasons are above; see assay doctor for the sandbox"
+            )
         if len(lost - lost_before) > len(finished) - len(kept):
             raise Unanswered(f"{counted(len(lost), unit)} without an answer, most of those asked: the reasons are above")
     elif work.wanted is not None and done < work.wanted and work.max_s is None:

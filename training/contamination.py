@@ -20,9 +20,9 @@ from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Model
 from assay.inference.opening import EMBEDDED
 from assay.inference.prompt_size import settings_for
-from assay.offline_eval.sets.lines import TASKS, Place, places_in
+from assay.offline_eval.asked_line import StudyMemory
+from assay.offline_eval.sets.lines import TASKS, FileWithGap, Place, places_in
 from assay.offline_eval.sets.projects import ProjectError, SourceFile, path_in_project
-from assay.offline_eval.suggested import FileWithGap, StudyMemory
 
 from .corpus import held_out_files
 from .paths import CACHE, there

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from ..lines.grammars import parser_of
+from ..grammars import parser_of
 from ..python.docstrings import without_docstrings
 from ..python.source_text import UnreadableSource
 from .benchmarks import Language

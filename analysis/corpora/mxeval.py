@@ -84,6 +84,17 @@ def benchmark_of(task: str) -> Benchmark:
     return _BENCHMARKS[prefix]
 
 
+def set_of(task: str) -> str:
+    """The name of the set that a task is of: programs of its MBPP are not those of MBPP. Raises ValueError as `benchmark_of`."""
+    benchmark = benchmark_of(task)
+    return "mbxp" if benchmark == "mbpp" else benchmark
+
+
+def id_of_task(task: str, language: Language) -> str:
+    """The id of the program that solves a task, such as mbxp-java/2. Raises ValueError as `benchmark_of`."""
+    return f"{set_of(task)}-{language}/{task.partition('/')[2]}"
+
+
 def _records(path: Path, kind: type[_Record]) -> Iterator[tuple[int, _Record]]:
     decoder = msgspec.json.Decoder(kind)
     for number, line in numbered_lines(path):

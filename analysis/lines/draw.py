@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from ..grammars import GRAMMARS
 from ..python import lines as python
 from ..python.lines import Gap, Line
 from . import syntax_lines
 from .generated import looks_generated as looks_generated
-from .grammars import GRAMMARS
 
 LANGUAGES: tuple[str, ...] = ("python", *GRAMMARS)
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from ..grammars import GRAMMARS, Grammar, parser_of
 from ..python.lines import BRACKETS, MIN_FUNCTION_LINES, Gap, Line
 from ..python.source_text import UnreadableSource
-from .grammars import GRAMMARS, Grammar, parser_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from .text_edits import Edit, changed_span
+from ..text_edits import Edit, changed_span
 
 
 class Refused(ValueError):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib
 from dataclasses import dataclass
 
+from ..text_edits import edited
 from .morphism import Morphism
-from .text_edits import edited
 
 LANGUAGES = ("python", "java")
 

@@ -10,6 +10,8 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 
+from ..python.source_text import tree_or_none
+
 
 def changed_lines(old: str, new: str) -> range:
     """The lines of the old text (from 1) of the smallest single region in which the texts differ.
@@ -54,11 +56,8 @@ def with_statements(source: str, lines: range) -> range:
 
     Python reports a statement of several lines as run on some of them only. For a source that does not parse here, the lines as given.
     """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError):
+    tree = tree_or_none(source)
+    if tree is None:
         return lines
     first, last = lines.start, lines.stop - 1
     wide_first, wide_last = first, last

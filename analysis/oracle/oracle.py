@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -24,7 +23,7 @@ from .profile import MAX_ENDS, Control, Profile, chosen_tests, profile_of, run_t
 from .report import NOT_AGAIN, NOT_STEADY, ProcessEnd, Report, TestOutcome, Verdict, Way, difference, tampering_in
 from .scratch_folder import ScratchFolder, replaced
 from .sources import NotJudged as NotJudged
-from .sources import encoded, source_of, unwritable
+from .sources import encoded, source_of, uncompilable, unwritable
 from .suite import Suite, SuiteLimits, compile_sources, install_plugin
 
 WAYS: tuple[Way, ...] = ("process", "whole")
@@ -242,7 +241,9 @@ class Oracle(AbstractContextManager["Oracle"]):
         if old == text:
             return Verdict(True, "the text is the present one", 0, 0.0, "none")
         if trouble := self.unparsable(text):
-            return Verdict(False, f"does not parse: {trouble}", 0, 0.0, "none")
+            # a file that the project's Python never could compile is not the change's fault, and no test imports it
+            label = None if self._is_older and self.unparsable(old) else False
+            return Verdict(label, f"does not parse: {trouble}", 0, 0.0, "none")
         for known in (self.baseline, self.coverage):
             if (found := known()).trouble:
                 return Verdict(None, found.trouble, 0, 0.0, "none", found.infrastructure)
@@ -272,17 +273,21 @@ class Oracle(AbstractContextManager["Oracle"]):
         return str(path)
 
     def unparsable(self, text: str) -> str:
-        """Why this Python and, if it is of another version, the project's can't compile a text; empty where one can."""
+        """Why the project's Python can't compile a text; empty where it can. It is asked only where this one may say something else."""
         if trouble := unwritable(text):
             return trouble
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                compile(text, "text", "exec", dont_inherit=True)
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        if trouble := uncompilable(text):
             same = self.suite.interpreter.python[:2] == sys.version_info[:2]
-            return "" if not same and self.suite.compiles(text) else str(error)
+            return trouble if same or self.suite.uncompilable(text) else ""
+        if self._is_older and (trouble := self.suite.uncompilable(text)):
+            major, minor, _ = self.suite.interpreter.python
+            return f"the project's tests run on Python {major}.{minor}, which can't compile it ({trouble})"
         return ""
+
+    @property
+    def _is_older(self) -> bool:
+        """Whether the project's Python is older than this one, and may refuse what this one compiles."""
+        return self.suite.interpreter.python[:2] < sys.version_info[:2]
 
     def _by_first_way(self, ways: Sequence[Way], tests: Sequence[str], judge: Callable[[Way], _T]) -> _T | Verdict:
         """The verdict of the first way whose control run (the same tests without the change) reproduces the baseline."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 from ..python.source_text import UnreadableSource, decoded, encoding_of
@@ -42,5 +43,16 @@ def unwritable(text: str) -> str:
     try:
         encoded(text)
     except (SyntaxError, UnicodeEncodeError, LookupError) as error:
+        return str(error)
+    return ""
+
+
+def uncompilable(text: str) -> str:
+    """Why the Python that runs Assay can't compile a text, or nothing."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(text, "text", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return str(error)
     return ""

@@ -165,8 +165,8 @@ class Suite:
         why = end.why if report.broke is None or not end.by_itself else f"pytest ends: {report.broke}"
         return report, replace(end, why=why.replace(f"{self.copied.folder}{os.sep}", "")), ran
 
-    def compiles(self, text: str) -> bool:
-        """Whether the project's Python can compile a text."""
+    def uncompilable(self, text: str) -> str:
+        """Why the project's Python can't compile a text, in its own words; empty where it can."""
         limits = Limits(cpu_s=30, wall_s=120)
         ran = self.jail.run(
             [str(self.interpreter.path), "-I", "-c", _COMPILE],
@@ -175,7 +175,9 @@ class Suite:
             limits=limits,
             stdin=text.encode(),
         )
-        return ran.ending == "exited" and ran.status == 0
+        if ran.ending == "exited" and ran.status == 0:
+            return ""
+        return (ran.stderr.decode(errors="replace").strip().splitlines() or [ran.reason or ran.ending])[-1]
 
     def limits(self, cpu_s: float, wall_s: float) -> Limits:
         """The jail's limits for a run of so many seconds."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ..morphisms.text_edits import Edit
+from ..text_edits import Edit
 from .lines import Line
 from .source_text import LINE_END
 from .statements import Docstring, Module, begins_line, parse_statements

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import libcst as cst
 
-from ..lines.grammars import mistakes_in, parser_of
+from ..grammars import mistakes_in, parser_of
 from .source_text import UnreadableSource
 
 # What each level takes of a stack, measured with libcst 1.9: a bracket or a field of an f-string 8 KiB, a lambda in a lambda's default

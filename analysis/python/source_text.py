@@ -5,10 +5,12 @@ Offsets everywhere in `analysis` count characters of the text, a byte order mark
 
 from __future__ import annotations
 
+import ast
 import codecs
 import io
 import re
 import tokenize
+import warnings
 from itertools import pairwise
 
 BOM = "\ufeff"
@@ -58,6 +60,24 @@ def text_of(data: bytes, *, python: bool) -> str:
         return data.decode().removeprefix(BOM)
     except UnicodeDecodeError as error:
         raise UnreadableSource(str(error)) from None
+
+
+def tree_of(text: str) -> ast.Module:
+    """Python's own tree of a text, without its warnings, such as of invalid escapes. Raises UnreadableSource."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+        raise UnreadableSource(str(error)) from None
+
+
+def tree_or_none(text: str) -> ast.Module | None:
+    """The same; None for what Python does not parse."""
+    try:
+        return tree_of(text)
+    except UnreadableSource:
+        return None
 
 
 def line_starts(source: str) -> list[int]:

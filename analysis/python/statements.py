@@ -17,7 +17,7 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from ..lines.grammars import mistakes_in, parser_of
+from ..grammars import mistakes_in, parser_of
 from .source_text import BOM, UnreadableSource, characters, line_starts
 
 if TYPE_CHECKING:

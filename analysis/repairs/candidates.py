@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from ..morphisms.text_edits import Edit, edited
 from ..python.source_text import line_starts
+from ..text_edits import Edit, edited
 from .rule import Change, Rule, touches
 
 # each a module here with RULES and parses

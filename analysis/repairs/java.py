@@ -8,7 +8,7 @@ from itertools import combinations
 
 from tree_sitter import Node
 
-from ..lines.grammars import parser_of
+from ..grammars import parser_of
 from ..morphisms.java.modify_condition import conditions
 from ..morphisms.java.program.flow import may_be_constant
 from ..morphisms.java.program.names import Variable, is_final, is_write, names_of
@@ -28,7 +28,7 @@ from ..morphisms.java.program.syntax import (
     with_operator,
 )
 from ..morphisms.java.program.types import NUMERIC, UNBOXED, arguments, is_boolean, library_class, of_variable, type_of
-from ..morphisms.text_edits import Edit, changed_span
+from ..text_edits import Edit, changed_span
 from .rule import Change, Rule, touches
 
 _ORDER = ("<", "<=", ">", ">=")

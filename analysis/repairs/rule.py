@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
-from ..morphisms.text_edits import Edit
+from ..text_edits import Edit
 
 
 @dataclass(frozen=True, slots=True)

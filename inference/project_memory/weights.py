@@ -101,7 +101,9 @@ def read_weights(path: Path) -> Weights:
     except UnreadableWeights:
         raise
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-        raise UnreadableWeights(f"{path}: these are no weights of a project memory ({error!r}); fit them again") from error
+        raise UnreadableWeights(
+            f"{path}: these are no weights of a project memory ({error!r}); without the file Assay uses its own"
+        ) from error
 
 
 @cache

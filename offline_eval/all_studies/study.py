@@ -21,10 +21,10 @@ from ...inference.opening import ModelChoice
 from ...suggestion.complete import complete
 from ..errors import RunError
 from ..model import StudyModel, begin_anew, model_of, opened_on_one_thread
-from ..on_suites import ProjectOptions
+from ..on_suites import SuiteOptions
 from ..plan import tell_study
-from ..pool.choice import WAITING
 from ..pool.interface import PoolError
+from ..pool.pool import WAITING
 from ..progress import counted, to_stderr
 from ..run import RUN, Run
 from ..sets.lines import TASKS
@@ -164,7 +164,7 @@ STUDY = Study("all", (), (), _report)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options(ProjectOptions):
+class Options(SuiteOptions):
     """What the user wants. minutes: as many places as they buy; None: all that are worth it."""
 
     minutes: float | None = None

@@ -11,7 +11,7 @@ from ..errors import UsageError
 
 if TYPE_CHECKING:
     from ...inference.opening import ModelChoice
-    from ..pool.choice import Pool
+    from ..pool.pool import Pool
     from .study import Set
 
 LINES = ("projects", "suites", "bugs", "packages")
@@ -105,15 +105,17 @@ def sort_of(arguments: argparse.Namespace) -> str:
         if data or recorded:
             raise UsageError(f"--{'data' if data else 'recorded'} is of a set of problems: name one with --set ({', '.join(PROBLEMS)}, …)")
         return str(name)
+    from ..sets.problems import SETS
+
     if recorded is None:
         if name in RECORDED_ONLY:
             raise UsageError(f"--set {name} is for recorded answers: name their files with --recorded")
         if data is None:
-            raise UsageError(_no_data(name))
+            raise UsageError(SETS[name].needed(name))
         return "problems"
     if data is None or name == "cruxeval":
         if data is None and name == "cruxeval":
-            raise UsageError(f"{_no_data(name)}; a file of scores and labels is judged without it by --set answers")
+            raise UsageError(f"{SETS[name].needed(name)}; a file of scores and labels is judged without it by --set answers")
         return "labelled"
     if name not in _DRAWN:
         raise UsageError(
@@ -121,12 +123,6 @@ def sort_of(arguments: argparse.Namespace) -> str:
             f"({', '.join((*_DRAWN, 'cruxeval'))})"
         )
     return "draws"
-
-
-def _no_data(name: str) -> str:
-    from ..sets.problems import SETS
-
-    return f"--set {name} needs --data: {SETS[name].what}, of the project {SETS[name].whence}; Assay brings none with it"
 
 
 def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:

@@ -9,30 +9,29 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from ...analysis.python.lines import Gap
+from ...analysis.python.source_text import tree_of
 from ...analysis.sandbox.isolation.best_level import best_level
 from ...inference.completion.settings import Settings
 from ...inference.completion.task import Task
 from ...suggestion.memory.scope import Scope
 from ..answers import Answer
-from ..asked_line import Asking, OpenModel
+from ..asked_line import Asking, OpenModel, drawn_at, generation_id, label_id
 from ..calibration.study import calls_of, words_of
 from ..model import StudyModel, model_of
 from ..plan import tell_study
 from ..progress import counted
-from ..run import Run
+from ..run import Run, Step
 from ..sets.judging import InSandbox, Label, Text, is_exact
+from ..sets.lines import FileWithGap
 from ..sets.problem import Problem
 from ..sets.problems import problems
-from ..study import Making, Results, Step, Study, StudyOptions, all_of, carry_out
-from ..suggested import FileWithGap
-from .draw import drawn_at, generation_id, label_id
+from ..study import Making, Results, Study, StudyOptions, all_of, carry_out
 from .report import write_report
 
 # The sandbox ends a program long before; a worker that takes so long for one text hangs.
@@ -46,7 +45,7 @@ LABELS = Step("labels", "text", Label)
 
 def _answers(run: Run) -> list[Any]:
     """Each problem's generations, with what the tests said."""
-    said = {label["id"]: label["tests_pass"] for label in run.records(LABELS).read()}
+    said = run.by_id(LABELS, "tests_pass")
     answers = run.records(ANSWERS).read()
     for answer in answers:
         for one in answer["generations"]:
@@ -127,9 +126,7 @@ def indentation_of(problem: Problem) -> str:
     """The white space with which the answer's first line begins: that of the function's docstring, or of the wrong line."""
     line = problem.wrong
     if problem.kind == "function":
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of invalid escapes in a docstring
-            defined = [node for node in ast.parse(problem.prompt).body if isinstance(node, ast.FunctionDef)]
+        defined = [node for node in tree_of(problem.prompt).body if isinstance(node, ast.FunctionDef)]
         first = next(node for node in reversed(defined) if node.name == problem.entry_point).body[0]
         line = problem.prompt.splitlines()[first.lineno - 1]
     return line[: len(line) - len(line.lstrip())]

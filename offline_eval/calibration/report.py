@@ -25,15 +25,14 @@ from ...calibration.samples import Event, Sample
 from ...calibration.validation.calibration_study import ARMS, figures
 from ...calibration.validation.figures import Figure
 from ...calibration.validation.inputs import Inputs
+from ..asked_line import EVENT
 from ..paper_tables.forecasts import BASE_ARM, Setting, computed, first_choices, measures, paper, setting_of, statements
 from ..paper_tables.pictures import pictures_of
 from ..paper_tables.tables import GOOD_SKILL, P_AVG, P_TOT, STUDIED, StudyTables, label_of, study_tables
 from ..progress import counted, to_stderr
 from ..run import Run
 from ..study import Results
-from ..study_page import again, facts_of, lost_items, the_paper
-from ..validated import figures_of_task
-from .draw import EVENT
+from ..study_page import again, facts_of, figures_of_task, lost_items, the_paper
 
 _INTRINSIC = (P_TOT, P_AVG)
 _ASK, _VERBALISED = "ask_true", "verbalised"

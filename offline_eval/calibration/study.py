@@ -21,21 +21,19 @@ from ...analysis.lines.draw import LANGUAGES
 from ...analysis.sandbox.isolation.best_level import best_level
 from ...inference.completion.prompt import SpellsPrompts, new_tokens
 from ...inference.completion.task import Task, kind_of
-from ..asked_line import Asking
+from ..asked_line import ANSWERS, EVENT, Asking, Gaps, answer_at, label_id
 from ..errors import StudyError
 from ..model import StudyModel, model_of
-from ..on_suites import ProjectOptions, check_suites, found, items_of_suites, limited
+from ..on_suites import ProjectOptions, SuiteOptions, environments_line, found, items_of_suites, limited
 from ..plan import tell_study
-from ..progress import Progress, counted
-from ..run import Run, check_writable
-from ..sets.code import Source, folders_at, is_here, label_of, places_from
-from ..sets.lines import PLAIN, TASKS, Arm, Place, in_arm
+from ..progress import Progress, counted, to_stderr
+from ..run import Run, Step
+from ..sets.code import Code, Source, code_of, folders_at, is_here, label_of, places_from
+from ..sets.lines import PLAIN, TASKS, Arm, FileWithGap, Place, in_arm
 from ..sets.packages import named as named_packages
-from ..sets.projects import named
+from ..sets.projects import Project, named
 from ..sets.suites import Items, Judged, Judging, Label
-from ..study import Making, Results, Step, Study, StudyOptions, all_of, carry_out
-from ..suggested import FileWithGap
-from .draw import ANSWERS, EVENT, Gaps, answer_at, label_id
+from ..study import Making, Results, Study, StudyOptions, all_of, carry_out
 from .report import write_report
 
 # So many prompts are laid out to learn how long they are.
@@ -65,9 +63,11 @@ def tell_plan(options: Options) -> None:
         "tasks": list(options.tasks),
     }
     if options.set in TESTED:
-        plan |= {"isolation": str(best_level()), "most_places": options.most_places}
+        plan |= {"isolation": str(best_level()), "most_places": options.suites.most_places}
         tell_study(STUDY.name, options, plan, _told(options, plan))
         return
+    if missing := sum(not is_here(source, options.archives) for source in options.chosen):
+        to_stderr(f"this plan counts the lines of the code itself, so first {counted(missing, 'project')} must be {_fetched_by(options)}")
     places, model = items_of(options).places, options.model()
     shown = [
         gap
@@ -118,7 +118,7 @@ def _told(options: Options, plan: dict[str, Any]) -> list[str]:
         change = "a bug in its line" if options.set == "bugs" else "the code taken out"
         return [
             *lines,
-            f"environment  one for each project's tests, made by pip with your rights ({options.python or 'this Python'}): build code runs",
+            environments_line(options),
             f"tests        each project's own, isolated by {plan['isolation']}: whole, to know which are steady; then, at each place,",
             f"             those that touch it, with {change}, and with each text that the model wrote",
             f"places       at most {plan['most_places']:,}: which they are, the tests say",
@@ -147,7 +147,7 @@ def _answers(run: Run) -> list[Any]:
     asked = run.question()["set"]
     if asked not in TESTED:
         return answers
-    said = {label["id"]: label["tests_pass"] for label in run.records(LABELS).read()}
+    said = run.by_id(LABELS, "tests_pass")
     for answer in answers:
         for one in answer["generations"]:
             inserted = one["inserted"]
@@ -172,7 +172,8 @@ class Options(ProjectOptions):
     """What the user wants. projects: where none is named, all that are listed. languages: those that packages and folders are drawn in."""
 
     set: Set = "projects"
-    projects: Sequence[Source] = ()  # type: ignore[assignment]
+    projects: Sequence[Source] = ()
+    per_project: int | None = None
     tasks: Sequence[Task] = TASKS
     arms: tuple[Arm, ...] = (PLAIN,)
     reflective: bool | None = False
@@ -180,7 +181,7 @@ class Options(ProjectOptions):
     languages: Sequence[str] = ()
 
     @property
-    def chosen(self) -> Sequence[Source]:  # type: ignore[override]
+    def chosen(self) -> Sequence[Source]:
         """What is drawn from."""
         return self.projects or sources_of(self.set, (), self.languages)
 
@@ -190,9 +191,16 @@ class Options(ProjectOptions):
         return self.per_project or PER_PROJECT[self.set]
 
     @property
-    def asked_tasks(self) -> Sequence[Task]:
-        """What is asked at each place."""
-        return self.tasks
+    def code(self) -> Code:
+        """The projects' code."""
+        return code_of(self.chosen, self.archives)
+
+    @property
+    def suites(self) -> SuiteOptions:
+        """What is wanted of the projects whose tests judge."""
+        projects = [source for source in self.chosen if isinstance(source, Project)]
+        alike = {name: getattr(self, name) for name in ("out", "tasks", "limit", "seed", "pool", "cache", "python")}
+        return SuiteOptions(projects=projects, per_project=self.most, **alike)
 
     def model(self) -> StudyModel:
         """The model. Raises as `model_of`."""
@@ -200,9 +208,10 @@ class Options(ProjectOptions):
 
     def check(self) -> None:
         """As of suites, where these are asked."""
-        check_writable(self.archives, "the projects' archives are kept there: name another folder with --cache")
         if self.set in TESTED:
-            check_suites(self.python)
+            self.suites.check()
+        else:
+            ProjectOptions.check(self)
 
 
 def sources_of(of: Set, names: Sequence[str], languages: Sequence[str] = (), code: Sequence[Path] = ()) -> Sequence[Source]:
@@ -217,7 +226,7 @@ def sources_of(of: Set, names: Sequence[str], languages: Sequence[str] = (), cod
 
 def run_study(options: Options) -> Run:
     """Run, or resume, the study. Raises as `on_suites.found`."""
-    return ask(options, *found(options, question_of, items_of))
+    return ask(options, *found(options, options.model, question_of, items_of))
 
 
 def ask(options: Options, model: StudyModel, items: Items) -> Run:
@@ -252,7 +261,7 @@ def question_of(options: Options, model: StudyModel) -> dict[str, Any]:
 def items_of(options: Options) -> Items:
     """The places, which take no model to find, but for those of suites a run of their tests. Raises StudyError and NoIsolation."""
     if options.set in TESTED:
-        return items_of_suites(options, bugs=options.set == "bugs")
+        return items_of_suites(options.suites, bugs=options.set == "bugs")
     return limited(Items(_lines(options, options.chosen)), options.limit, options.seed)
 
 

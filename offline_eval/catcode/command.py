@@ -11,7 +11,7 @@ from ..errors import UsageError
 
 if TYPE_CHECKING:
     from ...inference.opening import ModelChoice
-    from ..pool.choice import Pool
+    from ..pool.pool import Pool
 
 # Of programs.
 LANGUAGES = ("python", "java", "javascript")

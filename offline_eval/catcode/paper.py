@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...calibration.report.cells import Mark, PaperValue
-from ..papers import Paper, paper_of
+from ..study_page import Paper, paper_of
 
 Printed = tuple[PaperValue, ...]
 

@@ -11,7 +11,7 @@ from ..errors import UsageError
 
 if TYPE_CHECKING:
     from ...inference.opening import ModelChoice
-    from ..pool.choice import Pool
+    from ..pool.pool import Pool
 
 PROBLEMS = ("humaneval", "mbpp", "odex")
 # Sets whose recorded programs are labelled here.
@@ -85,27 +85,19 @@ def sort_of(arguments: argparse.Namespace) -> str:
     name = arguments.set
     if name == "lines":
         return "lines"
+    if name in (*PROBLEMS, "cruxeval") and arguments.data is None:
+        from ..sets.problems import SETS
+
+        raise UsageError(SETS[name].needed(name))
     if name in PROBLEMS:
-        if arguments.data is None:
-            raise UsageError(_no_data(name))
         if not arguments.recorded:
             return "problems"
         if name not in _DRAWN:
             raise UsageError(f"recorded programs for {name} are not run: name another set ({', '.join(_DRAWN)})")
         return "draws"
-    if name == "cruxeval":
-        if arguments.data is None:
-            raise UsageError(_no_data(name))
-        return "file"
-    if Path(name).exists():
+    if name == "cruxeval" or Path(name).exists():
         return "file"
     raise UsageError(f"no such set: {name} (there are lines, {', '.join(PROBLEMS)}, cruxeval, and files of counterfeits)")
-
-
-def _no_data(name: str) -> str:
-    from ..sets.problems import SETS
-
-    return f"--set {name} needs --data: {SETS[name].what}, of the project {SETS[name].whence}; Assay brings none with it"
 
 
 def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...calibration.report.cells import PaperValue
-from ..papers import Paper, paper_of
+from ..study_page import Paper, paper_of
 
 Printed = tuple[PaperValue, ...]
 

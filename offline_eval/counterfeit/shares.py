@@ -17,9 +17,11 @@ Paper = tuple[PaperValue, ...]
 
 
 def share(place: str, values: Sequence[float], problems: Sequence[str], paper: Paper = (), why: str = "none", *, by: str = BY) -> Cell:
-    """The mean of values from 0 to 1, such as labels, as a percentage with its interval."""
-    if not len(values):
-        return Cell(place, why=why, percent=True, paper=paper, grouped_by=by)
+    """The mean of values from 0 to 1, such as labels, as a percentage with its interval; of those that are no nan."""
+    known = [n for n, value in enumerate(values) if value == value]
+    if not known:
+        return Cell(place, why="not measured" if len(values) else why, percent=True, paper=paper, grouped_by=by)
+    values, problems = [values[n] for n in known], [problems[n] for n in known]
     groups, n = numbered(problems), len(values)
     count = int(groups.max()) + 1
     found = mean_share(values, groups)
@@ -32,7 +34,6 @@ def mean_cell(
     place: str,
     values: Sequence[float],
     problems: Sequence[str],
-    paper: Paper = (),
     why: str = "none",
     *,
     by: str = BY,
@@ -40,12 +41,12 @@ def mean_cell(
 ) -> Cell:
     """The mean of differences, with its sign; of shares in points."""
     if not len(values):
-        return Cell(place, why=why, percent=percent, sign=True, paper=paper, grouped_by=by)
+        return Cell(place, why=why, percent=percent, sign=True, grouped_by=by)
     groups, n = numbered(problems), len(values)
     count = int(groups.max()) + 1
     if count < 2:
-        return Cell(place, float(np.mean(values)), n=n, groups=count, grouped_by=by, paper=paper, percent=percent, sign=True)
-    return with_interval(place, mean_of(values, groups), n, count, by, paper=paper, percent=percent, sign=True)
+        return Cell(place, float(np.mean(values)), n=n, groups=count, grouped_by=by, percent=percent, sign=True)
+    return with_interval(place, mean_of(values, groups), n, count, by, percent=percent, sign=True)
 
 
 def correlation_cell(place: str, rates: dict[str, float], success: dict[str, float], paper: Paper = ()) -> Cell:
@@ -58,9 +59,9 @@ def correlation_cell(place: str, rates: dict[str, float], success: dict[str, flo
     return with_interval(place, found, len(both), len(both), BY, paper=paper)
 
 
-def difference_cell(place: str, values: Sequence[float], first: Sequence[bool], problems: Sequence[str], *, by: str = BY) -> Cell:
+def difference_cell(place: str, values: Sequence[float], first: Sequence[bool], problems: Sequence[str]) -> Cell:
     """The mean of the values of a first kind minus that of the others, in points. first: whether each is of that kind."""
-    counts = {"n": len(values), "groups": len(set(problems)), "grouped_by": by, "percent": True, "sign": True}
+    counts = {"n": len(values), "groups": len(set(problems)), "grouped_by": BY, "percent": True, "sign": True}
     if not any(first) or all(first):
         return Cell(place, why="needs both kinds", **counts)  # type: ignore[arg-type]
     v, y = np.asarray(values, dtype=np.float64), np.asarray(first, dtype=np.bool_)

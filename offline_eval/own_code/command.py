@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
     """Ask about places of code on this machine, and fit calibrators; ends with their paths."""
-    from ..pool.choice import Pool
+    from ..pool.pool import Pool
     from .study import Options, folders_of, run_study
 
     if arguments.background:

@@ -24,7 +24,7 @@ from ...calibration.metrics.intervals import Interval
 from ...calibration.registry import Purpose, Registry
 from ...calibration.samples import Sample
 from ...calibration.validation import table
-from ..calibration.draw import EVENT
+from ..asked_line import EVENT
 
 # Asking ends where the map was moved from one for any model and half of all ranges are at most so wide, from at least so many lines.
 NARROW, MIN_TO_NARROW = 0.3, 40

@@ -20,12 +20,12 @@ from ...calibration.project_folder import PROJECT_FOLDER
 from ...calibration.registry import Purpose, Registry, choose, load_registry
 from ...calibration.report.report import summary
 from ...calibration.samples import Sample
-from ..calibration.draw import EVENT
+from ..asked_line import EVENT
 from ..calibration.report import rate
 from ..progress import counted, to_stderr
-from ..repository import calibrators as own_calibrators
 from ..run import Run
 from ..study import Results
+from . import project_calibrators as own_calibrators
 from .numbers import ENOUGH_WITHIN, NARROW, Made, fitted, written
 
 SCHEMA = "assay/model-numbers/1"

@@ -33,16 +33,15 @@ from ...inference.opening import ModelChoice
 from ...suggestion.languages import language_of
 from ...suggestion.memory.scope import DEFAULT_SCOPE, Scope
 from ..answers import AnsweredItem, Generated
-from ..asked_line import Asking, OpenModel
-from ..calibration.draw import Gaps, answer_at
+from ..asked_line import Asking, Gaps, OpenModel, answer_at
 from ..errors import UsageError
 from ..model import StudyModel, model_of
-from ..pool.choice import Pool
+from ..pool.pool import Pool
 from ..progress import counted, tell_if_stopped, to_stderr
-from ..run import Question, Run, check_writable
+from ..run import Question, Run, Step, check_writable
 from ..sets.lines import TASKS, Place, places_in
 from ..sets.projects import SourceFile, path_in_project
-from ..study import Step, Study, Work, do, finish, samples_of, stopped
+from ..study import Study, Work, do, finish, samples_of, stopped
 from .files import Author, Authorship, Folder, authorship, current_folder, public_code, source_file
 from .numbers import is_enough, well_known
 from .report import Ending, write_numbers
@@ -240,6 +239,8 @@ def run_study(options: Options) -> None:
         before = len(run.records(ANSWERS).read())
         failure = do(run, work)
         after = len(run.records(ANSWERS).read())
+        if failure and not after:
+            raise failure
         ended = "samples" if options.samples and after >= options.samples else places.ended
         finish(_study(Ending(options.project, ended, options.minutes, after - before)), run, as_json=options.as_json)
     if failure:

@@ -27,7 +27,7 @@ from ...calibration.metrics.intervals import Interval, Intervals, intervals
 from ...calibration.metrics.scores import inside
 from ...calibration.samples import EVENTS, Event, Sample, read_samples
 from ..errors import StudyError
-from ..papers import Paper, paper_of
+from ..study_page import Paper, paper_of
 
 # What the paper's column of a task is called. A task that is not here has none.
 DATA_OF = {
@@ -116,12 +116,6 @@ def docstring_gains() -> dict[str, float]:
         for model in paper().models
     }
     return {model: with_docstring - without for model, (with_docstring, without) in of.items()}
-
-
-def exact_that_fail() -> float:
-    """The share of exact matches in Table 4 that fail their tests."""
-    fail, passed = (paper().cells[f"T4/GPT-3.5/DyPyBench/exact/{outcome}"].value for outcome in ("fail", "pass"))
-    return fail / (fail + passed)
 
 
 BASE_ARM = "docstring"

@@ -132,7 +132,8 @@ def _like_and_unlike(setting: Setting, event: Event, pair: tuple[Forecast, Forec
 
     title = f"Like AUC, unlike ECE: {setting}, {EVENT_WORDS[event]} (figure 7)"
     alt = "; ".join(
-        f"{label_of(one.measure)} {_NAMES[one.way]}: AUC {one.auc.value if one.auc else 0:.3f}, ECE {one.ece:.3f}" for one in pair
+        f"{label_of(one.measure)} {_NAMES[one.way]}: AUC {f'{one.auc.value:.3f}' if one.auc else 'not measured'}, ECE {one.ece:.3f}"
+        for one in pair
     )
     return Picture(f"alike-{setting.task}-{event}", title, f"{title}: {alt}.", svg(draw, _size(2, 1)))
 

@@ -11,7 +11,7 @@ from typing import Any, get_args
 import msgspec
 
 from ...analysis.corpora.benchmarks import Language
-from ..sets.programs import id_of_task
+from ...analysis.corpora.mxeval import id_of_task
 from .answers import Fact, Recorded, RecordedAnswer, RecordedError, Step
 from .records import UNREADABLE, by_key, converted, licence_of, opened, source_of, typed
 

@@ -21,11 +21,11 @@ from ...suggestion.repair.localisation import TASK as FAULT
 from ...suggestion.repair.propose import proposals
 from ...suggestion.repair.request import Repair, Repairs, Request
 from ...suggestion.repair.sources.registry import SOURCES
-from ..counterfeit.lines.draw import text_id
+from ..answers import text_id
 from ..errors import UsageError
 from ..model import StudyModel
-from ..study import Step
-from ..suggested import without_trailing_space
+from ..run import Step
+from ..sets.lines import without_trailing_space
 
 By = Literal["both", "model", "rules"]
 # Whose candidates are ranked among themselves. What a rule gives and the model too is of either.

@@ -44,9 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
     """Run, or resume, the study; ends with the paths of its samples files and report. Raises UsageError, and what each study raises."""
     from ..sets.projects import named
+    from . import programs
     from .lines import study as lines
     from .lines import study as plan
-    from .programs import study as programs
 
     SORTS.refuse_what_does_nothing(arguments, choice, arguments.set)
     if arguments.set in PROGRAMS and arguments.data is None:

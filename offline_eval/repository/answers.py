@@ -23,10 +23,11 @@ from ...inference.completion.task import Task
 from ...inference.model import Model
 from ...suggestion.memory.folder import files_in
 from ..answers import AnsweredItem, Generated
+from ..asked_line import StudyMemory
 from ..model import Changed, StudyModel
+from ..sets.lines import FileWithGap
 from ..sets.regions import Place, gaps_of
 from ..sets.suites import Unjudged
-from ..suggested import FileWithGap, StudyMemory
 
 
 class PlaceGeneration(Generated):

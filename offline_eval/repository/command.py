@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
     if arguments.event:
         _run_without_tests(arguments, choice)
         return
-    from ..pool.choice import Pool
+    from ..pool.pool import Pool
     from ..sets.regions import TASKS
     from .plan import Options
     from .study import run_study
@@ -88,7 +88,7 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
 
 def _run_without_tests(arguments: argparse.Namespace, choice: ModelChoice) -> None:
     from ..own_code.study import Options, check_no_home, run_study
-    from ..pool.choice import Pool
+    from ..pool.pool import Pool
     from ..sets.lines import TASKS
 
     given = [f"--{name.replace('_', '-')}" for name in _OF_TESTS if getattr(arguments, name)]

@@ -19,7 +19,7 @@ from ...inference.completion.task import Task
 from ...inference.opening import ModelChoice
 from ...suggestion.memory.scope import DEFAULT_SCOPE, Scope
 from ..errors import UsageError
-from ..pool.choice import Pool
+from ..pool.pool import Pool
 from ..progress import counted
 from ..run import check_writable, is_free
 from ..sets.regions import TASKS

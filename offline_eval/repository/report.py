@@ -28,10 +28,10 @@ from ...calibration.report.measured import measured
 from ...calibration.report.page import write_report_files
 from ...calibration.report.plots import Picture, Rate, of_rates, pictures
 from ...calibration.report.report import summary
+from ..own_code.project_calibrators import EVENTS, fitted, used, write
 from ..progress import to_stderr
 from ..run import Run
 from ..study import Results
-from .calibrators import EVENTS, fitted, used, write
 from .suite import Suite, suite_of
 
 SCHEMA = "assay/repository-report/1"

@@ -26,9 +26,9 @@ from ...calibration.control_characters import escaped_line
 from ..errors import RunError, StudyError, UsageError
 from ..model import StudyModel, model_of
 from ..progress import counted, tell_if_stopped, to_stderr
-from ..run import Question, Run, differences
+from ..run import Question, Run, Step, differences
 from ..sets.regions import TASKS, Place, places_of, regions_of
-from ..study import Step, Study, Work, count_done, do, finish, stopped
+from ..study import Study, Work, count_done, do, finish, has_records, stopped
 from .answers import Answerer, PlaceAnswer
 from .plan import ELSEWHERE, Options, Seen, check, plan, plan_lines, shown_folders
 from .report import write_results
@@ -115,6 +115,8 @@ def _run(options: Options, model: StudyModel, project: Path, interpreter: Path, 
         with tell_if_stopped(lambda: _stopped(run)):
             failure = do(run, work)
             changed = changed_since(project, folder)
+        if failure and not has_records(STUDY, run):
+            raise failure
     if changed:
         were = f"{counted(len(changed), 'file')} {'was' if len(changed) == 1 else 'were'} changed meanwhile"
         to_stderr(f"note: {were}, e.g. {changed[0]}: these calibrators are of the text before")

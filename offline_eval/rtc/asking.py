@@ -15,8 +15,7 @@ from ...inference.asking.asker import Asker, Message, Said, last_block
 from ...inference.asking.prompts import PromptFile, load_prompt
 from ...inference.model import StopReason
 from ..asked_model import AskedModel
-from ..run import SCHEMA
-from ..study import Step
+from ..run import SCHEMA, Step
 
 Arm = Literal["description", "baseline", "direct"]
 Kind = Literal["code", "edit"]

@@ -6,29 +6,28 @@ By a benchmark's tests, by a project's own, or by how much of an edit's text is 
 from __future__ import annotations
 
 import ast
-import hashlib
 import random
 import re
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NotRequired, Protocol, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from ...analysis.corpora.git_history import FileEdit, GitError, Hunk, hunks, single_edits
 from ...analysis.python import regions
-from ...analysis.python.source_text import lines_of
+from ...analysis.python.source_text import UnreadableSource, lines_of, tree_of
 from ...analysis.sandbox.isolation.best_level import best_level
 from ...analysis.sandbox.isolation.levels import Isolation
+from ..answers import text_id
 from ..errors import StudyError, UsageError
+from ..run import Step
 from ..sets import suites
 from ..sets.judging import InSandbox, Text
 from ..sets.lines import Place
 from ..sets.problem import Problem, SetError
 from ..sets.problems import problems
 from ..sets.suites import Judged, Judging, Suite
-from ..study import Step
 from .asking import Code, Edit, Item, Rebuilt, trimmed
 
 # The sandbox ends a program long before; a suite is run several times before it can judge.
@@ -48,33 +47,6 @@ class Label(TypedDict):
 LABELS = Step("labels", "text", Label)
 
 
-def label_id(item: str, text: str) -> str:
-    """The id of the label of a text of an item: equal texts have one."""
-    return f"{item}:{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()[:16]}"
-
-
-class Labels(Protocol):
-    """How a set is labelled. sim: what a round trip is judged by. max_item_s: as the pool's."""
-
-    @property
-    def sim(self) -> str:
-        """Its name in a label, or "exact"."""
-        ...
-
-    @property
-    def max_item_s(self) -> float | None:
-        """As the pool's."""
-        ...
-
-    def unit(self, name: str, item: Item, text: str) -> Any:
-        """What a worker gets to label a text."""
-        ...
-
-    def __call__(self) -> Callable[[Any], dict[str, Any]]:
-        """The worker's function."""
-        ...
-
-
 def to_label(items: Sequence[Item], rebuilt: Sequence[Rebuilt], labels: Labels) -> Iterator[Any]:
     """Each distinct text that was rebuilt, unless it is the code itself."""
     by_id, known = {item.id: item for item in items}, set[str]()
@@ -83,7 +55,7 @@ def to_label(items: Sequence[Item], rebuilt: Sequence[Rebuilt], labels: Labels) 
         for one in record["rebuilt"]:
             if one["text"] is None or one["exact"]:
                 continue
-            name = label_id(item.id, one["text"])
+            name = text_id(item.id, one["text"])
             if name not in known:
                 known.add(name)
                 yield labels.unit(name, item, one["text"])
@@ -188,6 +160,9 @@ class ByOverlap:
         return score
 
 
+# How a set is labelled. sim: what a round trip is judged by, a name in a label or "exact". max_item_s: as the pool's. `unit` gives what a
+# worker gets to label a text.
+Labels = ByProgram | BySuite | ByOverlap
 # Of the paper, for what stands before and after a region together.
 CONTEXT = 1024
 # Lines around an edit, and the length of either side with them.
@@ -225,10 +200,8 @@ def _function(problem: Problem) -> Code:
     if not code:
         raise SetError(f"{problem.id} has no body to rebuild")
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of invalid escapes in a docstring
-            parsed = ast.parse(head + code)
-    except SyntaxError as error:
+        parsed = tree_of(head + code)
+    except UnreadableSource as error:
         raise SetError(f"{problem.id} can't be read: {error}") from None
     return Code(problem.id, problem.id, _without_words(head, parsed), code, "\n", documented=head)
 

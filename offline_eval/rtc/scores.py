@@ -14,8 +14,9 @@ import numpy as np
 from ...calibration.fitting.folds import numbered
 from ...calibration.metrics.groups import difference, mean, mean_share
 from ...calibration.metrics.intervals import Interval
+from ..answers import text_id
 from .asking import Arm, Described, Item, Rebuilding, Rebuilt
-from .labelling import Label, label_id
+from .labelling import Label
 
 SHARE = 0.8
 
@@ -151,7 +152,7 @@ def scored(
 def _scored(item: Item, texts: Sequence[str | None], made: Sequence[Rebuilding], labels: Mapping[str, Label], backward: int) -> Scored:
     copied = [text is not None and is_copy(text, item.described) for text in texts]
     found: list[Mapping[str, Any]] = [
-        labels.get(label_id(item.id, one["text"]), {}) for one in made if one["text"] is not None and not one["exact"]
+        labels.get(text_id(item.id, one["text"]), {}) for one in made if one["text"] is not None and not one["exact"]
     ]
     known = [sim for sim in SIMS if sim == "exact" or all(label.get(sim) is not None for label in found)]
 
@@ -178,7 +179,7 @@ def _scored(item: Item, texts: Sequence[str | None], made: Sequence[Rebuilding],
 def _sims(item: Item, one: Rebuilding, labels: Mapping[str, Label], known: Sequence[str]) -> dict[str, float]:
     if one["text"] is None or one["exact"]:
         return dict.fromkeys(known, float(one["exact"]))
-    label: Mapping[str, Any] = labels.get(label_id(item.id, one["text"]), {})
+    label: Mapping[str, Any] = labels.get(text_id(item.id, one["text"]), {})
     return {sim: 0.0 if sim == "exact" else float(label[sim]) for sim in known}
 
 

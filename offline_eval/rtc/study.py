@@ -17,14 +17,15 @@ from typing import Any, Literal
 
 from ...analysis.sandbox.isolation.best_level import best_level
 from ...inference.asking.asker import Asker, Form
+from ...inference.completion.task import Task
 from ..asked_model import IN_FORM, AskedModel, Asking, asked_model, text_of
 from ..errors import UsageError
-from ..on_suites import ProjectOptions, environments_line, items_of_suites
+from ..on_suites import SuiteOptions, environments_line, items_of_suites
 from ..plan import tell_study
 from ..progress import counted, tell_if_stopped
-from ..run import Run
+from ..run import Run, Step
 from ..sets.problems import SETS
-from ..study import Making, Step, Study, Work, all_of, carry_out
+from ..study import Making, Study, Work, all_of, carry_out
 from ..study_page import page_of
 from .asking import DESCRIPTIONS, REBUILT, Item, Plan, question_of
 from .labelling import LABELS, Found, edits, functions, project_regions, to_label
@@ -36,14 +37,13 @@ STUDY = Study(NAME, (DESCRIPTIONS, REBUILT, LABELS), ("set", "items", "form"), p
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options(ProjectOptions):
+class Options(SuiteOptions):
     """What the user wants. data: the benchmark's file, or folders of git repositories. forward, backward: as in `asking.Plan`. form: as of
     `open_asker`.
     """
 
-    TASKS = ("line", "block")
-    PER_PROJECT = 100
-
+    per_project: int = 100
+    tasks: Sequence[Task] = ("line", "block")
     set: Set = "humaneval"
     data: Sequence[Path] = ()
     forward: int = 3
@@ -86,7 +86,7 @@ def find(options: Options) -> Found:
     if options.set == "edits":
         if not options.data:
             raise UsageError("--set edits needs --data: folders of git repositories, whose histories are read")
-        return edits(options.data, options.most, options.seed, options.limit)
+        return edits(options.data, options.per_project, options.seed, options.limit)
     return project_regions(items_of_suites(options))
 
 
@@ -101,7 +101,7 @@ def _question(options: Options, model: AskedModel) -> dict[str, Any]:
     }
     question |= options.limited
     if options.set != "humaneval":
-        question["per_project"] = options.most
+        question["per_project"] = options.per_project
     if options.set == "regions":
         question["projects"] = [f"{project.name} {project.version}" for project in options.chosen]
     return question
@@ -112,7 +112,7 @@ def _works(options: Options, run: Run, model: AskedModel, found: Found) -> dict[
         return all_of(step, items, Asking(model, ask), options.pool, waits=options.waits)
 
     def rebuilt() -> Work[Any]:
-        told = {record["id"]: record["descriptions"] for record in run.records(DESCRIPTIONS).read()}
+        told = run.by_id(DESCRIPTIONS, "descriptions")
         return asking(REBUILT, [item for item in found.items if item.id in told], partial(options.plan.rebuild, told))
 
     def labelled() -> Work[Any]:

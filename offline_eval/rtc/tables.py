@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from ...calibration.metrics.correlations import MIN_PAIRS, Correlations, correlations
 from ...calibration.metrics.intervals import Interval
 from ...calibration.report.cells import Cell, CellTable, PaperValue, Row, with_interval
-from ..papers import Paper, paper_of
+from ..study_page import Paper, paper_of
 from .scores import Mean, Scored, by_group, longer_by, mean_of
 
 BENCHMARKS = ("HumanEval", "ARCADE")

@@ -359,6 +359,10 @@ class ProblemSet:
     what: str
     whence: str
 
+    def needed(self, name: str) -> str:
+        """What a user is told who names no file of it."""
+        return f"--set {name} needs --data: {self.what}, of the project {self.whence}; Assay brings none with it"
+
 
 SETS = {
     "humaneval": ProblemSet(
@@ -383,3 +387,14 @@ def problems(name: str, path: Path, limit: int | None = None) -> list[Problem]:
         return known.read(path)[:limit]
     except SetError as error:
         raise SetError(f"{error}. The set {name} is {known.what}, of the project {known.whence}") from None
+
+
+def countable_problems(name: str, path: Path, limit: int | None = None) -> list[Problem]:
+    """The same, each with tests that can be counted one by one. Raises SetError."""
+    found = problems(name, path, limit)
+    for problem in found:
+        try:
+            _ = problem.counting_test
+        except ValueError as error:
+            raise SetError(f"{path}: {error}; name HumanEvalPlus.jsonl.gz or MbppPlus.jsonl.gz as --data") from None
+    return found

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ...analysis.corpora.benchmarks import Item, Language, UnreadableItems, numbered_lines, read_items
 from ...analysis.corpora.comments import without_comments
-from ...analysis.corpora.mxeval import Task, benchmark_of, read_completions, read_tasks
+from ...analysis.corpora.mxeval import Task, read_completions, read_tasks, set_of
 from ...analysis.python.source_text import UnreadableSource
 from ...analysis.sandbox.isolation.tree import entries_below
 from .problem import SetError
@@ -127,23 +127,9 @@ def _form(path: Path) -> str:
 
 
 def _of_task(task: Task, solution: str | None) -> Program:
-    name = _set_of(task.id)
+    name = set_of(task.id)
     program = "" if solution is None else task.prompt + solution
     return _published(name, task.problem, task.language, program, task.test, task.entry_point, task.prompt)
-
-
-def id_of_task(task: str, language: Language) -> str:
-    """The id of the program of a task of mxeval. Raises ValueError for a task that is none."""
-    return _id(_set_of(task), language, task)
-
-
-def _set_of(task: str) -> str:
-    benchmark = benchmark_of(task)
-    return "mbxp" if benchmark == "mbpp" else benchmark
-
-
-def _id(name: str, language: Language, problem: str) -> str:
-    return f"{name}-{language}/{problem.partition('/')[2]}"
 
 
 def _of_item(item: Item) -> Program:
@@ -155,7 +141,7 @@ def _of_item(item: Item) -> Program:
 
 
 def _published(name: str, problem: str, language: Language, program: str, test: str, entry_point: str | None, prompt: str) -> Program:
-    return Program(_id(name, language, problem), name, problem, language, program, test, entry_point, prompt)
+    return Program(f"{name}-{language}/{problem.partition('/')[2]}", name, problem, language, program, test, entry_point, prompt)
 
 
 def _of_folder(folder: Path) -> list[Program]:

@@ -31,7 +31,7 @@ from ...analysis.sandbox.isolation.levels import Isolation
 from ...inference.completion.task import Task
 from ..errors import StudyError
 from ..model import Changed
-from ..pool.choice import Pool
+from ..pool.pool import Pool
 from ..progress import Progress
 from ..run import Records
 from . import lines, regions
@@ -320,7 +320,7 @@ def label_of(judge: Judge, judged: Judged) -> dict[str, Any]:
 class Judging:
     """Makes the worker's function that asks projects' tests; travels to the worker.
 
-    contents: `Oracle.content` of each project when its places were found. ask: gives the record of an item;
+    contents: `Oracle.content` of each project when its places were found. ask: gives the record of an item.
     """
 
     contents: Mapping[str, str]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from lsprotocol import types
 
-from ...analysis.morphisms.text_edits import changed_span
+from ...analysis.text_edits import changed_span
 from ...suggestion.positions import Encoding, Position, Range, column_at
 from ...suggestion.repair.request import Repair
 from .lines import Lines

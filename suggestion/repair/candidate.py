@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...analysis.morphisms.text_edits import changed_span
+from ...analysis.text_edits import changed_span
 
 Lines = tuple[str, ...]
 

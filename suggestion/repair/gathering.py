@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import TypeVar
 
-from ...analysis.morphisms.text_edits import changed_span
+from ...analysis.text_edits import changed_span
 from ...calibration.confidence import uncalibrated
 from ...calibration.control_characters import unseen_in
 from ...calibration.measures.agreement import log_sum

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...analysis.lines.grammars import GRAMMARS, Mistakes, mistakes_in, parser_of
+from ...analysis.grammars import GRAMMARS, Mistakes, mistakes_in, parser_of
 from .candidate import Change, Lines
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NoReturn, Protocol
 
-from ...analysis.lines.grammars import GRAMMARS
+from ...analysis.grammars import GRAMMARS
 from ...calibration.language_names import name_of_language
 from ..zones import is_prose
 from .candidate import Change, Lines, indent_of

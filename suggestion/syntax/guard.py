@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
 
-from ...analysis.lines.grammars import has_grammar, mistakes_in, parser_of
+from ...analysis.grammars import has_grammar, mistakes_in, parser_of
 from ..cursor import Cursor
 from .fragments import Fragment, fragments, unpaired
 

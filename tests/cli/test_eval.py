@@ -11,7 +11,7 @@ from house.running import assay
 
 from assay.calibration.samples import read_samples
 from assay.cli.main import main
-from assay.offline_eval.calibration.draw import ANSWERS
+from assay.offline_eval.asked_line import ANSWERS
 from assay.offline_eval.run import SCHEMA, Run
 
 QUESTION = {

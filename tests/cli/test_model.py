@@ -81,13 +81,6 @@ def test_model_check_measures_the_speed(tiny_gguf: Path) -> None:
 
 
 @pytest.mark.slow
-def test_model_memory_refuses_too_few_places_and_writes_nothing(tmp_path: Path, tiny_gguf: Path) -> None:
-    ran = assay("model", "memory", tmp_path, "--model", tiny_gguf, "--out", tmp_path / "weights.json")
-    assert (ran.returncode, ran.stdout, list(tmp_path.iterdir())) == (1, "", [])
-    assert "there are 0 places in 0 projects; weights need 100 in 3" in ran.stderr
-
-
-@pytest.mark.slow
 def test_model_info_says_how_a_server_is_asked_and_where_its_key_goes(tmp_path: Path) -> None:
     (tmp_path / "key").write_text("secret")
     with serving(Speech()) as address:

@@ -87,7 +87,7 @@ def test_no_file_imports_itself_by_way_of_others() -> None:
         pytest.fail(" -> ".join(str(path.relative_to(ROOT)) for path in error.args[1]))
 
 
-@pytest.mark.parametrize("room", ["calibration", "cli", "inference", "server", "suggestion"])
+@pytest.mark.parametrize("room", ["analysis", "calibration", "cli", "inference", "offline_eval", "server", "suggestion"])
 def test_folders_side_by_side_import_one_another_one_way(room: str) -> None:
     for parent in [ROOT / room, *(path for path in (ROOT / room).rglob("*") if path.is_dir())]:
         sorter = TopologicalSorter[str]()

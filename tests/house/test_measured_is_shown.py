@@ -17,7 +17,8 @@ from offsets import offset_at
 from assay.analysis.python.lines import UnreadableSource, middle, rest, sample_lines, whole
 from assay.inference.completion.settings import Settings
 from assay.inference.opening import EMBEDDED, open_model
-from assay.offline_eval.suggested import FileWithGap, StudyMemory
+from assay.offline_eval.asked_line import StudyMemory
+from assay.offline_eval.sets.lines import FileWithGap
 from assay.suggestion.memory.folder import files_in
 from assay.suggestion.memory.scope import SCOPES, Scope
 from assay.suggestion.positions import Position, position_at

@@ -19,7 +19,7 @@ from study_runs import files_of
 
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.calibration.study import Options, run_study
-from assay.offline_eval.pool.choice import Pool
+from assay.offline_eval.pool.pool import Pool
 from assay.offline_eval.run import Run
 from assay.offline_eval.study import Work, conduct
 
@@ -53,7 +53,7 @@ def begun(call: str, folder: Path) -> subprocess.Popen[bytes]:
     """A driver in a process of its own that has written its first answers."""
     program = (
         "from pathlib import Path, PosixPath\n"
-        "from assay.offline_eval.pool.choice import Pool\n"
+        "from assay.offline_eval.pool.pool import Pool\n"
         "from tests.offline_eval.test_on_ray import lines, places\n"
         f"{call}\n"
     )

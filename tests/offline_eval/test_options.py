@@ -14,7 +14,9 @@ from tiny_gguf import write_tiny_gguf
 from assay import offline_eval
 from assay.cli.main import main
 from assay.offline_eval.command import STUDIES, commands, study_of
+from assay.offline_eval.errors import StudyError
 from assay.offline_eval.run import SCHEMA, Run
+from assay.offline_eval.sets.projects import Project
 
 from .catcode.functors.functor_server import written
 
@@ -257,3 +259,19 @@ def test_runs_are_gone_on_with_and_compared_only_where_they_ask_the_same(
     assert "runs of calibration and rtc_problems ask different things: name runs of one study" in capsys.readouterr().err
     assert main(["eval", "counterfeit", "--out", "0"]) != 0
     assert "holds a run that asked something else (model: m -> " in capsys.readouterr().err
+
+
+def test_a_plan_that_must_fetch_code_says_so_before(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = []
+
+    def fetching(project: Project, *_: object) -> None:
+        said.append(capsys.readouterr().err)
+        raise StudyError(f"{project.name} is fetched")
+
+    monkeypatch.setattr("assay.offline_eval.calibration.study.places_from", fetching)
+    command = ["eval", "calibration", "--out", str(tmp_path / "run"), "--cache", str(tmp_path / "cache"), "--dry-run"]
+    assert main([*command, "--projects", "attrs,click"]) == 1
+    first = f"this plan counts the lines of the code itself, so first 2 projects must be fetched by pip into {tmp_path / 'cache'}"
+    assert said[0].splitlines()[0] == first

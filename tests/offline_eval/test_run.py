@@ -19,8 +19,7 @@ from assay.offline_eval.errors import RunError
 from assay.offline_eval.progress import Progress, counted, duration, progress_text
 from assay.offline_eval.repairs.report import timings_of
 from assay.offline_eval.repository.suite import suite_of
-from assay.offline_eval.run import SCHEMA, Run
-from assay.offline_eval.study import Step
+from assay.offline_eval.run import SCHEMA, Run, Step
 
 
 @pytest.mark.parametrize(

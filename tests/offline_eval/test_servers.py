@@ -20,7 +20,7 @@ from assay.inference.completion.settings import GREEDY, Sampling
 from assay.inference.errors import OtherModelServed, ServerUnreachable
 from assay.inference.opening import ModelChoice
 from assay.inference.project_memory.weights import SHIPPED
-from assay.offline_eval.calibration.draw import ANSWERS
+from assay.offline_eval.asked_line import ANSWERS
 from assay.offline_eval.calibration.study import Options, run_study
 from assay.offline_eval.errors import UsageError
 from assay.offline_eval.model import Changed, OnServers, model_of, opened_on_one_thread

@@ -17,9 +17,9 @@ from pool_work import Place, Places
 
 from assay.calibration.samples import read_samples
 from assay.offline_eval.answers import Answer
-from assay.offline_eval.pool.choice import Pool
-from assay.offline_eval.run import GENERATIONS, SCHEMA, Run
-from assay.offline_eval.study import MAX_LOST_IN_A_ROW, Results, Step, Unanswered, Work, conduct, do, finish
+from assay.offline_eval.pool.pool import Pool
+from assay.offline_eval.run import GENERATIONS, SCHEMA, Run, Step
+from assay.offline_eval.study import MAX_LOST_IN_A_ROW, Results, Unanswered, Work, conduct, do, finish
 
 QUESTION = {"schema": SCHEMA, "study": "calibration", "model": "0" * 16, "model_name": "tiny", "prompt": "0" * 16, "seed": 0}
 
@@ -31,7 +31,7 @@ class Study:
     """Reports nothing but how many answers there are."""
 
     name = "calibration"
-    steps = (ANSWERS,)
+    steps: tuple[Step, ...] = (ANSWERS,)
     needed = ()
 
     def answers(self, run: Run) -> list[Any]:
@@ -68,6 +68,20 @@ def test_a_run_that_lost_every_place_fails_and_does_not_say_that_there_are_no_mo
     said = capsys.readouterr().err
     assert "3 places without an answer" in said
     assert "no more than" not in said
+
+
+def test_a_step_that_fails_wholly_leaves_a_report_on_the_steps_before_it(tmp_path: Path) -> None:
+    study, later = Study(), Step("labels", "text", Answer)
+    study.steps = (ANSWERS, later)
+    items, run = [Place("p00"), Place("p01")], Run.begin(tmp_path / "run", QUESTION)
+    fails = Places(tmp_path / "asked", frozenset({"p00", "p01"}))
+    with pytest.raises(Unanswered, match="the step answers failed, for no place has an answer"):
+        conduct(study, run, [lambda: Work(ANSWERS, items, fails, Pool(), 2)], as_json=False)
+    assert not (run.folder / "reported").exists()
+    works = [Work(ANSWERS, items, Places(tmp_path / "asked", frozenset()), Pool(), 2), Work(later, items, fails, Pool(), 2)]
+    with pytest.raises(Unanswered, match="the step labels failed, for no text has an answer"):
+        conduct(study, run, [lambda: works[0], lambda: works[1]], as_json=False)
+    assert (run.folder / "reported").read_text() == "2 False"
 
 
 def test_that_there_are_no_more_places_is_said_only_where_none_was_lost(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -169,7 +183,7 @@ sys.path[:0] = {[str(Path(__file__).parent), str(Path(__file__).parents[1])]!r}
 from pathlib import Path
 from pool_work import Place, Places
 from test_study import ANSWERS, Place, QUESTION, Study
-from assay.offline_eval.pool.choice import Pool
+from assay.offline_eval.pool.pool import Pool
 from assay.offline_eval.run import Run
 from assay.offline_eval.study import Work, conduct
 if __name__ == "__main__":

@@ -17,8 +17,9 @@ from assay.inference.completion.task import Task, kind_of
 from assay.inference.model import Model
 from assay.inference.opening import open_model
 from assay.inference.project_memory import project
+from assay.offline_eval.asked_line import StudyMemory
 from assay.offline_eval.errors import StudyError
-from assay.offline_eval.suggested import FileWithGap, StudyMemory
+from assay.offline_eval.sets.lines import FileWithGap
 from assay.suggestion.memory.memories import memory_fingerprint
 from assay.suggestion.memory.scope import Scope
 

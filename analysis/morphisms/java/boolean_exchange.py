@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from ...text_edits import Edit
 from ..morphism import Refused, Site
-from ..text_edits import Edit
 from .program.names import Variable, is_write, names_of
 from .program.syntax import JavaSource, field, operator, role
 from .program.types import is_boolean

@@ -14,8 +14,8 @@ from textwrap import indent
 
 from tree_sitter import Node
 
+from ...text_edits import Edit
 from ..morphism import Refused, Site
-from ..text_edits import Edit
 from .program.flow import (
     binds_pattern,
     can_complete,

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from ...text_edits import Edit
 from ..morphism import Refused, Site
-from ..text_edits import Edit
 from .program.flow import check_not_tracked
 from .program.syntax import JavaSource, bare, field, operator, walk, with_operator, words
 from .program.types import NUMERIC, UNBOXED, type_of

@@ -11,8 +11,8 @@ from itertools import pairwise
 
 from tree_sitter import Node
 
+from ...text_edits import Edit
 from ..morphism import Refused, Site
-from ..text_edits import Edit
 from .program.effects import commute, effects, in_try
 from .program.flow import can_complete, check_declarations_may_move, has_loop_of_unknown_length, leaves
 from .program.syntax import BLOCKS, TYPE_BODIES, JavaSource, statements, walk, words

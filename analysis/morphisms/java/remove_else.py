@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from ...text_edits import Edit
 from ..morphism import Refused, Site
-from ..text_edits import Edit
 from .program.flow import assigns_tracked_variable, binds_pattern, check_compiles
 from .program.syntax import JavaSource, ancestors, field, statements, walk, words
 

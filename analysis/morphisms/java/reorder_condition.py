@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from ...text_edits import Edit
 from ..morphism import Refused, Site
-from ..text_edits import Edit
 from .program.effects import NULL, Effects, commute, effects
 from .program.flow import may_be_constant
 from .program.names import lacks_initial_value, names_of

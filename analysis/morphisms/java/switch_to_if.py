@@ -14,8 +14,8 @@ from textwrap import dedent, indent
 
 from tree_sitter import Node
 
+from ...text_edits import Edit
 from ..morphism import Refused, Site
-from ..text_edits import Edit
 from .program.flow import can_complete, check_declarations_may_move, is_default, jumps_to
 from .program.names import fields_of, fresh_name, variable_at
 from .program.syntax import (

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from ...text_edits import Edit
 from ..morphism import Refused, Site
-from ..text_edits import Edit
 from .program.flow import can_complete, check_declarations_may_move, has_loop_of_unknown_length
 from .program.names import fresh_name
 from .program.syntax import BLOCKS, JavaSource, indentation, newline, statements, walk

@@ -15,8 +15,8 @@ from ...python.syntax.effects import reflective
 from ...python.syntax.exact_types import exact_types
 from ...python.syntax.parsed import Parsed
 from ...python.syntax.scopes import Occurrence, Variable, scopes
+from ...text_edits import Edit
 from ..morphism import Refused, Site
-from ..text_edits import Edit
 
 EXAMPLE = (
     "def has(items, x):\n    found = False\n    for y in items:\n        if y is x:\n            found = True\n    return found\n",

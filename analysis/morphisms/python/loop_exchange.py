@@ -21,8 +21,8 @@ from ...python.syntax.exact_types import INTS, exact_types
 from ...python.syntax.layout import fresh, line_end, newline, own_block, reindented, statement_start
 from ...python.syntax.parsed import Parsed
 from ...python.syntax.scopes import scopes
+from ...text_edits import Edit
 from ..morphism import Refused, Site
-from ..text_edits import Edit
 
 EXAMPLE = (
     "def total(items):\n    s = 0\n    for i in range(len(items)):\n        s += items[i]\n    return s\n",

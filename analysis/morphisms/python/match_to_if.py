@@ -18,8 +18,8 @@ from ...python.syntax.effects import bound_elsewhere, effects, reflective
 from ...python.syntax.layout import fresh, newline, own_block, reindented
 from ...python.syntax.parsed import Parsed
 from ...python.syntax.scopes import scopes
+from ...text_edits import Edit
 from ..morphism import Refused, Site
-from ..text_edits import Edit
 
 EXAMPLE = (
     "def name(n):\n    match n:\n        case 0 | 1:\n            return 'few'\n        case _:\n            return 'many'\n",

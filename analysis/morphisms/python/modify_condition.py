@@ -14,8 +14,8 @@ import libcst as cst
 
 from ...python.syntax.layout import decisions
 from ...python.syntax.parsed import Parsed
+from ...text_edits import Edit
 from ..morphism import Refused, Site
-from ..text_edits import Edit
 
 EXAMPLE = (
     "def positive(n):\n    return 1 if n != 0 and n + 0 == n else 0\n",

@@ -20,8 +20,8 @@ from ...python.syntax.exact_types import ATOMS
 from ...python.syntax.layout import line_end
 from ...python.syntax.parsed import Parsed
 from ...python.syntax.scopes import Variable
+from ...text_edits import Edit
 from ..morphism import Refused, Site
-from ..text_edits import Edit
 
 EXAMPLE = (
     "def area(shape):\n    total = 0\n    width = shape.width()\n    return total + width\n",

@@ -12,8 +12,8 @@ import libcst as cst
 
 from ...python.syntax.layout import next_line
 from ...python.syntax.parsed import Parsed
+from ...text_edits import Edit
 from ..morphism import Site
-from ..text_edits import Edit
 
 EXAMPLE = (
     "def sign(n):\n    s = 0\n    if n < 0:\n        s = -1\n    else:\n        s = 1\n    return s\n",

@@ -17,8 +17,8 @@ from ...python.syntax.effects import reflective
 from ...python.syntax.layout import fresh
 from ...python.syntax.parsed import Parsed
 from ...python.syntax.scopes import Scopes, Variable, scopes
+from ...text_edits import Edit
 from ..morphism import Refused, Site
-from ..text_edits import Edit
 
 EXAMPLE = (
     "def mean(items, /):\n    total = 0\n    for x in items:\n        total += x\n    return total / len(items)\n",

@@ -16,8 +16,8 @@ from ...python.syntax.effects import Effects, effects
 from ...python.syntax.exact_types import ATOMS, CONTAINERS
 from ...python.syntax.layout import decisions
 from ...python.syntax.parsed import Parsed
+from ...text_edits import Edit
 from ..morphism import Refused, Site
-from ..text_edits import Edit
 
 EXAMPLE = (
     "def sign(n):\n    if n < 0:\n        return -1\n    return 1\n",

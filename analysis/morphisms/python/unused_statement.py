@@ -14,8 +14,8 @@ import libcst as cst
 from ...python.syntax.effects import reflective
 from ...python.syntax.layout import fresh, newline, statement_start
 from ...python.syntax.parsed import Parsed
+from ...text_edits import Edit
 from ..morphism import Refused, Site
-from ..text_edits import Edit
 
 EXAMPLE = (
     "def double(n):\n    return 2 * n\n",

@@ -8,10 +8,8 @@ the share of the own tests that it passes (`self-test`).
 from __future__ import annotations
 
 import ast
-import hashlib
 import re
 import time
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -22,12 +20,14 @@ from typing import Any
 
 import numpy as np
 
+from ....analysis.python.source_text import tree_or_none
 from ....analysis.sandbox.isolation.jail import Jail
 from ....analysis.sandbox.isolation.levels import Isolation
 from ....analysis.sandbox.isolation.limits import Limits
 from ....analysis.sandbox.judging.python import PythonSandbox
 from ....analysis.sandbox.judging.result import ProgramOutcome, Result
 from ....calibration.fitting.folds import numbered
+from ...answers import text_id
 from ...recorded.answers import Recorded
 from ...recorded.formats import recorded
 from ...sets.problem import Problem
@@ -75,12 +75,8 @@ def _expression(part: str, entry_point: str) -> str | None:
     if entry_point not in part or len(part) > _MAX_LENGTH:
         return None
     for text in dict.fromkeys((part, part.partition("\n")[0])):
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of `is` with a literal
-                statement = ast.parse(f"assert {text}").body
-        except (SyntaxError, ValueError, MemoryError, RecursionError):
-            continue
+        tree = tree_or_none(f"assert {text}")
+        statement = tree.body if tree else []
         if len(statement) == 1 and isinstance(statement[0], ast.Assert) and _is_plain(statement[0].test, entry_point):
             return ast.unparse(statement[0].test)
     return None
@@ -149,7 +145,7 @@ class Labelled:
 def unit_of(problem: Problem, text: str) -> Unit:
     """The unit of a draw: its text as far as it answers the problem."""
     cut = problem.cut(text)
-    return Unit(f"{problem.id}:{hashlib.sha256(cut.encode(errors='surrogatepass')).hexdigest()[:16]}", problem.id, cut)
+    return Unit(text_id(problem.id, cut), problem.id, cut)
 
 
 def units(drawn: Recorded, asked: Sequence[Problem], own: Mapping[str, Sequence[str]]) -> Iterator[Unit]:

@@ -21,7 +21,6 @@ from ....calibration.metrics.bins import ece, ece_noise_floor
 from ....calibration.metrics.intervals import Intervals, PairedIntervals, intervals, paired
 from ....calibration.samples import Event
 from ...errors import UsageError
-from ...recorded.answers import Recorded
 
 SEED = 0
 Way = Literal["raw", "random folds", "by problem"]
@@ -51,17 +50,11 @@ def of_shares(name: str, k: NDArray[np.intp], m: NDArray[np.intp], right: NDArra
     return Measured(name, k / m, np.asarray(np.log((k + 0.5) / (m - k + 0.5)))[:, None], right, problem)
 
 
-def of_scores(recorded: Recorded, event: Event = "tests_pass") -> Measured:
-    """The scores of a file's answers, as verbalised confidence: those with a score whose label of this event is known.
-
-    Raises UsageError where there are none, or all labels are equal.
-    """
-    told = [(answer.item, recorded.confidence(answer), answer.labels.get(event)) for answer in recorded.answers.values()]
-    return of_told(recorded.name, [(item, score, label) for item, score, label in told if score is not None and label is not None], event)
-
-
 def of_told(name: str, rows: Sequence[tuple[str, float, bool]], event: Event) -> Measured:
-    """Verbalised confidences, each with its item and whether it was right. Raises UsageError as `of_scores`."""
+    """Verbalised confidences, each with its item and whether it was right.
+
+    Raises UsageError where there are none, or all are right, or wrong.
+    """
     if len({label for _, _, label in rows}) < 2:
         raise UsageError(f"{name} has {len(rows)} answers with a score and a label {event}: both right and wrong ones are needed")
     items, said, labels = zip(*rows, strict=True)

@@ -29,10 +29,10 @@ from ...errors import UsageError
 from ...paper_tables.forecasts import paper
 from ...plan import tell_study
 from ...progress import counted
-from ...run import AskedQuestion, Run
+from ...run import AskedQuestion, Run, Step
 from ...sets.problem import Problem
-from ...sets.problems import problems
-from ...study import Step, Study, StudyOptions, Work, carry_out
+from ...sets.problems import countable_problems
+from ...study import Study, StudyOptions, Work, carry_out
 from ...study_page import again, page_of, the_paper
 from .draws import Labelled, Unit, measured, own_tests_of, start, units
 from .scaling import Measured, Scores, all_scores
@@ -200,12 +200,7 @@ class Found:
 
 def find(options: Options) -> Found:
     """Read set and answers. Raises SetError, RecordedError and UsageError."""
-    chosen = problems(options.set, options.data, options.limit)
-    for problem in chosen:
-        try:
-            _ = problem.counting_test
-        except ValueError as error:
-            raise UsageError(f"{options.data}: {error}; name HumanEvalPlus.jsonl.gz or MbppPlus.jsonl.gz as --data") from None
+    chosen = countable_problems(options.set, options.data, options.limit)
     files = read(options.files)
     draws, tests = ([file for file in files if file.has(step)] for step in ("draw", "test"))
     if unused := [str(file.path) for file in files if file not in draws and file not in tests]:

@@ -17,8 +17,7 @@ from ...asked_model import AskedModel, prompt_beside
 from ...recorded.answers import RecordedAnswer
 from ...recorded.answers import Step as RecordedStep
 from ...recorded.formats import recorded
-from ...run import SCHEMA
-from ...study import Step
+from ...run import SCHEMA, Step
 from .placing.header import NEUTRAL, Header, renamed
 from .placing.registry import LANGUAGES, NAMES
 

@@ -18,10 +18,11 @@ from ....analysis.sandbox.isolation.best_level import best_level
 from ....analysis.sandbox.judging.java import MissingJava, find_jdk
 from ....analysis.sandbox.judging.javascript import MissingNode, find_node
 from ....analysis.sandbox.judging.result import ProgramOutcome, Result
+from ...answers import text_id
 from ...errors import StudyError, UsageError
+from ...run import Step
 from ...sets.judging import Sandboxes
 from ...sets.programs import HOW, Program, read_programs
-from ...study import Step
 from .items import Answers, Item, Kind
 from .placing.header import Header, NoHeader
 from .placing.registry import LANGUAGES, NAMES
@@ -188,8 +189,7 @@ LABELS = Step("labels", "text", Label)
 
 def label_id(item: Item, program: str) -> str:
     """The id of the label of a program for an item's test: equal programs have one."""
-    text = hashlib.sha256(program.encode(errors="surrogatepass")).hexdigest()[:16]
-    return f"{item.set}-{item.target}/{item.problem.partition('/')[2]}:{item.tests}:{text}"
+    return text_id(f"{item.set}-{item.target}/{item.problem.partition('/')[2]}:{item.tests}", program)
 
 
 def to_label(items: Sequence[Item], answers: Sequence[Answers], tests: Mapping[str, Program]) -> Iterator[ProgramUnderTest]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ....calibration.report.blocks import Block, Code, Heading, Paragraph
 from ....calibration.report.cells import Cell, CellTable, text_of
@@ -35,9 +35,6 @@ from .tables import (
     translation_table,
     unreadable_of,
 )
-
-if TYPE_CHECKING:
-    pass
 
 # Half way between the third of the paper's models, 48.7 %, and the second, 81.5 %: what it calls good begins above.
 GOOD = 0.65

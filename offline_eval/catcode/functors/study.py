@@ -24,9 +24,9 @@ from ...errors import UsageError
 from ...plan import tell_study
 from ...pool.interface import Start
 from ...progress import counted, tell_if_stopped
-from ...run import Run
+from ...run import Run, Step
 from ...sets.judging import InSandbox
-from ...study import Making, Step, Study, Work, all_of, carry_out
+from ...study import Making, Study, Work, all_of, carry_out
 from ...study_page import page_of
 from .compare import compare
 from .items import (
@@ -145,7 +145,7 @@ def _works(options: Options, run: Run, model: AskedModel | None, found: Found) -
         return asking(DESCRIPTIONS, [item for item in sound() if told_of(item.kind)], start)
 
     def written() -> Work[Any]:
-        told = {record["id"]: record["descriptions"] for record in run.records(DESCRIPTIONS).read()}
+        told = run.by_id(DESCRIPTIONS, "descriptions")
         items = [item for item in sound() if item.id in told or not told_of(item.kind)]
         start = partial(written_in, options.recorded) if model is None else Asking(model, partial(options.asks.write, told))
         return asking(ANSWERS, items, start)

@@ -16,9 +16,9 @@ from ....calibration.fitting.folds import numbered
 from ....calibration.metrics.groups import jackknife, mean_share
 from ....calibration.metrics.intervals import Interval
 from ....calibration.report.cells import Cell, CellTable, Row
-from ...papers import Paper, paper_of
 from ...rtc.scores import JAVA, PYTHON, Grouped, Mean, is_copy, mean_of
 from ...rtc.tables import cell_of
+from ...study_page import Paper, paper_of
 from .items import ARMS, Answers, Arm, Described, Description, Item, Kind, Told, told_of
 from .labelling import ENDINGS, Ending, Label, label_id
 from .placing.registry import NAMES

@@ -14,14 +14,12 @@ from ....analysis.oracle.oracle import Oracle
 from ....calibration.measures.registry import measures_of
 from ....inference.completion.settings import GREEDY
 from ...answers import Answer
-from ...asked_line import OpenModel
-from ...calibration.draw import EVENT, drawn_at, label_id
+from ...asked_line import EVENT, OpenModel, drawn_at, label_id
 from ...counterfeit.classes import class_of
 from ...counterfeit.lines.label import label_of, outcomes_of
-from ...sets.lines import Place
+from ...run import Step
+from ...sets.lines import FileWithGap, Place
 from ...sets.suites import Judge, Judged, Suite, Unjudged
-from ...study import Step
-from ...suggested import FileWithGap
 from .rewrites import Arm, Class, Rewriting, Tried, Variant, View, as_shown, shown_around, view_of
 
 

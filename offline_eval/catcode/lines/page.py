@@ -21,8 +21,7 @@ from ....calibration.validation.inputs import Inputs
 from ...progress import counted
 from ...run import Run
 from ...study import Results
-from ...study_page import again, facts_of, lost_items, write_page
-from ...validated import figures_of_fitted, figures_of_task, titled
+from ...study_page import again, facts_of, figures_of_fitted, figures_of_task, lost_items, titled, write_page
 from ..pairs.pages import SEEN
 from .asking import LineFacts, PlaceFacts, VariantFacts
 from .tables import (

@@ -24,7 +24,7 @@ from ....analysis.python.lines import Gap, UnreadableSource
 from ....inference.completion.prompt import context_at, count_tokens
 from ....inference.completion.settings import Settings
 from ....inference.model import Model
-from ...suggested import FileWithGap
+from ...sets.lines import FileWithGap
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,14 +18,13 @@ from typing import Any
 
 from ....analysis.oracle.changes import changed_lines
 from ....analysis.sandbox.isolation.best_level import best_level
-from ...asked_line import Asking
-from ...calibration.draw import EVENT, label_id
+from ...asked_line import EVENT, Asking, label_id
 from ...errors import UsageError
 from ...model import StudyModel, model_of
-from ...on_suites import ProjectOptions, ask_about, found, question_about, tell_about
-from ...run import Question, Run
+from ...on_suites import SuiteOptions, ask_about, found, items_of_suites, question_about, tell_about
+from ...run import Question, Run, Step
 from ...sets.suites import Items, Judged, Judging, Label
-from ...study import Making, Plan, Results, Step, Study, Work, all_of
+from ...study import Making, Plan, Results, Study, Work, all_of
 from .asking import (
     ANSWERS,
     REGENERATED,
@@ -58,7 +57,7 @@ _MAX_TEXT_S, _MAX_LINE_S = 1800.0, 3600.0
 
 def _answers(run: Run) -> list[Any]:
     """Each place's suggestion, with what its tests said. Nothing that was rewritten is among them: samples are what an editor shows."""
-    answers, said = run.records(ANSWERS).read(), _said(run, LABELS)
+    answers, said = run.records(ANSWERS).read(), run.by_id(LABELS, "tests_pass")
     for each in answers:
         for one in each["generations"]:
             if one["inserted"] is not None:
@@ -78,11 +77,10 @@ STUDY = Study("catcode", (ANSWERS, LABELS, REWRITES, SCORES, REGENERATED, REGENE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options(ProjectOptions):
+class Options(SuiteOptions):
     """What the user wants. of: what is rewritten, truth or suggestion."""
 
-    PER_PROJECT = 40
-
+    per_project: int = 40
     of: tuple[str, ...] = CODES
 
     def model(self) -> StudyModel:
@@ -95,7 +93,7 @@ class Options(ProjectOptions):
 
 def run_lines(options: Options) -> Run:
     """Run, or resume, the study. Raises as `on_suites.found`."""
-    return ask(options, *found(options, question_of))
+    return ask(options, *found(options, options.model, question_of, items_of_suites))
 
 
 def ask(options: Options, model: StudyModel, items: Items) -> Run:
@@ -141,7 +139,7 @@ def _suggested(run: Run, items: Items) -> Iterator[Judged]:
 
 def _passing(run: Run, items: Items) -> Iterator[Line]:
     """The lines that pass their tests."""
-    places, said = items.by_id, _said(run, LABELS)
+    places, said = items.by_id, run.by_id(LABELS, "tests_pass")
     for each in run.records(ANSWERS).read():
         place, (one,) = places[each["id"]], each["generations"]
         for text in lines_at(each, run.question()["of"]).values():
@@ -152,7 +150,7 @@ def _passing(run: Run, items: Items) -> Iterator[Line]:
 
 def _rewritten(run: Run, items: Items) -> Iterator[Variants]:
     """The lines with rewrites."""
-    known = {record["id"]: record["variants"] for record in run.records(REWRITES).read()}
+    known = run.by_id(REWRITES, "variants")
     yield from (Variants(line, tuple(known[line.id])) for line in _passing(run, items) if known.get(line.id))
 
 
@@ -169,7 +167,7 @@ def _places(run: Run, items: Items) -> Iterator[RewrittenPlace]:
 
 def _regenerated(run: Run, items: Items) -> Iterator[Judged]:
     """What is suggested in rewritten code, unless it is the line that the tests know there."""
-    made = {record["id"]: record for record in run.records(REGENERATED).read()}
+    made = run.by_id(REGENERATED)
     for each in _places(run, items):
         found, place = made.get(each.id), each.line.place
         if found and found["inserted"] is not None and not found["equal"]:
@@ -178,18 +176,10 @@ def _regenerated(run: Run, items: Items) -> Iterator[Judged]:
             yield Judged(f"{place.id}:rewritten", items.suites[place.project], place.file, text, (region.start, region.stop - 1))
 
 
-def _said(run: Run, step: Step) -> dict[str, bool | None]:
-    return {label["id"]: label["tests_pass"] for label in run.records(step).read()}
-
-
 def known_of(run: Run) -> Known:
     """The records that facts are made of. Raises RunError for damaged ones."""
-
-    def by_id(step: Step) -> dict[str, Any]:
-        return {record["id"]: record for record in run.records(step).read()}
-
-    said = _said(run, REGENERATED_LABELS)
-    return {"rewrites": by_id(REWRITES), "scores": by_id(SCORES), "regenerated": by_id(REGENERATED), "said": said}
+    said = run.by_id(REGENERATED_LABELS, "tests_pass")
+    return {"rewrites": run.by_id(REWRITES), "scores": run.by_id(SCORES), "regenerated": run.by_id(REGENERATED), "said": said}
 
 
 # Of a line: as it is, once more, and each rewrite.

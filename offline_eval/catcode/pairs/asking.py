@@ -17,8 +17,9 @@ from ...asked_model import ChatOptions, Evaluator, prompt_beside
 from ...counterfeit.problems.asking import Answered, Manner, Question, asking, record_of
 from ...errors import UsageError
 from ...recorded.formats import is_recorded, recorded
+from ...run import Step
 from ...sets.programs import Program, is_completions, read_programs
-from ...study import Step, Work
+from ...study import Work
 from .pair import GLOBAL, KINDS, CodePair, DrawnPrograms, Kind, drawn_programs, is_pairs_file, read_pairs
 
 

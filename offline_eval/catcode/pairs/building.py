@@ -22,10 +22,10 @@ from ....analysis.python.source_text import UnreadableSource
 from ....analysis.sandbox.isolation.jail import DEFAULT_LIMITS
 from ....analysis.sandbox.isolation.levels import Isolation
 from ....analysis.sandbox.judging.result import ProgramOutcome, Result
+from ...run import Step
 from ...sets.judging import Sandboxes
 from ...sets.programs import Program
 from ...sets.suites import Unjudged
-from ...study import Step
 from .pair import CodePair, DrawnPrograms, Kind, distinct_programs
 
 # A program that the clock ended, and not its own CPU time, may be one that the machine had no time for: that decides nothing of a pair.
@@ -90,11 +90,11 @@ class _Making:
     def refuse(self, rule: str, reason: str) -> None:
         self.refusals.append({"rule": rule, "reason": reason})
 
-    def add(self, kind: Kind, rules: Sequence[str], first: str, second: str, outcome: str = "passed", *, before: str = "passed") -> None:
+    def add(self, kind: Kind, rules: Sequence[str], first: str, second: str, outcome: str = "passed") -> None:
         program = self.program
         name = ":".join((program.id, kind, *rules))
         self.pairs.append(
-            CodePair(name, program.set, program.language, program.problem, kind, tuple(rules), first, second, (before, outcome))
+            CodePair(name, program.set, program.language, program.problem, kind, tuple(rules), first, second, ("passed", outcome))
         )
 
 

@@ -13,13 +13,11 @@ from ....calibration.samples import Event
 from ....inference.completion.settings import Sampling
 from ....inference.completion.task import Task
 from ....inference.model import Generation, StopReason, Timings
-from ...answers import AnsweredItem, Generated
+from ...answers import AnsweredItem, Generated, text_id
 from ...asked_line import OpenModel
-from ...run import Run
-from ...sets.lines import Place
+from ...run import Run, Step
+from ...sets.lines import FileWithGap, Place, Suggested
 from ...sets.suites import Items
-from ...study import Step
-from ...suggested import FileWithGap, Suggested
 
 TASKS: tuple[Task, ...] = ("line", "line_rest")
 EVENT: Event = "exact_match"
@@ -53,11 +51,6 @@ def stream_of(temperature: float) -> str:
 def gap_id(place: str, task: str) -> str:
     """The id of a gap, which is that of the suggestion shown there."""
     return f"{place}:{task}"
-
-
-def text_id(place: str, text: str) -> str:
-    """The id of a file with a text in a place: the same for each task, draw and repair that makes it so."""
-    return f"{place}:{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()[:16]}"
 
 
 def seed_of(seed: int, gap: str) -> int:

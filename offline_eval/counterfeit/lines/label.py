@@ -15,15 +15,14 @@ from typing import Any, TypedDict
 from ....analysis.oracle.oracle import MAX_PROFILED, Oracle
 from ....analysis.oracle.profile import Profile
 from ....suggestion.repair.sources.fix_task import mended_lines
+from ...answers import text_id
 from ...asked_line import OpenModel
-from ...run import Run
-from ...sets.lines import Place
+from ...run import Run, Step
+from ...sets.lines import FileWithGap, Place
 from ...sets.suites import Items, Judge, Judged, Unjudged
 from ...sets.suites import Label as Verdict
-from ...study import Step
-from ...suggested import FileWithGap
 from ..classes import RULES, Outcomes, class_of
-from .draw import DRAWS, EVENT, JUDGEMENTS, code_of, gap_id, seed_of, text_id
+from .draw import DRAWS, EVENT, JUDGEMENTS, code_of, gap_id, seed_of
 
 # The reason of a test's change is for people, and may be a page.
 _MAX_WHY = 300
@@ -170,7 +169,7 @@ class Counterfeits:
 def counterfeits(run: Run, items: Items, seed: int) -> Iterator[Counterfeits]:
     """The places with counterfeits, and of each gap at most `MAX_REPAIRED`, drawn by the seed."""
     places = items.by_id
-    labels = {label["id"]: label for label in run.records(LABELS).read()}
+    labels = run.by_id(LABELS)
     for answer in run.records(DRAWS).read():
         place, found = places[answer["id"]], dict[str, dict[str, None]]()
         for one in answer["generations"]:
@@ -254,7 +253,7 @@ def labelled(run: Run) -> list[Any]:
 
     "repaired": of each gap, by its task, the share of passing repairs of each of its counterfeits, None where that is unknown.
     """
-    labels = {label["id"]: label for label in run.records(LABELS).read()}
+    labels = run.by_id(LABELS)
     said = {(record["id"], one["task"], one["text"]): one for record in run.records(JUDGEMENTS).read() for one in record["said"]}
     repaired = _shares_repaired(run, labels)
     answers = run.records(DRAWS).read()
@@ -277,7 +276,7 @@ def outcomes(one: Mapping[str, Any]) -> Outcomes:
 
 
 def _shares_repaired(run: Run, labels: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, list[float | None]]]:
-    verdicts = {record["id"]: record["tests_pass"] for record in run.records(REPAIR_LABELS).read()}
+    verdicts = run.by_id(REPAIR_LABELS, "tests_pass")
     passes = {name: label["tests_pass"] for name, label in labels.items()} | verdicts
     found: dict[str, dict[str, list[float | None]]] = {}
     for record in run.records(REPAIRS).read():

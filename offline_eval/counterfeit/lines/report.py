@@ -21,8 +21,7 @@ from ....calibration.validation.inputs import Inputs
 from ...progress import counted
 from ...run import Run
 from ...study import Results
-from ...study_page import again, cells_of, facts_of, lost_items, the_paper, write_page
-from ...validated import figures_of_task
+from ...study_page import again, cells_of, facts_of, figures_of_task, lost_items, the_paper, write_page
 from ..paper import paper
 from ..pictures import bars, scatter
 from .draw import JUDGEMENTS
@@ -55,7 +54,7 @@ def examples_of(texts: Sequence[Text], badge: Badge) -> Iterator[Table]:
     """The counterfeits that the model was surest of, at most one of a gap: those that were shown first, then drawn ones."""
     found = [text for text in texts if text.kind == "counterfeit"]
     gaps, same = set[str](), set[str]()
-    for text in sorted(found, key=lambda text: (bool(text.stream), -text.p_tot, text.id)):
+    for text in sorted(found, key=lambda text: (bool(text.stream), -text.p_tot if text.p_tot == text.p_tot else 0.0, text.id)):
         if text.gap not in gaps and text.text_id not in same and len(gaps) < MAX_EXAMPLES:
             gaps.add(text.gap)
             same.add(text.text_id)
@@ -71,7 +70,7 @@ def _example(text: Text, badge: Badge) -> Table:
         ("−", text.head + text.truth),
         ("+", text.head + text.inserted),
         ("badge", said),
-        ("model", f"p_tot {text.p_tot:.3f}" + (f", asked: log odds of right {text.asked:+.2f}" if text.asked == text.asked else "")),
+        ("model", f"p_tot {_measured(text.p_tot)}" + (f", asked: log odds of right {text.asked:+.2f}" if text.asked == text.asked else "")),
         ("tests", f"{outcomes.kept} of {outcomes.known} that touch it keep their outcome"),
         *tests,
         *([("", f"and {more} more")] if more > 0 else []),
@@ -79,6 +78,10 @@ def _example(text: Text, badge: Badge) -> Table:
     return Table(
         f"{text.gap}, {'shown' if not text.stream else 'drawn'}", ("", ""), "ll", tuple((name, _short(what)) for name, what in rows)
     )
+
+
+def _measured(value: float) -> str:
+    return f"{value:.3f}" if value == value else "not measured"
 
 
 def _short(text: str) -> str:

@@ -25,7 +25,7 @@ from ....inference.completion.task import Task
 from ...asked_line import Asking
 from ...errors import UsageError
 from ...model import StudyModel, model_of
-from ...on_suites import ProjectOptions, ask_about, found, question_about, tell_about
+from ...on_suites import SuiteOptions, ask_about, found, items_of_suites, question_about, tell_about
 from ...progress import counted, to_stderr
 from ...run import Question, Run
 from ...sets.suites import Items, Judging
@@ -65,17 +65,12 @@ STUDY = Study("counterfeit", (DRAWS, LABELS, JUDGEMENTS, REPAIRS, REPAIR_LABELS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options(ProjectOptions):
+class Options(SuiteOptions):
     """What the user wants. draws: texts at each gap, at the temperature."""
 
     tasks: Sequence[Task] = TASKS
     draws: int = 10
     temperature: float = 0.6
-
-    @property
-    def asked_tasks(self) -> Sequence[Task]:
-        """What is asked at each place."""
-        return self.tasks
 
     def model(self) -> StudyModel:
         """The model. Raises UsageError for one that a step which is named can't be done with, and as `model_of`."""
@@ -89,7 +84,7 @@ class Options(ProjectOptions):
 
 def run_lines(options: Options) -> Run:
     """Run, or resume, the study. Raises as `on_suites.found`."""
-    return ask(options, *found(options, question_of))
+    return ask(options, *found(options, options.model, question_of, items_of_suites))
 
 
 def ask(options: Options, model: StudyModel, items: Items) -> Run:

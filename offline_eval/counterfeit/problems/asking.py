@@ -18,10 +18,10 @@ from ...progress import counted
 from ...recorded.answers import RecordedAnswer
 from ...recorded.answers import Step as RecordedStep
 from ...recorded.formats import recorded
-from ...run import Run
+from ...run import Run, Step
 from ...sets.problem import Problem
-from ...sets.problems import problems
-from ...study import Step, Work, all_of
+from ...sets.problems import countable_problems
+from ...study import Work, all_of
 
 Reasoning = Literal["with", "without"]
 
@@ -47,13 +47,7 @@ class Options(ChatOptions):
         """The problems of the benchmark's file, each with tests that can be counted. Raises SetError and UsageError."""
         if self.data is None:
             raise UsageError(f"the tests of {benchmark} are needed: name its file with --data")
-        found = problems(benchmark, self.data, self.limit if isinstance(self.set, str) else None)
-        for problem in found:
-            try:
-                _ = problem.counting_test
-            except ValueError as error:
-                raise UsageError(f"{self.data}: {error}; name HumanEvalPlus.jsonl.gz or MbppPlus.jsonl.gz as --data") from None
-        return found
+        return countable_problems(benchmark, self.data, self.limit if isinstance(self.set, str) else None)
 
 
 PROMPTS = ("draw", "judge", "judge_reasoning", "execute", "repair")

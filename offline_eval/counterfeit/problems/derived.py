@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
+from ...answers import text_id
 from ...calibration.recorded.draws import Labelled, Unit
 from ...sets.problem import literal
 from .judgements import PROBABILITY, THOUGHT, VOTE, Judgement
@@ -47,11 +47,6 @@ class Execution:
     value: str
     answer: str
     pass_at_1: float | None = None
-
-
-def text_id(problem: str, text: str) -> str:
-    """The id of the label of a text."""
-    return f"{problem}:{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()[:16]}"
 
 
 def reference_id(problem: str) -> str:

@@ -148,7 +148,7 @@ def pass_at_1(drawn: Iterable[Drawn]) -> dict[str, float]:
     return rates
 
 
-def balanced(benchmark: str, drawn: Sequence[Drawn], seed: int, per_class: int = PER_CLASS) -> tuple[Program, ...]:
+def balanced(benchmark: str, drawn: Sequence[Drawn], seed: int) -> tuple[Program, ...]:
     """So many right programs and as many counterfeits of each problem that has them, chosen by a seed from distinct texts.
 
     drawn: problem by problem.
@@ -163,9 +163,9 @@ def balanced(benchmark: str, drawn: Sequence[Drawn], seed: int, per_class: int =
                 for each in sorted(texts.values(), key=attrgetter("index"))
                 if each.tested is not None and class_of(benchmark, each.tested, "strict") == kind
             ]
-            if len(of_kind) >= per_class:
-                found += random.Random(f"{seed} {problem} {kind}").sample(of_kind, per_class)
-        if len(found) == 2 * per_class:
+            if len(of_kind) >= PER_CLASS:
+                found += random.Random(f"{seed} {problem} {kind}").sample(of_kind, PER_CLASS)
+        if len(found) == 2 * PER_CLASS:
             chosen += sorted(found, key=attrgetter("index"))
     return tuple(chosen)
 

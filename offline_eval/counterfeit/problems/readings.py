@@ -6,10 +6,10 @@ import ast
 import math
 import re
 import textwrap
-import warnings
 from collections.abc import Hashable, Iterable, Sequence
 from functools import lru_cache
 
+from ....analysis.python.source_text import tree_or_none
 from ....inference.asking.asker import last_block
 from ...sets.problem import literal
 
@@ -64,13 +64,10 @@ def value_in(text: str) -> Hashable | None:
         if "[ANSWER]" in text:
             return None
         block = text.strip()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            statements = ast.parse(block).body
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
+    tree = tree_or_none(block)
+    if tree is None:
         return literal(block.rpartition("==")[2]) if block.startswith("assert ") else None
-    match statements[-1:]:
+    match tree.body[-1:]:
         case [ast.Assert(test=ast.Compare(comparators=[value]))]:
             return literal(ast.unparse(value))
     return literal(block)
@@ -83,7 +80,7 @@ def with_specification(program: str, prompt: str, entry_point: str) -> str:
     A body alone is put behind the prompt. Any other program that does not parse, or lacks the function, is given back as it is.
     """
     whole = f"{prompt.rstrip()}\n{program}"
-    if _parsed(program) is None and _parsed(whole) is not None:
+    if tree_or_none(program) is None and tree_or_none(whole) is not None:
         return whole
     found, asked = (_function_in(text, entry_point) for text in (program, prompt))
     if found is None or asked is None:
@@ -133,15 +130,6 @@ def _body(function: ast.FunctionDef) -> list[ast.stmt]:
 
 def _function_in(text: str, name: str) -> tuple[ast.Module, ast.FunctionDef] | None:
     """A program with its function of that name; of several the last."""
-    tree = _parsed(text)
+    tree = tree_or_none(text)
     found = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name] if tree else []
     return (tree, found[-1]) if tree and found else None
-
-
-def _parsed(text: str) -> ast.Module | None:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text)
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return None

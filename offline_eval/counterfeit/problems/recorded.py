@@ -6,12 +6,11 @@ the run's folder, which any model can judge.
 
 from __future__ import annotations
 
-import ast
-import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+from ....analysis.python.source_text import tree_or_none
 from ....calibration.report.study_report import StudyContent
 from ...calibration.recorded.draws import Labelled, Unit
 from ...calibration.recorded.source import sources_of
@@ -74,18 +73,7 @@ def tested_of(label: Labelled, program: str) -> PassShares | None:
     if not label.tests_pass and label.inputs_right >= label.base_inputs + label.plus_inputs:
         label = replace(label, inputs_right=label.inputs_right - 1, base_right=label.base_right - 1)
     plus = (label.inputs_right - label.base_right) / label.plus_inputs if label.plus_inputs else None
-    return PassShares(label.base_right / label.base_inputs, plus, parses(program), len(program))
-
-
-def parses(text: str) -> bool:
-    """Whether a text is Python."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ast.parse(text)
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return False
-    return True
+    return PassShares(label.base_right / label.base_inputs, plus, tree_or_none(program) is not None, len(program))
 
 
 def _content(run: Run, question: AskedQuestion, found: Sequence[Drawn], programs: Sequence[Any]) -> StudyContent:

@@ -19,11 +19,11 @@ from ....analysis.sandbox.judging.result import ProgramOutcome
 from ...asked_model import Evaluator
 from ...calibration.recorded.draws import Labelled, Unit, start
 from ...recorded.answers import Step as RecordedStep
-from ...run import Run
+from ...run import Run, Step
 from ...sets.problem import Problem
 from ...sets.problems import problems
 from ...sets.suites import Unjudged
-from ...study import Making, Step, Work, all_of
+from ...study import Making, Work, all_of
 from .asking import Answered, Manner, Options, Question, answered, asking
 from .derived import Execution, executions_of, repair_units
 from .programs import Program

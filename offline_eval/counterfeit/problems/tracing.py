@@ -9,10 +9,10 @@ from __future__ import annotations
 import ast
 import random
 import re
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ....analysis.python.source_text import tree_or_none
 from ....analysis.sandbox.isolation.limits import Limits
 from ...sets.problem import literal
 
@@ -117,7 +117,7 @@ def _call(name: str, left: ast.expr, right: ast.expr) -> ast.Call:
 
 def guarded(program: str, entry_point: str) -> str | None:
     """The program that refuses; None for one that is barred by its text: imports, and functions that reach outside."""
-    tree = _parsed(program)
+    tree = tree_or_none(program)
     if tree is None:
         return None
     kept = [node for node in tree.body if not _is_typing(node)]
@@ -133,7 +133,7 @@ def guarded(program: str, entry_point: str) -> str | None:
 
 def shown(program: str) -> str:
     """The program as it is shown for execution: without docstrings, and without the imports for its annotations."""
-    tree = _parsed(program)
+    tree = tree_or_none(program)
     if tree is None:
         return program
     lines = program.split("\n")
@@ -189,12 +189,3 @@ def _has_float(text: str) -> bool:
 
 def _is_typing(node: ast.stmt) -> bool:
     return isinstance(node, ast.ImportFrom) and node.module == "typing"
-
-
-def _parsed(program: str) -> ast.Module | None:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(program)
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return None

@@ -22,10 +22,9 @@ from ...asked_line import OpenModel
 from ...counterfeit.classes import Outcomes, class_of
 from ...counterfeit.lines.draw import gap_id, seed_of
 from ...counterfeit.lines.label import ChangedTest, reason_of
-from ...sets.lines import Place
+from ...run import Step
+from ...sets.lines import FileWithGap, Place
 from ...sets.suites import Judge, Suite, Unjudged
-from ...study import Step
-from ...suggested import FileWithGap
 
 Lines = Mapping[str, Mapping[int, Collection[str]]]
 

@@ -21,10 +21,9 @@ from ....suggestion.repair.asking import Asking
 from ....suggestion.repair.localisation import surprises_of
 from ....suggestion.repair.request import request_for
 from ...asked_line import OpenModel
-from ...sets.lines import Place
+from ...run import Step
+from ...sets.lines import FileWithGap, Place
 from ...sets.suites import Items, Judge, Judged, Suite, Unjudged
-from ...study import Step
-from ...suggested import FileWithGap
 from ..candidates import SLOW_S, Proposed, distinct, looped, mutants, proposed, repaired
 from .bugs import Bug, with_code
 

@@ -23,11 +23,11 @@ from ....suggestion.repair.confidence import RANKS
 from ...asked_line import Asking
 from ...counterfeit.lines.label import LABELS, MAX_TEXT_S, profiled
 from ...model import StudyModel, model_of
-from ...on_suites import ProjectOptions, ask_about, found, question_about, tell_about
+from ...on_suites import SuiteOptions, ask_about, found, items_of_suites, question_about, tell_about
 from ...repairs.candidates import question_of_repairs
-from ...run import Question, Run
+from ...run import Question, Run, Step
 from ...sets.suites import Items, Judged, Judging
-from ...study import Making, Plan, Results, Step, Study, Work, all_of
+from ...study import Making, Plan, Results, Study, Work, all_of
 from ..candidates import BELONGS, LOOPED, MAX_TRIED, Attempt, answer_of, require_scores
 from ..report import attempt_of, write_report
 from ..tables import Fault, fault_of, generations_of
@@ -95,10 +95,10 @@ def _lines(run: Run) -> Iterator[tuple[Place, str, Bug | None]]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options(ProjectOptions):
+class Options(SuiteOptions):
     """What the user wants."""
 
-    PER_PROJECT = 20
+    per_project: int = 20
 
     def model(self) -> StudyModel:
         """The model. Raises as `require_scores` and `model_of`."""
@@ -107,7 +107,7 @@ class Options(ProjectOptions):
 
 def run_lines(options: Options) -> Run:
     """Run, or resume, the study. Raises as `on_suites.found`."""
-    return ask(options, *found(options, question_of))
+    return ask(options, *found(options, options.model, question_of, items_of_suites))
 
 
 def ask(options: Options, model: StudyModel, items: Items) -> Run:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from shop_project import SHOP, TESTS, changed, isolated, name_of, write
 
 from assay.analysis.oracle import copying
 from assay.analysis.oracle.oracle import NotJudged, Oracle
+from assay.analysis.oracle.suite import Suite
 from assay.analysis.sandbox.isolation.jail import Jail
 from assay.analysis.sandbox.isolation.levels import Isolation
 
@@ -48,6 +50,25 @@ def test_no_completion_changes_what_becomes_of_the_next(oracle: Oracle, first: s
         made = oracle.verdict("shop.py", changed("amount += price", first))
         assert made.label or first != NOTE, "it finds no note of its own from before"
         assert [oracle.verdict("shop.py", changed(*change)).label for change in (RIGHT, WRONG, RIGHT)] == [True, False, True]
+
+
+def test_what_an_older_python_of_the_project_can_not_compile_is_said_in_words(oracle: Oracle, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(oracle, "suite", replace(oracle.suite, interpreter=replace(oracle.suite.interpreter, python=(3, 10, 4))))
+    newer, wrong = changed("amount += price", "pass  # as from 3.11 on"), changed("amount += price", "amount += (")
+    refused = {newer, wrong}
+    monkeypatch.setattr(Suite, "uncompilable", lambda _, text: "SyntaxError: invalid syntax" if text in refused else "")
+    words = "the project's tests run on Python 3.10, which can't compile it (SyntaxError: invalid syntax)"
+    assert oracle.unparsable(newer) == words
+    assert oracle.unparsable(wrong) == "'(' was never closed (text, line 19)"
+    assert oracle.unparsable(SHOP) == ""
+    verdict = oracle.verdict("shop.py", newer)
+    assert (verdict.label, verdict.reason, verdict.way) == (False, f"does not parse: {words}", "none")
+    # what this Python refuses, another may take
+    refused.clear()
+    assert oracle.unparsable(wrong) == ""
+    # the file as it is can't be compiled there either: its tests do not import it
+    refused |= {newer, SHOP}
+    assert oracle.verdict("shop.py", newer).label is None
 
 
 def test_the_baseline_has_each_tests_outcome(oracle: Oracle) -> None:

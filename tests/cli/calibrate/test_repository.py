@@ -27,8 +27,8 @@ from assay.calibration.trust import remember
 from assay.cli.main import main
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.model import StudyModel, model_of
-from assay.offline_eval.pool.choice import Pool
 from assay.offline_eval.pool.interface import PoolError
+from assay.offline_eval.pool.pool import Pool
 from assay.offline_eval.repository.answers import Answerer
 from assay.offline_eval.sets.regions import TASKS, places_of, regions_of
 

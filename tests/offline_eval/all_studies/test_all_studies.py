@@ -20,7 +20,7 @@ from assay.offline_eval.calibration import study as calibration
 from assay.offline_eval.catcode.lines import study as catcode
 from assay.offline_eval.counterfeit.lines import study as counterfeit
 from assay.offline_eval.errors import RunError
-from assay.offline_eval.pool.choice import Pool
+from assay.offline_eval.pool.pool import Pool
 from assay.offline_eval.run import RUN, Run
 from assay.offline_eval.sets.projects import named
 from assay.offline_eval.study import Unanswered

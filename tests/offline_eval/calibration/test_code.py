@@ -9,7 +9,7 @@ import pytest
 from assay.calibration.samples import read_samples
 from assay.cli.main import main
 from assay.inference.opening import ModelChoice
-from assay.offline_eval.calibration.draw import ANSWERS
+from assay.offline_eval.asked_line import ANSWERS
 from assay.offline_eval.calibration.study import Options, run_study
 from assay.offline_eval.errors import RunError
 from assay.offline_eval.run import Run

@@ -17,8 +17,7 @@ from assay.calibration.registry import Registry
 from assay.calibration.samples import Sample, read_samples
 from assay.inference.opening import ModelChoice, open_model
 from assay.offline_eval.answers import Generated
-from assay.offline_eval.asked_line import Asking
-from assay.offline_eval.calibration.draw import ANSWERS, Gaps, answer_at
+from assay.offline_eval.asked_line import ANSWERS, Asking, Gaps, answer_at
 from assay.offline_eval.calibration.study import Options, run_study
 from assay.offline_eval.errors import RunError, UsageError
 from assay.offline_eval.model import model_of

@@ -17,11 +17,11 @@ from sums_project import SOURCE, write_project
 from assay.analysis.sandbox.isolation.best_level import best_level
 from assay.calibration.samples import read_samples
 from assay.inference.completion.task import Task
-from assay.offline_eval.calibration.draw import ANSWERS
+from assay.offline_eval.asked_line import ANSWERS
 from assay.offline_eval.calibration.study import LABELS, Options, Set, ask, run_study
 from assay.offline_eval.errors import RunError
 from assay.offline_eval.model import model_of
-from assay.offline_eval.pool.choice import Pool
+from assay.offline_eval.pool.pool import Pool
 from assay.offline_eval.run import Run
 from assay.offline_eval.sets.lines import TASKS
 from assay.offline_eval.sets.projects import Project

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from needs import DATA, needs_data
 
 from assay.analysis.sandbox.isolation.best_level import NoIsolation
+from assay.offline_eval.answers import text_id
 from assay.offline_eval.rtc.asking import MAX_DESCRIPTION, Code, Edit, description_of
-from assay.offline_eval.rtc.labelling import ByProgram, Found, Label, functions, label_id
+from assay.offline_eval.rtc.labelling import ByProgram, Found, Label, functions
 from assay.offline_eval.rtc.scores import JAVA, Scored, is_copy, longer_by, scored, unreadable_of
 from assay.offline_eval.rtc.tables import paper, table_2
 from assay.offline_eval.sets.problems import problems
@@ -156,7 +157,7 @@ def one(descriptions: list[str | None], trips: list[str | None], baseline: list[
     made = [rebuilding("description", of, text) for of, text in zip(there, trips, strict=True)]
     made += [rebuilding("baseline", 0, text) for text in baseline]
     described = [{"id": "a", "descriptions": [{"text": text, "said": "", "stopped_by": "end"} for text in descriptions]}]
-    known = [Label(id=label_id("a", text), tests_pass=passes, why="") for text, passes in labels.items()]
+    known = [Label(id=text_id("a", text), tests_pass=passes, why="") for text, passes in labels.items()]
     (found,) = scored([item], described, [{"id": "a", "rebuilt": made}], known, backward=1)  # type: ignore[list-item, arg-type]
     return found
 

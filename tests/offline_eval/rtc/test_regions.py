@@ -19,7 +19,7 @@ from assay.analysis.sandbox.isolation.best_level import best_level
 from assay.inference.opening import ModelChoice, open_asker
 from assay.offline_eval.asked_model import asked_model
 from assay.offline_eval.errors import StudyError, UsageError
-from assay.offline_eval.pool.choice import Pool
+from assay.offline_eval.pool.pool import Pool
 from assay.offline_eval.rtc import labelling
 from assay.offline_eval.rtc.asking import Code, Description, Edit, Plan
 from assay.offline_eval.rtc.labelling import CONTEXT, LABELS, Found, edits, edits_of, project_regions

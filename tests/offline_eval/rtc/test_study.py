@@ -16,7 +16,7 @@ from tiny_gguf import TinyModel, write_tiny_gguf
 from assay.inference.asking.chat import ChatAsker
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.errors import RunError, StudyError, UsageError
-from assay.offline_eval.pairing.report import compare
+from assay.offline_eval.pairing import compare
 from assay.offline_eval.rtc.asking import REBUILT
 from assay.offline_eval.rtc.labelling import LABELS
 from assay.offline_eval.rtc.study import STUDY, Options, run_problems, tell_problems

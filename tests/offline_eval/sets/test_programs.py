@@ -8,10 +8,11 @@ import pytest
 from needs import DATA, needs_data
 from study_runs import isolation_here
 
+from assay.analysis.corpora.mxeval import id_of_task
 from assay.analysis.sandbox.isolation.jail import Jail
 from assay.analysis.sandbox.judging.python import PythonSandbox
 from assay.offline_eval.sets.problem import SetError
-from assay.offline_eval.sets.programs import id_of_task, read_programs
+from assay.offline_eval.sets.programs import read_programs
 
 SETS = {
     ("humaneval-x/humaneval_java.jsonl.gz",): ("humaneval", "java", 164),

@@ -45,4 +45,4 @@ def test_a_damaged_file_is_left_out_with_one_warning(caplog: pytest.LogCaptureFi
         assert weights_for("3" * 16).version == weights_for("3" * 16).version == shipped_weights().for_model("3" * 16).version
     (record,) = caplog.records
     assert f"{'3' * 16}.json" in record.getMessage()
-    assert "fit them again" in record.getMessage()
+    assert "without the file Assay uses its own" in record.getMessage()

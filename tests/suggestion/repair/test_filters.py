@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.analysis.lines.grammars import GRAMMARS
+from assay.analysis.grammars import GRAMMARS
 from assay.calibration.language_names import name_of_language
 from assay.suggestion.repair.candidate import Change
 from assay.suggestion.repair.gathering import FILTERS, Seen, is_kept

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.analysis.lines.grammars import GRAMMARS
+from assay.analysis.grammars import GRAMMARS
 from assay.suggestion.repair.candidate import Change
 from assay.suggestion.repair.gathering import Seen, is_kept
 from assay.suggestion.repair.parsed_tree import ParsedTree, parsed_tree

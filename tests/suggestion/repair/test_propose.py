@@ -8,7 +8,7 @@ import pytest
 from tiny_gguf import TinyModel, scripted
 from tiny_models import OpenTiny
 
-from assay.analysis.lines.grammars import parser_of
+from assay.analysis.grammars import parser_of
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import StopReason
 from assay.inference.remote.model import RemoteModel

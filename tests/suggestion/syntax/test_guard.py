@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import assay
-from assay.analysis.lines.grammars import GRAMMARS
+from assay.analysis.grammars import GRAMMARS
 from assay.inference.stopping.rules import indentation
 from assay.suggestion.cursor import Cursor
 from assay.suggestion.syntax.guard import breaks, ends_of

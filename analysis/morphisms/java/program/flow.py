@@ -11,8 +11,8 @@ from itertools import pairwise
 
 from tree_sitter import Node
 
+from ....text_edits import Edit
 from ...morphism import Refused
-from ...text_edits import Edit
 from .names import is_final, lacks_initial_value, names_of
 from .syntax import (
     BLOCKS,

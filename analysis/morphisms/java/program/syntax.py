@@ -13,8 +13,8 @@ import tree_sitter_java
 from tree_sitter import Language, Node, Parser
 
 from ....python.source_text import UnreadableSource
+from ....text_edits import Edit
 from ...morphism import Refused
-from ...text_edits import Edit
 
 
 def words(text: str) -> frozenset[str]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-import tree_sitter_java
-from tree_sitter import Language, Node, Parser
+from tree_sitter import Node
 
 from .....analysis.corpora.comments import without_comments
+from .....analysis.grammars import parser_of
 from .....analysis.python.source_text import UnreadableSource
 from .header import NEUTRAL, Header, NoHeader, renamed
 
-_PARSER = Parser(Language(tree_sitter_java.language()))
+_PARSER = parser_of("java")
 # What a class is called where its own name would tell what it does.
 NEUTRAL_CLASS = "Program"
 # Of the tests: a class of an answer that only shows the method at work, and is called so, too, would hide it.

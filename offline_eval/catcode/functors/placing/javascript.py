@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-import tree_sitter_javascript
-from tree_sitter import Language, Node, Parser
+from tree_sitter import Node
 
 from .....analysis.corpora.comments import without_comments
+from .....analysis.grammars import parser_of
 from .....analysis.python.source_text import UnreadableSource
 from .header import NEUTRAL, Header, NoHeader, renamed
 
-_PARSER = Parser(Language(tree_sitter_javascript.language()))
+_PARSER = parser_of("javascript")
 _FUNCTIONS = frozenset({"function_declaration", "generator_function_declaration"})
 _EXPORTS = re.compile(
     r"^(?:module\.)?exports\b.*$|^export\s+(?:default\s+)?(?=function|const|let|class|async)|^export\s*\{.*\};?$", re.MULTILINE

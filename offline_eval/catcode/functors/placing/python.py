@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
-import warnings
 
 from .....analysis.corpora.comments import without_comments
-from .....analysis.python.source_text import UnreadableSource
+from .....analysis.python.source_text import UnreadableSource, tree_of, tree_or_none
 from .header import NEUTRAL, Header, NoHeader, renamed
 
 INDENTATION = "    "
@@ -22,8 +21,8 @@ def header_of(prompt: str, name: str | None) -> Header:
         stub = f"{prompt.rstrip()}\n{indentation}pass\n"
         try:
             bare = without_comments(stub, "python")
-            functions = [node for node in _tree(bare).body if isinstance(node, ast.FunctionDef)]
-        except (UnreadableSource, SyntaxError):
+            functions = [node for node in tree_of(bare).body if isinstance(node, ast.FunctionDef)]
+        except UnreadableSource:
             continue
         named = [node for node in functions if name in (None, node.name)]
         if not named:
@@ -45,19 +44,14 @@ def placed(header: Header, code: str) -> str:
 
 def parses(program: str) -> bool:
     """Whether it can be parsed."""
-    try:
-        _tree(program)
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return False
-    return True
+    return tree_or_none(program) is not None
 
 
 def anonymous(program: str, name: str) -> str:
     """The program with the function renamed and without annotations of types, as far as it can be parsed."""
     text = renamed(program, name, NEUTRAL)
-    try:
-        tree = _tree(text)
-    except SyntaxError:
+    tree = tree_or_none(text)
+    if tree is None:
         return text
     lines = text.splitlines(keepends=True)
     for start, end in sorted(_annotations(tree, lines), reverse=True):
@@ -86,9 +80,3 @@ def _annotations(tree: ast.Module, lines: list[str]) -> list[tuple[int, int]]:
 def _end(at: object, node: ast.expr) -> int:
     assert callable(at)
     return int(at(node.end_lineno, node.end_col_offset))
-
-
-def _tree(program: str) -> ast.Module:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of invalid escapes
-        return ast.parse(program)

@@ -10,8 +10,8 @@ from java_morphisms import EQUIVALENT, OTHER, applied, reason
 
 from assay.analysis.morphisms.morphism import Morphism, Refused
 from assay.analysis.morphisms.registry import morphism, morphisms
-from assay.analysis.morphisms.text_edits import changed_span
 from assay.analysis.python.source_text import UnreadableSource
+from assay.analysis.text_edits import changed_span
 
 PROGRAMS = {path.stem: path.read_text(encoding="utf-8") for path in sorted((Path(__file__).parent / "programs").glob("*.java"))}
 ALL = [*EQUIVALENT, *OTHER]

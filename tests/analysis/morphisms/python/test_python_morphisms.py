@@ -8,7 +8,7 @@ from analyzed_program import PROGRAM
 from assay.analysis.bugs import KINDS, bug
 from assay.analysis.morphisms.morphism import Morphism, Refused, rewrite, rewrite_somewhere
 from assay.analysis.morphisms.registry import MORPHISMS, morphism, morphisms
-from assay.analysis.morphisms.text_edits import Edit, changed_span, edited
+from assay.analysis.text_edits import Edit, changed_span, edited
 
 ALL = [*morphisms("python", equivalent=True), *morphisms("python", equivalent=False), *(bug(kind) for kind in KINDS)]
 

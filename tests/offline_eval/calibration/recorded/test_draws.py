@@ -9,7 +9,7 @@ import pytest
 from assay.analysis.sandbox.isolation.best_level import best_level
 from assay.analysis.sandbox.judging.python import PythonSandbox
 from assay.offline_eval.calibration.recorded.draws import Labelled, Unit, labelling, measured, own_tests_of, start, unit_of, units
-from assay.offline_eval.pool.local import run
+from assay.offline_eval.pool.pool import run
 from assay.offline_eval.recorded.answers import Recorded, RecordedAnswer
 from assay.offline_eval.sets.problem import Problem
 from assay.offline_eval.sets.problems import problems

@@ -18,7 +18,7 @@ from assay.offline_eval.calibration.recorded import labelled
 from assay.offline_eval.calibration.recorded.labelled import Ballot
 from assay.offline_eval.calibration.recorded.study import LABELS, Options, run_recorded
 from assay.offline_eval.errors import RunError, UsageError
-from assay.offline_eval.pool.choice import Pool
+from assay.offline_eval.pool.pool import Pool
 from assay.offline_eval.recorded.answers import Recorded, RecordedAnswer
 from assay.offline_eval.recorded.assay_answers import write
 from assay.offline_eval.run import Run

@@ -12,13 +12,12 @@ from assay.offline_eval.calibration.recorded.scaling import (
     Measured,
     all_scores,
     change,
-    of_scores,
     of_shares,
+    of_told,
     platt_out_of_fold,
     random_folds,
 )
 from assay.offline_eval.errors import UsageError
-from assay.offline_eval.recorded.answers import Recorded, RecordedAnswer
 
 
 def test_each_distinct_plain_assertion_of_a_text_is_found_once() -> None:
@@ -123,16 +122,10 @@ def test_folds_by_problem_keep_the_answers_to_a_problem_together_and_random_ones
     assert by_problem.intervals.skill.value < by_chance.intervals.skill.value
 
 
-def test_scores_of_anyones_file_are_verbalised_confidence() -> None:
-    told = [(0.0, False), (2.0, False), (4.0, True), (3.0, None), (None, True)]
-    answers = [
-        RecordedAnswer(f"Set/{number // 2}", "judge", number, "", score=score, labels={"tests_pass": label})
-        for number, (score, label) in enumerate(told)
-    ]
-    recorded = Recorded("mine", "", "", "", {answer.key: answer for answer in answers}, (0.0, 4.0))
-    found = of_scores(recorded)
+def test_told_scores_are_verbalised_confidence() -> None:
+    found = of_told("mine", [("Set/0", 0.0, False), ("Set/0", 0.5, False), ("Set/1", 1.0, True)], "tests_pass")
     assert (found.name, found.raw.tolist(), found.problem.tolist()) == ("verbalised", [0.0, 0.5, 1.0], [0, 0, 1])
     assert found.right.tolist() == [False, False, True]
     assert np.isfinite(found.log_odds).all()
     with pytest.raises(UsageError, match="mine has 0 answers with a score and a label exact_match"):
-        of_scores(recorded, "exact_match")
+        of_told("mine", [], "exact_match")

@@ -12,7 +12,7 @@ from study_runs import figures_of
 
 from assay.offline_eval.catcode.functors.study import Options, run_functors, tell_functors
 from assay.offline_eval.errors import UsageError
-from assay.offline_eval.pool.choice import Pool
+from assay.offline_eval.pool.pool import Pool
 from assay.offline_eval.recorded.answers import RecordedError
 from assay.offline_eval.recorded.formats import recorded
 

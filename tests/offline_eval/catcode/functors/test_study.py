@@ -20,9 +20,9 @@ from assay.offline_eval.catcode.functors.items import ANSWERS, DESCRIPTIONS
 from assay.offline_eval.catcode.functors.labelling import LABELS, SOURCES
 from assay.offline_eval.catcode.functors.study import STUDY, Options, run_functors, tell_functors
 from assay.offline_eval.errors import StudyError, UsageError
-from assay.offline_eval.pairing.report import compare
-from assay.offline_eval.pool.choice import Pool
+from assay.offline_eval.pairing import compare
 from assay.offline_eval.pool.interface import PoolError
+from assay.offline_eval.pool.pool import Pool
 from assay.offline_eval.run import Run
 from assay.offline_eval.sets.problem import SetError
 from assay.offline_eval.study import finish

@@ -19,7 +19,7 @@ from assay.inference.opening import ModelChoice
 from assay.offline_eval.catcode.lines.asking import ANSWERS, REGENERATED, REWRITES, SCORES
 from assay.offline_eval.catcode.lines.study import Options, ask, run_lines
 from assay.offline_eval.errors import UsageError
-from assay.offline_eval.pool.choice import Pool
+from assay.offline_eval.pool.pool import Pool
 from assay.offline_eval.run import Run
 from assay.offline_eval.sets.suites import Suite, watched
 

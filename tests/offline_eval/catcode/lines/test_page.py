@@ -19,7 +19,7 @@ from assay.calibration.samples import Sample, write_samples
 from assay.calibration.validation import table
 from assay.calibration.validation.catcode_facts import PlaceFact
 from assay.cli.main import main
-from assay.offline_eval.calibration.draw import label_id
+from assay.offline_eval.asked_line import label_id
 from assay.offline_eval.catcode.lines.asking import facts_of, lines_at
 from assay.offline_eval.catcode.lines.page import About, content_of, figures_of
 from assay.offline_eval.catcode.lines.tables import BALANCED, falls_of, regenerated_table, thresholds, told_apart, youden

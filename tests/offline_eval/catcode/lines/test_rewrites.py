@@ -35,8 +35,7 @@ from assay.offline_eval.catcode.lines.rewrites import (
     view_of,
 )
 from assay.offline_eval.model import model_of
-from assay.offline_eval.sets.lines import Place
-from assay.offline_eval.suggested import FileWithGap
+from assay.offline_eval.sets.lines import FileWithGap, Place
 
 PROGRAM = (
     SOURCE

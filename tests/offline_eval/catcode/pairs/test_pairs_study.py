@@ -21,7 +21,7 @@ from assay.offline_eval.catcode.pairs.building import MADE
 from assay.offline_eval.catcode.pairs.pair import CodePair, read_pairs
 from assay.offline_eval.catcode.pairs.study import SourceItem, run_pairs
 from assay.offline_eval.errors import RunError, StudyError, UsageError
-from assay.offline_eval.pool.choice import Pool
+from assay.offline_eval.pool.pool import Pool
 from assay.offline_eval.recorded.answers import Recorded, RecordedAnswer
 from assay.offline_eval.recorded.assay_answers import write
 from assay.offline_eval.run import Run

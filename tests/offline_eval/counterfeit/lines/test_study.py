@@ -18,7 +18,7 @@ from assay.cli.main import main
 from assay.offline_eval.counterfeit.lines.draw import DRAWS
 from assay.offline_eval.counterfeit.lines.label import LABELS, REPAIR_LABELS, REPAIRS
 from assay.offline_eval.counterfeit.lines.study import Options, ask
-from assay.offline_eval.pool.choice import Pool
+from assay.offline_eval.pool.pool import Pool
 from assay.offline_eval.run import Run
 from assay.offline_eval.sets.suites import Suite, watched
 

@@ -22,7 +22,7 @@ from assay.offline_eval.counterfeit.problems.programs import Program, read_set
 from assay.offline_eval.counterfeit.problems.steps import DRAW, EXECUTE, JUDGE, LABEL, REPAIR_LABEL, TRACE
 from assay.offline_eval.counterfeit.problems.study import run_problems
 from assay.offline_eval.errors import RunError, UsageError
-from assay.offline_eval.pool.choice import Pool
+from assay.offline_eval.pool.pool import Pool
 from assay.offline_eval.recorded.answers import Recorded, RecordedAnswer
 from assay.offline_eval.recorded.assay_answers import write
 from assay.offline_eval.run import Run

@@ -14,7 +14,7 @@ from sums_project import write_project
 from assay.calibration.samples import read_samples
 from assay.cli.main import main
 from assay.offline_eval.counterfeit.lines.label import LABELS
-from assay.offline_eval.pool.choice import Pool
+from assay.offline_eval.pool.pool import Pool
 from assay.offline_eval.repairs.candidates import LOOPED
 from assay.offline_eval.repairs.lines.bugs import BUGS, with_lines_of
 from assay.offline_eval.repairs.lines.proposing import PROPOSED

@@ -18,29 +18,28 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict
 
-from ....analysis.python.lines import Gap
-from ....analysis.sandbox.isolation.best_level import best_level
-from ....analysis.sandbox.isolation.limits import Limits
-from ....analysis.sandbox.judging.python import PythonSandbox
-from ....analysis.sandbox.judging.result import ProgramOutcome
-from ....inference.project_memory.memory import Memory
-from ....suggestion.memory.scope import Scope
-from ....suggestion.repair.asking import Asking as OfRepairs
-from ....suggestion.repair.confidence import prompt_of
-from ....suggestion.repair.request import request_for
-from ...asked_line import Asking, OpenModel
-from ...model import StudyModel, model_of
-from ...plan import tell_study
-from ...progress import counted
-from ...repairs.candidates import question_of_repairs
-from ...run import Run
-from ...sets.judging import InSandbox, Label, Text
-from ...sets.problem import Problem
-from ...sets.problems import problems
-from ...sets.suites import Unjudged
-from ...study import Making, Results, Step, Study, StudyOptions, all_of, carry_out
-from ...suggested import FileWithGap
-from ..candidates import (
+from ...analysis.python.lines import Gap
+from ...analysis.sandbox.isolation.best_level import best_level
+from ...analysis.sandbox.isolation.limits import Limits
+from ...analysis.sandbox.judging.python import PythonSandbox
+from ...analysis.sandbox.judging.result import ProgramOutcome
+from ...inference.project_memory.memory import Memory
+from ...suggestion.memory.scope import Scope
+from ...suggestion.repair.asking import Asking as OfRepairs
+from ...suggestion.repair.confidence import prompt_of
+from ...suggestion.repair.request import request_for
+from ..asked_line import Asking, OpenModel
+from ..model import StudyModel, model_of
+from ..plan import tell_study
+from ..progress import counted
+from ..run import Run, Step
+from ..sets.judging import InSandbox, Label, Text
+from ..sets.lines import FileWithGap
+from ..sets.problem import Problem
+from ..sets.problems import problems
+from ..sets.suites import Unjudged
+from ..study import Making, Results, Study, StudyOptions, all_of, carry_out
+from .candidates import (
     LOOPED,
     MAX_TRIED,
     Attempt,
@@ -50,11 +49,12 @@ from ..candidates import (
     looped,
     mutants,
     proposed,
+    question_of_repairs,
     repaired,
     require_scores,
     sources_of,
 )
-from ..report import attempt_of, write_report
+from .report import attempt_of, write_report
 
 # Each of the right programs takes a small part of this, and many of the wrong ones come to no end.
 LIMITS = Limits(cpu_s=2)

@@ -13,7 +13,7 @@ import pytest
 from pool_work import CannotStart, DiesAtStart, Lingers, Squares
 
 from assay.offline_eval.pool.interface import PoolError
-from assay.offline_eval.pool.local import run
+from assay.offline_eval.pool.pool import run
 
 
 def workers_of(folder: Path) -> list[int]:
@@ -113,7 +113,7 @@ def test_who_presses_ctrl_c_again_leaves_no_worker_alive(tmp_path: Path) -> None
 def parent_of_two(folder: Path, start: Squares) -> Iterator[subprocess.Popen[bytes]]:
     """A process with two workers that are at work."""
     program = (
-        f"from pathlib import Path, PosixPath; from pool_work import *; from assay.offline_eval.pool.local import run\n"
+        f"from pathlib import Path, PosixPath; from pool_work import *; from assay.offline_eval.pool.pool import run\n"
         f"if __name__ == '__main__': list(run({start!r}, range(4), 2))\n"
     )
     (folder / "parent.py").write_text(program)

@@ -1,4 +1,4 @@
-"""A supervised pool of processes on one machine: a worker that dies is replaced, and its item is tried again.
+"""Which pool does the work; and the one of processes on this machine: a worker that dies is replaced, and its item is tried again.
 
 concurrent.futures loses all work under way when one of its processes is killed, and joblib ends. A study of hours can afford neither. Each
 worker makes its work function once (it holds a model, perhaps a sandbox) and then gets one item at a time over its own pipe. Workers end
@@ -22,7 +22,41 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from typing import Any, Generic
 
+from . import ray, threads
 from .interface import MAX_START_S, MAX_TRIES, Answer, Finished, Item, PoolError, Start
+
+# So many requests are under way at a server unless the user says otherwise.
+WAITING = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """Processes of this machine or, where an address is given, of the Ray cluster there; threads for work that waits for a server.
+
+    workers: how many; by default one process here, four threads, and on a cluster one for each CPU but one.
+    """
+
+    workers: int | None = None
+    ray: str | None = None
+
+    def check(self) -> None:
+        """Raises PoolError where nothing listens at the cluster's address."""
+        if self.ray:
+            ray.check_reachable(self.ray)
+
+    def run(
+        self, start: Start[Item, Answer], items: Iterable[Item], *, max_item_s: float | None = None, waits: bool = False
+    ) -> Generator[Finished[Item, Answer], None, None]:
+        """Every item with its answer, in the order in which they are finished. See `run`.
+
+        waits: the work function waits for a server, which has time limits of its own.
+        """
+        if self.ray:
+            return ray.run(start, items, self.ray, workers=self.workers, max_item_s=max_item_s)
+        if waits:
+            return threads.run(start, items, self.workers or WAITING)
+        return run(start, items, self.workers or 1, max_item_s=max_item_s)
+
 
 _PR_SET_PDEATHSIG = 1
 _SAFE_PATH = "PYTHONSAFEPATH"

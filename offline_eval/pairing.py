@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...calibration.bands import EVENT_WORDS, LIKELY, NO_EVIDENCE
-from ...calibration.fitting.folds import renumbered
-from ...calibration.metrics.groups import mean
-from ...calibration.metrics.intervals import intervals, paired, rate_interval
-from ...calibration.report.blocks import Block
-from ...calibration.report.cells import Cell, CellTable, Row, text_of, with_interval
-from ...calibration.report.paper_claims import Rule
-from ...calibration.report.plots import Picture, panel, svg
-from ...calibration.report.study_report import Section, StudyContent
-from ...calibration.samples import Event, Sample
-from ..command import study_of
-from ..errors import StudyError, UsageError
-from ..paper_tables.forecasts import (
+from ..calibration.bands import EVENT_WORDS, LIKELY, NO_EVIDENCE
+from ..calibration.fitting.folds import renumbered
+from ..calibration.metrics.groups import mean
+from ..calibration.metrics.intervals import intervals, paired, rate_interval
+from ..calibration.report.blocks import Block
+from ..calibration.report.cells import Cell, CellTable, Row, text_of, with_interval
+from ..calibration.report.paper_claims import Rule
+from ..calibration.report.plots import Picture, panel, svg
+from ..calibration.report.study_report import Section, StudyContent
+from ..calibration.samples import Event, Sample
+from .command import study_of
+from .errors import StudyError, UsageError
+from .paper_tables.forecasts import (
     ALL,
     Columns,
     Forecast,
@@ -35,10 +35,10 @@ from ..paper_tables.forecasts import (
     pairs_of,
     samples_by_setting,
 )
-from ..paper_tables.tables import label_of
-from ..progress import counted
-from ..run import RUN, Run
-from ..study_page import apart, write_comparison
+from .paper_tables.tables import label_of
+from .progress import counted
+from .run import RUN, Run
+from .study_page import apart, write_comparison
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

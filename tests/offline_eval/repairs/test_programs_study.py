@@ -11,7 +11,7 @@ from study_runs import isolation_here
 
 from assay.calibration.samples import read_samples
 from assay.cli.main import main
-from assay.offline_eval.repairs.programs.study import STUDY
+from assay.offline_eval.repairs.programs import STUDY
 from assay.offline_eval.run import Run
 
 

@@ -11,7 +11,7 @@ from synthetic_study import studied
 
 from assay.calibration.samples import Sample, write_samples
 from assay.offline_eval.errors import UsageError
-from assay.offline_eval.pairing.report import PairingError, Pairs, compare, paired_runs, report_pair
+from assay.offline_eval.pairing import PairingError, Pairs, compare, paired_runs, report_pair
 from assay.offline_eval.paper_tables.forecasts import Setting, samples_by_setting
 from assay.offline_eval.run import SCHEMA, RunError
 

@@ -1,1 +1,0 @@
-"""Two runs on the same items, compared pair by pair."""

@@ -1,1 +1,0 @@
-"""Repairs of small programs with one bug each."""
