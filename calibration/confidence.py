@@ -18,13 +18,13 @@ NumberStatus = Status | Literal["missing", "outside", "refuted", "uncalibrated"]
 
 @dataclass(frozen=True, slots=True)
 class Confidence:
-    """P(event) for one generation, or the reason why there is none. The fields are those of the suggestion format (docs/formats.md).
+    """P(event) for one generation, or the reason why there is none.
 
-    status: the calibrator's; "missing" if a measure is not known, such as one that a server does not tell; "outside" if one that speaks
-    neither for nor against the event is beyond what the calibrator was fitted on; "refuted" if a study contradicts its numbers
-    (`effective_status`); "uncalibrated" if there is none.
-    probability, low, high: None unless the status is "informative". low to high is the 95 % range in a project that was not seen.
-    band: the word of the band. calibrator: its id. reason: why there is no number, for people. Empty where there is one.
+    status: the calibrator's; `missing` if a measure is not known, `outside` if one that speaks neither for nor against the event is beyond
+        `ranges`, `refuted` if a study contradicts its numbers (validation.md), `uncalibrated` if there is none.
+    probability, low, high: None unless `informative`; with the 95 % range in a project that was not seen.
+    band: `likely` (from 0.7), `possible` (from 0.4), `unlikely` or `no evidence`.
+    calibrator: its id. reason: why there is no number, for people.
     """
 
     status: NumberStatus

@@ -98,7 +98,7 @@ class Status:
         self._silent_because: str | None = None
 
     def brief(self) -> dict[str, Any]:
-        """What `$/assay/didChangeStatus` tells: docs/formats.md."""
+        """What `$/assay/didChangeStatus` tells: a part of `full`."""
         source = self._source
         return {
             "state": source.live.process.state,
@@ -113,7 +113,18 @@ class Status:
         }
 
     def full(self) -> dict[str, Any]:
-        """What `assay/status` answers: docs/formats.md. The event-loop latency is counted anew from here."""
+        """What `assay/status` answers. The event-loop latency is counted anew from here.
+
+        Of `$/assay/didChangeStatus`, too: state (loading, ready, failed, closed), reason: of the model; busy: it works, or something waits;
+        silent: why nothing comes by itself in the last document, or null; hidden: generations that the dial hid; dial: {stop, words}, stop
+        null at an exact level; paused: end of the pause, or null; tests: the verification of the last accepted suggestion, with its title,
+        or null; notes: for people.
+        model: {id, name, load_ms} or null; process: its number. calibrators: ids, or null; skipped_calibrators: unreadable or not trusted,
+        with reason. drift: {calibrator, direction, size, n} of one that no longer holds, by the log; checked hourly for `kept`; or null.
+        memory: folders of the project memory: {root, state (reading, ready, given up), reason, files, words, ms}. work: {prompt_tokens} not
+        cached, {decoded_tokens}. settings: what is wrong with them. outcomes: requests by outcome; shown_ms: {n, p50, p95} of the latest.
+        log: {path, dropped, trouble} or null. loop_lag: as `EventLoopLatency.take`, with `assay.diagnostics`, or null.
+        """
         source, process = self._source, self._source.live.process
         registries = list(source.calibrators.registries())
         loaded, events = process.model, source.events
