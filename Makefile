@@ -61,7 +61,7 @@ test-nvim: $(DEV)
 	$(PY) -m pytest tests/editors -m editor -k nvim
 
 llama-server: $(DEV)
-	$(PY) benchmarks/build_llama_server.py
+	$(PY) .ci/build_llama_server.py
 
 vscode:
 	cd editors/vscode && npm ci && npm run lint && npm run check && npm test && npm run package
