@@ -17,7 +17,7 @@ from enum import Enum
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -32,11 +32,11 @@ _TYPES = {Fingerprint: "id", Sha256: "hash", Share: "share"}
 
 def is_format(hint: Any) -> bool:
     """Whether it is a class whose fields are listed."""
-    return isinstance(hint, type) and (issubclass(hint, (msgspec.Struct, Enum)) or dataclasses.is_dataclass(hint) or is_typeddict(hint))
+    return isinstance(hint, type) and (issubclass(hint, (msgspec.Struct, Enum)) or dataclasses.is_dataclass(hint))
 
 
 def fields_of(kind: Any) -> Iterator[tuple[str, Any, bool]]:
-    """The fields of a struct, dataclass or typed dictionary, or the values of an enumeration: name in a file, type, has a default."""
+    """The fields of a struct or dataclass, or the values of an enumeration: name in a file, type, has a default."""
     hints = get_type_hints(kind, include_extras=True)
     if issubclass(kind, Enum):
         yield from ((each.value, str, False) for each in kind)
@@ -44,11 +44,9 @@ def fields_of(kind: Any) -> Iterator[tuple[str, Any, bool]]:
         if kind.__struct_config__.tag_field == "schema":
             yield "schema", Literal[kind.__struct_config__.tag], False
         yield from ((each.encode_name, hints[each.name], not each.required) for each in msgspec.structs.fields(kind))
-    elif dataclasses.is_dataclass(kind):
+    else:
         for one in dataclasses.fields(kind):
             yield one.name, hints[one.name], (one.default, one.default_factory) != (dataclasses.MISSING, dataclasses.MISSING)
-    else:
-        yield from ((name, hint, get_origin(hint) is NotRequired) for name, hint in hints.items())
 
 
 def said_in(doc: str, names: Sequence[str]) -> tuple[str, dict[tuple[str, ...], str]]:
@@ -70,7 +68,7 @@ def type_in_words(hint: Any, shown: set[Any]) -> str:
     inner, origin, args = partial(type_in_words, shown=shown), get_origin(hint), get_args(hint)
     if hint in _TYPES:
         return _TYPES[hint]
-    if origin in (Annotated, NotRequired):
+    if origin is Annotated:
         return inner(args[0])
     if origin in (Union, types.UnionType):
         return " or ".join(map(inner, sorted(args, key=lambda arg: arg is not type(None))))
