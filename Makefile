@@ -23,7 +23,7 @@ WORKERS ?= 3
 # An interrupted step leaves nothing behind that looks finished.
 .DELETE_ON_ERROR:
 
-.PHONY: help demo test test-oldest test-slow test-vscode test-nvim llama-server vscode lint format doctor clean
+.PHONY: help demo test test-oldest test-slow test-vscode test-nvim llama-server vscode lint format formats doctor clean
 
 help:
 	@echo "make demo           set up, then complete example files and show how likely each suggestion is to be right"
@@ -36,6 +36,7 @@ help:
 	@echo "make vscode         check, test and package the VS Code extension (editors/vscode/assay.vsix); needs Node 20 or newer"
 	@echo "make lint           set up, then ruff and mypy"
 	@echo "make format         set up, then format every file with ruff"
+	@echo "make formats        set up, then write the fields of the formats into docs/formats.md"
 	@echo "make doctor         set up, then check what works here and say how to install what is missing"
 	@echo "make clean          remove .venv and every cache"
 
@@ -60,7 +61,7 @@ test-nvim: $(DEV)
 	$(PY) -m pytest tests/editors -m editor -k nvim
 
 llama-server: $(DEV)
-	$(PY) benchmarks/build_llama_server.py
+	$(PY) .ci/build_llama_server.py
 
 vscode:
 	cd editors/vscode && npm ci && npm run lint && npm run check && npm test && npm run package
@@ -74,6 +75,9 @@ lint: $(DEV)
 format: $(DEV)
 	$(PY) -m ruff format .
 	$(PY) -m ruff check --fix .
+
+formats: $(DEV)
+	$(PY) docs/formats.py
 
 doctor: $(RUN)
 	@$(PY) -m assay doctor

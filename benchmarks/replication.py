@@ -12,12 +12,12 @@ The figures of the recorded answers are those of the calibration study (offline_
 
 from __future__ import annotations
 
-import argparse
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import harness
 import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import norm
@@ -37,6 +37,8 @@ SKILLS = (0.05, 0.15, 0.30)
 # Defects4J's one-line bugs, HumanEval, CRUXEval, MBPP, and two sizes beyond
 SIZES = (120, 164, 800, 974, 2000, 5000)
 TEST_SETS = 4000
+# The title of a table and the table.
+Titled = tuple[str, str]
 # what the leaderboard in the README of github.com/facebookresearch/cruxeval (commit 10d71b4) says of CRUXEval-O: pass@1 of the run at
 # temperature 0.2, pass@5 of that at 0.8
 PUBLISHED = {
@@ -103,15 +105,15 @@ class World:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Replicate the statistics of Spiess et al. (arXiv 2402.02047), as far as they can be.")
+    parser = harness.parser_of(__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder with cruxeval/ and cruxeval-model-outputs/")
     folder = parser.parse_args().data
     try:
         runs = recorded_runs(folder)
     except (OSError, ValueError) as error:
         parser.error(str(error))
-    for line in (*closed_forms(), *worlds(), *labels(runs), *before_and_after(runs), *transfer(runs)):
-        print(line)
+    for title, table in (closed_forms(), worlds(), *labels(runs), *before_and_after(runs), transfer(runs)):
+        print(f"### {title}\n\n{table}\n")
 
 
 def recorded_runs(folder: Path) -> list[Votes]:
@@ -125,68 +127,62 @@ def recorded_runs(folder: Path) -> list[Votes]:
     return [votes_of(recorded(file), asked) for file in files]
 
 
-def closed_forms() -> Iterator[str]:
-    yield "### Reference Brier score\n"
-    yield "| base rate p̄ | p̄ (1 − p̄) | `reference_brier` of 10,000 labels |\n|---:|---:|---:|"
-    for rate in BASE_RATES:
-        yield f"| {rate:.2f} | {rate * (1 - rate):.4f} | {reference_brier(np.arange(10_000) < rate * 10_000):.4f} |"
+def closed_forms() -> Titled:
+    rows = [(f"{rate:.2f}", f"{rate * (1 - rate):.4f}", f"{reference_brier(np.arange(10_000) < rate * 10_000):.4f}") for rate in BASE_RATES]
+    return "Reference Brier score", harness.table(("base rate p̄", "p̄ (1 − p̄)", "`reference_brier` of 10,000 labels"), rows, names=0)
 
 
-def worlds() -> Iterator[str]:
-    yield "\n### 95 % half-width of a skill score, and the ECE of a perfect forecaster\n"
-    yield "| base rate | skill | AUC | " + " | ".join(f"n = {n:,}" for n in SIZES) + " | c / √n with c | n for skill > 0 |"
-    yield "|---:|---:|---:|" + "---:|" * (len(SIZES) + 2)
+def worlds() -> Titled:
+    rows = []
     for rate in BASE_RATES:
         for value in SKILLS:
             world = World.of(rate, value)
             c = norm.ppf(0.975) * world.skill_deviation()
-            cells = " | ".join(f"±{world.half_width(n):.3f} ({ece_noise_floor(world.quantiles(n)):.3f})" for n in SIZES)
-            yield f"| {rate:.2f} | {value:.2f} | {world.auc():.3f} | {cells} | {c:.2f} | {math.ceil((c / value) ** 2):,} |"
+            cells = [f"±{world.half_width(n):.3f} ({ece_noise_floor(world.quantiles(n)):.3f})" for n in SIZES]
+            rows.append((f"{rate:.2f}", f"{value:.2f}", f"{world.auc():.3f}", *cells, f"{c:.2f}", f"{math.ceil((c / value) ** 2):,}"))
+    head = ("base rate", "skill", "AUC", *(f"n = {n:,}" for n in SIZES), "c / √n with c", "n for skill > 0")
+    return "95 % half-width of a skill score, and the ECE of a perfect forecaster", harness.table(head, rows, names=0)
 
 
-def labels(runs: list[Votes]) -> Iterator[str]:
-    yield "\n### The labels\n"
-    yield "| run | functions | answers | no literal | other label when executed | pass@1 | pass@5 | published |\n|---|" + "---:|" * 7
+def labels(runs: list[Votes]) -> Iterator[Titled]:
+    rows = []
     for run in runs:
         n = len(run.share.right)
-        counts = f"{n} | {run.drawn * n:,} | {run.unparsed} | {run.relabelled}"
         published = "pass@{} {} %".format(*PUBLISHED[run.name]) if run.name in PUBLISHED else "–"
-        yield f"| {run.name} | {counts} | {run.pass_at(1):.2%} | {run.pass_at(5):.2%} | {published} |"
-    yield "\n### The majority's answer\n"
-    yield "| run | right | ties | right if ties fell by lot | unanimous | right where unanimous |\n|---|" + "---:|" * 5
+        rows.append(
+            (run.name, n, f"{run.drawn * n:,}", run.unparsed, run.relabelled, *(f"{run.pass_at(k):.2%}" for k in (1, 5)), published)
+        )
+    head = ("run", "functions", "answers", "no literal", "other label when executed", "pass@1", "pass@5", "published")
+    yield "The labels", harness.table(head, rows)
+    rows = []
     for run in runs:
         right, unanimous = run.share.right, run.share.raw == 1
-        agreed = f"{unanimous.sum()} | {right[unanimous].mean():.1%}" if unanimous.any() else "0 | –"
-        yield f"| {run.name} | {right.mean():.1%} | {run.tied} | {run.right_by_lot:.1%} | {agreed} |"
+        agreed = (unanimous.sum(), f"{right[unanimous].mean():.1%}" if unanimous.any() else "–")
+        rows.append((run.name, f"{right.mean():.1%}", run.tied, f"{run.right_by_lot:.1%}", *agreed))
+    head = ("run", "right", "ties", "right if ties fell by lot", "unanimous", "right where unanimous")
+    yield "The majority's answer", harness.table(head, rows)
 
 
-def before_and_after(runs: list[Votes]) -> Iterator[str]:
-    yield "\n### The vote share, before and after Platt scaling\n"
-    yield "| run | | skill score | Brier | AUC | calibration error | ECE (perfect forecaster) | said | from | to |"
-    yield "|---|---|:---:|:---:|:---:|:---:|:---:|---:|---:|---:|"
-    changes, maps = [], []
+def before_and_after(runs: list[Votes]) -> Iterator[Titled]:
+    shares, changes, maps = [], [], []
     for run in runs:
         measured = run.share
         before, after = measured.raw, platt_out_of_fold(measured, measured, random_folds(len(measured.right)))
-        yield f"| {run.name} | vote share | {figures(measured, before)} |"
-        yield f"| | after Platt | {figures(measured, after)} |"
+        shares += [(run.name, "vote share", *figures(measured, before)), ("", "after Platt", *figures(measured, after))]
         changed = change(before, after, measured)
-        changes.append(f"| {run.name} | {' | '.join(shown(found, '+.3f') for found in (changed.skill, changed.brier, changed.auc))} |")
+        changes.append((run.name, *(shown(found, "+.3f") for found in (changed.skill, changed.brier, changed.auc))))
         platt = fit_platt(measured.log_odds, measured.right)
         splits = [skill(platt_out_of_fold(measured, measured, random_folds(800, seed)), measured.right) for seed in range(20)]
-        maps.append(f"| {run.name} | {platt.intercept:.2f} | {platt.slopes[0]:.2f} | {min(splits):.3f} to {max(splits):.3f} |")
-    yield "\n### What Platt scaling changed, paired\n"
-    yield "| run | skill score | Brier | AUC |\n|---|:---:|:---:|:---:|"
-    yield from changes
-    yield "\n### The maps, and the skill score over 20 ways to draw the folds\n"
-    yield "| run | intercept | slope | skill score |\n|---|---:|---:|:---:|"
-    yield from maps
+        maps.append((run.name, f"{platt.intercept:.2f}", f"{platt.slopes[0]:.2f}", f"{min(splits):.3f} to {max(splits):.3f}"))
+    head = ("run", "", "skill score", "Brier", "AUC", "calibration error", "ECE (perfect forecaster)", "said", "from", "to")
+    yield "The vote share, before and after Platt scaling", harness.table(head, shares, names=2)
+    yield "What Platt scaling changed, paired", harness.table(("run", "skill score", "Brier", "AUC"), changes)
+    head = ("run", "intercept", "slope", "skill score")
+    yield "The maps, and the skill score over 20 ways to draw the folds", harness.table(head, maps)
 
 
-def transfer(runs: list[Votes]) -> Iterator[str]:
-    yield "\n### A map fitted on one run, used on another\n"
-    yield "| fitted on | used on | said | seen | skill score | minus its own map's | minus the vote share's | calibration error |"
-    yield "|---|---|---:|---:|:---:|:---:|:---:|:---:|"
+def transfer(runs: list[Votes]) -> Titled:
+    rows = []
     for used_on in runs:
         measured = used_on.share
         y, fold = measured.right, random_folds(len(measured.right))
@@ -196,17 +192,17 @@ def transfer(runs: list[Votes]) -> Iterator[str]:
                 continue
             p = platt_out_of_fold(fitted_on.share, measured, fold)
             found, lost, gained = scores(measured, "random folds", p).intervals, change(own, p, measured), change(measured.raw, p, measured)
-            yield (
-                f"| {fitted_on.name} | {used_on.name} | {p.mean():.1%} | {y.mean():.1%} | {shown(found.skill)} | "
-                f"{shown(lost.skill, '+.3f')} | {shown(gained.skill, '+.3f')} | {shown(found.calibration_error)} |"
-            )
+            cells = (shown(found.skill), shown(lost.skill, "+.3f"), shown(gained.skill, "+.3f"), shown(found.calibration_error))
+            rows.append((fitted_on.name, used_on.name, f"{p.mean():.1%}", f"{y.mean():.1%}", *cells))
+    head = ("fitted on", "used on", "said", "seen", "skill score", "minus its own map's", "minus the vote share's", "calibration error")
+    return "A map fitted on one run, used on another", harness.table(head, rows, names=2)
 
 
-def figures(measured: Measured, p: Floats) -> str:
+def figures(measured: Measured, p: Floats) -> tuple[str, ...]:
     told = scores(measured, "raw", p)
     found = told.intervals
-    cells = [shown(found.skill), shown(found.brier), shown(found.auc), shown(found.calibration_error)]
-    return " | ".join([*cells, f"{told.ece:.3f} ({told.ece_floor:.3f})", f"{told.said:.1%}", f"{p.min():.3f}", f"{p.max():.3f}"])
+    cells = (shown(each) for each in (found.skill, found.brier, found.auc, found.calibration_error))
+    return (*cells, f"{told.ece:.3f} ({told.ece_floor:.3f})", f"{told.said:.1%}", f"{p.min():.3f}", f"{p.max():.3f}")
 
 
 def shown(interval: Interval | None, form: str = ".3f") -> str:

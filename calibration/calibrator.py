@@ -51,9 +51,7 @@ class CalibratorError(ValueError):
 class FittedOn:
     """What a map was fitted on.
 
-    model, prompt: fingerprint ids.
     date: ISO 8601 with a time zone.
-    samples_sha256: as in `samples`.
     alternatives: how many were drawn at each place, all of them samples. 1 where the samples are first choices alone.
     models: names of the models, where there are several. `model` and `prompt` are then hashes of all their ids, which nothing matches.
     kin: of the model (`inference.model.Fingerprint.kin`); empty where it is not known.
@@ -92,17 +90,20 @@ class Parent:
 class Calibrator:
     """A map from measures to P(event), what it was fitted on, and what it is worth.
 
-    features: names of measures, in the order of the map's parameters.
-    ranges: smallest and largest raw value of each measure that the map was fitted on.
-    between_group_sd: standard deviation of the log odds between groups that were not seen, such as projects; within a model, where the map
-        is of several.
+    event, task: what the probability is about, and the samples' task.
+    features: names of measures, in the order of the map's parameters. Only `platt` takes several.
+    ranges: smallest and largest raw value of each measure in the fit. Beyond them a measure that speaks for or against the event gives the
+        lowest number or counts as the largest value; with another there is no number.
+    between_group_sd: τ, standard deviation of the log odds between groups, such as projects, that were not
+        seen; within a model, where the map is of several.
     levels, children: the maps of the languages, projects or users that have their own. The path of a child has a name for each level.
     tried: the candidates of model selection.
-    status, reason: "informative" only if every guard passes, and why, for people.
+    status, reason: `informative` only if every guard passes, `borrowed` where that is of other models, `uninformative` where no skill is
+        shown, `insufficient` with fewer than 25 samples or 5 of a class, or with one project that can't show skill; and why, for people.
     dial: for each share of suggestions that shall be right, the confidence from which on to show them.
-    projects, models: how the maps of projects and of models vary around this one, where that is known. Adaptation needs it.
-    moved_from: the calibrator that the map was adapted from, if it was.
-    by_language: how it stands in each of its languages, where there are several.
+    projects, models: how the maps of projects and of models vary around this one. Adaptation needs it.
+    moved_from: the calibrator that the map was adapted from.
+    by_language: how it stands in each of its languages, where there are several. A file gets a number only if its language is informative.
     """
 
     event: str

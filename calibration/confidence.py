@@ -18,14 +18,15 @@ NumberStatus = Status | Literal["missing", "outside", "refuted", "uncalibrated"]
 
 @dataclass(frozen=True, slots=True)
 class Confidence:
-    """P(event) for one generation, or the reason why there is none. The fields are those of the suggestion format (docs/formats.md).
+    """P(event) for one generation, or the reason why there is none.
 
-    status: the calibrator's; "missing" if a measure is not known, such as one that a server does not tell; "outside" if one that speaks
-    neither for nor against the event is beyond what the calibrator was fitted on; "refuted" if a study contradicts its numbers
-    (`effective_status`); "uncalibrated" if there is none.
-    probability, low, high: None unless the status is "informative" or "borrowed". low to high is the 95 % range in a project that was not
-    seen, and by a model that was not seen, where the number is borrowed.
-    band: the word of the band. calibrator: its id. reason: why there is no number, or where a borrowed one is from. Else empty.
+    status: the calibrator's, or `borrowed` from one of other models; `missing` if a measure is not known, `outside` if one that speaks
+        neither for nor against the event is beyond `ranges`, `refuted` if a study contradicts its numbers (validation.md), `uncalibrated`
+        if there is none.
+    probability, low, high: None unless `informative` or `borrowed`; with the 95 % range in a project that was not seen, and by a model that
+        was not seen, where the number is borrowed.
+    band: `likely` (from 0.7), `possible` (from 0.4), `unlikely` or `no evidence`.
+    calibrator: its id. reason: why there is no number, or where a borrowed one is from, for people.
     """
 
     status: NumberStatus

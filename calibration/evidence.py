@@ -23,9 +23,9 @@ _ROUNDED = 1e-9
 class CalibrationError:
     """The expected calibration error.
 
-    value: `metrics.bins.ece` with 10 bins of equal width, as it is published. It includes noise, so it may lie outside low..high.
+    value: in 10 bins of equal width, as it is published, with noise.
     noise_floor: what a perfect forecaster with the same probabilities would get.
-    debiased, low, high: the root mean square calibration error without that noise, with its 95 % interval. low is 0 where no
+    debiased, low, high: the root mean square without that noise, in 10 bins of equal mass, with its 95 % interval. low is 0 where no
         miscalibration is shown.
     """
 
@@ -38,7 +38,7 @@ class CalibrationError:
 
 @dataclass(frozen=True, slots=True)
 class SmoothError:
-    """The smooth calibration error (`metrics.smooth.smooth_ece`), and what a perfect forecaster with the same probabilities would get."""
+    """The calibration error by a kernel (Błasiok & Nakkiran 2023), and what a perfect forecaster with the same probabilities would get."""
 
     value: Share
     noise_floor: Share
@@ -46,10 +46,12 @@ class SmoothError:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Metrics on held-out data.
+    """Metrics on held-out data: 5 folds of whole groups, with the kind of map chosen anew in each.
 
-    groups: the number of groups that were held out together. Only groups are taken as independent.
-    skill, auc: None if all labels are equal, or would be without one of the groups.
+    groups: held out together, and alone taken as independent: intervals are a jackknife over them.
+    log_loss: in nats.
+    skill, auc: 1 - Brier / (base rate (1 - base rate)); ties count half. None if all labels are equal, or would be without one group.
+    reliability: bins of equal mass.
 
     The skill score is relative to base_rate (1 - base_rate), with the base rate of these very data, which the held-out map did not see.
     That is the reference of Spiess et al. (2024), and a hard one: always giving the base rate of the *other* projects has a skill below 0.

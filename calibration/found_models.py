@@ -13,6 +13,7 @@ from ..inference.found.candidate import this_machine
 from ..inference.found.find import find_models
 from ..inference.found.model import FoundModel
 from ..inference.found.servers import PORTS
+from ..inference.hub.catalogue import catalogue
 from .effective_status import effective_status
 from .registry import Entry, Registry, load_registry
 
@@ -34,10 +35,16 @@ class Listed:
         """Whether suggestions of it have a probability, in a few words."""
         return "" if self.model.problem else numbers_of(self.entries)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """As `--model` takes them, the catalogue's short one last."""
+        known = (entry for entry in catalogue() if entry.model in self.model.names and entry.bytes in (0, self.model.size))
+        return (*self.model.names, *(entry.name for entry in known))
+
     def as_json(self) -> dict[str, Any]:
         """The fields of the model, and what is added here."""
         facts = asdict(self.model)
-        facts["names"] = list(self.model.names)
+        facts["names"] = list(self.names)
         speed = self.tokens_per_second
         return {
             "name": self.model.names[0],

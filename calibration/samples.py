@@ -40,14 +40,21 @@ class SampleError(ValueError):
 class Sample(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False, tag_field="schema", tag=SCHEMA):
     """One generation: raw measures, one label per event, and the groups that it belongs to. An unknown label is None, never False.
 
-    model: fingerprint id of the model, 16 hex digits. prompt: of prompt and decoder, 16 hex digits. Calibrators are matched by both.
+    id: used once in all files that are read together.
+    model, prompt: fingerprints, of weights, tokenizer and a quantised cache, and of the prompt's layout and the decoder's settings.
+        Calibrators are matched by both.
+    task, language: what was asked for.
+    project, file: its groups. Evidence is held out by project.
+    seed: of the sampling.
+    labels: by event, `exact_match`, `tests_pass` or `kept`; None or absent is unknown.
     text_sha256: of the generated text in UTF-8.
-    model_name: for people only. kin: of the model (`inference.model.Fingerprint.kin`).
-    asked: for each reflective measure the fingerprint of the question that the model was asked, 16 hex digits.
-    fallbacks: measures whose value stands in for one that could not be had.
-    user: the person or machine that it comes from.
-    rank, alternatives: it is number `rank`, from 1, of so many alternatives drawn at its place (`agreement.Drawn`).
-    propensity: the probability with which it became a sample.
+    model_name: for people.
+    kin: what all quantisations of the model share; empty where that is not known.
+    asked: by reflective measure the fingerprint of the question.
+    fallbacks: measures whose value stands in for one that could not be had (`verbalised` is then 0.5).
+    user: a person or machine.
+    rank, alternatives: it is number `rank` of so many drawn at its place, 1 of 1 by default. Number 1 begins with the likeliest token.
+    propensity: with which it became a sample, 1 by default. Fits do not weigh by it.
 
     Changed with `msgspec.structs.replace`.
     """

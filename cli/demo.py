@@ -39,17 +39,6 @@ _BAND_STYLES: Mapping[str, Style] = {"likely": "blue", "possible": "yellow", "un
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
-    """What `places.toml` says of a place."""
-
-    file: str
-    line: int
-    cut: str
-    what: str
-    kind: Literal["line", "block"] = "line"
-
-
-@dataclass(frozen=True, slots=True)
 class Place:
     """A place in an example file: `cut` stood between prefix and suffix, from `line` (counted from 1) on."""
 
@@ -148,21 +137,21 @@ def run(arguments: argparse.Namespace) -> int:
 
 def load_places(folder: Path = EXAMPLES) -> list[Place]:
     """The places that `places.toml` marks in a folder's files. Raises ValueError, with file and line, for one that is not there."""
-    import msgspec
+    import tomllib
 
-    places = msgspec.toml.decode((folder / "places.toml").read_bytes(), type=dict[str, list[Marked]])
-    return [_place(folder, marked) for marked in places["place"]]
+    places = tomllib.loads((folder / "places.toml").read_text(encoding="utf-8"))
+    return [_place(folder, **marked) for marked in places["place"]]
 
 
-def _place(folder: Path, at: Marked) -> Place:
-    text = (folder / at.file).read_text(encoding="utf-8")
+def _place(folder: Path, file: str, line: int, cut: str, what: str, kind: Literal["line", "block"] = "line") -> Place:
+    text = (folder / file).read_text(encoding="utf-8")
     lines = text.splitlines(keepends=True)
-    start, end = (sum(map(len, lines[:number])) for number in (at.line - 1, at.line))
+    start, end = (sum(map(len, lines[:number])) for number in (line - 1, line))
     # The last occurrence in the line: a name that is cut at its end may also stand earlier.
-    found = text.rfind(at.cut, start, end + len(at.cut))
+    found = text.rfind(cut, start, end + len(cut))
     if not start <= found < end:
-        raise ValueError(f"{folder / at.file}:{at.line}: {at.cut!r} does not begin on this line")
-    return Place(at.file, at.line, at.kind, at.what, text[:found], at.cut, text[found + len(at.cut) :])
+        raise ValueError(f"{folder / file}:{line}: {cut!r} does not begin on this line")
+    return Place(file, line, kind, what, text[:found], cut, text[found + len(cut) :])
 
 
 def complete_place(model: Model, registry: Registry, place: Place, memory: Memory | None, settings: Settings | None = None) -> PlaceResult:

@@ -65,7 +65,7 @@ def _cells(row: Listed) -> tuple[str, ...]:
     middle = "?" if model.fills_middle is None else "no" if not model.fills_middle else model.family or "yes"
     speed = "" if row.tokens_per_second is None else f"{row.tokens_per_second:,.0f}"
     which = f" --server-model {shlex.quote(model.server_model)}" if model.server_model else ""
-    named = " = ".join(f"{name}{which}" for name in model.names)
+    named = " = ".join(f"{name}{which}" for name in row.names)
     return _bytes(model.size), _count(model.parameters), model.quantisation or "?", middle, speed, row.numbers, named
 
 

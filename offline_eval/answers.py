@@ -16,8 +16,14 @@ def text_id(of: str, text: str) -> str:
 class Generated(TypedDict):
     """One generation, as it is kept.
 
-    text: what the model wrote. inserted: what the editor would insert, None where it would hide it. stream: of texts that are drawn at a
-    temperature, such as "t0.6": their samples are in a file of their own, with a prompt of their own.
+    id: ITEM:TASK, from the second alternative on with :RANK; the sample's. task: of `--set bugs` it is `line` here, `bugs` in samples.
+    text, truth: what the model wrote, and what stood there.
+    inserted: what the editor would insert; None: nothing, and no sample. measures: of `text`.
+    labels: `exact_match` is whether the file with `inserted` is as it was, but for white space at line ends.
+    stopped_by: `line`, `bracket`, `block`, `suffix`, `repetition`, `end`, `tokens`, `time`, `caller` or `cancelled`.
+    arm: left out for the file as it is. stream: of texts that are drawn at a temperature, such as `t0.6`: their samples are in a file of
+        their own, with a prompt of their own.
+    rank: of alternatives; equal insertions count once. asked, fallbacks: as in samples. answers: to the question for a percentage.
     """
 
     id: str
@@ -37,7 +43,7 @@ class Generated(TypedDict):
 
 
 class AnsweredItem(TypedDict):
-    """Which item an answer is of."""
+    """Which item an answer is of. id: PROJECT:FILE:LINE. file: inside the project. function: its dotted name. line: from 1."""
 
     id: str
     project: str

@@ -41,13 +41,11 @@ _CONFIDENCE = tuple(field.name for field in fields(Confidence))
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """One suggestion; `as_json` is the format in docs/formats.md.
+    """One suggestion.
 
-    Attributes
-        id: 12 hex digits, new each time.
-        range: what the text replaces, in the units in which the asker counts columns.
-        measures: by name, as `measures_of`.
-        timings_ms: of "prompt" and "generate".
+    id: 12 hex digits, new each time. text, range: what is inserted, with the document's line ends, and what it replaces, in the units in
+        which the asker counts columns.
+    measures: by name, raw: never shown as a percentage. timings_ms: of `prompt` and `generate`.
     """
 
     id: str
@@ -72,7 +70,7 @@ class Suggestion:
 
 
 def confidence_json(confidence: Confidence) -> dict[str, Any]:
-    """A confidence as in docs/formats.md: its fields, and the band as people read it."""
+    """A confidence's fields, and the band as people read it."""
     said = {name: getattr(confidence, name) for name in _CONFIDENCE}
     said["text"], said["short"], said["shape"] = confidence.text, confidence.short, confidence.look.shape
     return said

@@ -1,4 +1,4 @@
-"""A real llama-server for tests and benchmarks: built by benchmarks/build_llama_server.py, found in the user's cache."""
+"""A real llama-server for tests and benchmarks: built by .ci/build_llama_server.py, found in the user's cache."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
-HOW_TO_BUILD = "llama-server has not been built: python benchmarks/build_llama_server.py"
+HOW_TO_BUILD = "llama-server has not been built: python .ci/build_llama_server.py"
 # As exact as llama.cpp can be, and one sequence cache for each slot as the runtime in this process has it.
 EXACT = ("--cache-type-k", "f32", "--cache-type-v", "f32", "--flash-attn", "off")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import gguf
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file
 
 from .model import Shape
 from .paths import CACHE
@@ -120,36 +119,6 @@ def add_tokenizer(w: gguf.GGUFWriter, tokenizer: dict[str, Any], ids: dict[str, 
     w.add_uint32("tokenizer.ggml.fim_pad_token_id", ids[PAD])
     w.add_string("assay.fim.layout", "spm")
     w.add_uint32("assay.tasks.fix_token_id", ids[FIX])  # asked behind a prompt for filling in the middle: the model card's "Lines to mend"
-
-
-def write_transformers(out: Path, run: Path, shape: Shape, tokenizer: Path) -> None:
-    """A folder that transformers' LlamaForCausalLM and AutoTokenizer load, float32. Raises ValueError as `vocabulary_of` does."""
-    vocabulary_of(json.loads(tokenizer.read_text()), shape)
-    out.mkdir(parents=True, exist_ok=True)
-    weights = {f"model.{k}": v for k, v in load_file(run / "weights.safetensors").items()}
-    save_file(weights, out / "model.safetensors", metadata={"format": "pt"})
-    shutil.copy(tokenizer, out / "tokenizer.json")
-    (out / "tokenizer_config.json").write_text(
-        json.dumps({"tokenizer_class": "PreTrainedTokenizerFast", "eos_token": END, "pad_token": PAD, "extra_special_tokens": SPECIAL[1:]})
-    )
-    config = {
-        "architectures": ["LlamaForCausalLM"],
-        "model_type": "llama",
-        "vocab_size": shape.vocabulary,
-        "hidden_size": shape.width,
-        "num_hidden_layers": shape.layers,
-        "num_attention_heads": shape.heads,
-        "num_key_value_heads": shape.kv_heads,
-        "intermediate_size": shape.hidden,
-        "max_position_embeddings": shape.context,
-        "rope_theta": shape.rope_base,
-        "rms_norm_eps": shape.norm_epsilon,
-        "tie_word_embeddings": True,
-        "bos_token_id": 0,
-        "eos_token_id": 0,
-        "torch_dtype": "float32",
-    }
-    (out / "config.json").write_text(json.dumps(config, indent=1) + "\n")
 
 
 def main() -> None:

@@ -41,10 +41,10 @@ MAX_SAMPLES = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Variation:
-    """How the maps of n groups, projects or models, vary around the map that is fitted to all.
+    """How the maps of n projects or models lie around the map of all, whose log odds are η: one's are η + α + β (η - centre) / spread.
 
-    centre, spread: mean c and standard deviation s of the held-out log odds.
-    offset_sd: σ_α, in log odds. slope_sd: σ_β, in log odds per spread.
+    centre, spread: mean and standard deviation of the held-out log odds.
+    offset_sd, slope_sd: standard deviations of α and β.
     """
 
     n: Annotated[int, Meta(ge=2)]

@@ -46,8 +46,8 @@ _FIRST_PART, _SECOND_BEGINNING = 0.75, 0.2
 class DialRow:
     """With a probability of 1 - risk, at least target - tolerance of the suggestions with confidence ≥ threshold are right.
 
-    threshold: None if the evidence is too weak for this target at any threshold. Nothing is shown then.
-    shown: the number of held-out samples that are shown. share: of all of them.
+    threshold: None if the evidence is too weak for this target. Nothing is shown then.
+    shown: held-out samples that are shown. share: of all of them.
     precision: the share of the shown that is right.
 
     The 95 % intervals take only groups as independent. They do not account for the choice of the threshold on the same samples.

@@ -23,14 +23,21 @@ By = Literal["client", "inferred"]
 
 
 class ShowingEnding(StrEnum):
-    """How a showing ended. Every showing ends in exactly one of these ways."""
+    """How a showing ended, in exactly one of these ways.
 
-    ACCEPTED = "accepted"  # all of it was inserted at once
-    PARTLY_ACCEPTED = "partly_accepted"  # a word or a line of it was inserted, the rest was not
-    TYPED_THROUGH = "typed_through"  # the user typed all of it
-    REJECTED = "rejected"  # the user dismissed it
-    IGNORED = "ignored"  # the user typed something else or went elsewhere: an unknown label, not a negative one
-    SUPERSEDED = "superseded"  # another suggestion took its place, or the server ended, before the user reacted
+    accepted, partly_accepted: all of it, or a word or a line of it, was inserted.
+    typed_through: the user typed all of it.
+    rejected: the user dismissed it.
+    ignored: the user typed something else or went elsewhere: an unknown label, not a negative one.
+    superseded: another suggestion took its place, or the server ended, before the user reacted.
+    """
+
+    ACCEPTED = "accepted"
+    PARTLY_ACCEPTED = "partly_accepted"
+    TYPED_THROUGH = "typed_through"
+    REJECTED = "rejected"
+    IGNORED = "ignored"
+    SUPERSEDED = "superseded"
 
 
 class _Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag_field="event"):
@@ -38,7 +45,7 @@ class _Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=F
 
 
 class ServerStarted(_Event, frozen=True, tag="began"):
-    """A server started. client: the editor's name."""
+    """A server started. client, client_version: the editor."""
 
     version: str
     client: str = ""
@@ -46,7 +53,7 @@ class ServerStarted(_Event, frozen=True, tag="began"):
 
 
 class OtherSuggestion(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """An alternative that was given to the editor with a suggestion. Its fields are those of `RequestEnded`."""
+    """An alternative that was given to the editor with a suggestion, with the fields of a request."""
 
     id: str
     confidence: dict[str, str | float | None] | None = None
@@ -57,14 +64,18 @@ class OtherSuggestion(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
 
 
 class RequestEnded(_Event, frozen=True, tag="request"):
-    """A request ended. `server/requests/request_ending.py` writes it; the fields here are those that readers need.
+    """A request ended.
 
     id: the suggestion's, if there is one.
-    document, project: hashes.
-    confidence: as in a suggestion.
-    rank: the generation's among the alternatives that were drawn with it.
-    text_sha256, characters: of the suggestion's text.
+    outcome, reason: `produced`, `hidden`, `empty`, `superseded`, `cancelled`, `failed` or `timed_out`; and why, for people.
+    document, project: ids: hashes of the URIs of document and workspace folder.
+    trigger: `automatic` or `invoked`. kind: the suggestion's.
+    source: `model`, `running` (a generation that ran already) or `memory` (an earlier one).
+    propensity: the probability that the policy shows it: 1, or `assay.explore` below the dial.
+    confidence, measures, model, prompt, rank: as in suggestions and samples.
+    text_sha256, characters, tokens: hash and length of the text; tokens that were sampled.
     others: the suggestions that came with it. Each may become a showing.
+    timings_ms: `waited`, `queued`, `prompt`, `generate`, `total`.
     """
 
     id: str
@@ -109,7 +120,7 @@ class RequestEnded(_Event, frozen=True, tag="request"):
 
 
 class ShowingSeen(_Event, frozen=True, tag="shown"):
-    """A showing was on the screen long enough to be read."""
+    """A showing was on the screen long enough to be read. by: who says so."""
 
     by: By
 
@@ -117,7 +128,8 @@ class ShowingSeen(_Event, frozen=True, tag="shown"):
 class ShowingEnded(_Event, frozen=True, tag="ended"):
     """A showing ended.
 
-    characters: the length of its whole text. accepted, typed: how many of them were. visible_ms: how long it was visible.
+    characters, accepted, typed: of its whole text, and how many were accepted and typed.
+    visible_ms: may count time after an editor removed it without saying so.
     """
 
     ending: ShowingEnding
@@ -131,8 +143,8 @@ class ShowingEnded(_Event, frozen=True, tag="ended"):
 class RetentionChecked(_Event, frozen=True, tag="kept"):
     """How much of a showing's text stands in the document, whether it was accepted or typed by the user later.
 
-    after_s: seconds since the showing ended, None at a save.
-    share: of its tokens, 0 to 1. None where that is unknown; `why` then says what happened.
+    after_s: 15, 30, 120, 300 or 600 seconds after the showing ended; None at a save or undo.
+    share: of its tokens, in their order. None where that is unknown; `why` then says what happened.
     """
 
     after_s: int | None
@@ -141,10 +153,11 @@ class RetentionChecked(_Event, frozen=True, tag="kept"):
 
 
 class AcceptanceTested(_Event, frozen=True, tag="tests"):
-    """The tests of the project that touch a showing's text were run with it and without it, after it was accepted.
+    """The tests that touch a showing's text were run with it and without it, after it was accepted.
 
     passed: whether all pass with it. None where that is not known, or where one fails with it as without it: what the user writes may not
-    be finished. tests: how many ran. mends: how many of them failed without it and pass with it. milliseconds: how long they ran.
+        be finished.
+    tests, mends, milliseconds: how many ran, how many of them failed without it and pass with it, and how long.
     """
 
     passed: bool | None
@@ -154,9 +167,9 @@ class AcceptanceTested(_Event, frozen=True, tag="tests"):
 
 
 class TextLogged(_Event, frozen=True, tag="text"):
-    """Code. It is logged only where the user asked for it.
+    """Code. It is logged only where the user asked for it, with `assay.log.text`.
 
-    what: the text of the suggestion, or the text found in its place at a `RetentionChecked`. document: as in `RequestEnded`.
+    what: the text of the suggestion, or the text found in its place when it was looked for. document: as in a request.
     """
 
     what: Literal["suggested", "found"]
@@ -174,7 +187,7 @@ class DriftFound(_Event, frozen=True, tag="drifted"):
 
 
 class EventsDropped(_Event, frozen=True, tag="dropped"):
-    """`count` events were not written because they came faster than the disk took them."""
+    """Some events were not written because they came faster than the disk took them. count: how many."""
 
     count: int
 
@@ -193,7 +206,11 @@ Event = (
 
 
 class Row(msgspec.Struct, frozen=True, gc=False):
-    """One event in the log. number: ascending. time_ms: since 1970. server: 12 hex digits, new at each start of a server."""
+    """One event in the log.
+
+    number: ascending, never used again. time_ms: since 1970. server: 12 hex digits, new at each start of a server.
+    showing: a generation on the screen, by the first `id` of a suggestion of it. event: the columns `kind` and `body`.
+    """
 
     number: int
     time_ms: int

@@ -22,7 +22,7 @@ class Bin:
     """One bin of a reliability diagram.
 
     low, high, mean: of the probabilities in it.
-    n, positives: its samples, and those with the event. n > 0.
+    n, positives: its samples, and those with the event.
     rate, rate_low, rate_high: positives / n with its 95 % Wilson interval, samples taken as independent.
     """
 

@@ -23,9 +23,12 @@ _CLAIM = re.compile(r"(>|<=|within|reaches|not below) (±?)(-?\d+(?:\.\d+)?)")
 class Figure:
     """One printed number.
 
-    value, low, high: None where it was not run or is undefined.
-    n, groups, grouped_by: samples, and the groups (projects, problems) that alone are independent.
-    claim: as in `Claim`; empty for a number without one. note: for people.
+    id: a capital letter, number and part: `K1`, `K7.no_suffix`.
+    value, low, high: with the 95 % interval. None where it was not run or is undefined.
+    n, groups, grouped_by: samples, and the groups (`project`, `file`, `sample`, `problem`) that alone are independent.
+    claim: `> x`, `<= x`, `within ±x`, `reaches x` (holds unless the interval is below), `not below x` (refuted if it is below, never
+        holds) or empty.
+    reading: what the numbers say of the claim. note: for people.
     """
 
     id: str

@@ -35,8 +35,8 @@ class ValidationError(CalibratorError):
 class Row(Figure):
     """A figure, and where it comes from.
 
-    study: its name. run: the names of the runs, or files of samples. run_sha256: of their samples and facts, as in
-    `inputs.Inputs.sha256`.
+    study: its name. run: the names of the runs, or files of samples. run_sha256: of their samples, and of the facts of studies that have
+        facts.
     """
 
     study: str
@@ -46,7 +46,7 @@ class Row(Figure):
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """What the studies say of one calibrator. model, prompt: the fingerprints that it is for."""
+    """What the studies say of one calibrator. event, task, model, prompt: the calibrator's. figures: sorted by `id`, each once."""
 
     calibrator: Fingerprint
     event: str

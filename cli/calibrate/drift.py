@@ -150,6 +150,7 @@ def _tell(result: _WatchResult, calibrator: Calibrator, refit: str) -> None:
 
 
 def _document(result: _WatchResult, calibrator: Calibrator, path: Path, refit: str) -> dict[str, object]:
+    """What --json prints: tolerance in log odds, without_number by status, alarm null or with a direction: too_low, too_high, …."""
     state, found = result.state, result.alarm
     raised: dict[str, object] | None = None
     if found is not None:

@@ -26,16 +26,11 @@ _WRITES = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
 class FoundModel:
     """A model on this machine, or at a server on it.
 
-    Attributes
-        names: all its names, as `--model` takes them.
-        where: the file, the folder or the server's address.
-        server_model: its name at the server, which may have several.
-        size: bytes of its files.
-        read_per_token: about how many of them are read to compute one token; 0 where that is not known, as all numbers here.
-        fills_middle: whether it takes what stands behind the cursor into account; None where that is not known.
-        family: of its layout of prompts (`fim_families`); empty for none.
-        fingerprint: the id by which calibrators are matched to it; empty where it is not known before the model is opened.
-        problem: why it can't be used; empty where nothing speaks against it.
+    names: as `--model` takes them. place: the program that keeps it. where: the file, folder or server's address.
+    server_model: its name at a server with several. size, read_per_token: bytes of its files, and about how many are read for one token.
+    fills_middle: whether it takes what stands behind the cursor into account. family: of its layout of prompts (`fim_families`).
+    fingerprint: by which calibrators are matched to it; empty where it is not known before the model is opened.
+    problem: why it can't be used.
     """
 
     names: tuple[str, ...]

@@ -48,7 +48,8 @@ class Ending:
 def write_numbers(run: Run, results: Results, *, ending: Ending | None, as_json: bool) -> None:
     """Fit calibrators to a run's samples and write them. ending: None writes none, and tells of what is there.
 
-    On stdout the paths of the calibrators, or of the samples where there are none; or one JSON document. Raises OSError.
+    On stdout the paths of the calibrators, or of the samples where there are none; or one JSON document, with places by author. In it
+    project is null for all of them, and ended where no calibrators are written. Raises OSError.
     """
     question = run.question()
     project = ending.project if ending else None

@@ -28,10 +28,11 @@ class RecordedError(UsageError):
 class RecordedAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """One answer of a model.
 
-    item: what was asked about, such as `HumanEval/0`. step: what was asked. index: which of several answers to that, from 0.
-    logprobs: of its tokens, in nats. stopped_by: why the model ended, in its server's words.
-    score: a confidence that the answer tells, on the scale of the file (`Recorded.confidence` gives it in 0 to 1).
-    labels: by event what is published of its text; null is unknown. facts: what else is published. Neither is ever a measure.
+    item: what was asked about, by the set's own name, such as `HumanEval/0`; not empty.
+    index: its number, from 0. `item`, `step` and `index` together are used once.
+    text: as it came. logprobs: of its tokens, in nats, none above 0. stopped_by: why the model ended, in its server's words.
+    score: a confidence that the answer tells, on the scale of the file.
+    labels: by event what is published of the text, or of the judged text. facts: what else is published. Neither is ever a measure.
     """
 
     item: str

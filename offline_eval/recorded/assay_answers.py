@@ -19,7 +19,11 @@ SCHEMA = "assay/answers/1"
 
 
 class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The first line: the schema, what `Recorded` tells of a set, and the scale of its scores."""
+    """The first line.
+
+    name, model: of the set; who answered. source, licence: else what files SOURCE and LICENSE beside it say.
+    scale: bounds of `score`, [0, 1] by default. Confidence is (`score` - low) / (high - low).
+    """
 
     schema: str
     name: str

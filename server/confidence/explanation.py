@@ -30,7 +30,7 @@ _NO_LANGUAGE = re.compile(r"[^A-Za-z0-9_+#.-]")
 class Seen:
     """A piece of what the model saw.
 
-    part: what it is, for people. tokens: its length, None if it was not counted. file: its path, None for the document's own text.
+    part: what it is, for people. tokens: its length. file: its path, None for the document's own text.
     """
 
     part: str
@@ -40,7 +40,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class SeenBefore:
-    """A line that most of a suggestion's text was taken from by the project memory. file: None for the document itself; line: from 1."""
+    """A line that half of the text was taken from by the project memory. file: None for the document itself. line: from 1."""
 
     file: str | None
     line: int
@@ -50,9 +50,7 @@ class SeenBefore:
 class Uncertain:
     """A token that the model was not sure of.
 
-    index: its place among the tokens, from 0.
-    text: empty for a control token such as the end of the text.
-    best_other: the probability of the most likely other token, None if it is not known.
+    index: from 0. text: empty for a control token such as the end of the text. best_other: the probability of the likeliest other token.
     """
 
     index: int
@@ -63,12 +61,12 @@ class Uncertain:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """All that is known of the confidence of one suggestion. `as_json` gives the format in docs/formats.md.
+    """All that is known of the confidence of one suggestion.
 
-    calibrator: the one that gave the probability, with its evidence on data that it was not fitted on, as docs/formats.md has it; None if
-    none was used, or if it no longer exists. chosen_because: the registry's reason, empty if it is not known.
-    least_certain: the least likely token first. seen: in the order in which the model saw it. seen_before: at most three lines, those that
-    more of the text was taken from first.
+    id, kind, confidence, timings_ms: the suggestion's.
+    calibrator: the one that gave the probability, with its evidence; None if none was used, or if it no longer exists.
+    chosen_because: why this calibrator, or none. tokens: of the generation. least_certain: the least likely token first.
+    seen: in the order in which the model saw it. seen_before: at most three.
     """
 
     id: str

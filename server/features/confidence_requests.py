@@ -28,7 +28,19 @@ TASKS: tuple[Task, ...] = get_args(Task)
 
 
 async def dial(session: Session, stops: Stops, params: Any) -> dict[str, Any]:
-    """`assay/dial`: for each level of the dial, how much it would have shown and how much of that was right."""
+    """`assay/dial` {textDocument?}: for each level of the dial, how much it would have shown and how much of that was right.
+
+    event, label: `assay.event`; what `right` counts: `kept`. showAbove, stop: the level; its stop or null.
+    stops: {stop, setting, target (0.75, 0.5, 0), words, thresholds: {task, languages, calibrator, showAbove, source (evidence, log,
+        probability), reaches (the target), n, shown, right}}.
+    n, labelled, days: automatic generations in the log with a probability, shown or hidden; known to be kept or not; since the first.
+    groupedBy: project, or document if there are fewer than 5 projects, or null.
+    levels: for showAbove 0.0 … 0.9: {shown, share or null, right or null}: null with fewer than 25 labels or 5 groups, or hidden ones that
+        nothing represents. right: {n, positives, value (weighted with 1 / propensity), low, high}.
+    byCalibrator: {calibrator, n, labelled, levels (0.00, 0.05 … 0.95)}.
+    evidence: {task, languages, calibrator, event, n, levels}, only as far as the calibrator's file says them exactly.
+    logTrouble: why the log can't be read, or null.
+    """
     document = _document(session, params)
     settings, model_id = session.settings, _model_id(session)
     used = await _used(session, stops, document)
@@ -49,7 +61,15 @@ async def dial(session: Session, stops: Stops, params: Any) -> dict[str, Any]:
 
 
 async def confidence(session: Session, params: Any) -> dict[str, Any]:
-    """`assay/confidence`: the calibrators in use, their evidence, and what the log says of them."""
+    """`assay/confidence` {textDocument?}: the calibrators in use, their evidence, and what the log says of them.
+
+    event: the setting. language: of the document or null. model: {id, name} or null. tasks: {task, calibrator or null, because}.
+    log: null or {path, since, showings, endings, labelled, kept, reliability (of `kept`), dropped}. logTrouble: why it can't be read.
+    recalibrate: {possible, labelled, needed, reason}.
+    A calibrator: {id, origin, file, features, status (a calibrator's or refuted), reason, fittedOn, n, positives, groups, groupedBy,
+    baseRate, ece, eceNoiseFloor, skill, auc (each {value, low, high} or null), validation (`sentences.whole_json`), reliability: {low,
+    high, n, mean, rate, rateLow, rateHigh}}.
+    """
     document, settings = _document(session, params), session.settings
     choices = await _choices(session, document)
     loaded, prompts = session.loaded, tuple(set(session.live.prompts(with_memory=settings.memory != "off").values()))

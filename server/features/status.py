@@ -82,7 +82,7 @@ class Status:
         self._silent_because: str | None = None
 
     def brief(self) -> dict[str, Any]:
-        """What `$/assay/didChangeStatus` tells: docs/formats.md."""
+        """What `$/assay/didChangeStatus` tells: the state of each part, and why nothing comes by itself."""
         return {**self._parts(), "silent": self._silent_because}
 
     def changed(self) -> None:
@@ -133,7 +133,18 @@ def status_of(
 def details_of(
     session: Session, counts: RequestCounts, watch: DriftWatch, projects: ReadProjects, latency: EventLoopLatency
 ) -> dict[str, Any]:
-    """What `assay/status` answers beside the status: docs/formats.md. The event-loop latency is counted anew from here."""
+    """What `assay/status` answers beside the status. The event-loop latency is counted anew from here.
+
+    Of `$/assay/didChangeStatus`, too: state (loading, ready, failed, closed), reason: of the model; busy: it works, or something waits;
+    silent: why nothing comes by itself in the last document, or null; hidden: generations that the dial hid; dial: {stop, words}, stop
+    null at an exact level; paused: end of the pause, or null; tests: the verification of the last accepted suggestion, with its title,
+    or null; notes: for people.
+    model: {id, name, load_ms} or null; process: its number. calibrators: ids, or null; skipped_calibrators: unreadable or not trusted,
+    with reason. drift: {calibrator, direction, size, n} of one that no longer holds, by the log; checked hourly for `kept`; or null.
+    memory: folders of the project memory: {root, state (reading, ready, given up), reason, files, words, ms}. work: {prompt_tokens} not
+    cached, {decoded_tokens}. settings: what is wrong with them. outcomes: requests by outcome; shown_ms: {n, p50, p95} of the latest.
+    log: {path, dropped, trouble} or null. loop_lag: as `EventLoopLatency.take`, with `assay.diagnostics`, or null.
+    """
     process, loaded, events = session.live.process, session.loaded, session.events
     registries = list(session.calibrators.registries())
     calibrators = list(dict.fromkeys(entry.calibrator.id for registry in registries for entry in registry.entries))

@@ -20,10 +20,9 @@ from .surprise import LineSurprise
 class Repair:
     """A suggestion of kind "repair".
 
-    Attributes
-        suggestion: its text replaces whole lines; its measures are those of the new lines, and those of `measures`.
-        old: what stands there. sources: those that gave it. rules: of the rules among these.
-        mends: it makes a file parse that does not.
+    suggestion: its text replaces whole lines; its measures are those of the new lines, and those of `measures`.
+    old: what stands there. sources: those that gave it. rules: of the rules among these.
+    mends: the file does not parse without it, and parses, or has fewer mistakes, with it.
     """
 
     suggestion: Suggestion

@@ -24,7 +24,7 @@ class TokenSurprise:
     """A token of a line: line[start:end]. Empty at the line's end: that the line ends there.
 
     surprise: log p of the best other token minus log p of this one, so below 0 for the model's own choice.
-    alternative: what the model would write there instead; empty where it was not asked (`with_alternatives`).
+    alternative: what the model would write instead; empty where it was not asked.
     """
 
     start: int
@@ -45,7 +45,7 @@ class LineSurprise:
 
     line: its number, from 0. logprob: of its code, with its end. surprise: the sum of those of its tokens that are above 0.
     tokens: in order; without those that begin within a character.
-    alternative: the line that the model would write; empty where it was not asked (`with_alternatives`), or came to no end.
+    alternative: the line that the model would write; empty where it was not asked, or came to no end.
     """
 
     line: int

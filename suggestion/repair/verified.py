@@ -25,9 +25,10 @@ _NOT_RUN = {StopReason.TIME: "not run: the time was up", StopReason.CANCELLED: "
 class Verification:
     """What the tests that touch some changed lines say of the change.
 
-    passed: whether none fails that passed before and, where some failed, one of them passes now; None where that could not be told, and
-    `why` says so. tests: how many ran. seconds: how long. mends: tests that failed before and pass now. breaks: tests that passed before
-    and fail now. failing: tests that failed before and still do, which may have another reason.
+    passed: whether none fails that passed before and, where some failed, one passes now; None where that could not be told, and `why` says
+        so.
+    tests, seconds: how many ran, and how long.
+    mends, breaks, failing: tests that failed and pass; did not fail and do; failed and still do.
     """
 
     passed: bool | None

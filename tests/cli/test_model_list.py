@@ -11,6 +11,7 @@ from house.running import assay
 from assay.calibration.found_models import Listed, ModelList
 from assay.cli.model_list import _print
 from assay.inference.found.model import FoundModel
+from assay.inference.hub.catalogue import catalogue
 
 
 def home(tmp_path: Path) -> dict[str, str]:
@@ -58,6 +59,15 @@ def test_each_model_of_a_server_is_shown_with_what_to_type(capsys: pytest.Captur
     assert f"{where} --server-model coder:1b\n" in shown
     assert f"{where} --server-model 'my model'\n" in shown
     assert "assay.modelOptions.serverModel" in shown
+
+
+def test_a_model_of_the_catalogue_is_shown_with_its_short_name_too(capsys: pytest.CaptureFixture[str]) -> None:
+    entry = next(each for each in catalogue() if each.bytes)
+    whole, other = (FoundModel((entry.model,), "Hugging Face", "x.gguf", size=entry.bytes + more) for more in (0, 1))
+    _print(ModelList((Listed(whole, (), None), Listed(other, (), None)), (), None))
+    _, first, second, *_ = capsys.readouterr().out.splitlines()
+    assert first.endswith(f" {entry.model} = {entry.name}")
+    assert second.endswith(f" {entry.model}")
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ from assay.offline_eval.sets.projects import SourceFile
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 
 import replay
-from live_figures import keystrokes_saved
+from live import keystrokes_saved
 from replay import Buffer, Edit, GhostText, Key, Played
 from typing_trace import SPEEDS, Author, Delete, Invoke, Move, NoSources, Segment, Step, Type, cut, segments
 

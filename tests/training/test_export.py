@@ -12,16 +12,15 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
-from safetensors.torch import save_file
 from tiny_gguf import write_tiny_gguf
+from tiny_hf import llama_of
 from tokenizers import Tokenizer
-from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
 
 from assay.inference.llamacpp.gguf_header import read_header
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Prompt
 from assay.inference.opening import EMBEDDED
-from training.export import NAME, interleave, write_gguf, write_transformers
+from training.export import NAME, interleave, write_gguf
 from training.model import Llama, Shape
 from training.shipped import deinterleave, read
 from training.tokenizer import FIX, SPECIAL, for_text, train
@@ -31,28 +30,6 @@ STDLIB = [p.read_text(encoding="utf-8") for p in sorted(Path(sysconfig.get_path(
 SHAPE = Shape(vocabulary=600, width=64, layers=2, heads=4, kv_heads=2, hidden=96, context=256)
 
 needs_embedded = pytest.mark.skipif(not EMBEDDED.exists(), reason="the embedded model is not in this checkout")
-
-
-def reference(weights: dict[str, NDArray[np.float32]], shape: Shape) -> LlamaForCausalLM:
-    config = LlamaConfig(
-        vocab_size=shape.vocabulary,
-        hidden_size=shape.width,
-        num_hidden_layers=shape.layers,
-        num_attention_heads=shape.heads,
-        num_key_value_heads=shape.kv_heads,
-        intermediate_size=shape.hidden,
-        max_position_embeddings=shape.context,
-        rope_theta=shape.rope_base,
-        rms_norm_eps=shape.norm_epsilon,
-        tie_word_embeddings=True,
-        attn_implementation="eager",
-    )
-    model = LlamaForCausalLM(config).float().eval()
-    missing, unexpected = model.load_state_dict({f"model.{k}": torch.tensor(v) for k, v in weights.items()}, strict=False)
-    assert missing in ([], ["lm_head.weight"])
-    assert not unexpected
-    model.tie_weights()
-    return model
 
 
 @torch.no_grad()
@@ -83,7 +60,7 @@ def test_an_f32_export_has_the_log_probabilities_of_transformers(tmp_path: Path,
     weights = random_weights(SHAPE)
     write_gguf(tmp_path / "f32.gguf", weights, SHAPE, tokenizer, "f32")
     ids = for_text(Tokenizer.from_str(json.dumps(tokenizer))).encode("".join(TEXTS)).ids[: SHAPE.context]
-    delta = np.abs(scored(tmp_path / "f32.gguf", ids) - logprobs(reference(weights, SHAPE), ids))
+    delta = np.abs(scored(tmp_path / "f32.gguf", ids) - logprobs(llama_of(weights, SHAPE), ids))
     assert delta.max() < 2e-3
 
 
@@ -94,18 +71,8 @@ def test_our_llama_is_transformers_llama() -> None:
     ids = torch.randint(0, SHAPE.vocabulary, (2, 50))
     with torch.no_grad():
         states = ours(ids)
-        theirs = reference(weights, SHAPE).model(ids).last_hidden_state
+        theirs = llama_of(weights, SHAPE).model(ids).last_hidden_state
     assert torch.allclose(states, theirs, atol=2e-4)
-
-
-def test_the_transformers_folder_loads_as_it_is(tmp_path: Path, tokenizer: dict[str, Any]) -> None:
-    weights = random_weights(SHAPE)
-    save_file({k: torch.tensor(v) for k, v in weights.items()}, tmp_path / "weights.safetensors")
-    (tmp_path / "tokenizer.json").write_text(json.dumps(tokenizer))
-    write_transformers(tmp_path / "hf", tmp_path, SHAPE, tmp_path / "tokenizer.json")
-    loaded = LlamaForCausalLM.from_pretrained(tmp_path / "hf", local_files_only=True).eval()
-    ids = list(range(5, 55))
-    assert np.abs(logprobs(loaded, ids) - logprobs(reference(weights, SHAPE), ids)).max() < 1e-4
 
 
 @pytest.mark.slow
@@ -146,19 +113,6 @@ def test_a_file_that_was_not_exported_here_is_nothing_to_go_on_from(tmp_path: Pa
         read(tmp_path / "text.gguf")
 
 
-def test_the_transformers_tokenizer_keeps_control_tokens_whole_and_leaves_them_out_of_text(
-    tmp_path: Path, tokenizer: dict[str, Any]
-) -> None:
-    save_file({k: torch.tensor(v) for k, v in random_weights(SHAPE).items()}, tmp_path / "weights.safetensors")
-    (tmp_path / "tokenizer.json").write_text(json.dumps(tokenizer))
-    write_transformers(tmp_path / "hf", tmp_path, SHAPE, tmp_path / "tokenizer.json")
-    loaded = AutoTokenizer.from_pretrained(tmp_path / "hf", local_files_only=True)
-    ids = tokenizer["model"]["vocab"]
-    asked = loaded.encode("".join(SPECIAL))
-    assert asked == [ids[token] for token in SPECIAL]
-    assert loaded.decode(asked, skip_special_tokens=True) == ""
-
-
 def test_interleaving_has_an_inverse() -> None:
     rows = np.arange(64 * 3, dtype=np.float32).reshape(64, 3)
     assert (deinterleave(interleave(rows, 4), 4) == rows).all()
@@ -178,7 +132,7 @@ def test_the_embedded_model_is_small_named_and_made_to_fill_in_the_middle() -> N
 def test_the_embedded_weights_in_f32_have_the_log_probabilities_of_transformers(tmp_path: Path) -> None:
     weights, shape, cut = read(EMBEDDED)
     write_gguf(tmp_path / "f32.gguf", weights, shape, json.loads(cut.to_str()), "f32")
-    model = reference(weights, shape)
+    model = llama_of(weights, shape)
     with LlamaModel(EMBEDDED, threads=1) as shipped:
         texts = [shipped.tokenize(t)[: shape.context] for t in STDLIB[:6]]
     for ids in texts:

@@ -103,9 +103,14 @@ ORDERS: tuple[Order, ...] = get_args(Order)
 
 @dataclass(frozen=True, slots=True)
 class CodePair:
-    """Two programs. rules: the morphisms that were applied; none for an identity and for programs that were drawn.
+    """Two programs.
 
-    set, language, problem: of the program that they come from. outcomes: of the tests of each.
+    id: PROGRAM:KIND and the rules; used once. set, language, problem: of the program that they come from. A problem has one name in all
+        languages.
+    kind: whether they do the same (`eq`) or not. 1: a program and its variant. 2: two variants. chain: of 2 or 3 rewrites in a row.
+        identity: a program and itself. global: two right programs for a problem, or a right and a wrong one.
+    rules: the morphisms that were applied; none for `identity` and `global`. first, second: without comments and docstrings.
+    outcomes: of the tests of each, such as `passed`, or `as published`.
     """
 
     id: Annotated[str, msgspec.Meta(min_length=1)]

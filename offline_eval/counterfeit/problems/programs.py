@@ -177,7 +177,10 @@ _Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
 
 class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The first line."""
+    """The first line.
+
+    name, generator: of the set; who wrote the programs. source, licence: as in recorded answers. temperature: of the draws.
+    """
 
     schema: str
     name: str
@@ -189,7 +192,13 @@ class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"kind": "class"}):
-    """A program, as `Program` has it."""
+    """One program.
+
+    problem: the benchmark's name of it. index: of the draw; used once for a problem.
+    text: the whole program with its docstring; no two of a problem are equal. class: whether all tests pass.
+    base, plus: the shares of the original tests and of EvalPlus' that pass; None where there are none of the latter.
+    pass_at_1: the share of the generator's draws for the problem that are right.
+    """
 
     problem: Annotated[str, msgspec.Meta(min_length=1)]
     index: Annotated[int, msgspec.Meta(ge=0)]

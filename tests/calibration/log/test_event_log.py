@@ -8,7 +8,6 @@ import sys
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
-from typing import get_args
 
 import msgspec
 import pytest
@@ -379,11 +378,3 @@ def test_on_a_full_disk_a_batch_is_there_whole_or_not_at_all_and_later_ones_are(
     assert writer.returncode == 0
     assert f"{path}: can't be written: " in said[0]
     assert len(rows_of(path)) == int(said[1])
-
-
-def test_every_kind_field_and_ending_is_documented() -> None:
-    section = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8").partition("## Log of events")[2].partition("\n## ")[0]
-    assert section
-    names = [name for kind in get_args(Event) for name in (kind.__struct_config__.tag, *kind.__struct_fields__)]
-    columns = [field for field in Row.__struct_fields__ if field != "event"]
-    assert [name for name in (*names, *columns, *ShowingEnding) if f"`{name}`" not in section] == []

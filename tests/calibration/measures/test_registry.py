@@ -3,7 +3,6 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import mpmath  # type: ignore[import-untyped]
 import numpy as np
@@ -158,13 +157,6 @@ def test_length_is_scaled_to_the_shortest_and_the_longest_reference() -> None:
     assert scaled_length([7, 8], 5, 5).tolist() == [0.5, 0.5]
     assert raw_probability("length", [10.0, 40.0, 20.0]) == pytest.approx([0, 1, 1 / 3])
     assert raw_probability("length", []) == pytest.approx([])
-
-
-def test_every_measure_is_in_the_documented_table() -> None:
-    text = (Path(__file__).parents[3] / "docs" / "formats.md").read_text(encoding="utf-8")
-    table = text.split("| measure |")[1].split("\n\n")[0].splitlines()[2:]
-    rows = {re.findall(r"`(\w+)`", row)[0]: [cell.strip() for cell in row.split("|")[2:5]] for row in table}
-    assert rows == {m.name: [m.kind, str(m.cost), m.unit] for m in MEASURES.values()}
 
 
 def test_what_a_server_does_not_tell_is_left_out_never_made_up() -> None:

@@ -9,9 +9,11 @@ import pytest
 
 from assay.calibration.arrays import sigmoid
 from assay.calibration.metrics.scores import auc, skill
-from benchmarks.replication import World
 
 SCRIPT = Path(__file__).parents[3] / "benchmarks" / "replication.py"
+sys.path.append(str(SCRIPT.parent))
+
+from replication import World  # noqa: E402
 
 
 @pytest.mark.parametrize("base_rate", [0.33, 0.72])

@@ -10,17 +10,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import save_file
+from tiny_hf import llama_of
+from tokenizers import Tokenizer
+from transformers import PreTrainedTokenizerFast
 
 from assay.inference.hf.model import HFModel
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Model, Prompt
 from assay.inference.opening import EMBEDDED
 from assay.inference.stopping.stop import LINE, NONE
-from training.export import write_gguf, write_transformers
+from training.export import write_gguf
 from training.model import Llama, Shape
 from training.shipped import read
-from training.tokenizer import train
+from training.tokenizer import END, PAD, SPECIAL, train
 
 pytestmark = pytest.mark.slow
 
@@ -29,11 +31,9 @@ Both = tuple[HFModel, LlamaModel]
 
 
 def write_both(folder: Path, weights: dict[str, torch.Tensor], shape: Shape, tokenizer: str) -> tuple[Path, Path]:
-    run = folder / "run"
-    run.mkdir()
-    save_file(weights, run / "weights.safetensors")
-    (run / "tokenizer.json").write_text(tokenizer)
-    write_transformers(folder / "hf", run, shape, run / "tokenizer.json")
+    llama_of(weights, shape).save_pretrained(folder / "hf")
+    known = {"eos_token": END, "pad_token": PAD, "extra_special_tokens": SPECIAL[1:]}
+    PreTrainedTokenizerFast(tokenizer_object=Tokenizer.from_str(tokenizer), **known).save_pretrained(folder / "hf")
     write_gguf(folder / "model.gguf", {name: array.numpy() for name, array in weights.items()}, shape, json.loads(tokenizer), "f32")
     return folder / "hf", folder / "model.gguf"
 

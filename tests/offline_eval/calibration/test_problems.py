@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -123,16 +122,6 @@ def test_a_repair_without_tests_is_judged_by_exact_match_alone(options: Options,
     assert {(sample.language, sample.project, sample.labels["tests_pass"]) for sample in samples_of(run)} == {("java", "Half", None)}
     assert not run.records(LABELS).path.exists()
     assert [answer["function"] for answer in run.records(ANSWERS).read()] == ["", ""]
-
-
-def test_the_fields_of_a_run_are_documented(options: Options) -> None:
-    run = run_problems(options)
-    text = (Path(__file__).parents[3] / "docs" / "formats.md").read_text(encoding="utf-8")
-    told = set(re.findall(r"`(\w+)`", text.split("### A run on problems")[1].split("\n### ")[0]))
-    told_before = set(re.findall(r"`(\w+)`", text.split("| field of `run.toml` |")[1].split("\n### ")[0]))
-    (answer, *_), (label, *_), (item, *_) = run.records(ANSWERS).read(), run.records(LABELS).read(), run.items(dict)
-    assert item.keys() | label.keys() <= told
-    assert answer.keys() | run.question().keys() <= told | told_before
 
 
 def test_a_set_that_is_not_there_is_said_with_where_to_get_it(options: Options, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import re
 import sqlite3
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, closing, suppress
@@ -23,6 +24,7 @@ from assay.calibration.log.events import DriftFound
 from assay.calibration.metrics.intervals import Interval
 from assay.calibration.validation import table
 from assay.calibration.validation.figures import figure
+from assay.server.features import confidence_requests
 
 from .. import client as client_module
 from ..client import SERVE, TIMEOUT_S, Client, RpcError, started
@@ -84,14 +86,14 @@ def desk(answering_gguf: Path, tmp_path: Path, own_home: Path, answering_ids: Id
 
 
 def undocumented(document: Any) -> set[str]:
-    """The fields of an answer that docs/formats.md does not name where it tells of the language server."""
-    section = (Path(__file__).parents[3] / "docs" / "formats.md").read_text(encoding="utf-8").partition("## Language server")[2]
+    """The fields of an answer that the docstrings of the requests do not name."""
+    named = set(re.findall(r"\w+", f"{confidence_requests.dial.__doc__} {confidence_requests.confidence.__doc__}"))
 
     def names(value: Any) -> set[str]:
         inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
         return {*(value if isinstance(value, dict) else ()), *(name for each in inner for name in names(each))}
 
-    return {name for name in names(document) if f"`{name}`" not in section}
+    return names(document) - named
 
 
 def calibrated(seed: int, n: int = 300, shift: float = 0.0) -> list[Fate]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
-from dataclasses import fields, replace
+from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,6 @@ from study_runs import figures_of, files_of, isolation_here
 
 from assay.cli.main import main
 from assay.offline_eval.calibration.recorded import labelled
-from assay.offline_eval.calibration.recorded.labelled import Ballot
 from assay.offline_eval.calibration.recorded.study import LABELS, Options, run_recorded
 from assay.offline_eval.errors import RunError, UsageError
 from assay.offline_eval.pool.pool import Pool
@@ -90,18 +88,6 @@ def test_each_distinct_program_is_run_once_and_both_measures_are_judged(options:
     assert f"{right / 24:.1%} are right" in page
     assert "1 problem without a recorded answer." in page
     assert "| made up draws | some-7b | nowhere | MIT |" in page
-
-
-@pytest.mark.slow
-def test_the_fields_of_a_run_are_documented(options: Options, tmp_path: Path) -> None:
-    run = run_recorded(options)
-    scores = scored(tmp_path / "scores.jsonl", [(f"I/{n}", float(n % 5), n % 2 == 0) for n in range(9)])
-    told = labelled.run_labelled(labelled.Options(tmp_path / "scored", set="answers", data=None, files=[scores]))
-    text = (Path(__file__).parents[4] / "docs" / "formats.md").read_text(encoding="utf-8")
-    documented = set(re.findall(r"`(\w+)`", text.split("### A run on recorded answers")[1].split("\n### ")[0]))
-    written = run.question() | told.question() | run.items(dict)[0] | told.items(dict)[0] | run.records(LABELS).read()[0]
-    assert written.keys() - {"study"} <= documented
-    assert {field.name for field in fields(Ballot)} <= documented
 
 
 @pytest.mark.slow

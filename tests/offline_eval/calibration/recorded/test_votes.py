@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from needs import DATA, needs_data
@@ -13,7 +16,10 @@ from assay.offline_eval.recorded.answers import Recorded, RecordedAnswer
 from assay.offline_eval.recorded.formats import recorded
 from assay.offline_eval.sets.problem import Problem
 from assay.offline_eval.sets.problems import problems
-from benchmarks.replication import PUBLISHED
+
+sys.path.append(str(Path(__file__).parents[4] / "benchmarks"))
+
+from replication import PUBLISHED
 
 pytestmark = needs_data("cruxeval", "cruxeval-model-outputs", fixture="runs")
 

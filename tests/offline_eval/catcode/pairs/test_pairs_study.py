@@ -7,7 +7,7 @@ import re
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,8 @@ from study_runs import figures_of, files_of, isolation_here
 from assay.cli.main import main
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.catcode.pairs.asking import ANSWERS, Options, sources_of
-from assay.offline_eval.catcode.pairs.building import MADE
-from assay.offline_eval.catcode.pairs.pair import CodePair, read_pairs
-from assay.offline_eval.catcode.pairs.study import SourceItem, run_pairs
+from assay.offline_eval.catcode.pairs.pair import read_pairs
+from assay.offline_eval.catcode.pairs.study import run_pairs
 from assay.offline_eval.errors import RunError, StudyError, UsageError
 from assay.offline_eval.pool.pool import Pool
 from assay.offline_eval.recorded.answers import Recorded, RecordedAnswer
@@ -308,13 +307,3 @@ def test_a_dry_run_says_calls_and_tokens_and_does_nothing(built: Path, tmp_path:
     plan = json.loads(capsys.readouterr().out)
     assert (plan["programs"], plan["generations"]) == (PROGRAMS, 0)
     assert not (tmp_path / "RUN").exists()
-
-
-def test_the_fields_of_a_run_are_documented(built: Path, tmp_path: Path, address: str) -> None:
-    run, options = Run.opened(built / "run"), run_pairs(about(built, tmp_path / "run", address, kinds=("identity",)))
-    text = (Path(__file__).parents[4] / "docs" / "formats.md").read_text(encoding="utf-8")
-    documented = set(re.findall(r"`(\w+)`", text.split("### A run on pairs of programs")[1].split("\n### ")[0]))
-    written = set(run.question() | options.question()) | {each.name for kind in (CodePair, SourceItem) for each in fields(kind)}
-    written |= run.records(MADE).read()[0].keys() | options.records(ANSWERS).read()[0].keys()
-    common = {"schema", "study", "model", "model_name", "prompt", "seed", "id"}
-    assert written - common <= documented

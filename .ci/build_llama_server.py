@@ -1,6 +1,6 @@
 """Build llama-server and llama-bench from the llama.cpp that the installed llama-cpp-python was built from.
 
-    python benchmarks/build_llama_server.py [--jobs N] [--sdist llama_cpp_python-….tar.gz] [--again]
+    python .ci/build_llama_server.py [--jobs N] [--sdist llama_cpp_python-….tar.gz] [--again]
 
 pip fetches the source distribution, which has llama.cpp in it, from its cache where possible; --sdist needs no network. The two programs go
 into the user's cache, where tests/llama_server.py finds them. Nothing is done where they exist. It takes about 20 minutes of one CPU core.
@@ -54,6 +54,7 @@ def fetch(folder: Path) -> Path:
 
 
 def build(sdist: Path, work: Path, jobs: int) -> None:
+    """Build the programs in a folder, and put them into place."""
     unpack_tar(sdist, work)
     (source,) = work.glob("*/vendor/llama.cpp")
     generator = ["-G", "Ninja"] if shutil.which("ninja") else []
@@ -77,6 +78,7 @@ def place(binaries: Path) -> None:
 
 
 def main() -> None:
+    """The command."""
     parser = argparse.ArgumentParser(description="Build llama-server and llama-bench into the user's cache.")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="compilers at once (default: %(default)s)")
     parser.add_argument("--sdist", type=Path, help="a source distribution of llama-cpp-python that is already here")
