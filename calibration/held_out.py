@@ -117,7 +117,7 @@ def held_out(calibrator: Calibrator, folds: Folds, *, everywhere: bool = False) 
     """P(event) of a sample by the map that did not see its project; by the calibrator's own where that saw none of it.
 
     For a sample of the fit it is what the calibrator's evidence was computed from. The calibrator's status is not looked at. It is None
-    where a measure is missing or outside of what the samples of the fit had. everywhere: maps are read outside of that, too.
+    where a measure is missing or outside of what the samples of the fit had. everywhere: outside of that it is the one at the bound.
 
     Raises FoldsError for folds of another calibrator.
     """
@@ -132,7 +132,7 @@ def held_out(calibrator: Calibrator, folds: Folds, *, everywhere: bool = False) 
         fold = without.get(sample.project)
         if fold is None:
             return _by_own_map(calibrator, sample, everywhere=everywhere)
-        x = _entered(sample, folds.measures[: fold.features], None if everywhere else folds.ranges)
+        x = _entered(sample, folds.measures[: fold.features], folds.ranges, everywhere=everywhere)
         return None if x is None else float(fold.probabilities(x, [path_of(sample, folds.levels)])[0])
 
     return probability
@@ -171,7 +171,7 @@ def path_of(sample: Sample, levels: Sequence[Level]) -> tuple[str, ...]:
 
 
 def _by_own_map(calibrator: Calibrator, sample: Sample, *, everywhere: bool) -> float | None:
-    x = _entered(sample, calibrator.features, None if everywhere else calibrator.ranges)
+    x = _entered(sample, calibrator.features, calibrator.ranges, everywhere=everywhere)
     if x is None:
         return None
     groups: dict[Level, str] = {level: name for level in LEVELS if (name := getattr(sample, level))}
@@ -179,10 +179,11 @@ def _by_own_map(calibrator: Calibrator, sample: Sample, *, everywhere: bool) -> 
     return min(max(float(sigmoid(np.array(log_odds))), calibrator.bound), 1 - calibrator.bound)
 
 
-def _entered(sample: Sample, measures: Sequence[str], ranges: Sequence[tuple[float, float]] | None) -> Floats | None:
-    """The features (1, k) of a sample as they enter a map; None where one is missing or outside of its range, if there are ranges."""
+def _entered(sample: Sample, measures: Sequence[str], ranges: Sequence[tuple[float, float]], *, everywhere: bool) -> Floats | None:
+    """The features (1, k) of a sample as they enter a map; None where one is missing or, unless everywhere, outside of its range."""
     values = [sample.measures.get(name, np.nan) for name in measures]
-    limits = [(-np.inf, np.inf)] * len(values) if ranges is None else ranges
-    if not all(low <= value <= high for value, (low, high) in zip(values, limits, strict=False)):
+    if everywhere:
+        values = [min(max(value, low), high) for value, (low, high) in zip(values, ranges, strict=False)]
+    if not all(low <= value <= high for value, (low, high) in zip(values, ranges, strict=False)):
         return None
     return np.column_stack([enter(name, [value]) for name, value in zip(measures, values, strict=True)])
