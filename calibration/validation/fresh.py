@@ -22,8 +22,7 @@ class Registration:
     @property
     def said(self) -> str:
         """What a figure's note says of its projects."""
-        caveat = f", {self.caveat}" if self.caveat else " before they were run"
-        return f"{len(self.projects)} fresh projects, registered on {self.date}{caveat}"
+        return f"{len(self.projects)} projects, registered as fresh on {self.date} {self.caveat or 'before they were run'}"
 
 
 @cache
@@ -42,6 +41,11 @@ def registrations() -> tuple[Registration, ...]:
         )
         for each in _document()["registration"]
     )
+
+
+def wheels() -> tuple[dict[str, str], ...]:
+    """The projects of which a registration names the wheel: name and version, and the hashes of the wheel and of its code."""
+    return tuple(project for each in _document()["registration"] for project in each["projects"] if "sha256" in project)
 
 
 def registration_of(calibrator: str, projects: Collection[str]) -> Registration | None:

@@ -13,10 +13,8 @@ from ..arrays import Floats, bounded, sigmoid
 from ..calibrator import Calibrator
 from ..fitting.folds import GROUP_OF, Grouping, folds_of, grouped, renumbered
 from ..fitting.model_selection import fit_map, select_map
-from ..fitting.shrinkage import Tree, log_odds_of
-from ..held_out import Folds
+from ..held_out import Folds, by_own_map
 from ..held_out import held_out as by_folds
-from ..maps.platt import PlattMap
 from ..maps.registry import Map
 from ..measures.registry import enter
 from ..samples import Sample, samples_sha256
@@ -119,21 +117,8 @@ def are_its_own(calibrator: Calibrator, samples: Sequence[Sample]) -> bool:
 
 
 def shown(calibrator: Calibrator, samples: Sequence[Sample], *, everywhere: bool = False) -> Floats:
-    """What the calibrator itself says (n,), whatever its status; nan where a measure is missing or outside its ranges.
-
-    everywhere: outside of these it says what it says at their bound.
-    """
-    raw, (low, high) = _raw(samples, calibrator.features), np.array(calibrator.ranges).T
-    x, inside = _entered(np.clip(raw, low, high) if everywhere else raw, calibrator.features)
-    inside &= everywhere | ((raw >= low) & (raw <= high)).all(axis=1)
-    p = np.full(len(samples), np.nan)
-    if not calibrator.levels or not isinstance(calibrator.map, PlattMap):
-        p[inside] = sigmoid(calibrator.map.log_odds(x[inside]))
-    else:
-        tree = Tree(calibrator.map, calibrator.children, ())
-        paths = [tuple(getattr(sample, level) for level in calibrator.levels) for sample in samples]
-        p[inside] = sigmoid(log_odds_of(tree, x[inside], [path for path, known in zip(paths, inside, strict=True) if known]))
-    return np.asarray(np.clip(p, calibrator.bound, 1 - calibrator.bound))
+    """What the calibrator itself says (n,), whatever its status; nan where an editor shows no number. everywhere: as `by_own_map`."""
+    return _each(partial(by_own_map, calibrator, everywhere=everywhere))(samples)
 
 
 @dataclass(frozen=True, slots=True)

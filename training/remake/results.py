@@ -47,10 +47,25 @@ def of_primary(found: Mapping[str, Validation]) -> str:
     listed = ", ".join(f"{counts[reading]} {word}" for reading, word in words.items() if counts[reading])
     said = f"Of {counts.total()} primary figures of {len(found)} calibrators: {listed}."
     against = [wrapped(f"* `{name}`: {sentence}").replace("\n", "\n  ") for name, of in found.items() for sentence in refuted(of)]
+    of = dict[str, list[str]]()
+    for name, those in figures.items():
+        of.setdefault(those["K1"].note.partition("; ")[0], []).append(code(name))
+    checked = [wrapped(f"* {', '.join(names)}: {note}.").replace("\n", "\n  ") for note, names in of.items()]
     refutations = ["Refuted, also of figures that are not primary:", "", *against, ""] if against else []
     sentences = [wrapped(f"* **{id}.** {SENTENCES[id]}").replace("\n", "\n  ") for id in columns]
     return "\n".join(
-        (table(("calibrator", *columns, "number"), f"l{'c' * len(columns)}l", rows), "", wrapped(said), "", *refutations, *sentences)
+        (
+            table(("calibrator", *columns, "number"), f"l{'c' * len(columns)}l", rows),
+            "",
+            wrapped(said),
+            "",
+            "K1 and K2 are of these projects:",
+            "",
+            *checked,
+            "",
+            *refutations,
+            *sentences,
+        )
     )
 
 

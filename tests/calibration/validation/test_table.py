@@ -134,8 +134,9 @@ def test_what_an_event_can_not_have_is_not_counted() -> None:
 
 
 def test_fresh_projects_count_once_and_cross_validation_does_not_replace_them() -> None:
-    fresh = rows_of([row("K1", -0.2)], "calibration", *RUN, "2026-11-29")
+    k1 = figure("K1", Interval(-0.2, -0.3, -0.1), 400, 20, "project", "> 0")
+    fresh = rows_of([k1], "calibration", *RUN, "2026-11-29")
     before = merged(EMPTY, fresh)
     assert merged(before, fresh) == merged(before, [row("K1", 0.2)]) == before
     with pytest.raises(ValueError, match=r"the fresh projects of 2026-11-29 were run for it before \(run-1\), and count once"):
-        merged(before, rows_of([row("K1", 0.2)], "calibration", "run-2", "c" * 64, "2026-11-29"))
+        merged(before, rows_of([k1], "calibration", "run-2", "c" * 64, "2026-11-29"))
