@@ -117,7 +117,8 @@ def held_out(calibrator: Calibrator, folds: Folds, *, everywhere: bool = False) 
     """P(event) of a sample by the map that did not see its project; by the calibrator's own where that saw none of it.
 
     For a sample of the fit it is what the calibrator's evidence was computed from. The calibrator's status is not looked at. It is None
-    where a measure is missing or outside of what the samples of the fit had. everywhere: maps are read outside of that, too.
+    where an editor shows none: a measure is missing, or one without a direction is outside of what the samples of the fit had. everywhere:
+    outside of that it is the number at the bound.
 
     Raises FoldsError for folds of another calibrator.
     """
@@ -131,11 +132,26 @@ def held_out(calibrator: Calibrator, folds: Folds, *, everywhere: bool = False) 
     def probability(sample: Sample) -> float | None:
         fold = without.get(sample.project)
         if fold is None:
-            return _by_own_map(calibrator, sample, everywhere=everywhere)
-        x = _entered(sample, folds.measures[: fold.features], None if everywhere else folds.ranges)
-        return None if x is None else float(fold.probabilities(x, [path_of(sample, folds.levels)])[0])
+            return by_own_map(calibrator, sample, everywhere=everywhere)
+        entered = _entered(sample, folds.measures[: fold.features], folds.ranges, everywhere=everywhere)
+        if entered is None:
+            return None
+        x, is_worse = entered
+        return float((bounded(np.zeros(1), fold.n) if is_worse else fold.probabilities(x, [path_of(sample, folds.levels)]))[0])
 
     return probability
+
+
+def by_own_map(calibrator: Calibrator, sample: Sample, *, everywhere: bool = False) -> float | None:
+    """What an editor shows of a sample, whatever the calibrator's status. everywhere: as `held_out`."""
+    entered = _entered(sample, calibrator.features, calibrator.ranges, everywhere=everywhere)
+    if entered is None:
+        return None
+    x, is_worse = entered
+    groups: dict[Level, str] = {level: name for level in LEVELS if (name := getattr(sample, level))}
+    log_odds, _, _ = log_odds_range(calibrator, tuple(x[0].tolist()), groups)
+    p = 0.0 if is_worse else float(sigmoid(np.array(log_odds)))
+    return min(max(p, calibrator.bound), 1 - calibrator.bound)
 
 
 def folds_path(calibrator: Calibrator, file: Path) -> Path:
@@ -170,19 +186,20 @@ def path_of(sample: Sample, levels: Sequence[Level]) -> tuple[str, ...]:
     return tuple(getattr(sample, level) for level in levels)
 
 
-def _by_own_map(calibrator: Calibrator, sample: Sample, *, everywhere: bool) -> float | None:
-    x = _entered(sample, calibrator.features, None if everywhere else calibrator.ranges)
-    if x is None:
-        return None
-    groups: dict[Level, str] = {level: name for level in LEVELS if (name := getattr(sample, level))}
-    log_odds, _, _ = log_odds_range(calibrator, tuple(x[0].tolist()), groups)
-    return min(max(float(sigmoid(np.array(log_odds))), calibrator.bound), 1 - calibrator.bound)
+def _entered(
+    sample: Sample, measures: Sequence[str], ranges: Sequence[tuple[float, float]], *, everywhere: bool
+) -> tuple[Floats, bool] | None:
+    """The features (1, k) of a sample as they enter a map, and whether one speaks more against the event than any that the fit had.
 
-
-def _entered(sample: Sample, measures: Sequence[str], ranges: Sequence[tuple[float, float]] | None) -> Floats | None:
-    """The features (1, k) of a sample as they enter a map; None where one is missing or outside of its range, if there are ranges."""
-    values = [sample.measures.get(name, np.nan) for name in measures]
-    limits = [(-np.inf, np.inf)] * len(values) if ranges is None else ranges
-    if not all(low <= value <= high for value, (low, high) in zip(values, limits, strict=False)):
-        return None
-    return np.column_stack([enter(name, [value]) for name, value in zip(measures, values, strict=True)])
+    As in `confidence.confidence`: None where a measure is missing, or unless everywhere is outside of its range without a direction.
+    """
+    values, is_worse = list[float](), False
+    for name, (low, high) in zip(measures, ranges, strict=False):
+        value, direction = sample.measures.get(name, np.nan), MEASURES[name].direction
+        if not low <= value <= high:
+            if np.isnan(value) or (direction == 0 and not everywhere):
+                return None
+            is_worse |= direction != 0 and (value < low) == (direction > 0)
+            value = min(max(value, low), high)
+        values.append(value)
+    return np.column_stack([enter(name, [value]) for name, value in zip(measures, values, strict=True)]), is_worse

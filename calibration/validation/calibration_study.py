@@ -27,7 +27,7 @@ from ..metrics.intervals import Interval, intervals, rate_interval, student_t
 from ..metrics.null_tests import kuiper_by_group
 from ..samples import EVENTS as EVERY_EVENT
 from ..samples import Sample
-from .figures import Figure, figure, not_run, only_with_skill, with_note
+from .figures import Figure, figure, not_run, only_with_skill, with_note, without_claim
 from .held_out import HeldOut, NotHeldOut, Source
 from .inputs import Inputs
 
@@ -79,7 +79,15 @@ class Judged:
 
 
 def figures(calibrator: Calibrator, inputs: Inputs, source: HeldOut) -> tuple[Figure, ...]:
-    """All figures of a calibrator. Samples without a label for its event, or without a number, are left out."""
+    """All figures of a calibrator. Samples without a label for its event, or without a number, are left out.
+
+    They have claims on projects that no fit has seen, and are numbers alone where they are cross-validation.
+    """
+    found = _figures(calibrator, inputs, source)
+    return found if source.validates else tuple(map(without_claim, found))
+
+
+def _figures(calibrator: Calibrator, inputs: Inputs, source: HeldOut) -> tuple[Figure, ...]:
     by = calibrator.fitted_on.grouped_by
     plain, kept = judged_of(inputs.plain, calibrator.event, calibrator.features, source, by)
     if not len(plain.y):

@@ -13,7 +13,7 @@ References: Lin et al. (2024) for the rewrites. That a calibrator is held agains
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import msgspec
@@ -28,7 +28,7 @@ from ..metrics.groups import intraclass_correlation, mean, mean_share, skill, sk
 from ..metrics.intervals import Interval, rate_interval
 from ..samples import Event, Sample
 from .catcode_facts import PlaceFact
-from .figures import Figure, figure, joined, not_run, only_with_skill, with_note
+from .figures import Figure, figure, joined, not_run, only_with_skill, with_note, without_claim
 from .held_out import HeldOut
 from .inputs import Inputs
 
@@ -62,6 +62,8 @@ _CLAIMS = {
 }
 _OF_REWRITES = tuple(id for id in _CLAIMS if not id.startswith("M6"))
 _OF_SUGGESTIONS = tuple(id for id in _CLAIMS if id.startswith("M6"))
+_RAW = "of the model's own p_tot, the same rewrites"
+_LEAST = 1e-12
 _NOT_EXACT = "without a claim: a line that is only written otherwise is no exact match either"
 
 
@@ -184,7 +186,7 @@ def _unlike(found: Rewrites) -> str:
     """How many of them an editor shows no number for."""
     without = int((~found.shown).sum())
     return (
-        f"{without:,} of {len(found.shown):,} rewrites are unlike all that the calibrator was fitted on, and read all the same"
+        f"{without:,} of {len(found.shown):,} rewrites are unlike all that the calibrator was fitted on, and have the number of the bound"
         if without
         else ""
     )
@@ -289,18 +291,26 @@ def figures(calibrator: Calibrator, inputs: Inputs, source: HeldOut) -> tuple[Fi
     if isinstance(rewrites, str):
         first = tuple(not_run(id, _CLAIMS[id], rewrites, by) for id in _OF_REWRITES)
     else:
-        found, left_out = rewrites
+        found, raw, left_out = rewrites
         note = f"{left_out:,} rewrites of lines without a number are left out" if left_out else ""
         first = tuple(replace(each, note=joined(source.how, each.note, note)) for each in of_rewrites(found, calibrator.event))
+        first += beside(raw, calibrator.event)
     if isinstance(suggestions, str):
         return (*first, *(not_run(id, _CLAIMS[id], suggestions, by) for id in _OF_SUGGESTIONS))
     return (*first, *with_note(source.how, *in_rewritten_code(suggestions)))
 
 
-def _rewrites(calibrator: Calibrator, inputs: Inputs, source: HeldOut) -> tuple[Rewrites, int] | str:
-    """The rewrites of lines that have a number, and how many more rewrites there are; or why there are none.
+def beside(raw: Rewrites, event: str) -> tuple[Figure, ...]:
+    """M1, M2 and M3 of the model's own probability, without a claim."""
+    found = same_in_rewritten_code(raw)[0], falls_for_wrong(raw), meaning_not_strangeness(raw, event)[0]
+    return tuple(replace(without_claim(each), id=f"{each.id}.raw", note=_RAW) for each in found)
 
-    What the editor gives no number, because it is unlike all that the calibrator was fitted on, is read from its map all the same.
+
+def _rewrites(calibrator: Calibrator, inputs: Inputs, source: HeldOut) -> tuple[Rewrites, Rewrites, int] | str:
+    """The rewrites of lines that have a number, the same with the raw probability, and how many more rewrites there are; or why there
+    are none.
+
+    What the editor gives no number, because it is unlike all that the calibrator was fitted on, has that of the bound.
     """
     lines = [
         (place, line, line.plain, line.identity)
@@ -339,7 +349,20 @@ def _rewrites(calibrator: Calibrator, inputs: Inputs, source: HeldOut) -> tuple[
         np.array([variant.kind for variant in variants]),
         by,
     )
-    return found, sum(len(line.variants) for _, line, *_ in lines) - len(rows)
+    first, second = ([texts[which] for _, _, *texts in lines] for which in (0, 1))
+    raw = replace(
+        found,
+        before=_raw([first[line_of[row]] for row in rows]),
+        again=_raw([second[line_of[row]] for row in rows]),
+        after=_raw([measured[row][3] for row in rows.tolist()]),
+    )
+    return found, raw, sum(len(line.variants) for _, line, *_ in lines) - len(rows)
+
+
+def _raw(measures: Sequence[Mapping[str, float]]) -> Floats:
+    """p_tot (n,), away from 0 and 1, where log odds end."""
+    totals = np.array([each["total_logprob"] for each in measures])
+    return np.asarray(np.clip(np.exp(totals), _LEAST, 1 - _LEAST))
 
 
 def _as_sample(template: Sample, place: PlaceFact, measures: Mapping[str, float]) -> Sample:

@@ -3,8 +3,9 @@
 Texts have classes: right (R), counterfeit (C: wrong, and they look right), other (T). Counterfeits are defined by their label, so no
 probability can be calibrated on them alone; what a figure asks is whether they are told apart, and how sure the wrong ones look.
 
-F1 and F3 to F7 are of what the editor shows, F2 of the texts that were drawn at one place, F9 of repairs. All are held out (`held_out`),
-with intervals by group. Each figure is a pure function; `figures` finds the samples for all.
+F1 and F3 to F7 are of what the editor shows, F2 of the texts that were drawn at one place, F9 of repairs. F2, F3.counterfeit and the shares
+of F5 are also of calibrators for another event than passing tests. All are held out (`held_out`), with intervals by group. Each figure is a
+pure function; `figures` finds the samples for all.
 
 References: Gu et al. (2024).
 """
@@ -22,20 +23,20 @@ from ..arrays import Floats
 from ..bands import BANDS, BOUNDARIES, NO_EVIDENCE, band_of
 from ..calibrator import Calibrator
 from ..fitting.folds import Grouping
-from ..measures.registry import MEASURES
+from ..measures.registry import MEASURES, raw_probability
 from ..metrics.groups import difference, jackknife, mean, skill_gain, within_auc
 from ..metrics.intervals import Interval, intervals, rate_interval, student_t
 from ..metrics.scores import auc
 from ..samples import Event, Sample
 from .calibration_study import judged_of
 from .counterfeit_facts import Fact
-from .figures import Figure, figure, not_run, only_with_skill, with_note
+from .figures import Figure, figure, not_applicable, not_run, only_with_skill, with_note
 from .held_out import CrossFitted, HeldOut, NotHeldOut, Source
 from .inputs import Inputs
 
 STUDY = "counterfeit"
 RUNS_OF = (STUDY,)
-EVENTS: tuple[Event, ...] = ("tests_pass",)
+EVENTS: tuple[Event, ...] = ("tests_pass", "exact_match")
 ARMS: Mapping[str, str] = {}
 # The paper's temperature; texts of another one are another stream.
 STREAM = "t0.6"
@@ -50,6 +51,7 @@ SHOWN = tuple(band for band in BANDS if band is not NO_EVIDENCE)
 _CLAIMS = {
     "F1": f"within ±{MAX_EXCESS}",
     "F2": "> 0.5",
+    "F2.raw": "",
     "F3": "",
     "F3.counterfeit": "> 0.5",
     "F4": "> 0",
@@ -65,10 +67,13 @@ _CLAIMS = {
     "F8": "",
     "F9": "> 0",
 }
-_OF_TEXTS = tuple(id for id in _CLAIMS if id not in ("F2", "F8", "F9"))
+_OF_TEXTS = tuple(id for id in _CLAIMS if id not in ("F2", "F2.raw", "F8", "F9"))
+# What a probability of any event can show: that it is lower for a counterfeit than for what passes its tests.
+_OF_ANY_EVENT = ("F2", "F2.raw", "F3.counterfeit", *(f"F5.counterfeits_{band.word}" for band in SHOWN))
 _CHOSEN_BY_FAILURE = "the places are those where a draw failed, so up to 2 points speak for repair without reason"
 _NO_MORE = "no sample has a label, a number and a class"
-_OWN_MAP = "a map of its own, cross-fitted to texts drawn at temperature 0.6"
+_ITSELF = "of the calibrator itself, by the measures of each text; outside of their range, by those at its bound"
+_RAW = "of the model's own p_tot, the same texts"
 _AMONG_THEMSELVES = "both maps cross-fitted to these samples"
 
 
@@ -108,7 +113,7 @@ def figures(calibrator: Calibrator, inputs: Inputs, source: HeldOut) -> tuple[Fi
     by = calibrator.fitted_on.grouped_by
     facts: Mapping[str, Fact] = inputs.facts
     shown, kept = _texts(inputs.plain, facts, calibrator, source, by)
-    drawn = _of_drawn(calibrator, inputs.others.get(STREAM, ()), facts, source, by)
+    drawn = of_drawn(calibrator, inputs.others.get(STREAM, ()), facts, source, by)
     others = not_run("F8", "", "texts of another model were not scored", by)
     if not len(shown.p):
         of_texts: tuple[Figure, ...] = tuple(not_run(id, _CLAIMS[id], _NO_MORE, by) for id in _OF_TEXTS)
@@ -117,12 +122,11 @@ def figures(calibrator: Calibrator, inputs: Inputs, source: HeldOut) -> tuple[Fi
             *with_note(source.how, *of_shown(shown)),
             *_self_check(calibrator, shown, kept, source.cross_fitted.wanted, by),
         )
-    return tuple(
-        sorted(
-            (*of_texts, drawn, others, _of_repairs([fact for fact in facts.values() if fact.task == calibrator.task], by)),
-            key=lambda one: list(_CLAIMS).index(one.id),
-        )
-    )
+    found = (*of_texts, *drawn, others, _of_repairs([fact for fact in facts.values() if fact.task == calibrator.task], by))
+    if calibrator.event != "tests_pass":
+        why = f"it is about passing tests, and not about {calibrator.event}"
+        found = tuple(each if each.id in _OF_ANY_EVENT else not_applicable(each.id, why, by) for each in found)
+    return tuple(sorted(found, key=lambda one: list(_CLAIMS).index(one.id)))
 
 
 def of_shown(texts: Texts) -> Iterator[Figure]:
@@ -147,7 +151,7 @@ def excess_on_failures(texts: Texts) -> Figure:
     return texts.figure("F1", found, f"mean p: {means}")
 
 
-def within_places(texts: Texts, places: NDArray[np.integer]) -> Figure:
+def within_places(texts: Texts, places: NDArray[np.integer], id: str = "F2") -> Figure:
     """F2: the AUC of right against counterfeit texts of one place (n,), the mean over the places that have both.
 
     A probability that only knows which places are hard gets 1/2.
@@ -159,7 +163,7 @@ def within_places(texts: Texts, places: NDArray[np.integer]) -> Figure:
     among = texts.only(both)
     note = f"{len(np.unique(place[both])):,} places have both"
     found = within_auc(among.p, among.right, place[both], among.groups) if among.count > 1 else None
-    return among.figure("F2", found, note)
+    return among.figure(id, found, note)
 
 
 def told_apart(texts: Texts) -> tuple[Figure, Figure]:
@@ -262,25 +266,26 @@ def _texts(
     of = [facts[sample.id] for sample in kept]
     counterfeit = np.array([one.kind == "counterfeit" for one in of], dtype=np.bool_)
     parses = np.array([one.parses for one in of], dtype=np.bool_)
-    return Texts(judged.p, judged.y, counterfeit, parses, judged.groups, by), kept
+    right = np.array([one.kind == "right" for one in of], dtype=np.bool_)
+    return Texts(judged.p, right, counterfeit, parses, judged.groups, by), kept
 
 
-def _of_drawn(calibrator: Calibrator, samples: Sequence[Sample], facts: Mapping[str, Fact], source: HeldOut, by: Grouping) -> Figure:
-    """F2 of the distinct texts of each place."""
-    if not samples:
-        return not_run("F2", _CLAIMS["F2"], f"there are no texts {STREAMS[STREAM]}", by)
-    try:
-        own = CrossFitted(tuple(samples), by, source.cross_fitted.wanted)
-        texts, kept = _texts(samples, facts, calibrator, own, by)
-    except NotHeldOut as error:
-        return not_run("F2", _CLAIMS["F2"], str(error), by)
+def of_drawn(
+    calibrator: Calibrator, samples: Sequence[Sample], facts: Mapping[str, Fact], source: HeldOut, by: Grouping
+) -> tuple[Figure, Figure]:
+    """F2 of the distinct texts of each place, and the same of the raw probability."""
+    texts, kept = _texts(samples, facts, calibrator, lambda those, *_: source.everywhere(those), by)
     if not kept:
-        return not_run("F2", _CLAIMS["F2"], _NO_MORE, by)
+        why = _NO_MORE if samples else f"there are no texts {STREAMS[STREAM]}"
+        return not_run("F2", _CLAIMS["F2"], why, by), not_run("F2.raw", "", why, by)
     gaps = [facts[sample.id].gap for sample in kept]
     first = _first_of_each([(gap, sample.text_sha256) for gap, sample in zip(gaps, kept, strict=True)])
-    places = np.unique(gaps, return_inverse=True)[1]
-    (found,) = with_note(_OWN_MAP, within_places(texts.only(first), places[first]))
-    return found
+    places = np.unique(gaps, return_inverse=True)[1][first]
+    raw = raw_probability("total_logprob", np.array([sample.measures.get("total_logprob", math.nan) for sample in kept]))
+    assert raw is not None, "its raw probability is exp"
+    (own,) = with_note(f"{source.how}; {_ITSELF}", within_places(texts.only(first), places))
+    (beside,) = with_note(_RAW, within_places(replace(texts, p=raw).only(first), places, "F2.raw"))
+    return own, beside
 
 
 def _first_of_each(keys: Sequence[tuple[str, str]]) -> NDArray[np.bool_]:

@@ -10,7 +10,9 @@ from typing import Literal
 from ..field_types import Count
 from ..metrics.intervals import Interval
 
-Reading = Literal["holds", "refuted", "undecided", "not run", "reported"]
+Reading = Literal["holds", "refuted", "undecided", "not run", "not applicable", "reported"]
+# There is no number: the runs lack what it needs, or an event can't have it.
+WITHOUT: tuple[Reading, ...] = ("not run", "not applicable")
 ClaimKind = Literal[">", "<=", "within", "reaches", "not below"]
 
 # Fewer say too little of other groups for any reading.
@@ -124,9 +126,23 @@ def not_run(id: str, claim: str, why: str, grouped_by: str = "project") -> Figur
     return Figure(id, None, None, None, 0, 0, grouped_by, claim, "not run", why)
 
 
+def not_applicable(id: str, why: str, grouped_by: str = "project") -> Figure:
+    """A figure that can't exist for an event."""
+    return Figure(id, None, None, None, 0, 0, grouped_by, "", "not applicable", why)
+
+
+def without_claim(found: Figure) -> Figure:
+    """The number alone: what can't fail, holds nothing."""
+    if found.reading in WITHOUT:
+        return found
+    return replace(
+        found, claim="", reading="reported", note=joined(*(part for part in found.note.split("; ") if "would decide" not in part))
+    )
+
+
 def with_note(note: str, *found: Figure) -> tuple[Figure, ...]:
     """The figures, whose notes begin with this one; what was not run has its reason alone."""
-    return tuple(each if each.reading == "not run" or not note else replace(each, note=joined(note, each.note)) for each in found)
+    return tuple(each if each.reading in WITHOUT or not note else replace(each, note=joined(note, each.note)) for each in found)
 
 
 def joined(*notes: str) -> str:
@@ -157,8 +173,8 @@ def problem_of(found: Figure) -> str:
         return "value: value, low and high are all numbers or all null"
     if found.groups > found.n:
         return "groups: more than n"
-    if found.reading == "not run":
-        return "" if found.n == 0 and found.value is None else "reading: 'not run', but there are samples"
+    if found.reading in WITHOUT:
+        return "" if found.n == 0 and found.value is None else f"reading: {found.reading!r}, but there are samples"
     if found.low is not None and found.high is not None and found.low > found.high:
         return "low: above high"
     interval = None if found.value is None or found.low is None or found.high is None else Interval(found.value, found.low, found.high)

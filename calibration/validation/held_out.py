@@ -13,10 +13,8 @@ from ..arrays import Floats, bounded, sigmoid
 from ..calibrator import Calibrator
 from ..fitting.folds import GROUP_OF, Grouping, folds_of, grouped, renumbered
 from ..fitting.model_selection import fit_map, select_map
-from ..fitting.shrinkage import Tree, log_odds_of
-from ..held_out import Folds
+from ..held_out import Folds, by_own_map
 from ..held_out import held_out as by_folds
-from ..maps.platt import PlattMap
 from ..maps.registry import Map
 from ..measures.registry import enter
 from ..samples import Sample, samples_sha256
@@ -25,6 +23,8 @@ from ..samples import Sample, samples_sha256
 Source = Callable[[Sequence[Sample], str, tuple[str, ...]], Floats]
 # It is held out only if its reader knows that the projects are others.
 BY_OWN_MAP = "other samples than it was fitted on, by its own map: which projects that has seen its file does not say"
+UNSEEN = "projects that its fit did not see, by the calibrator itself"
+CROSS_VALIDATION = "cross-validation"
 
 
 class NotHeldOut(ValueError):
@@ -36,8 +36,10 @@ class HeldOut:
     """The source for figures of a calibrator on some samples, and on others of the same places.
 
     own: of its event from its measures. how: what that is, for people. cross_fitted: fitted to the samples themselves, for what the
-    calibrator has no map for, and for comparisons of maps that are to have the same samples. everywhere: as own, and read outside of what
-    the calibrator was fitted on, where an editor shows no number: for comparisons of texts that no model chose.
+    calibrator has no map for, and for comparisons of maps that are to have the same samples. everywhere: as own, and where a measure is
+    outside of what the calibrator was fitted on, and an editor shows no number, that of the bound: for comparisons of texts that no model
+    chose. validates: the samples are of projects that no fit has seen. Cross-validation decided that the calibrator is there, so it can't
+    fail.
     """
 
     calibrator: Calibrator
@@ -45,6 +47,7 @@ class HeldOut:
     how: str
     cross_fitted: CrossFitted
     everywhere: Callable[[Sequence[Sample]], Floats]
+    validates: bool = False
 
     def __call__(self, judged: Sequence[Sample], event: str, features: tuple[str, ...]) -> Floats:
         """As `Source`."""
@@ -66,22 +69,23 @@ def held_out(calibrator: Calibrator, samples: Sequence[Sample], folds: Folds | N
     if folds is not None:
         known = {group.name for group in folds.groups}
         strangers = sum(sample.project not in known for sample in samples)
-        how = "each project by the kept map that did not see it"
-        if strangers:
+        fresh = bool(samples) and strangers == len(samples)
+        how = UNSEEN if fresh else f"{CROSS_VALIDATION}: each project by the kept map that did not see it"
+        if strangers and not fresh:
             how += f", {strangers:,} of {len(samples):,} samples by the map itself, which saw none of their projects"
         own, everywhere = (_each(by_folds(calibrator, folds, everywhere=beyond)) for beyond in (False, True))
-        return HeldOut(calibrator, own, how, cross_fitted, everywhere)
+        return HeldOut(calibrator, own, how, cross_fitted, everywhere, fresh)
     if not are_its_own(calibrator, samples):
         _check_unseen(calibrator, samples)
         beyond = partial(shown, calibrator, everywhere=True)
-        return HeldOut(calibrator, partial(shown, calibrator), BY_OWN_MAP, cross_fitted, beyond)
+        return HeldOut(calibrator, partial(shown, calibrator), BY_OWN_MAP, cross_fitted, beyond, validates=True)
     if calibrator.moved_from or calibrator.levels:
         why = "was adapted from another one" if calibrator.moved_from else "has maps of its own for levels"
         raise NotHeldOut(
             f"calibrator {calibrator.id} was fitted on these very samples and {why}: validate it on other samples, or fit it again with "
             "--keep-folds"
         )
-    how = f"its own samples, each by a map that was fitted without the fold of its {calibrator.fitted_on.grouped_by}"
+    how = f"{CROSS_VALIDATION}: its own samples, each by a map that was fitted without the fold of its {calibrator.fitted_on.grouped_by}"
 
     def again(judged: Sequence[Sample]) -> Floats:
         return cross_fitted(judged, calibrator.event, calibrator.features)
@@ -113,21 +117,8 @@ def are_its_own(calibrator: Calibrator, samples: Sequence[Sample]) -> bool:
 
 
 def shown(calibrator: Calibrator, samples: Sequence[Sample], *, everywhere: bool = False) -> Floats:
-    """What the calibrator itself says (n,), whatever its status; nan where a measure is missing or outside its ranges.
-
-    everywhere: outside of these it is read, too.
-    """
-    x, inside = _entered(samples, calibrator.features)
-    for column, (low, high) in zip(_raw(samples, calibrator.features).T, calibrator.ranges, strict=True):
-        inside &= everywhere | ((column >= low) & (column <= high))
-    p = np.full(len(samples), np.nan)
-    if not calibrator.levels or not isinstance(calibrator.map, PlattMap):
-        p[inside] = sigmoid(calibrator.map.log_odds(x[inside]))
-    else:
-        tree = Tree(calibrator.map, calibrator.children, ())
-        paths = [tuple(getattr(sample, level) for level in calibrator.levels) for sample in samples]
-        p[inside] = sigmoid(log_odds_of(tree, x[inside], [path for path, known in zip(paths, inside, strict=True) if known]))
-    return np.asarray(np.clip(p, calibrator.bound, 1 - calibrator.bound))
+    """What the calibrator itself says (n,), whatever its status; nan where an editor shows no number. everywhere: as `by_own_map`."""
+    return _each(partial(by_own_map, calibrator, everywhere=everywhere))(samples)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +138,7 @@ class CrossFitted:
         if (event, features) not in self._fitted:
             self._fitted[event, features] = self._fit(event, features)
         folds = self._fitted[event, features]
-        x, inside = _entered(judged, features)
+        x, inside = _entered(_raw(judged, features), features)
         names = list(map(GROUP_OF[self.by], judged))
         fold = np.fromiter((folds.of.get(name, len(folds.maps) - 1) for name in names), np.intp, len(names))
         p = np.full(len(judged), np.nan)
@@ -158,7 +149,7 @@ class CrossFitted:
 
     def _fit(self, event: str, features: tuple[str, ...]) -> _Folds:
         known = [sample for sample in self.samples if sample.labels.get(event) is not None]
-        x, inside = _entered(known, features)
+        x, inside = _entered(_raw(known, features), features)
         known, x = [known[row] for row in np.flatnonzero(inside)], x[inside]
         if len(known) < 2:
             raise NotHeldOut(f"only {len(known)} samples have a label for {event} and the measures {', '.join(features)}")
@@ -199,9 +190,8 @@ def _raw(samples: Sequence[Sample], features: tuple[str, ...]) -> Floats:
     return rows.reshape(len(samples), len(features))
 
 
-def _entered(samples: Sequence[Sample], features: tuple[str, ...]) -> tuple[Floats, NDArray[np.bool_]]:
-    """The measures as they enter a map (n, k), nan where one is missing, and which samples have them all (n,)."""
-    raw = _raw(samples, features)
+def _entered(raw: Floats, features: tuple[str, ...]) -> tuple[Floats, NDArray[np.bool_]]:
+    """Measures (n, k) as they enter a map, nan where one is missing, and which rows have them all (n,)."""
     inside = np.asarray(np.isfinite(raw).all(axis=1))
     x = np.full(raw.shape, np.nan)
     x[inside] = np.column_stack([enter(name, column) for name, column in zip(features, raw[inside].T, strict=True)])

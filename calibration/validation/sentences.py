@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from .figures import Figure, not_run
+from .fresh import primary_of
 from .table import Validation
-from .words import PRIMARY, as_json, title_of
+from .words import as_json, title_of
 
 # By id. Whether a claim is true is the figure's reading, so no sentence says it.
 SENTENCES: Mapping[str, str] = {
     "K1": "Its numbers are better than always saying the average, in projects that it was not fitted to.",
-    "K2": "Its numbers come true: of suggestions at 70 %, between 65 and 75 in 100 are right.",
+    "K2": "Over ten bins of its numbers, what is said and what comes true differ by 5 points at most, as a root mean square.",
     "K3": "Right suggestions have higher numbers than wrong ones.",
     "K4": "Its numbers are no worse than the model's own probability.",
     "K5": "How much better an exact match can be foretold than passing tests.",
@@ -24,6 +25,7 @@ SENTENCES: Mapping[str, str] = {
     "K8": "Asking the model about its suggestion makes the numbers better.",
     "F1": "On wrong suggestions its numbers are what a calibrated map would say.",
     "F2": "Of two texts for one place, the right one has a higher number than one that only looks right.",
+    "F2.raw": "What F2 says, for the model's own probability.",
     "F3": "How much easier other failures are told from right suggestions than those that look right.",
     "F3.counterfeit": "Right suggestions have higher numbers than wrong ones that look right.",
     "F4": "Among suggestions that parse its numbers are better than always saying the average.",
@@ -41,6 +43,7 @@ SENTENCES: Mapping[str, str] = {
     "F8": "Whether it is as sure of its own model's wrong texts as of another model's.",
     "F9": "Repairing a wrong text passes the tests more often than drawing another.",
     "M1": "The number of a line stays where the code around it is rewritten and does the same.",
+    **{f"{id}.raw": f"What {id} says, for the model's own probability." for id in ("M1", "M2", "M3")},
     "M1.icc": "The numbers differ between lines, and hardly between rewrites of the code around one line.",
     "M1.absolute": "How far a number moves with such a rewrite, in either direction.",
     "M1.logit": "How far its log odds move.",
@@ -79,11 +82,11 @@ def sentence_of(figure: Figure) -> str:
 
 def statements(validation: Validation) -> list[Statement]:
     """All figures of a table: the primary ones first, also those that were not run, then the others by id."""
-    rows = {row.id: row for row in validation.figures}
-    primary = (rows.get(id) or not_run(id, "", "no run of a study that says it is in the table") for id in PRIMARY)
-    others = (row for id, row in rows.items() if id not in PRIMARY)
+    rows, first = {row.id: row for row in validation.figures}, primary_of(validation.event)
+    primary = (rows.get(id) or not_run(id, "", "no run of a study that says it is in the table") for id in first)
+    others = (row for id, row in rows.items() if id not in first)
     return [
-        Statement(figure, sentence_of(figure), figure.id in PRIMARY, rows[figure.id].study if figure.id in rows else "")
+        Statement(figure, sentence_of(figure), figure.id in first, rows[figure.id].study if figure.id in rows else "")
         for figure in (*primary, *others)
     ]
 

@@ -18,7 +18,7 @@ from ..calibrator import load as load_calibrator
 from ..field_types import Fingerprint, Sha256
 from ..samples import EVENTS
 from ..strict_json import DECODER, build, reading, without_schema
-from .figures import Figure, problem_of
+from .figures import WITHOUT, Figure, problem_of
 
 SCHEMA = "assay/validation/1"
 FOLDER = "validation"
@@ -36,12 +36,13 @@ class Row(Figure):
     """A figure, and where it comes from.
 
     study: its name. run: the names of the runs, or files of samples. run_sha256: of their samples, and of the facts of studies that have
-        facts.
+        facts. registered: the date on which its projects were registered as fresh, or empty.
     """
 
     study: str
     run: str
     run_sha256: Sha256
+    registered: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +79,23 @@ def empty(calibrator: Calibrator) -> Validation:
     return Validation(calibrator.id, calibrator.event, calibrator.task, made.model, made.prompt, ())
 
 
-def rows_of(figures: Iterable[Figure], study: str, run: str, run_sha256: str) -> tuple[Row, ...]:
+def rows_of(figures: Iterable[Figure], study: str, run: str, run_sha256: str, registered: str = "") -> tuple[Row, ...]:
     """The figures of a study as rows."""
-    return tuple(Row(**asdict(figure), study=study, run=run, run_sha256=run_sha256) for figure in figures)
+    return tuple(Row(**asdict(figure), study=study, run=run, run_sha256=run_sha256, registered=registered) for figure in figures)
 
 
 def merged(before: Validation, rows: Iterable[Row]) -> Validation:
-    """The table with the rows in it. A row replaces the one with its id, unless it was not run and that one was. Sorted by id."""
+    """The table with the rows in it, sorted by id.
+
+    A row replaces the one with its id, unless that alone has a number, or is of fresh projects and this one is not. Raises ValueError for
+    other samples of fresh projects than those of before: the outcome of these is known.
+    """
     figures = {row.id: row for row in before.figures}
     for row in rows:
-        if row.reading != "not run" or row.id not in figures:
+        old = figures.get(row.id)
+        if old and old.registered and row.registered and old.run_sha256 != row.run_sha256:
+            raise ValueError(f"the fresh projects of {old.registered} were run for it before ({old.run}), and count once")
+        if old is None or (row.reading not in WITHOUT and (row.registered or not old.registered)):
             figures[row.id] = row
     return replace(before, figures=tuple(figures[id] for id in sorted(figures)))
 

@@ -8,11 +8,10 @@ from typing import Any
 
 from ..bands import BOUNDARIES, LIKELY, POSSIBLE, UNLIKELY
 from .figures import Figure, Reading
+from .fresh import primary_of
 from .table import Row, Validation
 
-# What a calibrator must show. The others say more of it and count for nothing: many figures that hold are no stronger claim.
-PRIMARY = ("K1", "K2", "F2", "M1", "M3")
-_COUNTED: tuple[Reading, ...] = ("refuted", "undecided", "reported", "not run")
+_COUNTED: dict[Reading, str] = {"refuted": "refuted", "undecided": "undecided", "reported": "cross-validated alone", "not run": "not run"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +25,7 @@ class Meaning:
 # By id.
 MEANINGS: dict[str, Meaning] = {
     "K1": Meaning("skill on code that it was not fitted to", "Its numbers are no better than always saying the average."),
-    "K2": Meaning("calibration error", "Its numbers are off by more than 5 points: of those at 70 %, more or fewer come true."),
+    "K2": Meaning("calibration error", "Over ten bins its numbers are off by more than 5 points, as a root mean square."),
     "K3": Meaning("AUC: likely and unlikely ones are told apart", "Its numbers hardly tell likely suggestions from unlikely ones."),
     "K4": Meaning("skill gained over the model's raw probability", "The model's own probability is better than its numbers."),
     "K5": Meaning("skill for exact_match minus that for tests_pass"),
@@ -45,6 +44,7 @@ MEANINGS: dict[str, Meaning] = {
         "AUC of right against plausible wrong texts at one place",
         "At one place it does not tell right suggestions from wrong ones that look right.",
     ),
+    "F2.raw": Meaning("the same of the raw probability"),
     "F3": Meaning("AUC against other failures minus that against counterfeits"),
     "F3.counterfeit": Meaning(
         "AUC of right against counterfeit suggestions", "It does not tell right suggestions from wrong ones that look right."
@@ -72,6 +72,7 @@ MEANINGS: dict[str, Meaning] = {
         "change of the number where the code around is rewritten and does the same",
         "Its numbers change by more than 2 points on average where the code around a line is only written otherwise.",
     ),
+    **{f"{id}.raw": Meaning(f"{id} of the raw probability") for id in ("M1", "M2", "M3")},
     "M1.icc": Meaning(
         "share of the variance of its log odds that lies between lines, not between rewrites of the code around one",
         "Its numbers vary where the code around a line is only written otherwise.",
@@ -123,21 +124,26 @@ def size_of(figure: Figure) -> str:
 def summary(validation: Validation) -> str:
     """One line: "validated: 4 of 5 hold, 1 undecided". It counts the primary figures alone; what is not in the table was not run."""
     readings = {row.id: row.reading for row in validation.figures}
-    counts = Counter(readings.get(id, "not run") for id in PRIMARY)
-    parts = [f"{counts['holds']} of {len(PRIMARY)} hold", *(f"{counts[reading]} {reading}" for reading in _COUNTED if counts[reading])]
+    primary = primary_of(validation.event)
+    counts = Counter(readings.get(id, "not run") for id in primary)
+    parts = [f"{counts['holds']} of {len(primary)} hold", *(f"{counts[each]} {said}" for each, said in _COUNTED.items() if counts[each])]
     return f"validated: {', '.join(parts)}"
 
 
 def refuted(validation: Validation) -> list[str]:
     """What each refuted figure means for the reader, a sentence each, the primary ones first."""
-    rows = sorted((row for row in validation.figures if row.reading == "refuted"), key=lambda row: row.id not in PRIMARY)
+    rows = sorted(
+        (row for row in validation.figures if row.reading == "refuted"), key=lambda row: row.id not in primary_of(validation.event)
+    )
     return [meant for row in rows if (meant := MEANINGS[row.id].refuted if row.id in MEANINGS else f"{row.id} ({row.claim}) is refuted.")]
 
 
 def contradiction(validation: Validation | None) -> str:
     """What studies found against the numbers: each primary figure that is refuted, in a sentence or two. Empty where none is."""
-    rows = {row.id: row for row in validation.figures if row.reading == "refuted"} if validation else {}
-    return " ".join(_found_against(rows[id]) for id in PRIMARY if id in rows)
+    if validation is None:
+        return ""
+    rows = {row.id: row for row in validation.figures if row.reading == "refuted"}
+    return " ".join(_found_against(rows[id]) for id in primary_of(validation.event) if id in rows)
 
 
 def _found_against(row: Row) -> str:

@@ -22,9 +22,9 @@ def register(actions: Subparsers) -> None:
         actions,
         "validate",
         "say which claims of a calibrator hold on the samples of runs",
-        "Writes the table beside the calibrator, as validation/ID.json, and keeps figures of other studies in it. With the folds of `fit "
-        "--keep-folds`, the map that did not see a sample's project judges it. Without them, maps fitted again without the project judge "
-        "the samples of the fit, and the calibrator itself judges others, which must come from other projects.",
+        "Writes the table beside the calibrator, as validation/ID.json, and keeps figures of other studies in it. Projects that no fit has "
+        "seen are judged by the calibrator itself, and its claims can fail there. Projects of the fit are cross-validated, by the folds of "
+        "`fit --keep-folds` or by maps fitted again without them: that gives numbers, and K1 to K8 claim nothing.",
     )
     parser.add_argument("calibrator", metavar="CALIBRATOR", type=Path, nargs="?", help="a calibrator's file (JSON)")
     parser.add_argument(
@@ -62,7 +62,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _tell(found: Validation) -> None:
-    from ...calibration.validation.words import PRIMARY, number_of, refuted, size_of, summary, title_of
+    from ...calibration.validation.fresh import primary_of
+    from ...calibration.validation.words import number_of, refuted, size_of, summary, title_of
 
     say(f"calibrator {found.calibrator}: P({found.event}) for the task {found.task}")
     rows = [("", "figure", "value (95 % interval)", "n", "claim", "reading")]
@@ -71,7 +72,7 @@ def _tell(found: Validation) -> None:
         say(line)
     for ids, note in _notes(found.figures):
         say(f"note: {', '.join(ids)}: {note}")
-    say(f"{summary(found)}; counted are {', '.join(PRIMARY)}, and one in twenty intervals misses the truth")
+    say(f"{summary(found)}; counted are {', '.join(primary_of(found.event))}, and one in twenty intervals misses the truth")
     for sentence in refuted(found):
         say(f"refuted: {sentence}")
 

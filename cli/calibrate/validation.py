@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,11 @@ def write_table(calibrator: Calibrator, file: Path, runs: Sequence[Path]) -> tup
     in_project = _check_unlinked(path)
     before = _before(calibrator, path, follow=not in_project)
     studies = list(_files_by_study(runs, calibrator.task))
-    found = table.merged(before, [row for each in studies for row in _rows(calibrator, file, each)])
+    rows = [row for each in studies for row in _rows(calibrator, file, each)]
+    try:
+        found = table.merged(before, rows)
+    except ValueError as error:
+        raise UsageError(f"{path}: {error}; fit the calibrator again and register other projects") from None
     table.save(found, path, follow=not in_project)
     return path, found
 
@@ -42,13 +46,17 @@ def document_of(path: Path, found: Validation) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class _StudyFiles:
-    """The files of one study: samples of the plain input, samples of others by suffix, and facts. names: of the runs."""
+    """The files of one study: samples of the plain input, samples of others by suffix, and facts.
+
+    names: of the runs. projects: as their questions name them; none where some are no runs.
+    """
 
     study: StudyFigures
     plain: tuple[Path, ...]
     others: Mapping[str, tuple[Path, ...]]
     facts: tuple[Path, ...]
     names: tuple[str, ...]
+    projects: frozenset[str]
 
 
 def _files_by_study(runs: Sequence[Path], task: str) -> Iterator[_StudyFiles]:
@@ -77,7 +85,7 @@ def _files_by_study(runs: Sequence[Path], task: str) -> Iterator[_StudyFiles]:
             )
         facts = tuple(each / FACTS for each in of) if study.FACT else ()
         names = tuple(dict.fromkeys(each.resolve().name for each in of))
-        yield _StudyFiles(study, tuple(plain), {suffix: tuple(paths) for suffix, paths in others.items()}, facts, names)
+        yield _StudyFiles(study, tuple(plain), {suffix: tuple(paths) for suffix, paths in others.items()}, facts, names, _projects_of(of))
 
 
 def _files_of(run: Path, task: str, suffixes: Sequence[str]) -> list[Path]:
@@ -90,6 +98,14 @@ def _files_of(run: Path, task: str, suffixes: Sequence[str]) -> list[Path]:
         there = ", ".join(sorted(path.name for path in folder.glob("*.jsonl"))) or "none"
         raise UsageError(f"{plain} is not there, and the calibrator is for the task {task}; files of samples in {folder}: {there}")
     return [plain, *(path for path in others if path.is_file())]
+
+
+def _projects_of(runs: Sequence[Path]) -> frozenset[str]:
+    from ...offline_eval.run import RUN, Run
+
+    if not all((run / RUN).is_file() for run in runs):
+        return frozenset()
+    return frozenset(project for run in runs for project in Run.opened(run).question().get("projects", ()))
 
 
 def _study_of(run: Path, known: Sequence[str]) -> str | None:
@@ -107,6 +123,7 @@ def _study_of(run: Path, known: Sequence[str]) -> str | None:
 def _rows(calibrator: Calibrator, path: Path, found: _StudyFiles) -> Sequence[Row]:
     from ...calibration.held_out import folds_path, load_folds
     from ...calibration.validation import table
+    from ...calibration.validation.fresh import registration_of
     from ...calibration.validation.held_out import BY_OWN_MAP, NotHeldOut, held_out
 
     if calibrator.event not in found.study.EVENTS:
@@ -124,12 +141,16 @@ def _rows(calibrator: Calibrator, path: Path, found: _StudyFiles) -> Sequence[Ro
         raise UsageError(f"none of the {len(inputs.plain)} samples has a label for {calibrator.event}, which {path} is about")
     try:
         source = held_out(calibrator, inputs.plain, folds)
+        registration = registration_of(calibrator.id, found.projects) if source.validates else None
+        if registration:
+            source = replace(source, how=registration.said)
         made = found.study.figures(calibrator, inputs, source)
     except NotHeldOut as error:
         raise UsageError(str(error)) from None
     if source.how == BY_OWN_MAP:
         say(f"note: {path} has no folds: the figures are held out only if it was fitted on none of these projects (fit --keep-folds)")
-    return table.rows_of(made, found.study.STUDY, ", ".join(found.names), inputs.sha256())
+    date = registration.date if registration else ""
+    return table.rows_of(made, found.study.STUDY, ", ".join(found.names), inputs.sha256(), date)
 
 
 def _check_not_mixed(calibrator: Calibrator, path: Path, plain: Sequence[Path]) -> None:

@@ -130,7 +130,8 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
     sort = sort_of(arguments)
     SORTS.refuse_what_does_nothing(arguments, choice, sort)
     words = SORTS.words[sort]
-    if sort in ("packages", "code") and "no_docstring" in (arguments.arms or ()):
+    python_alone = sort == "code" and set(arguments.languages or ()) == {"python"}
+    if sort in ("packages", "code") and not python_alone and "no_docstring" in (arguments.arms or ()):
         raise UsageError(f"the arm no_docstring takes the docstrings of Python away, and {words} has other languages: leave it out")
     if "labels" in arguments.steps and (sort in ("projects", "packages", "code") or arguments.set == "defects4j"):
         named = "--code" if sort == "code" else f"--set {arguments.set}"

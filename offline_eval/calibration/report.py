@@ -36,6 +36,8 @@ from ..study_page import again, facts_of, figures_of_task, lost_items, the_paper
 
 _INTRINSIC = (P_TOT, P_AVG)
 _ASK, _VERBALISED = "ask_true", "verbalised"
+# What is no better than the base rate: from the paper's own lowest number up to what is good.
+USELESS = -0.1
 
 # Tasks, each with the event that it is judged by.
 Settings = Sequence[tuple[str, Event]]
@@ -46,8 +48,8 @@ Wanted = list[tuple[str, str]]
 def claims(cells: Mapping[str, Cell], tasks: Sequence[str], unanswered: Collection[str] = ()) -> tuple[PaperClaim, ...]:
     """The claims, read from the cells of `study_tables`.
 
-    tasks: those of the run. unanswered: those where most verbalised values only stand in for a number that the model did not say. They
-    tell nothing of verbalised confidence.
+    tasks: those of the run. unanswered: those where the verbalised values say nothing: more than 5 % only stand in for a number that the
+    model did not say, or all are one.
 
     The event is passing tests, as in the paper, where a task has such labels; else exact match. Claims about lines are read from the tasks
     on lines alone.
@@ -76,7 +78,7 @@ def claims(cells: Mapping[str, Cell], tasks: Sequence[str], unanswered: Collecti
         ),
         (
             "RQ3b", "Verbalised confidence is useless, also scaled", "−.09 to +.02",
-            Rule(f"its scaled skill is below {GOOD_SKILL}, where the model mostly says a number", below=GOOD_SKILL),
+            Rule(f"its scaled skill is between {USELESS} and {GOOD_SKILL}, of a model that says a number", above=USELESS, below=GOOD_SKILL),
             _scaled(told, (_VERBALISED,), "skill"),
         ),
         (
@@ -170,7 +172,7 @@ def calibration_content(samples: Mapping[Setting, Sequence[Sample]], about: Abou
     tables = study_tables(samples, seed)
     tasks = list(dict.fromkeys(setting.task for setting in tables.columns))
     events = {task: event_of(tables.cells, task) for task in tasks if Setting(task) in tables.columns}
-    unanswered = [task for task in events if tables.columns[Setting(task)].mostly_stands_in("verbalised")]
+    unanswered = [task for task in events if tables.columns[Setting(task)].says_nothing("verbalised")]
     read = claims(tables.cells, list(events), unanswered)
     drawn = tuple(pictures_of(tables, events))
     return StudyContent(

@@ -25,6 +25,7 @@ from ...calibration.measures.registry import MEASURES, enter, raw_probability
 from ...calibration.metrics.bins import ece, ece_noise_floor
 from ...calibration.metrics.intervals import Interval, Intervals, intervals
 from ...calibration.metrics.scores import inside
+from ...calibration.report.paper_claims import MAX_UNREADABLE
 from ...calibration.samples import EVENTS, Event, Sample, read_samples
 from ..errors import StudyError
 from ..study_page import Paper, paper_of
@@ -163,9 +164,10 @@ class Columns:
     notes: tuple[str, ...]
     stand_ins: Mapping[str, int]
 
-    def mostly_stands_in(self, measure: str) -> bool:
-        """Whether most values of a measure only stand in."""
-        return 2 * self.stand_ins.get(measure, 0) > len(self.ids)
+    def says_nothing(self, measure: str) -> bool:
+        """Whether too many values of a measure only stand in for an answer that can't be read, or all are one."""
+        values = {value for value in self.measures.get(measure, np.empty(0)).tolist() if math.isfinite(value)}
+        return self.stand_ins.get(measure, 0) > MAX_UNREADABLE * len(self.ids) or len(values) == 1
 
     def known(self, event: Event) -> NDArray[np.bool_]:
         """Which samples have a label for an event."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ...calibration.bands import LIKELY, NO_EVIDENCE, POSSIBLE
 from ...calibration.report.blocks import Block, Paragraph
 from ...calibration.report.cells import Cell, CellTable, text_of
-from ...calibration.report.paper_claims import PaperClaim, Rule, claim_of
+from ...calibration.report.paper_claims import MAX_UNREADABLE, Asked, PaperClaim, Rule, claim_of
 from ...calibration.report.plots import PAPER, Picture, legend, panel, svg
 from ...calibration.report.study_report import Section, StudyContent, counted_claims
 from ..asked_model import how_asked
@@ -76,7 +76,6 @@ def _scatter(name: str, title: str, series: Sequence[tuple[str, Points]], x: str
 
 
 # More than this share of answers that can't be read is told first.
-MAX_UNREADABLE = 0.05
 _ABOVE_0 = Rule("above 0", above=0.0)
 _WHAT = (
     "RTC: the share of round trips after which the code is as before, of as many descriptions and rebuildings of each item. Lift: what "
@@ -159,7 +158,10 @@ def _claims(cells: Mapping[str, Cell], sim: str) -> tuple[PaperClaim, ...]:
         ("lift_without_copies", "It helps also where it does not recite the code", "not looked at", f"T2/{sim}/without_copies/lift"),
         ("longer", "Code that never comes back is longer", "454.2 against 302.6 characters (Fig. 6)", "F6/all/difference"),
     )
-    return tuple(claim_of(name, claim, printed, _ABOVE_0, [("", cell)], cells) for name, claim, printed, cell in wanted)
+    return tuple(
+        claim_of(name, claim, printed, _ABOVE_0, [("", cell)], cells, {"": Asked(("N/unreadable",))})
+        for name, claim, printed, cell in wanted
+    )
 
 
 def _summary(

@@ -12,9 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from assay.calibration.calibrator import load as load_calibrator
+from assay.calibration.samples import EVENTS
+from assay.calibration.validation.figures import Figure
+from assay.calibration.validation.fresh import primary_of
 from assay.calibration.validation.sentences import SENTENCES, statements
 from assay.calibration.validation.table import Validation, load, path_of
-from assay.calibration.validation.words import PRIMARY, contradiction, number_of
+from assay.calibration.validation.words import contradiction, number_of, refuted, size_of
 
 from .calibrators import SHIPPED, Folders
 from .cells import code, interval, percents, table, wrapped
@@ -32,19 +35,46 @@ def primary(at: Folders) -> str:
 
 
 def of_primary(found: Mapping[str, Validation]) -> str:
-    """Each primary figure in a sentence, and what it reads of each calibrator, by the name of its file."""
-    figures = {name: [each.figure for each in statements(validation) if each.primary] for name, validation in found.items()}
-    rows = [(code(name), *map(_reading, those), "not shown" if contradiction(found[name]) else "shown") for name, those in figures.items()]
-    counts = Counter[str](figure.reading for those in figures.values() for figure in those)
-    words = {"holds": "hold", "refuted": "refuted", "undecided": "undecided", "reported": "reported without a claim", "not run": "not run"}
+    """Each primary figure in a sentence, and what it reads of each calibrator, by the name of its file. What is refuted is said first."""
+    columns = tuple(dict.fromkeys(id for event in EVENTS for id in primary_of(event)))
+    figures = {name: {each.figure.id: each.figure for each in statements(of) if each.primary} for name, of in found.items()}
+    rows = [
+        (code(name), *(_reading(those[id]) if id in those else "not applicable" for id in columns), _shown(found[name]))
+        for name, those in figures.items()
+    ]
+    counts = Counter[str](figure.reading for those in figures.values() for figure in those.values())
+    words = {"holds": "hold", "refuted": "refuted", "undecided": "undecided", "reported": "cross-validated alone", "not run": "not run"}
     listed = ", ".join(f"{counts[reading]} {word}" for reading, word in words.items() if counts[reading])
     said = f"Of {counts.total()} primary figures of {len(found)} calibrators: {listed}."
-    sentences = [wrapped(f"* **{id}.** {SENTENCES[id]}").replace("\n", "\n  ") for id in PRIMARY]
-    return "\n".join((*sentences, "", wrapped(said), "", table(("calibrator", *PRIMARY, "number"), "lcccccl", rows)))
+    against = [wrapped(f"* `{name}`: {sentence}").replace("\n", "\n  ") for name, of in found.items() for sentence in refuted(of)]
+    of = dict[str, list[str]]()
+    for name, those in figures.items():
+        of.setdefault(those["K1"].note.partition("; ")[0], []).append(code(name))
+    checked = [wrapped(f"* {', '.join(names)}: {note}.").replace("\n", "\n  ") for note, names in of.items()]
+    refutations = ["Refuted, also of figures that are not primary:", "", *against, ""] if against else []
+    sentences = [wrapped(f"* **{id}.** {SENTENCES[id]}").replace("\n", "\n  ") for id in columns]
+    return "\n".join(
+        (
+            table(("calibrator", *columns, "number"), f"l{'c' * len(columns)}l", rows),
+            "",
+            wrapped(said),
+            "",
+            "K1 and K2 are of these projects:",
+            "",
+            *checked,
+            "",
+            *refutations,
+            *sentences,
+        )
+    )
 
 
-def _reading(figure: Any) -> str:
-    return figure.reading if figure.value is None else f"**{figure.reading}** {number_of(figure)}"
+def _reading(figure: Figure) -> str:
+    return figure.reading if figure.value is None else f"**{figure.reading}** {number_of(figure)}, n = {size_of(figure)}"
+
+
+def _shown(found: Validation) -> str:
+    return "not shown" if contradiction(found) else "shown"
 
 
 def claims_of(run: Path) -> Claims:

@@ -268,12 +268,24 @@ STEPS = (
         code=(*_TESTED, "offline_eval/repository"), programs=("python312",), tasks=(*TASKS, "block"),
     ),
     Step(
+        "fresh/runs",
+        # Projects that no fit has seen: each is run once for a calibrator. One that was fitted again needs others in fresh.toml.
+        (
+            "python -m training.remake.fresh $self/code",
+            f"assay eval calibration --code $self/code/* --languages python --out $self/fresh --per-project 40 --arms {ARMS} --workers 2",
+            "assay eval calibration --code $self/code/* --languages python --out $self/fresh-alternatives --per-project 40 "
+            "--alternatives 4 --workers 2",
+        ),
+        minutes=10, code=(*_PLACES, "calibration/validation/fresh.toml"),
+    ),
+    Step(
         "validation/tables",
         (
             "mkdir -p $self/runs",
             *(
                 f"ln -sfn {run} $self/runs/ && assay eval report {run}"
                 for run in (
+                    "$fresh_runs/fresh", "$fresh_runs/fresh-alternatives",
                     "$exact_match_complete/projects", "$exact_match_complete_several/alternatives",
                     "$tests_pass_complete/suites", "$tests_pass_arms/suites_arms", "$tests_pass_counterfeit/counterfeit",
                     "$tests_pass_catcode/catcode",
@@ -283,7 +295,7 @@ STEPS = (
         ),
         minutes=6,
         needs=(
-            "exact_match/complete", "exact_match/complete_several", "exact_match/fit", "tests_pass/fit",
+            "exact_match/complete", "exact_match/complete_several", "exact_match/fit", "tests_pass/fit", "fresh/runs",
             "tests_pass/complete", "tests_pass/arms", "tests_pass/counterfeit", "tests_pass/catcode",
         ),
         files=("calibration/shipped/validation",),

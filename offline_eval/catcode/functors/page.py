@@ -8,7 +8,7 @@ from typing import Any
 
 from ....calibration.report.blocks import Block, Code, Heading, Paragraph
 from ....calibration.report.cells import Cell, CellTable, text_of
-from ....calibration.report.paper_claims import PaperClaim, Rule, claim_of
+from ....calibration.report.paper_claims import MAX_UNREADABLE, Asked, PaperClaim, Rule, claim_of
 from ....calibration.report.study_report import Section, StudyContent, counted_claims
 from ...asked_model import how_asked
 from ...calibration.recorded.source import sources_of
@@ -43,6 +43,11 @@ ABOUT_30 = (-0.4, -0.2)
 _BELOW_0, _ABOVE_0 = Rule("below 0", below=0.0), Rule("above 0", above=0.0)
 
 
+def _readable(cells: Mapping[str, Cell], *called: str) -> Mapping[str, Asked]:
+    ids = tuple(id for id in cells if id.startswith("E/") and id.endswith("/unreadable"))
+    return dict.fromkeys(called, Asked(ids))
+
+
 def claims_of(kind: Kind, cells: Mapping[str, Cell]) -> tuple[PaperClaim, ...]:
     """The claims that one run can tell of, and for claim c what it takes."""
     if kind == "translate":
@@ -53,11 +58,11 @@ def claims_of(kind: Kind, cells: Mapping[str, Cell]) -> tuple[PaperClaim, ...]:
             *loses(cells),
             claim_of(
                 "lift", "A description adds to what the header alone tells", "not looked at", _ABOVE_0,
-                [(language, f"{place}/lift") for language, place in wanted], cells,
+                [(language, f"{place}/lift") for language, place in wanted], cells, _readable(cells, *dict(wanted)),
             ),
             claim_of(
                 "names", "Reproduction leans on names and types in the description", "not looked at; its prompt asks for them", _ABOVE_0,
-                [(language, f"{place}/names") for language, place in wanted], cells,
+                [(language, f"{place}/names") for language, place in wanted], cells, _readable(cells, *dict(wanted)),
             ),
         )  # fmt: skip
     return ()
@@ -66,7 +71,7 @@ def claims_of(kind: Kind, cells: Mapping[str, Cell]) -> tuple[PaperClaim, ...]:
 def translation_is_good(cells: Mapping[str, Cell]) -> PaperClaim:
     """Claim b."""
     rule = Rule(f"the mean over data sets and languages is above {GOOD:.0%}", above=GOOD)
-    return claim_of("b", "Translation is good", "means 81.5, 84.7 and 48.7 %", rule, [("mean", "T4/mean")], cells)
+    return claim_of("b", "Translation is good", "means 81.5, 84.7 and 48.7 %", rule, [("mean", "T4/mean")], cells, _readable(cells, "mean"))
 
 
 def loses(cells: Mapping[str, Cell]) -> tuple[PaperClaim, PaperClaim]:
@@ -75,8 +80,8 @@ def loses(cells: Mapping[str, Cell]) -> tuple[PaperClaim, PaperClaim]:
     low, high = ABOUT_30
     about = Rule(f"reproduction minus translation is between {100 * low:.0f} and {100 * high:.0f} points", above=low, below=high)
     return (
-        claim_of("c1", "Explain-then-reproduce loses against translation", printed, _BELOW_0, wanted, cells),
-        claim_of("c2", "It loses about 30 points", printed, about, wanted, cells),
+        claim_of("c1", "Explain-then-reproduce loses against translation", printed, _BELOW_0, wanted, cells, _readable(cells, "mean")),
+        claim_of("c2", "It loses about 30 points", printed, about, wanted, cells, _readable(cells, "mean")),
     )
 
 
@@ -127,7 +132,6 @@ def _short(text: str) -> str:
 
 
 # More than this share of answers without code is told first.
-MAX_UNREADABLE = 0.05
 _WHAT = (
     "pass@1: the share of answers that pass the tests of their language, in the sandbox; an answer without code counts as a failure. 95 % "
     "intervals, with whole problems alone independent."

@@ -10,11 +10,10 @@ from typing import Any
 
 from ....calibration.report.blocks import Block, Bullets, Table
 from ....calibration.report.cells import Cell, CellTable, Row, text_of
-from ....calibration.report.paper_claims import PaperClaim, Rule, claim_of
+from ....calibration.report.paper_claims import MAX_UNREADABLE, Asked, PaperClaim, Rule, claim_of
 from ....calibration.report.study_report import Section, StudyContent
 from ...asked_model import names_in_forms
 from ...counterfeit.pictures import bars
-from ...counterfeit.problems.pages import MAX_UNREADABLE
 from ...counterfeit.shares import mean_cell
 from ...errors import StudyError
 from ...progress import counted
@@ -134,8 +133,8 @@ def _data_sets(pairs: Sequence[CodePair], records: Sequence[Mapping[str, Any]]) 
     return {f"{name} {language}": (name, language) for name, language in names()}
 
 
-# The paper gives no number from which an edit is seen; half is chance.
-SEEN = 0.65
+# The paper gives no number from which an edit is seen; half is chance, and what is as near to it on either side is not seen.
+SEEN, UNSEEN = 0.65, 0.35
 # A second rewrite makes no difference within so much.
 ALIKE = 0.05
 
@@ -149,7 +148,8 @@ def claims(cells: Mapping[str, Cell]) -> tuple[PaperClaim, ...]:
         ),
         (
             "a2", "Global equivalence is not seen", "51.5 and 52.6 % of equal, 68.6 and 63 % of other pairs: balanced 60.1 and 57.8 %",
-            Rule(f"the balanced accuracy at programs that were drawn is below {SEEN:.0%}", below=SEEN), "C/{}/global/balanced",
+            Rule(f"at programs that were drawn the balanced accuracy is between {UNSEEN:.0%} and {SEEN:.0%}", above=UNSEEN, below=SEEN),
+            "C/{}/global/balanced",
         ),
         (
             "b", "Equivalence is seen better than its absence", "1-eq minus 1-neq: 33 and 17 points",
@@ -160,8 +160,9 @@ def claims(cells: Mapping[str, Cell]) -> tuple[PaperClaim, ...]:
             Rule(f"the difference is within ±{ALIKE}", above=-ALIKE, below=ALIKE), "L/{}/second",
         ),
     )  # fmt: skip
+    asked = {way: Asked(("U/all/here",), f"C/{key}/local/balanced") for way, key in KEYS.items()}
     return tuple(
-        claim_of(name, claim, printed, rule, [(way, place.format(key)) for way, key in KEYS.items()], cells)
+        claim_of(name, claim, printed, rule, [(way, place.format(key)) for way, key in KEYS.items()], cells, asked)
         for name, claim, printed, rule, place in wanted
     )
 

@@ -11,7 +11,7 @@ from ....calibration.effective_status import confidence_of
 from ....calibration.registry import Purpose, Registry, choose, load_registry
 from ....calibration.report.blocks import Paragraph, Table
 from ....calibration.report.cells import Cell, text_of
-from ....calibration.report.paper_claims import PaperClaim, Rule, claim_of
+from ....calibration.report.paper_claims import Asked, PaperClaim, Rule, claim_of
 from ....calibration.report.study_report import Section, StudyContent
 from ....calibration.samples import Event, Sample
 from ....calibration.validation.counterfeit_facts import Fact
@@ -235,9 +235,10 @@ def _claims(cells: Mapping[str, Cell]) -> Iterator[PaperClaim]:
     differences = {place.split("/")[1]: place for place in cells if place.startswith("R/") and place.endswith("/difference")}
     none, second = Rule("not asked of a model of lines"), Rule("needs a second model")
     asked = "when asked"
+    judges = {asked: Asked(judge="J/asked/balanced_accuracy")}
     claims: tuple[tuple[str, str, str, Rule, Mapping[str, str]], ...] = (
-        ("a", "Judging its own counterfeits is near chance", "57 to 62 % (GPT-4: 84 %)", Rule("balanced accuracy below 65 %", below=0.65),
-         {asked: "J/asked/balanced_accuracy"}),
+        ("a", "Judging its own counterfeits is near chance", "57 to 62 % (GPT-4: 84 %)",
+         Rule("balanced accuracy between 35 and 65 %", above=0.35, below=0.65), {asked: "J/asked/balanced_accuracy"}),
         ("a.bias", "It is biased toward calling counterfeits right", "41 % called wrong (CL-34B, its own)",
          Rule("fewer than half of the counterfeits are called wrong", below=0.5), {asked: "J/asked/specificity"}),
         ("b", "Executing wrong programs is far worse, and often as if they were right", "66 % against 30 %", none, {}),
@@ -252,7 +253,7 @@ def _claims(cells: Mapping[str, Cell]) -> Iterator[PaperClaim]:
          Rule("log odds ratio within ±0.5", above=-0.5, below=0.5), {asked: "H/asked"}),
     )  # fmt: skip
     for name, claim, printed, rule, wanted in claims:
-        yield claim_of(name, claim, printed, rule, list(wanted.items()), cells)
+        yield claim_of(name, claim, printed, rule, list(wanted.items()), cells, judges)
 
 
 def _not_done(run: Run, question: Mapping[str, Any]) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ....calibration.report.blocks import Block
 from ....calibration.report.cells import Cell, CellTable, text_of
-from ....calibration.report.paper_claims import PaperClaim, Rule, claim_of
+from ....calibration.report.paper_claims import MAX_UNREADABLE, Asked, PaperClaim, Rule, claim_of
 from ....calibration.report.study_report import Section
 from ..pictures import bars, scatter
 from .judgements import LABELS, Judgement, by_difficulty, by_pass_rate, confusion, gain_of_reasoning, judging_table, more_of_judging
@@ -29,17 +29,23 @@ from .tables import (
 )
 
 _WAYS = (("with reasoning", "thought"), ("vote", "vote"), ("p(Correct)", "probability"))
-# Near chance, and no relation worth the name: the paper gives no numbers.
-NEAR_CHANCE, NO_RELATION, NO_LOG_ODDS = 0.65, 0.2, 0.5
+# Near chance, and no relation worth the name: the paper gives no numbers, so these are margins of equivalence.
+NEAR_CHANCE, NO_RELATION, NO_LOG_ODDS = (0.35, 0.65), 0.2, 0.5
 
 
 def claims(cells: Mapping[str, Cell]) -> tuple[PaperClaim, ...]:
     """The claims a to d, g and h. Claims e and f compare generators, which takes several runs."""
-    judging = [(name, f"J/{way}/strict/balanced_accuracy") for name, way in _WAYS]
+    (low, high), accuracy = NEAR_CHANCE, "J/{}/strict/balanced_accuracy"
+    judging = [(name, accuracy.format(way)) for name, way in _WAYS]
+    asked = {name: Asked((f"JM/{way}/unreadable",), accuracy.format(way)) for name, way in _WAYS} | {
+        "right minus failing": Asked(("EM/unreadable",)),
+        "difference": Asked(("R/unreadable",)),
+        "gain": Asked(("JM/thought/unreadable", "JM/vote/unreadable"), accuracy.format("thought")),
+    }
     wanted = (
         (
             "a1", "Judging is near chance", "57.0, 62.2, 61.0 %; GPT-4 84.1 %",
-            Rule(f"the balanced accuracy is below {NEAR_CHANCE:.0%}", below=NEAR_CHANCE), judging,
+            Rule(f"the balanced accuracy is between {low:.0%} and {high:.0%}", above=low, below=high), judging,
         ),
         (
             "a2", "Judges lean to Correct", "69 to 100 % of right ones accepted, 3 to 42 % of counterfeits found (figure 13, CL-34B)",
@@ -69,12 +75,10 @@ def claims(cells: Mapping[str, Cell]) -> tuple[PaperClaim, ...]:
             [(name, f"P/{way}/log_odds_ratio") for name, way in _WAYS],
         ),
     )  # fmt: skip
-    return tuple(claim_of(name, claim, printed, rule, of, cells) for name, claim, printed, rule, of in wanted)
+    return tuple(claim_of(name, claim, printed, rule, of, cells, asked) for name, claim, printed, rule, of in wanted)
 
 
 Parts = tuple[Block | CellTable, ...]
-# More unreadable answers than this are told first: the other numbers are of what is left.
-MAX_UNREADABLE = 0.05
 
 
 def stream_section(benchmark: str, drawn: Sequence[Drawn], programs: Sequence[Program]) -> Section:

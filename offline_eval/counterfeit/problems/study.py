@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from ....calibration.report.paper_claims import MAX_UNREADABLE
 from ....calibration.report.study_report import StudyContent
 from ...asked_model import IN_FORM, Evaluator, evaluator_of, how_asked
 from ...calibration.recorded.draws import Labelled, Unit
@@ -22,7 +23,7 @@ from .derived import ProblemItem, failing_references, reference_id, units_of, un
 from .file_study import run_file
 from .heatmap import COMPARED, DRAWN, DRAWS, compare, kept_set, sections_of_set, stream_of
 from .judgements import unreadable_cell
-from .pages import MAX_UNREADABLE, claims, drawn_sentence, stream_section, summary_of
+from .pages import claims, drawn_sentence, stream_section, summary_of
 from .programs import PER_CLASS
 from .steps import DRAW, JUDGE, LABEL, OF_SETS, labelling, plan_of_set
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from assay.calibration.report.cells import Cell
-from assay.calibration.report.paper_claims import MAX_SHOWN, Rule, Verdict, claim_of
+from assay.calibration.report.paper_claims import MAX_SHOWN, Asked, Rule, Verdict, claim_of, widened
 
 POSITIVE = Rule("above 0", above=0.0)
 
@@ -59,3 +59,25 @@ def test_of_many_numbers_the_first_are_shown_and_all_are_counted() -> None:
     assert verdict == "confirmed"
     assert ours.count("(") == MAX_SHOWN
     assert ours.endswith("confirmed in 20 of 20")
+
+
+def test_intervals_of_several_numbers_hold_for_all_of_them_together() -> None:
+    one = Cell("a", 0.5, 0.4, 0.6, n=400, groups=20)
+    wide = widened(one, 10)
+    assert widened(one, 1) == one
+    assert (wide.low, wide.high) == (pytest.approx(0.348, abs=0.001), pytest.approx(0.652, abs=0.001))
+    barely = (0.001, 0.3)
+    assert claimed(a=barely)[0] == "confirmed"
+    assert claimed(a=barely, b=barely)[0] == "undecided"
+
+
+def test_answers_that_can_not_be_read_or_are_no_judgement_decide_nothing() -> None:
+    cells = {"a": Cell("a", 0.2, 0.1, 0.3), "bad": Cell("bad", 0.06), "good": Cell("good", 0.05), "coin": Cell("coin", 0.5, 0.4, 0.6)}
+
+    def verdict(asked: Asked) -> tuple[Verdict, str]:
+        found = claim_of("C", "a claim", "paper", POSITIVE, [("it", "a")], cells, {"it": asked})
+        return found.verdict, found.ours
+
+    assert verdict(Asked(("good", "not run")))[0] == "confirmed"
+    assert verdict(Asked(("bad", "good"))) == ("undecided", "it 0.200 (0.100 to 0.300) (6% of the answers can't be read)")
+    assert verdict(Asked(("good",), "coin"))[1].endswith("(it is not shown to judge better than a coin)")

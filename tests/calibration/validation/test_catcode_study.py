@@ -186,7 +186,7 @@ def test_a_rewrite_unlike_all_that_the_calibrator_was_fitted_on_is_ranked_and_ha
     inside = sum(place.lines[0].plain["total_logprob"] > calibrator.ranges[0][0] for place in others.facts.values())
     assert found["M2"].n == inside < 300
     assert found["M2"].value == 1
-    assert "are unlike all that the calibrator was fitted on, and read all the same" in found["M2"].note
+    assert "are unlike all that the calibrator was fitted on, and have the number of the bound" in found["M2"].note
     assert "are left out" in found["M2"].note
     assert found["M1"].n <= inside
 

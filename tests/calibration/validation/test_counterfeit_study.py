@@ -26,7 +26,7 @@ from assay.calibration.validation.inputs import Inputs
 
 WORLDS = [pytest.param(40, id="few"), pytest.param(400, id="many", marks=pytest.mark.slow)]
 IDS = [
-    "F1", "F2", "F3", "F3.counterfeit", "F4", "F4.offset", "F5.likely", "F5.possible", "F5.counterfeits_likely",
+    "F1", "F2", "F2.raw", "F3", "F3.counterfeit", "F4", "F4.offset", "F5.likely", "F5.possible", "F5.counterfeits_likely",
     "F5.counterfeits_possible", "F5.counterfeits_unlikely", "F6", "F6.parses", "F7", "F7.right", "F7.counterfeit", "F8", "F9",
 ]  # fmt: skip
 
@@ -169,7 +169,7 @@ def test_what_a_run_does_not_tell_is_not_run_and_why_is_said(calibrator: Calibra
     told = {id: figure.note for id, figure in found.items() if figure.reading == "not run"}
     asked = "the model was not asked about its texts"
     assert told == {
-        "F2": "there are no texts drawn at temperature 0.6",
+        **dict.fromkeys(("F2", "F2.raw"), "there are no texts drawn at temperature 0.6"),
         **dict.fromkeys(("F6", "F6.parses", "F7", "F7.right", "F7.counterfeit"), asked),
         "F8": "texts of another model were not scored",
         "F9": "nothing was repaired",

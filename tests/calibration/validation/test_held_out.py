@@ -72,7 +72,8 @@ def test_with_folds_the_fits_own_samples_and_more_of_the_same_projects_have_the_
     source = held_out(calibrator, again(samples), made.kept_folds())
     for judged in (samples, again(samples)):
         assert np.array_equal(source(judged, "exact_match", calibrator.features), made.held_out)
-    assert source.how == "each project by the kept map that did not see it"
+    assert source.how == "cross-validation: each project by the kept map that did not see it"
+    assert not source.validates
 
 
 def test_with_folds_a_project_that_was_not_seen_has_the_calibrators_own_map_and_that_is_told(made: Fit, samples: list[Sample]) -> None:

@@ -9,14 +9,15 @@ import pytest
 
 from assay.calibration.metrics.intervals import Interval
 from assay.calibration.validation.figures import figure, not_run
+from assay.calibration.validation.fresh import primary_of
 from assay.calibration.validation.sentences import SENTENCES, sentence_of, statements, whole_json
 from assay.calibration.validation.table import Validation, merged, rows_of
-from assay.calibration.validation.words import MEANINGS, PRIMARY
+from assay.calibration.validation.words import MEANINGS
 
 EMPTY = Validation("a" * 16, "tests_pass", "line", "b" * 16, "c" * 16, ())
 
 
-@pytest.mark.parametrize("id", [*MEANINGS, *PRIMARY, "M7.context_rename_variable", "M7.wrong_swap_operator"])
+@pytest.mark.parametrize("id", [*MEANINGS, *primary_of("tests_pass"), "M7.context_rename_variable", "M7.wrong_swap_operator"])
 def test_each_figure_has_a_plain_sentence_of_its_own(id: str) -> None:
     sentence = sentence_of(not_run(id, "", "none"))
     assert id in SENTENCES or id.startswith("M7.")
@@ -34,11 +35,11 @@ def test_the_primary_figures_come_first_also_those_that_were_not_run() -> None:
     ]
     table = merged(EMPTY, rows_of(found, "calibration", "run", "0" * 64))
     table = merged(table, rows_of([figure("F2", Interval(0.4, 0.3, 0.45), 90, 9, "project", "> 0.5")], "counterfeit", "run", "0" * 64))
-    assert [each.figure.id for each in statements(table)] == [*PRIMARY, "K3"]
+    assert [each.figure.id for each in statements(table)] == [*primary_of("tests_pass"), "K3"]
     document = json.loads(json.dumps(whole_json(table), allow_nan=False))
     by_id = {each["id"]: each for each in document["figures"]}
     assert document["summary"] == "validated: 1 of 5 hold, 1 refuted, 3 not run"
-    assert {id for id, each in by_id.items() if each["primary"]} == set(PRIMARY)
+    assert {id for id, each in by_id.items() if each["primary"]} == set(primary_of("tests_pass"))
     assert by_id["K1"] == {
         "id": "K1",
         "primary": True,

@@ -14,11 +14,12 @@ from synthetic_samples import MODEL, PROMPT
 
 from assay.calibration.metrics.intervals import Interval
 from assay.calibration.validation.figures import figure, not_run
+from assay.calibration.validation.fresh import primary_of
 from assay.calibration.validation.table import Row, Validation, ValidationError, load, merged, rows_of, save
-from assay.calibration.validation.words import MEANINGS, PRIMARY, refuted, summary
+from assay.calibration.validation.words import MEANINGS, refuted, summary
 
 ID = "a" * 16
-EMPTY = Validation(ID, "exact_match", "line", MODEL, PROMPT, ())
+EMPTY = Validation(ID, "tests_pass", "line", MODEL, PROMPT, ())
 RUN = ("run-1", "b" * 64)
 
 
@@ -120,9 +121,22 @@ def test_the_primary_figures_are_counted_in_one_line_and_no_other_upgrades_it() 
 def test_what_is_refuted_is_said_in_a_sentence_the_primary_ones_first() -> None:
     table = merged(EMPTY, [row("K3", -0.2), row("K1", -0.2), row("K8", -0.2), row("M3", -0.3), row("K2", 0.2), row("X1", -0.2)])
     assert refuted(table) == [MEANINGS["K1"].refuted, MEANINGS["M3"].refuted, MEANINGS["K3"].refuted, "X1 (> 0) is refuted."]
-    assert all(MEANINGS[id].refuted for id in PRIMARY)
+    assert all(MEANINGS[id].refuted for id in primary_of("tests_pass"))
 
 
-def test_a_primary_figure_without_a_claim_is_counted_as_reported() -> None:
-    of = figure("M3", Interval(0.2, 0.1, 0.3), 100, 10, "project", "")
-    assert summary(merged(EMPTY, rows_of([of], "catcode", *RUN))) == "validated: 0 of 5 hold, 1 reported, 4 not run"
+def test_a_primary_figure_without_a_claim_is_counted_as_cross_validated() -> None:
+    of = figure("K1", Interval(0.2, 0.1, 0.3), 100, 10, "project", "")
+    assert summary(merged(EMPTY, rows_of([of], "calibration", *RUN))) == "validated: 0 of 5 hold, 1 cross-validated alone, 4 not run"
+
+
+def test_what_an_event_can_not_have_is_not_counted() -> None:
+    assert summary(replace(EMPTY, event="exact_match")) == "validated: 0 of 4 hold, 4 not run"
+
+
+def test_fresh_projects_count_once_and_cross_validation_does_not_replace_them() -> None:
+    k1 = figure("K1", Interval(-0.2, -0.3, -0.1), 400, 20, "project", "> 0")
+    fresh = rows_of([k1], "calibration", *RUN, "2026-11-29")
+    before = merged(EMPTY, fresh)
+    assert merged(before, fresh) == merged(before, [row("K1", 0.2)]) == before
+    with pytest.raises(ValueError, match=r"the fresh projects of 2026-11-29 were run for it before \(run-1\), and count once"):
+        merged(before, rows_of([k1], "calibration", "run-2", "c" * 64, "2026-11-29"))

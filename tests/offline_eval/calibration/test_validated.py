@@ -62,7 +62,7 @@ def test_the_calibrators_of_the_model_get_their_figures_and_other_models_have_no
     samples = {LINE: fitted, Setting("line", "no_suffix"): studied(400, bonus=0.5, reflective=False)}
     found = {figure.id.split(",")[1].strip(): figure for figure in figures_of(question(fitted), samples)}
     assert {"exact match: K1", "exact match: K7.no_suffix"} <= found.keys()
-    assert (found["exact match: K1"].n, found["exact match: K1"].reading) == (400, "holds")
+    assert (found["exact match: K1"].n, found["exact match: K1"].reading) == (400, "reported")
     assert list(figures_of(question(fitted, model="0" * 16), samples)) == []
 
     first, *others = fitted

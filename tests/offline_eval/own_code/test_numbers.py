@@ -13,7 +13,7 @@ from assay.calibration.calibrator import Calibrator, Parent, load, save
 from assay.calibration.fitting.fit import fit
 from assay.calibration.registry import Entry, Registry, load_registry, read_registry, registry_of
 from assay.calibration.samples import Sample
-from assay.offline_eval.calibration.draw import EVENT
+from assay.offline_eval.asked_line import EVENT
 from assay.offline_eval.own_code.numbers import Made, file_of, fitted, is_enough, median_width, well_known, written
 
 NONE = Registry((), ())

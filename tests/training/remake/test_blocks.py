@@ -19,7 +19,8 @@ from assay.calibration.report.report import report
 from assay.calibration.samples import Sample, write_samples
 from assay.calibration.validation import table
 from assay.calibration.validation.figures import figure
-from assay.calibration.validation.words import PRIMARY
+from assay.calibration.validation.fresh import primary_of
+from assay.calibration.validation.words import MEANINGS
 from training.remake import alternatives, calibrators, results
 from training.remake.calibrators import SHIPPED, TASKS
 from training.remake.evidence import blocks_in
@@ -162,17 +163,20 @@ def test_the_recording_has_the_place_it_always_has_and_no_other() -> None:
 def test_the_first_table_has_the_primary_figures_of_each_calibrator_and_whether_its_number_is_shown(made: Fit) -> None:
     empty = table.empty(made.calibrator)
     k1 = figure("K1", Interval(0.2, 0.1, 0.3), 400, 8, "project", "> 0")
-    m3 = figure("M3", Interval(-0.2, -0.3, -0.1), 400, 8, "project", "> 0")
+    f2 = figure("F2", Interval(0.4, 0.3, 0.45), 400, 8, "project", "> 0.5")
     good = table.merged(empty, table.rows_of((k1,), "calibration", "projects", "0" * 64))
-    m1 = figure("M1", Interval(0.01, 0.0, 0.02), 400, 8, "project")
-    bad = table.merged(good, table.rows_of((m1, m3), "catcode", "catcode", "0" * 64))
+    k2 = figure("K2", Interval(0.01, 0.0, 0.02), 400, 8, "project")
+    bad = table.merged(good, table.rows_of((k2, f2), "counterfeit", "counterfeit", "0" * 64))
     text = results.of_primary({"good": good, "bad": bad})
-    assert all(f"* **{id}.** " in text for id in PRIMARY)
-    assert "Of 10 primary figures of 2 calibrators: 2 hold, 1 refuted, 1 reported without a claim, 6 not run." in " ".join(text.split())
-    holds, not_run = "**holds** 0.200 (0.100 to 0.300)", "not run"
+    assert all(f"* **{id}.** " in text for id in primary_of("tests_pass"))
+    assert "Of 8 primary figures of 2 calibrators: 2 hold, 1 refuted, 1 cross-validated alone, 4 not run." in " ".join(text.split())
+    assert f"* `bad`: {MEANINGS['F2'].refuted}" in " ".join(text.split())
+    n, no, not_run = "n = 400 of 8 projects", "not applicable", "not run"
+    holds = f"**holds** 0.200 (0.100 to 0.300), {n}"
+    bad_cells = [f"**reported** 0.010 (0.000 to 0.020), {n}", f"**refuted** 0.400 (0.300 to 0.450), {n}"]
     assert rows_of(text)[1:] == [
-        ["`good`", holds, *[not_run] * 4, "shown"],
-        ["`bad`", holds, not_run, not_run, "**reported** 0.010 (0.000 to 0.020)", "**refuted** -0.200 (-0.300 to -0.100)", "not shown"],
+        ["`good`", holds, *[not_run] * 3, no, "shown"],
+        ["`bad`", holds, *bad_cells, not_run, no, "not shown"],
     ]
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+import random
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from assay.analysis.sandbox.judging.result import ProgramOutcome, Result
 from assay.calibration.report.cells import Cell, CellTable
 from assay.offline_eval.catcode.command import PAIR_KINDS
 from assay.offline_eval.catcode.pairs.building import Builder, builder
-from assay.offline_eval.catcode.pairs.pages import false_equivalents, kinds_made, refusals_table, rules_made, size_table
+from assay.offline_eval.catcode.pairs.pages import claims, false_equivalents, kinds_made, refusals_table, rules_made, size_table
 from assay.offline_eval.catcode.pairs.pair import KINDS, CodePair, DrawnPrograms, Kind, Order, is_pairs_file, read_pairs, write_pairs
 from assay.offline_eval.catcode.pairs.tables import (
     PROBABILITY,
@@ -30,8 +31,10 @@ from assay.offline_eval.catcode.pairs.tables import (
     counts_in_paper,
     judgements_of,
     kinds_table,
+    lean_table,
     order_table,
     p_true,
+    unreadable_table,
     worst_table,
 )
 from assay.offline_eval.catcode.paper import counts_of, marks_of, of_kind, of_rules, of_two_kinds, paper
@@ -351,3 +354,19 @@ def test_what_was_made_is_counted_by_kind_rule_and_data_set() -> None:
     assert rules_made(pairs).rows == (("boolean_exchange", "equivalent", "2", "1"), ("remove_else", "not equivalent", "1", "0"))
     assert refusals_table(records).rows[0] == ("the program", "why", "1")
     assert false_equivalents(records) == ["mbxp-java/1: loop_exchange: the tests see a difference: failed"]
+
+
+@pytest.mark.parametrize("judge", ["says True", "says False", "coin", "not readable"])
+def test_a_constant_judge_a_coin_and_answers_that_can_not_be_read_confirm_nothing(judge: str) -> None:
+    rng = random.Random(0)
+    answers = {"says True": 1.0, "says False": 0.0, "not readable": None}
+    kinds: tuple[Kind, ...] = ("1-eq", "1-neq", "2-eq", "global-eq", "global-neq")
+    found = [
+        said(pair(n, kind), answers.get(judge, float(rng.random() < 0.5)), way=way, unreadable=10 * (judge == "not readable"))
+        for n in range(200)
+        for kind in kinds
+        for way in (VOTE, PROBABILITY)
+    ]
+    tables = (classes_table(found), lean_table(found), unreadable_table(found))
+    of = claims({id: cell for table in tables for id, cell in cells(table).items()})
+    assert {claim.id for claim in of if claim.verdict == "confirmed"} == set()

@@ -97,7 +97,7 @@ def test_the_page_has_what_the_run_says_of_the_model_and_of_the_calibrator(run: 
     figures = {name.split(": ")[1].split(",")[0]: each for name, each in numbers.items() if name.startswith("line, passes tests: ")}
     assert (figures["F3.counterfeit"]["reading"], figures["F4"]["reading"]) == ("holds", "holds")
     assert figures["F2"]["reading"] == "holds"
-    assert "a map of its own" in figures["F2"]["note"]
+    assert "of the calibrator itself" in figures["F2"]["note"]
     assert figures["F9"]["n"] == sum("repair_rate" in fact and fact["repair_rate"] is not None for fact in facts_of(run))
 
 

@@ -4,6 +4,7 @@ import ast
 import inspect
 import json
 import math
+import random
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -20,11 +21,13 @@ from assay.offline_eval.counterfeit.problems.judgements import (
     THOUGHT,
     VOTE,
     Judgement,
+    by_pass_rate,
     confusion,
     gain_of_reasoning,
     judging_table,
     more_of_judging,
 )
+from assay.offline_eval.counterfeit.problems.pages import claims
 from assay.offline_eval.counterfeit.problems.programs import Drawn, PassShares, Program, balanced, pass_at_1
 from assay.offline_eval.counterfeit.problems.readings import p_correct, program_in, value_in, verdict_in, voted, with_specification
 from assay.offline_eval.counterfeit.problems.tables import Executed, Repaired, class_table, execution_table, more_of_execution, repair_table
@@ -173,6 +176,47 @@ def test_rates_by_class_ties_and_unreadable_answers() -> None:
         assert cell.low is not None
         assert cell.high is not None
         assert -1 <= cell.low <= (cell.value or 0.0) <= cell.high <= 1
+
+
+WAYS = (VOTE, THOUGHT, PROBABILITY)
+
+
+def answer_of(judge: str, kind: str, rng: random.Random) -> float | None:
+    match judge:
+        case "says Correct":
+            return 1.0
+        case "says Incorrect":
+            return 0.0
+        case "coin":
+            return float(rng.random() < 0.5)
+        case "not readable":
+            return None
+        case "often not readable" if rng.random() < 0.1:
+            return None
+    return float(rng.random() < (0.9 if kind == "right" else 0.7))
+
+
+def read(judge: str, seed: int) -> dict[str, str]:
+    rng = random.Random(seed)
+    found = [
+        judged(n, k, kind, answer_of(judge, kind, rng), way)
+        for n in range(60)
+        for k, kind in enumerate(("right", "counterfeit") * 5)
+        for way in WAYS
+    ]
+    tables = (judging_table("humaneval", "some-7b", found), more_of_judging(found), gain_of_reasoning(found), by_pass_rate(found))
+    return {claim.id: claim.verdict for claim in claims({id: cell for table in tables for id, cell in cells(table).items()})}
+
+
+@pytest.mark.parametrize("judge", ["says Correct", "says Incorrect", "coin", "not readable", "often not readable"])
+def test_a_constant_judge_a_coin_and_answers_that_can_not_be_read_confirm_nothing(judge: str) -> None:
+    verdicts = [verdict for seed in range(5) for verdict in read(judge, seed).values()]
+    assert verdicts.count("confirmed") == 0
+
+
+def test_a_judge_that_is_a_little_better_than_a_coin_and_leans_to_correct_confirms_what_the_paper_says_of_it() -> None:
+    found = read("weak", 0)
+    assert (found["a1"], found["a2"]) == ("confirmed", "confirmed")
 
 
 def test_labels_of_which_the_paper_says_otherwise_are_scored_again() -> None:

@@ -1,0 +1,35 @@
+"""The fresh projects, below a folder: for the runs that validate the shipped calibrators.
+
+    python -m training.remake.fresh FOLDER
+
+Wheels are fetched through pip, which runs nothing of them, and checked by hash; each project's Python files come below its name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from pathlib import Path
+
+from assay.calibration.validation.fresh import wheels
+from assay.offline_eval.sets.code import folders_at, label_of
+from assay.offline_eval.sets.projects import ProjectError, default_cache, fetch, python_files
+
+
+def unpack(folder: Path) -> None:
+    """Raises ProjectError for what is not the registered code."""
+    for each in wheels():
+        archive = fetch(each["name"], each["version"], "wheel", default_cache(), each["sha256"])
+        if (digest := hashlib.sha256(archive.read_bytes()).hexdigest()) != each["sha256"]:
+            raise ProjectError(f"{archive}: its SHA-256 is {digest}, and another one is registered; delete the file and try again")
+        for file in python_files(archive, each["name"]):
+            path = folder / each["name"] / file.path
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(file.text, encoding="utf-8", newline="")
+        (found,) = folders_at([folder / each["name"]])
+        if label_of(found) != f"{each['name']} {each['code']}":
+            raise ProjectError(f"{folder / each['name']} holds other code than what is registered; delete the folder and try again")
+
+
+if __name__ == "__main__":
+    unpack(Path(sys.argv[1]))
