@@ -14,6 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import get_args
 
+from ..inference.hub.catalogue import kin_of
 from .calibrator import Calibrator, CalibratorError
 from .calibrator_files import FileState, Places, files_of, look
 from .calibrator_files import Origin as Origin
@@ -91,8 +92,8 @@ class Registry:
             if not _reflective(entry):
                 for language in made.languages:
                     self._add(entry, made.model, made.prompt, language)
-                    if made.kin and entry.calibrator.status in GIVING:
-                        self._add(replace(entry, kin=True), _KIN + made.kin, made.prompt, language)
+                    if (kin := _kin_of(entry)) and entry.calibrator.status in GIVING:
+                        self._add(replace(entry, kin=True), _KIN + kin, made.prompt, language)
                     if made.models:
                         self._add(entry, _ANY, _ANY, language)
 
@@ -275,9 +276,14 @@ def _is_of(entry: Entry, model: str) -> bool:
     return entry.calibrator.fitted_on.model == model
 
 
+def _kin_of(entry: Entry) -> str:
+    made = entry.calibrator.fitted_on
+    return made.kin or kin_of(made.model)
+
+
 def _is_kin(entry: Entry, purpose: Purpose) -> bool:
     """Whether a calibrator is of another quantisation of the model, and gives numbers."""
-    kin = entry.calibrator.fitted_on.kin
+    kin = _kin_of(entry)
     return bool(kin) and kin == purpose.kin and entry.calibrator.status in GIVING and not _is_of(entry, purpose.model)
 
 

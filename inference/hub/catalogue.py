@@ -35,6 +35,7 @@ class Entry:
     bytes: int = 0
     tokenizer: str = ""
     prompt_size: Literal["small", "normal", "large"] | None = None
+    kin: str = ""
 
     @property
     def about_bytes(self) -> int:
@@ -56,6 +57,12 @@ class Entry:
 def catalogue() -> tuple[Entry, ...]:
     """All models, as the file orders them."""
     return tuple(Entry(**fields) for fields in tomllib.loads(_FILE.read_text(encoding="utf-8"))["model"])
+
+
+@functools.cache
+def kin_of(fingerprint: str) -> str:
+    """What all quantisations of a model share (`Fingerprint.kin`), by the id of one in the catalogue; empty where it is not known."""
+    return next((entry.kin for entry in catalogue() if fingerprint and entry.fingerprint == fingerprint), "")
 
 
 def found_entry(name: str) -> Entry | None:

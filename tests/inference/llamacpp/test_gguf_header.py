@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import struct
 from pathlib import Path
+from typing import Literal
 
 import gguf
 import pytest
@@ -51,6 +52,26 @@ def test_the_tokenizers_hash_depends_on_the_tokenizer_alone(tmp_path: Path, tiny
     assert read_header(other_weights).tokenizer == tokenizer
     assert read_header(other_template).tokenizer == tokenizer
     assert read_header(other_tokens).tokenizer != tokenizer
+
+
+def test_quantisations_of_one_model_are_kin_and_other_models_are_not(tmp_path: Path, tiny_gguf: Path) -> None:
+    named = {"general.basename": "Tiny", "general.finetune": "Instruct"}
+
+    def kin(model: TinyModel, kind: Literal["f32", "q8_0"] = "f32") -> str:
+        return read_header(write_tiny_gguf(tmp_path / "model.gguf", model, kind)).kin
+
+    of_one = kin(TinyModel(metadata=named))
+    assert len(of_one) == 16
+    converted = {"general.basename": "tiny", "general.finetune": "Instruct-AWQ", "tokenizer.chat_template": "hello"}
+    assert kin(TinyModel(metadata=converted), "q8_0") == of_one
+    others = {
+        "of another name": kin(TinyModel(metadata={**named, "general.basename": "Other"})),
+        "not taught to follow instructions": kin(TinyModel(metadata={"general.basename": "Tiny"})),
+        "of other tokens": kin(TinyModel(metadata=named, pieces=(b"xyz",))),
+        "of another shape": kin(TinyModel(metadata=named, heads=2)),
+    }
+    assert of_one not in others.values(), others
+    assert read_header(tiny_gguf).kin == "", "without a base name nothing is known"
 
 
 def test_block_sizes_are_those_of_the_gguf_package() -> None:
