@@ -149,8 +149,8 @@ def _memory_weights(model: Model) -> str:
 
     if not model.capabilities.memory:
         return ""
-    weights = weights_for(model.fingerprint.id)
-    fitted = "fitted to another model, so counted by nine tenths" if weights.is_damped else "fitted to this model"
+    weights = weights_for(model.fingerprint.id, model.fingerprint.kin)
+    fitted = "fitted to another model, so counted by nine tenths" if weights.is_damped else "fitted to this model or its kin"
     return f"weights {weights.version}, {fitted}"
 
 

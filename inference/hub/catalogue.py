@@ -65,6 +65,11 @@ def kin_of(fingerprint: str) -> str:
     return next((entry.kin for entry in catalogue() if fingerprint and entry.fingerprint == fingerprint), "")
 
 
+def models_of_kin(kin: str) -> tuple[str, ...]:
+    """The ids of the catalogue's models of a kin; none where it is empty."""
+    return tuple(entry.fingerprint for entry in catalogue() if kin and entry.kin == kin)
+
+
 def found_entry(name: str) -> Entry | None:
     """The model of a name, or of a file of the catalogue, in any case; None where there is none."""
     wanted = name.strip().lower()

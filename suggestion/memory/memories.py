@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import cast
 
 from ...calibration.data_folder import data_folder
+from ...inference.hub.catalogue import models_of_kin
 from ...inference.model import Model
 from ...inference.project_memory.memory import Memory, ProjectMemory
 from ...inference.project_memory.project import Project, ProjectTooLarge, project_of
@@ -25,13 +26,18 @@ def own_weights(model: str) -> Path:
     return data_folder() / "memory" / f"{model}.json"
 
 
-def weights_for(model: str) -> Weights:
-    """The weights that a model is used with in this process, by its id; damped where they were fitted to another (`Weights.for_model`).
+def weights_for(model: str, kin: str = "") -> Weights:
+    """The weights that a model is used with in this process: fitted to it, to another quantisation of it, or else to some other model.
 
-    A file of the user's that can't be read is left out, with a warning in the log.
+    model, kin: of its fingerprint.
+
+    The last are damped (`Weights.for_model`). A file of the user's that can't be read is left out, with a warning in the log.
     """
-    own = _read(own_weights(model))
-    return shipped_for(model) if own is None else own.for_model(model)
+    models = (model, *models_of_kin(kin))
+    for each in models:
+        if (own := _read(own_weights(each))) is not None:
+            return own.for_model(each)
+    return next((shipped for each in models if not (shipped := shipped_for(each)).is_damped), shipped_for(model))
 
 
 @cache
@@ -55,7 +61,7 @@ class Memories:
 
     def __init__(self, model: Model) -> None:
         # A model that can be mixed with a memory is in this process, and so are its tokens.
-        weights = weights_for(model.fingerprint.id)
+        weights = weights_for(model.fingerprint.id, model.fingerprint.kin)
         self._made = ProjectMemory(cast(Vocabulary, model), weights) if model.capabilities.memory else None
 
     @property
@@ -94,7 +100,7 @@ def memory_fingerprint(model: Model, scope: Scope) -> str:
     """The fingerprint of a model's memory, as `Memory.fingerprint`; empty where there is none."""
     if scope == "off" or not model.capabilities.memory:
         return ""
-    return weights_for(model.fingerprint.id).version
+    return weights_for(model.fingerprint.id, model.fingerprint.kin).version
 
 
 def _newlines(text: str) -> str:

@@ -28,7 +28,7 @@ from .calibrators import SHIPPED, TASKS, Folders
 from .cells import code, interval, table
 
 EVENT = "exact_match"
-FEATURES = ("total_logprob", "length", "parses")
+FEATURES = ("total_logprob", "length")
 MODELS = {
     "embedded": ("the embedded one, 8 M", "", 12),
     "smollm2": ("SmolLM2 135M, Q4_1", "--prompt-size small --model $models/SmolLM2-135M-Instruct.Q4_1.gguf", 5),

@@ -151,7 +151,7 @@ STEPS = (
                 for name, (_, model, places) in any_model.MODELS.items()
             ),
             *_each_task(
-                "assay calibrate fit --any-model --event exact_match --features total_logprob,length,parses --map platt "
+                "assay calibrate fit --any-model --event exact_match --features total_logprob,length --map platt "
                 f"{' '.join(f'$self/{name}/samples/TASK.jsonl' for name in any_model.MODELS)} "
                 "--out calibration/shipped/exact_match-TASK-any.json"
             ),

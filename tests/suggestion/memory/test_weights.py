@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from assay.inference.hub.catalogue import catalogue
 from assay.inference.project_memory.weights import FITTED, read_weights, shipped_weights
 from assay.suggestion.memory.memories import own_weights, weights_for
 
@@ -37,6 +38,15 @@ def test_weights_that_assay_brings_for_a_model_count_whole_for_it(path: Path) ->
     found = weights_for(path.stem)
     assert (found.model, found.is_damped) == (path.stem, False)
     assert found.version == read_weights(path).version != shipped_weights().for_model(path.stem).version
+
+
+def test_a_quantisation_of_a_model_has_that_model_s_weights_unless_it_has_its_own() -> None:
+    (entry,) = [entry for entry in catalogue() if entry.kin]
+    theirs = weights_for(entry.fingerprint)
+    assert weights_for("4" * 16, entry.kin).version == theirs.version != weights_for("4" * 16).version
+    fitted = replace(shipped_weights(), model="5" * 16)
+    write("5" * 16, fitted.as_json())
+    assert weights_for("5" * 16, entry.kin).version == fitted.version
 
 
 def test_a_damaged_file_is_left_out_with_one_warning(caplog: pytest.LogCaptureFixture) -> None:
