@@ -254,15 +254,16 @@ def _between(
 ) -> float:
     """The standard deviation of the log odds between groups. Between single samples an offset can't be told from chance.
 
-    Where models are held out it is that between projects, within a model: of the same place all models say much the same, so that over all
-    models a few places would look like a project.
+    Where models are held out it is that between projects, around each model's own map: how far that lies from the others' is told apart.
     """
     if by == "model":
-        each = [
-            between_group_sd(p[those], y[those], renumbered(projects[those]))
-            for those in (groups == g for g in range(int(groups.max()) + 1))
-        ]
-        return float(np.sqrt(np.mean(np.square(each))))
+        variances = []
+        for model in range(int(groups.max()) + 1):
+            those = groups == model
+            log_odds = np.log(p[those] / (1 - p[those]))[:, None]
+            own = bounded(sigmoid(fit_platt(log_odds, y[those]).log_odds(log_odds)), len(log_odds))
+            variances.append(between_group_sd(own, y[those], renumbered(projects[those])) ** 2)
+        return float(np.sqrt(np.mean(variances)))
     if data.parent and data.parent.models:
         return data.parent.between_group_sd
     return 0.0 if by == "sample" else between_group_sd(_of_languages(fitted, data, p), y, groups)

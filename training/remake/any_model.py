@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean, median
 
@@ -37,7 +37,7 @@ MODELS = {
     "qwen15": ("Qwen2.5-Coder 1.5B, Q4_K_M", "--prompt-size small --model qwen2.5-coder-1.5b", 3),
 }
 KIN = {"q8_0": "Q8_0", "q6_k": "Q6_K", "q4_0": "Q4_0"}
-OWN = (0, 10, 20, 40, 80)
+OWN = (0, 10, 20, 40)
 _REPEATS = 8
 
 
@@ -78,23 +78,28 @@ def left_out(at: Folders) -> str:
 
 
 def narrowing(at: Folders) -> str:
-    """Mean difference from the model's own map, and median width of the range, by how many own samples the map was moved to."""
+    """Mean difference from the model's own map, and median width of the range, by how many own samples the map was moved to.
+
+    The mean over the models that have twice as many samples.
+    """
     rows = []
     for task in TASKS:
-        for name, (shown, *_) in MODELS.items():
-            cells = list(_narrowed(at, task, name))
-            rows.append((code(task), shown, *cells, *["–"] * (len(OWN) - len(cells))))
-    return table(("task", "model", *(f"{n} own" for n in OWN)), "ll" + "c" * len(OWN), rows)
+        found = [each for name in MODELS if (each := _narrowed(at, task, name))]
+        means = ([mean(of) for of in zip(*each, strict=True)] for each in zip(*found, strict=True))
+        rows.append((code(task), len(found), *(f"{gap:.3f}, {width:.0%}" for gap, width in means)))
+    return table(("task", "models", *(f"{n} own" for n in OWN)), "lr" + "c" * len(OWN), rows)
 
 
-def _narrowed(at: Folders, task: str, name: str) -> Iterator[str]:
+def _narrowed(at: Folders, task: str, name: str) -> list[tuple[float, float]]:
+    """For each of `OWN` the mean difference and the width; empty for a model with too few samples."""
     common, own = common_without(at, task, name), _samples(at, name, task)
+    if len(own) < 2 * max(OWN):
+        return []
     whole = fit(own, EVENT, FEATURES, kind="platt", resamples=20).calibrator
-    for n in OWN:
-        if n > len(own) / 2:
-            return
-        found = [_moved(common, whole, own, n, seed) for seed in range(_REPEATS if n else 1)]
-        yield f"{mean(gap for gap, _ in found):.3f}, {mean(width for _, width in found):.0%}"
+    return [
+        (mean(gap for gap, _ in found), mean(width for _, width in found))
+        for found in ([_moved(common, whole, own, n, seed) for seed in range(_REPEATS if n else 1)] for n in OWN)
+    ]
 
 
 def _moved(common: Calibrator, whole: Calibrator, own: Sequence[Sample], n: int, seed: int) -> tuple[float, float]:
