@@ -1,7 +1,8 @@
 """The blocks on the map for any model: each model by a map of the others, own samples moving it, and quantisations of one model.
 
 `MODELS` are those that it is fitted to, with what names the model and how many functions of a project it is asked about. `KIN` are
-quantisations of one of them, which it is not fitted to: `python -m training.remake.any_model FOLDER` makes their files.
+quantisations of one of them, which it is not fitted to: `python -m training.remake.any_model quantise FOLDER` makes their files, and
+`… moved RUNS NAME FILES` a model's own calibrators from few samples.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ from statistics import mean, median
 import llama_cpp
 import numpy as np
 
-from assay.calibration.calibrator import KIN_SD, Calibrator, load
+from assay.calibration.calibrator import KIN_SD, Calibrator, load, save
 from assay.calibration.confidence import confidence
 from assay.calibration.evidence import evidence_of
 from assay.calibration.fitting.fit import fit
 from assay.calibration.fitting.folds import numbered
 from assay.calibration.held_out import folds_path, held_out, load_folds
 from assay.calibration.samples import Sample, read_samples
-from assay.inference.found.find import named_path
+from assay.inference.opening import ModelChoice
 
 from .calibrators import SHIPPED, TASKS, Folders
 from .cells import code, interval, table
@@ -36,7 +37,7 @@ MODELS = {
     "qwen05": ("Qwen2.5-Coder 0.5B, Q4_K_M", "--model qwen2.5-coder-0.5b", 12),
     "qwen15": ("Qwen2.5-Coder 1.5B, Q4_K_M", "--prompt-size small --model qwen2.5-coder-1.5b", 3),
 }
-KIN = {"q8_0": "Q8_0", "q6_k": "Q6_K", "q4_0": "Q4_0"}
+KIN = {"q8_0": "Q8_0", "q4_0": "Q4_0"}
 OWN = (0, 10, 20, 40)
 _REPEATS = 8
 
@@ -128,16 +129,36 @@ def kin(at: Folders) -> str:
     return f"{table(('task', 'quantisation', *_HEADS), 'llrrrcc', rows)}\n\nThe range of another quantisation has {KIN_SD} log odds more."
 
 
-def main() -> None:
-    """Write the quantisations of the model in the catalogue, from its own file, into a folder."""
-    source = named_path("qwen2.5-coder-0.5b")
+def moved(at: Folders, task: str, name: str) -> Calibrator:
+    """A model's own calibrator: the map of the other models, moved to all of its samples."""
+    return fit(_samples(at, name, task), EVENT, adapt_from=common_without(at, task, name)).calibrator
+
+
+def own(at: Folders) -> str:
+    """What the calibrators are worth that were moved to a model's own samples, held out by project."""
+    rows = []
+    for task in TASKS:
+        evidence = load(at["tree"] / SHIPPED / f"{EVENT}-{task}-qwen2.5-coder-1.5b.json").evidence
+        error = f"{evidence.smooth_ece.value:.3f} ({evidence.smooth_ece.noise_floor:.3f})"
+        rows.append((code(task), evidence.n, f"{evidence.base_rate:.1%}", interval(evidence.skill), error))
+    return table(("task", "n", "exact match", "skill score", "smooth ECE (floor)"), "lrrcc", rows)
+
+
+def quantise(folder: Path) -> None:
+    """Write the quantisations of `KIN`, from the model's own file, into a folder."""
+    source = ModelChoice("qwen2.5-coder-0.5b").located
     for name, kind in KIN.items():
         options = llama_cpp.llama_model_quantize_default_params()
         options.ftype, options.allow_requantize = getattr(llama_cpp, f"LLAMA_FTYPE_MOSTLY_{kind}"), True
-        to = Path(sys.argv[1]) / f"{name}.gguf"
+        to = folder / f"{name}.gguf"
         if llama_cpp.llama_model_quantize(str(source).encode(), str(to).encode(), options):
             sys.exit(f"{to}: llama.cpp could not write it")
 
 
 if __name__ == "__main__":
-    main()
+    what, *folders = sys.argv[1:]
+    if what == "quantise":
+        quantise(Path(folders[0]))
+    else:  # the folder of the runs, the model, and the files to write with TASK for the task
+        for each in TASKS:
+            save(moved({"models/any": Path(folders[0])}, each, folders[1]), Path(folders[2].replace("TASK", each)))
