@@ -134,7 +134,7 @@ def test_the_steps_name_only_steps_before_them_and_code_and_folders_that_are_the
     for one in STEPS:
         assert set(one.needs) <= before, one.name
         assert all((ROOT / path).exists() for path in one.code), one.name
-        named = {"self", "sources", "HOME", "XDG_CACHE_HOME", "python312", *(name.replace("/", "_") for name in one.needs)}
+        named = {"self", "sources", "HOME", "XDG_CACHE_HOME", "python312", "models", *(name.replace("/", "_") for name in one.needs)}
         assert set(re.findall(r"\$\{?(\w+)", " ".join(one.commands))) <= named, one.name
         before.add(one.name)
 
