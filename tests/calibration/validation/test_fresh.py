@@ -73,5 +73,7 @@ def test_other_projects_than_all_that_are_registered_are_not_fresh() -> None:
 
 def test_only_the_validation_command_and_the_step_that_fetches_them_read_the_list() -> None:
     rooms = (room for room in ROOT.iterdir() if room.is_dir() and room.name[0] != "." and room.name != "tests")
-    readers = {path.relative_to(ROOT).as_posix() for room in rooms for path in room.rglob("*.py") if READS.search(path.read_text(encoding="utf-8"))}
+    readers = {
+        path.relative_to(ROOT).as_posix() for room in rooms for path in room.rglob("*.py") if READS.search(path.read_text(encoding="utf-8"))
+    }
     assert readers == {"calibration/validation/fresh.py", "cli/calibrate/validation.py", "training/remake/fresh.py"}
