@@ -211,6 +211,7 @@ def explain_choice(registry: Registry, purpose: Purpose, drawn: Drawn = SINGLE_D
     if chosen:
         lender = whose(chosen.calibrator, kin=chosen.kin)
         reason = f"{_matches(chosen, purpose.language)}{'; borrowed ' if lender else ''}{lender}"
+        reason += why_not_own(registry, chosen, purpose, prompt_mismatch)
     elif unfit:
         reason = f"{name_of(unfit[0][0])} matches, but {unfit[0][1]}"
     else:
@@ -223,6 +224,16 @@ def explain_choice(registry: Registry, purpose: Purpose, drawn: Drawn = SINGLE_D
         if differences:
             passed_over.append(PassedOver(entry, _why_other(differences, purpose)))
     return Choice(chosen, reason, tuple(passed_over))
+
+
+def why_not_own(registry: Registry, chosen: Entry, purpose: Purpose, prompt_mismatch: str) -> str:
+    """Why a model that has calibrators of its own borrows one, to be said behind that; empty where it has none, or the reason is not known.
+
+    prompt_mismatch: as of `explain_choice`.
+    """
+    if not prompt_mismatch or not chosen.calibrator.fitted_on.models or not any(_is_of(entry, purpose.model) for entry in registry.entries):
+        return ""
+    return f"; the model's own are not for what it is shown here: {prompt_mismatch}"
 
 
 def name_of(entry: Entry) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
+from dataclasses import replace
 
 from ..calibration.bands import BOUNDARIES, Boundaries
 from ..calibration.confidence import uncalibrated
@@ -11,7 +12,7 @@ from ..calibration.effective_status import confidence_of
 from ..calibration.fitting.shrinkage import Level
 from ..calibration.measures.agreement import SINGLE_DRAW, Drawn
 from ..calibration.measures.registry import measures_of
-from ..calibration.registry import Purpose, Registry, choose, explain_choice
+from ..calibration.registry import Purpose, Registry, choose, explain_choice, why_not_own
 from ..calibration.samples import Event
 from ..inference.completion.settings import Settings
 from ..inference.completion.task import Kind, task_of
@@ -94,7 +95,7 @@ def suggestion_of(
         project: the root folder's name; a calibrator may have a map of its own for it.
         show_refuted: whether a number that studies refute is shown all the same.
         drawn: the generation's rank among the alternatives that were drawn with it.
-        prompt_mismatch: words it (`prompt_mismatch`); called only where no calibrator is for the purpose.
+        prompt_mismatch: words it (`prompt_mismatch`); called only where no calibrator of the model is for the purpose.
     """
     text = text_to_show(generation.text, place.cursor)
     if text is None:
@@ -107,6 +108,8 @@ def suggestion_of(
     else:
         groups: dict[Level, str] = {"language": purpose.language, **({"project": project} if project else {})}
         found = confidence_of(entry, measures, groups, boundaries, show_refuted=show_refuted)
+        if entry.calibrator.fitted_on.models:
+            found = replace(found, reason=found.reason + why_not_own(registry, entry, purpose, prompt_mismatch()))
     return Suggestion(
         id=uuid.uuid4().hex[:12],
         text=text,

@@ -317,7 +317,7 @@ class Requests:
         return suggestions
 
     def _of_kind_with_evidence(self, request: GenerationRequest) -> GenerationRequest:
-        """The request, made one for a line where only lines have a calibrator: what comes without evidence comes last."""
+        """The request, made one for a line where only lines have a calibrator of the model: what comes without evidence comes last."""
         place, model = request.place, self._live.process.model
         if self._settings().kind != "auto" or place.kind == "line":
             return request
@@ -327,7 +327,8 @@ class Requests:
         memory = self._memory(request, model)
         if choose(registry, self._purpose(place, model, memory)) is not None:
             return request
-        return request if choose(registry, self._purpose(line, model, memory)) is None else replace(request, place=line)
+        of_line = choose(registry, self._purpose(line, model, memory))
+        return request if of_line is None or of_line.calibrator.fitted_on.models else replace(request, place=line)
 
     def _memory(self, request: GenerationRequest, model: LoadedModel) -> str:
         """The fingerprint of the memory that the model is going to be mixed with."""

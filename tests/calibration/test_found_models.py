@@ -16,13 +16,14 @@ def listed(model: FoundModel, reading: float | None = None) -> Listed:
 
 
 def test_calibrators_are_matched_by_fingerprint_and_unknown_until_it_is_known() -> None:
-    fitted = {entry.calibrator.fitted_on.model for entry in REGISTRY.entries}
+    fitted = {entry.calibrator.fitted_on.model for entry in REGISTRY.entries if not entry.calibrator.fitted_on.models}
     assert fitted
     for fingerprint in fitted:
         row = listed(found(fingerprint=fingerprint))
         assert row.entries
         assert row.as_json()["calibrators"][0]["origin"] == "shipped"
-    assert listed(found(fingerprint="0" * 16)).numbers == "none"
+    assert listed(found(fingerprint="0" * 16)).numbers == "exact_match (borrowed)"
+    assert Listed(found(fingerprint="0" * 16), (), None).numbers == "none"
     assert listed(found()).numbers == "known when opened"
     assert listed(found()).as_json()["calibrators"] is None
     assert listed(found(problem="cut short")).numbers == ""
@@ -43,8 +44,14 @@ def test_the_next_step_of_a_model_without_calibrators_is_the_command_that_fits_o
     assert next_step((), ()).command == "assay calibrate model"
 
 
+def test_the_next_step_of_a_model_that_borrows_is_to_narrow_the_range() -> None:
+    step = next_step(entries_of(REGISTRY, "0" * 16), ["--model", "mine.gguf"])
+    assert step.command == "assay calibrate model --model mine.gguf"
+    assert "as far as other models tell, in a wide range" in step.advice
+
+
 def test_a_model_with_calibrators_needs_no_next_step() -> None:
-    fingerprint = REGISTRY.entries[0].calibrator.fitted_on.model
+    fingerprint = next(entry.calibrator.fitted_on.model for entry in REGISTRY.entries if not entry.calibrator.fitted_on.models)
     step = next_step(entries_of(REGISTRY, fingerprint), ())
     assert step.command is None
     assert "python" in step.advice

@@ -60,14 +60,18 @@ def test_each_task_of_the_question_is_explained_and_what_is_for_other_tasks_coun
     line, block = shown.text.split("\nline: ")[1].split("\nblock: ")
     assert line.startswith("project own.json")
     reason, counted = block.split("\n")
-    assert reason == "no calibrator for this model, language and event is for the task block, only for line"
+    assert reason == "no calibrator for this model, language and event is for the task block, only for line, line_middle, line_rest"
     assert counted == f"  not {len(shown.document['choices'][1]['passed_over'])} for other tasks"
     assert [(choice["task"], choice["chosen"] is None) for choice in shown.document["choices"]] == [("line", False), ("block", True)]
 
 
-def test_another_model_has_none_and_the_reason_is_said(project: Path) -> None:
+def test_another_model_borrows_and_has_none_in_another_language_and_the_reason_is_said(project: Path) -> None:
     shown = show(project, replace(QUESTION, model="f" * 16))
-    assert "line: no calibrator is for this model (ffffffffffffffff), only for " in shown.text
+    assert "line: shipped exact_match-line-any.json (" in shown.text
+    assert "; borrowed from 5 other models; " in shown.text
+    assert shown.document["choices"][0]["chosen"]["status"] == "borrowed"
+    shown = show(project, replace(QUESTION, model="f" * 16, language="go"))
+    assert "line: no calibrator is for this model (ffffffffffffffff), only for " in shown.text or "not for Go" in shown.text
     assert shown.document["choices"][0]["chosen"] is None
 
 
@@ -92,8 +96,9 @@ def test_the_answer_is_on_stdout_and_the_project_is_that_of_the_current_folder(p
 def test_why_explains_every_task_for_the_model_that_is_asked_about(project: Path, tiny_gguf: Path) -> None:
     ran = assay("calibrate", "show", "--why", "--model", tiny_gguf, cwd=project)
     assert (ran.returncode, ran.stderr) == (0, "")
-    for task in ("line", "line_rest", "line_middle", "block"):
-        assert f"\n{task}: no calibrator is for this model (" in ran.stdout
+    for task in ("line", "line_rest", "line_middle"):
+        assert f"\n{task}: shipped exact_match-{task}-any.json" in ran.stdout
+    assert "\nblock: no calibrator for this model, language and event is for the task block" in ran.stdout
     one = json.loads(assay("calibrate", "show", "--why", "--task", "block", "--model", tiny_gguf, "--json", cwd=project).stdout)
     assert [choice["task"] for choice in one["choices"]] == ["block"]
 

@@ -87,8 +87,9 @@ async def test_that_no_calibrator_is_for_the_prompt_is_said_by_the_setting_that_
     async with started(answering_gguf, "a?", uri=uri, root=tmp_path, trusted=True, options={"context": context}) as client:
         (item,) = await client.complete(uri, 0, 2)
         said = item["command"]["arguments"][0]
-        assert said["confidence"]["reason"].endswith(f"is for what it is shown here: {said_of_it}")
-        assert (await client.request("assay/explain", {"id": said["id"]}))["chosen_because"] == said["confidence"]["reason"]
+        assert said["confidence"]["status"] == "borrowed"
+        assert said["confidence"]["reason"].endswith(f"; the model's own are not for what it is shown here: {said_of_it}")
+        assert (await client.request("assay/explain", {"id": said["id"]}))["chosen_because"].endswith(said_of_it)
         shown = await client.request("assay/context", place(uri, 0, 2))
         assert shown["size"] == (None if "prefixTokens" in context else context["size"])
     save(replace(fitting, fitted_on=replace(fitting.fitted_on, prompt="0" * 16)), folder / "mine.json")
@@ -129,8 +130,7 @@ async def test_a_calibrator_that_comes_changes_breaks_and_goes_is_followed_while
     uri = (tmp_path / "a.py").as_uri()
     async with started(answering_gguf, "a?", uri=uri, root=tmp_path, trusted=True, options={"showAbove": 0}) as client:
         before = await confidence_at(client, uri)
-        assert before["status"] == "uncalibrated"
-        assert before["reason"].startswith("no calibrator is for this model (")
+        assert (before["status"], before["reason"].partition(";")[0]) == ("borrowed", "from 5 other models")
 
         save(fitting, folder / "mine.json")
         await status_when(client, lambda status: fitting.id in status["calibrators"])
@@ -150,7 +150,7 @@ async def test_a_calibrator_that_comes_changes_breaks_and_goes_is_followed_while
 
         (folder / "mine.json").unlink()
         await status_when(client, lambda status: changed.id not in status["calibrators"])
-        assert (await confidence_at(client, uri))["status"] == "uncalibrated"
+        assert (await confidence_at(client, uri))["status"] == "borrowed"
         assert await client.leave() == 0
 
 
@@ -162,9 +162,7 @@ async def test_a_projects_calibrator_is_not_for_a_file_elsewhere_but_for_a_text_
     async with started(answering_gguf, root=tmp_path, trusted=True, options={"showAbove": 0}) as client:
         for uri in (elsewhere, unsaved):
             client.open(uri, "a?")
-        said = await confidence_at(client, elsewhere)
-        assert said["status"] == "uncalibrated"
-        assert f"only for {tmp_path}" in said["reason"]
+        assert (await confidence_at(client, elsewhere))["status"] == "borrowed"
         assert (await confidence_at(client, unsaved))["calibrator"] == fitting.id
 
 

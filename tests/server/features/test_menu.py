@@ -22,7 +22,7 @@ async def test_a_client_without_inline_completion_gets_an_item_of_the_menu(answe
         where = {"textDocument": {"uri": URI}, "position": {"line": 0, "character": 2}}
         (item,) = (await client.request("textDocument/completion", where))["items"]
         assert item["textEdit"]["newText"] == " answer"
-        assert item["labelDetails"]["description"] == "○ no evidence"
+        assert item["labelDetails"]["description"] == "◆ likely 99-100 % exact match"
         assert "Least certain" in item["documentation"]["value"]
     async with client_of(answering_gguf) as client:
         assert (await client.initialize())["capabilities"].get("completionProvider") is None

@@ -52,7 +52,7 @@ async def test_the_user_is_asked_of_a_model_without_numbers_and_never_again_once
         await client.initialize(root=project, asks=True)
         model = (await client.ready())["model"]
         asked = (await question(client))["params"]
-        assert f"no numbers for {model['name']} yet" in asked["message"]
+        assert f"only borrowed numbers for {model['name']} yet" in asked["message"]
         assert [action["title"] for action in asked["actions"]] == ["Not now", "Calibrate", "Never for this model"]
         await until_declined(model["id"])
     assert is_declined(model["id"], datetime.now(UTC) + timedelta(days=3000))
@@ -109,7 +109,9 @@ async def test_a_yes_asks_the_model_and_tells_what_came_of_it(tiny_gguf: Path, p
         # More minutes than it takes: it ends when everything was asked, on a busy machine as well.
         found = await client.request(REQUEST, {"minutes": 60, "project": True, "workDoneToken": "mine"})
         assert (found["project"], found["ended"]) == (str(project), "all")
-        assert found["said"].startswith(f"suggestions of {found['model_name']} have no number")
+        assert found["said"].startswith(
+            f"suggestions of {found['model_name']} have a number for line, line_rest, line_middle in Python; borrowed "
+        )
         shown = [told["params"]["value"] for told in client.notifications if told["method"] == "$/progress"]
         assert [value["kind"] for value in shown if value["kind"] != "report"][-1] == "end"
 

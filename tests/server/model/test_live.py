@@ -77,7 +77,8 @@ async def test_of_many_keys_in_a_row_each_request_ends_once_and_the_last_is_answ
 
 
 async def test_the_dial_hides_what_is_not_likely_enough_but_not_from_who_asks(answering_gguf: Path, log: Path) -> None:
-    async with started(answering_gguf, "x?", options={"showUncalibrated": False, "log": {"path": str(log)}, "explore": 0}) as client:
+    options = {"event": "kept", "showUncalibrated": False, "log": {"path": str(log)}, "explore": 0}
+    async with started(answering_gguf, "x?", options=options) as client:
         assert await client.complete(URI, 0, 2) == []
         items = await client.complete(URI, 0, 2, invoked=True)
         assert items[0]["insertText"] == " answer"
@@ -139,7 +140,8 @@ async def test_an_accepted_suggestion_is_explained_by_hover_where_it_has_moved_t
         client.change(URI, 3, {"range": span(0, 0, 0, 0), "text": "import os\n\n"})
         where = {"textDocument": {"uri": URI}, "position": {"line": 2, "character": 0}}
         said = (await client.request("textDocument/hover", where))["contents"]["value"]
-        assert said.startswith("**○ no evidence**")
+        assert said.startswith("**◆ likely 99-100 % exact match**\n\nSource: shipped with Assay (`exact_match-line")
+        assert "Probability: >99 %, borrowed from 5 other models; " in said
         assert "Least certain of 2 tokens" in said
         assert await client.request("textDocument/hover", where | {"position": {"line": 0, "character": 0}}) is None
 
@@ -149,7 +151,7 @@ async def test_a_suggestion_is_explained_and_what_the_model_saw_is_told(tiny_ggu
         (item, *_) = await client.complete(URI, 1, 2, invoked=True)
         (suggestion,) = item["command"]["arguments"]
         told = await client.request("assay/explain", {"id": suggestion["id"]})
-        assert told["confidence"]["status"] == "uncalibrated"
+        assert told["confidence"]["status"] == "borrowed"
         assert [seen["part"] for seen in told["seen"]] == ["the text before the cursor", "the text after the cursor"]
         assert all(seen["tokens"] > 0 for seen in told["seen"])
         context = await client.request("assay/context", {"textDocument": {"uri": URI}, "position": {"line": 1, "character": 2}})

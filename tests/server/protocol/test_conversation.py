@@ -41,10 +41,10 @@ async def test_a_whole_conversation(answering_gguf: Path) -> None:
         (suggestion,) = item["command"]["arguments"]
         assert suggestion["text"] == " answer"
         assert suggestion["range"] == item["range"]
-        assert suggestion["confidence"]["status"] == "uncalibrated"
+        assert suggestion["confidence"]["status"] == "borrowed"
         assert suggestion["confidence"]["event"] == "exact_match"
-        assert suggestion["confidence"]["probability"] is None
-        assert suggestion["confidence"]["band"] == "no evidence"
+        assert 0.9 < suggestion["confidence"]["low"] <= suggestion["confidence"]["probability"] < 1
+        assert suggestion["confidence"]["band"] == "likely"
         assert suggestion["measures"]["token_count"] == 2
         assert suggestion["measures"]["total_logprob"] <= 0
         assert set(suggestion) == {"id", "text", "range", "kind", "confidence", "measures", "timings_ms"}
