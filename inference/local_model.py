@@ -8,15 +8,14 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Self, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from .distribution import Choose, Distribution, Row, distribution, sampler
 from .errors import ComputationFailed, Runtime
 from .generating import Generating, Vocabulary
-from .model import Cancel, Generation, OnAlternative, OnToken, Prompt, StopReason, Timings, check_sampling
+from .model import Cancel, Generation, Model, OnAlternative, OnToken, Prompt, StopReason, Timings, check_sampling
 from .replay.given_text import Choice, GivenText
 from .room import check_tokens, room_behind
 from .stopping.cancel_or_timeout import StopCheck, make_stop_check, never_stop
@@ -26,7 +25,7 @@ from .stopping.stop import NONE, Stop
 T = TypeVar("T")
 
 
-class LocalModel(ABC):
+class LocalModel(Model, ABC):
     """A model of some runtime, which computes the logits behind a prompt (`_read`) and behind each token that a generation takes.
 
     Parameters
@@ -39,12 +38,6 @@ class LocalModel(ABC):
         self.path = path
         self._runtime, self._context_length, self._vocabulary = runtime, context_length, vocabulary
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
-
     @property
     def context_length(self) -> int:
         """Tokens that prompt and generation may have together."""
@@ -56,12 +49,8 @@ class LocalModel(ABC):
         """How many tokens there are. Raises ModelClosed."""
 
     @abstractmethod
-    def tokenize(self, text: str) -> list[int]:
-        """Token ids of plain text. The spelling of a control token is text like any other."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Free the memory. The model can't be used afterwards. A second call does nothing."""
+    def _open(self) -> object:
+        """What computes. Raises ModelClosed."""
 
     @abstractmethod
     def _read(self, prompt: Prompt, stop_check: StopCheck) -> tuple[int, StopReason | None]:
@@ -88,6 +77,21 @@ class LocalModel(ABC):
 
         Where the cache holds a generation that the tokens continue, it holds the same afterwards.
         """
+
+    def tokenize(self, text: str) -> list[int]:
+        """Token ids of plain text. The spelling of a control token is text like any other."""
+        self._open()
+        return list(self._vocabulary.tokenize(text))
+
+    def token_bytes(self, token: int) -> bytes:
+        """The bytes that a token stands for; none for a control token."""
+        self._open()
+        return self._vocabulary.piece(token)
+
+    def prompt_text(self, prompt: Prompt) -> str:
+        """A prompt as text, its control tokens spelled."""
+        self._open()
+        return b"".join(map(self._vocabulary.spelled, prompt.tokens)).decode("utf-8", "replace")
 
     def generate(
         self,

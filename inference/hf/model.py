@@ -105,15 +105,6 @@ class HFModel(LocalModel):
         """How it is asked in chat; None where the folder has no template. Raises UnreadableModel."""
         return self._tokenizer.chat_format(self.folder.chat_template)
 
-    def tokenize(self, text: str) -> list[int]:
-        """Token ids of plain text as it stands in the middle of another; the spelling of a control token is text like any other."""
-        self._open()
-        return self._tokenizer.tokenize(text)
-
-    def token_bytes(self, token: int) -> bytes:
-        """The bytes that a token stands for; none for a control token."""
-        return self._tokenizer.piece(token)
-
     @property
     def vocabulary_size(self) -> int:
         """How many tokens there are."""
@@ -131,10 +122,6 @@ class HFModel(LocalModel):
         """The prompt that asks for what follows a text, without a layout and with nothing held back."""
         self._open()
         return self._tokenizer.left_to_right(text)
-
-    def prompt_text(self, prompt: Prompt) -> str:
-        """A prompt as text, its control tokens spelled."""
-        return self._tokenizer.spelled(prompt.tokens)
 
     def forget(self) -> None:
         """Empty the cache, so that the next call reads its whole prompt."""

@@ -162,20 +162,10 @@ class LlamaModel(LocalModel):
         self._open()
         return self._vocabulary.chat_format(str(self.header.metadata.get("tokenizer.chat_template", "")))
 
-    def tokenize(self, text: str) -> list[int]:
-        """Token ids of plain text. The spelling of a control token is text like any other."""
-        self._open()
-        return self._vocabulary.tokenize(text)
-
     def control(self, name: str) -> int | None:
         """The id of the control token with this spelling (such as "<|assay_judge|>"), or None."""
         self._open()
         return self._vocabulary.control(name)
-
-    def token_bytes(self, token: int) -> bytes:
-        """The bytes that a token stands for; none for a control token."""
-        self._open()
-        return self._vocabulary.piece(token)
 
     @property
     def vocabulary_size(self) -> int:
@@ -218,11 +208,6 @@ class LlamaModel(LocalModel):
         self._open()
         vocabulary = self._vocabulary
         return Prompt((*vocabulary.beginning, *vocabulary.tokenize(text)) or (vocabulary.separator,), "left_to_right")
-
-    def prompt_text(self, prompt: Prompt) -> str:
-        """A prompt as text, its control tokens spelled."""
-        self._open()
-        return b"".join(map(self._vocabulary.spelled, prompt.tokens)).decode("utf-8", "replace")
 
     def forget(self) -> None:
         """Empty the cache and drop what is parked, so that the next call decodes its whole prompt."""

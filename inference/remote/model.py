@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from types import TracebackType
-from typing import Self
 
 from ..completion.fim_families import Family, end_tokens, front_tokens, in_front, lay_out, prefix_parts, separates_files
 from ..completion.settings import Sampling
@@ -16,6 +14,7 @@ from ..model import (
     Fingerprint,
     Generation,
     Layout,
+    Model,
     OnAlternative,
     OnToken,
     Prompt,
@@ -40,7 +39,7 @@ from .tokenizer import ServerTokenizer, estimated_tokens, spelled_control
 UNSAID_CONTEXT = 2048
 
 
-class RemoteModel:
+class RemoteModel(Model):
     """The `Model` protocol over HTTP. One call at a time. What the server can't give raises Unavailable; nothing is estimated.
 
     Token.id is -1 where the server gives no ids. Token.logprob is NaN where it gives none (then `capabilities.logprobs` is false). The
@@ -93,12 +92,6 @@ class RemoteModel:
         self._beginnings = Beginnings(self._requests, self._healing, self._context_length)
         can = self._healing.heals and self.served.ids and self.served.scoring is not None and self.served.top >= TOP
         self._replays = Replays(self._requests, self._healing, self._tokenizer, self._context_length) if self._tokenizer and can else None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
 
     @property
     def where(self) -> str:

@@ -57,8 +57,8 @@ def test_a_family_that_knows_of_other_files_sees_them_as_it_was_trained_to(name:
 def test_a_folder_of_each_family_lays_them_out(tmp_path: Path, family: Family) -> None:
     folder = write_tiny_hf(tmp_path / "m", tokenizer=family_tokenizer(family.name), name=f"some-{family.names[0]}")
     tokenizer = TextTokenizer(read_folder(folder))
-    told = tokenizer.spelled(tokenizer.fim("x = 1\n", "\n", EXTRA, "main.py").tokens)
-    alone = tokenizer.spelled(tokenizer.fim("x = 1\n", "\n").tokens)
+    told = b"".join(map(tokenizer.spelled, tokenizer.fim("x = 1\n", "\n", EXTRA, "main.py").tokens)).decode()
+    alone = b"".join(map(tokenizer.spelled, tokenizer.fim("x = 1\n", "\n").tokens)).decode()
     if family.name in HOLDING:
         first = family.first or ""
         assert told == first + in_front(family, None, EXTRA, "main.py").spelled + alone.removeprefix(first)
