@@ -107,10 +107,10 @@ class LocalModel(Model, ABC):
         on_token: OnToken | None = None,
         instead_of: Sequence[int] = (),
     ) -> Generation:
-        """Continue the prompt until `stop`, the end of the text, a budget, `on_token` or `cancel()` is true. temperature 0 is greedy.
+        """See `Model.generate`. Raises OutOfMemory, ComputationFailed, too.
 
         max_ms counts from the call, with the reading of the prompt. cancel is called on this thread, between tokens and between or within
-        chunks of the prompt. Raises ContextTooLong where the prompt leaves no room for a token, OutOfMemory, ComputationFailed.
+        chunks of the prompt.
         """
         begun = time.perf_counter()
         check_sampling(max_tokens, temperature, top_p)
@@ -136,11 +136,9 @@ class LocalModel(Model, ABC):
         cancel: Cancel | None = None,
         on_token: OnAlternative | None = None,
     ) -> list[Generation]:
-        """`count` generations of one prompt, side by side. temperature 0: number i begins with the i-th most likely token.
+        """See `Model.alternatives`. At a temperature number i is what `generate` gives up to a rounding that depends on the batch size.
 
-        At another temperature number i is what `generate` gives with seed + i, up to llama.cpp's rounding, which depends on the batch
-        size. Afterwards the cache holds the first one. See `Model.alternatives`. Raises what `generate` raises, and ValueError for a count
-        below 1.
+        Afterwards the cache holds the first one. Raises what `generate` raises, and ValueError for a count below 1.
         """
         begun = time.perf_counter()
         check_sampling(max_tokens, temperature, top_p)
@@ -165,10 +163,10 @@ class LocalModel(Model, ABC):
         ]
 
     def replay(self, prompt: Prompt, text: str, *, stop: Stop | None, repeated: Sequence[str] = ()) -> Generation:
-        """The generation that has this text, decoded token by token as `generate` does. See `Model.replay`.
+        """See `Model.replay`. Raises what `generate` raises, too.
 
-        What the model wrote has the same figures bit for bit where the prompt is read in the same way, else up to llama.cpp's rounding: a
-        logit differs by up to 0.05 with a q8_0 cache. Raises NotReplayable, ContextTooLong, OutOfMemory, ComputationFailed.
+        What the model wrote has the same figures bit for bit where the prompt is read in the same way, else up to a rounding: a logit
+        differs by up to 0.05 with a q8_0 cache.
         """
         begun = time.perf_counter()
         given = GivenText(text, stop, repeated, prompt.held_bytes)
@@ -183,10 +181,7 @@ class LocalModel(Model, ABC):
         return one.generation(stopped, _timings(begun, read, time.perf_counter(), prompt, reused))
 
     def score(self, prompt: Prompt, continuation: Sequence[int]) -> list[float]:
-        """log p of each continuation token given the prompt and those before it, in nats.
-
-        Raises ContextTooLong, OutOfMemory, ComputationFailed; ValueError for a token that the vocabulary does not have.
-        """
+        """See `Model.score`. Raises ValueError for a token that the vocabulary does not have."""
         self._room(prompt, len(continuation))
         check_tokens(continuation, self.vocabulary_size)
         if not continuation:
@@ -196,10 +191,7 @@ class LocalModel(Model, ABC):
         return self._ask(tokens, len(prompt.tokens) - 1, lambda row: self._distribution(row).logprob(next(following)))
 
     def next_token_logprobs(self, prompt: Prompt, candidates: Sequence[str]) -> list[float]:
-        """log p that the first token of each candidate text comes next, in nats.
-
-        Raises ContextTooLong, OutOfMemory, ComputationFailed; ValueError for an empty candidate.
-        """
+        """See `Model.next_token_logprobs`. Raises ValueError for an empty candidate."""
         self._room(prompt)
         first = [self.tokenize(candidate)[:1] for candidate in candidates]
         if not all(first):

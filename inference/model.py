@@ -366,11 +366,16 @@ class Model(Protocol):
         ...
 
     def score(self, prompt: Prompt, continuation: Sequence[int]) -> list[float]:
-        """log p of each continuation token given the prompt and those before it. Raises Unavailable where a server can't."""
+        """log p of each continuation token given the prompt and those before it, in nats.
+
+        Raises ContextTooLong, and Unavailable where a server can't.
+        """
         ...
 
     def next_token_logprobs(self, prompt: Prompt, candidates: Sequence[str]) -> list[float]:
-        """log p that the first token of each candidate text comes next. Raises Unavailable where a server can't.
+        """log p, in nats, that the first token of each candidate text comes next.
+
+        Raises ContextTooLong, and Unavailable where a server can't.
 
         Behind a generation (its prompt, its tokens, then the question's) only the question's own tokens are computed, and the cache still
         holds the generation afterwards. The same holds for `score`.

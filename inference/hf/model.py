@@ -48,9 +48,7 @@ class HFModel(LocalModel):
         device: torch's name of one, or "auto" (the first of cuda, mps, cpu).
         n_ctx: tokens of context; None for the model's own (4,096 at most).
 
-    Raises on opening
-        NoSuchModel, NotAModelFolder, MissingFile, UnsafeWeights, RemoteCode, UnsupportedArchitecture, UnsupportedTokenizer, DamagedModel,
-        TruncatedModel, UnreadableModel, NoSuchDevice, NoSuchDtype, OutOfMemory, LoadFailed, ContextTooLong.
+    Raises ModelError where it can't be opened.
     """
 
     def __init__(self, path: str | Path, *, dtype: str = "auto", device: str = "auto", n_ctx: int | None = None) -> None:
@@ -111,15 +109,12 @@ class HFModel(LocalModel):
         return self._open().vocabulary
 
     def fim(self, prefix: str, suffix: str, extra: Sequence[tuple[str, str]] = (), path: str = "", begun: int | None = None) -> Prompt:
-        """The prompt that asks for what stands between prefix and suffix (the suffix is left out in a left-to-right layout).
-
-        extra, path: pieces of other files, as `fim_families.in_front` lays them out. begun: as for `Model.fim`.
-        """
+        """See `Model.fim`."""
         self._open()
         return self._tokenizer.fim(prefix, suffix, extra, path, begun)
 
     def left_to_right(self, text: str) -> Prompt:
-        """The prompt that asks for what follows a text, without a layout and with nothing held back."""
+        """See `Model.left_to_right`."""
         self._open()
         return self._tokenizer.left_to_right(text)
 
