@@ -133,7 +133,7 @@ def offset_of(text: str, line: int, column: int, name: str) -> int:
 
 
 def _show_prompt(arguments: argparse.Namespace, name: str, text: str, offset: int) -> None:
-    from ..inference.completion.prompt import Surroundings, context_at, count_tokens, prompt_of, prompt_text
+    from ..inference.completion.prompt import Surroundings, context_at, prompt_of
     from ..suggestion.context_report import context_json, context_text
 
     choice, around = model_choice(arguments), Surroundings(path=name)
@@ -141,7 +141,7 @@ def _show_prompt(arguments: argparse.Namespace, name: str, text: str, offset: in
         settings = choice.settings_for(model)
         context = context_at(model, text[:offset], text[offset:], kind=arguments.kind, settings=settings, surroundings=around)
         prompt = prompt_of(model, context)
-        document = context_json(context, lambda part: count_tokens(model, part), prompt, prompt_text(model, prompt), settings)
+        document = context_json(context, model.count_tokens, prompt, model.prompt_text(prompt), settings)
     if arguments.json:
         print_json(document)
     else:

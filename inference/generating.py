@@ -34,6 +34,10 @@ class Vocabulary(Protocol):
         """Says whether a token ends the text."""
         ...
 
+    def spelled(self, token: int) -> bytes:
+        """The bytes of a token; the spelling of a control token."""
+        ...
+
     def tokenize(self, text: str) -> Sequence[int]:
         """The tokens of a text in the middle of another."""
         ...

@@ -8,15 +8,14 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Self, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from .distribution import Choose, Distribution, Row, distribution, sampler
 from .errors import ComputationFailed, Runtime
 from .generating import Generating, Vocabulary
-from .model import Cancel, Generation, OnAlternative, OnToken, Prompt, StopReason, Timings, check_sampling
+from .model import Cancel, Generation, Model, OnAlternative, OnToken, Prompt, StopReason, Timings, check_sampling
 from .replay.given_text import Choice, GivenText
 from .room import check_tokens, room_behind
 from .stopping.cancel_or_timeout import StopCheck, make_stop_check, never_stop
@@ -26,7 +25,7 @@ from .stopping.stop import NONE, Stop
 T = TypeVar("T")
 
 
-class LocalModel(ABC):
+class LocalModel(Model, ABC):
     """A model of some runtime, which computes the logits behind a prompt (`_read`) and behind each token that a generation takes.
 
     Parameters
@@ -39,12 +38,6 @@ class LocalModel(ABC):
         self.path = path
         self._runtime, self._context_length, self._vocabulary = runtime, context_length, vocabulary
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
-
     @property
     def context_length(self) -> int:
         """Tokens that prompt and generation may have together."""
@@ -56,12 +49,8 @@ class LocalModel(ABC):
         """How many tokens there are. Raises ModelClosed."""
 
     @abstractmethod
-    def tokenize(self, text: str) -> list[int]:
-        """Token ids of plain text. The spelling of a control token is text like any other."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Free the memory. The model can't be used afterwards. A second call does nothing."""
+    def _open(self) -> object:
+        """What computes. Raises ModelClosed."""
 
     @abstractmethod
     def _read(self, prompt: Prompt, stop_check: StopCheck) -> tuple[int, StopReason | None]:
@@ -89,6 +78,21 @@ class LocalModel(ABC):
         Where the cache holds a generation that the tokens continue, it holds the same afterwards.
         """
 
+    def tokenize(self, text: str) -> list[int]:
+        """Token ids of plain text. The spelling of a control token is text like any other."""
+        self._open()
+        return list(self._vocabulary.tokenize(text))
+
+    def token_bytes(self, token: int) -> bytes:
+        """The bytes that a token stands for; none for a control token."""
+        self._open()
+        return self._vocabulary.piece(token)
+
+    def prompt_text(self, prompt: Prompt) -> str:
+        """A prompt as text, its control tokens spelled."""
+        self._open()
+        return b"".join(map(self._vocabulary.spelled, prompt.tokens)).decode("utf-8", "replace")
+
     def generate(
         self,
         prompt: Prompt,
@@ -103,10 +107,10 @@ class LocalModel(ABC):
         on_token: OnToken | None = None,
         instead_of: Sequence[int] = (),
     ) -> Generation:
-        """Continue the prompt until `stop`, the end of the text, a budget, `on_token` or `cancel()` is true. temperature 0 is greedy.
+        """See `Model.generate`. Raises OutOfMemory, ComputationFailed, too.
 
         max_ms counts from the call, with the reading of the prompt. cancel is called on this thread, between tokens and between or within
-        chunks of the prompt. Raises ContextTooLong where the prompt leaves no room for a token, OutOfMemory, ComputationFailed.
+        chunks of the prompt.
         """
         begun = time.perf_counter()
         check_sampling(max_tokens, temperature, top_p)
@@ -132,11 +136,9 @@ class LocalModel(ABC):
         cancel: Cancel | None = None,
         on_token: OnAlternative | None = None,
     ) -> list[Generation]:
-        """`count` generations of one prompt, side by side. temperature 0: number i begins with the i-th most likely token.
+        """See `Model.alternatives`. At a temperature number i is what `generate` gives up to a rounding that depends on the batch size.
 
-        At another temperature number i is what `generate` gives with seed + i, up to llama.cpp's rounding, which depends on the batch
-        size. Afterwards the cache holds the first one. See `Model.alternatives`. Raises what `generate` raises, and ValueError for a count
-        below 1.
+        Afterwards the cache holds the first one. Raises what `generate` raises, and ValueError for a count below 1.
         """
         begun = time.perf_counter()
         check_sampling(max_tokens, temperature, top_p)
@@ -161,10 +163,10 @@ class LocalModel(ABC):
         ]
 
     def replay(self, prompt: Prompt, text: str, *, stop: Stop | None, repeated: Sequence[str] = ()) -> Generation:
-        """The generation that has this text, decoded token by token as `generate` does. See `Model.replay`.
+        """See `Model.replay`. Raises what `generate` raises, too.
 
-        What the model wrote has the same figures bit for bit where the prompt is read in the same way, else up to llama.cpp's rounding: a
-        logit differs by up to 0.05 with a q8_0 cache. Raises NotReplayable, ContextTooLong, OutOfMemory, ComputationFailed.
+        What the model wrote has the same figures bit for bit where the prompt is read in the same way, else up to a rounding: a logit
+        differs by up to 0.05 with a q8_0 cache.
         """
         begun = time.perf_counter()
         given = GivenText(text, stop, repeated, prompt.held_bytes)
@@ -179,10 +181,7 @@ class LocalModel(ABC):
         return one.generation(stopped, _timings(begun, read, time.perf_counter(), prompt, reused))
 
     def score(self, prompt: Prompt, continuation: Sequence[int]) -> list[float]:
-        """log p of each continuation token given the prompt and those before it, in nats.
-
-        Raises ContextTooLong, OutOfMemory, ComputationFailed; ValueError for a token that the vocabulary does not have.
-        """
+        """See `Model.score`. Raises ValueError for a token that the vocabulary does not have."""
         self._room(prompt, len(continuation))
         check_tokens(continuation, self.vocabulary_size)
         if not continuation:
@@ -192,10 +191,7 @@ class LocalModel(ABC):
         return self._ask(tokens, len(prompt.tokens) - 1, lambda row: self._distribution(row).logprob(next(following)))
 
     def next_token_logprobs(self, prompt: Prompt, candidates: Sequence[str]) -> list[float]:
-        """log p that the first token of each candidate text comes next, in nats.
-
-        Raises ContextTooLong, OutOfMemory, ComputationFailed; ValueError for an empty candidate.
-        """
+        """See `Model.next_token_logprobs`. Raises ValueError for an empty candidate."""
         self._room(prompt)
         first = [self.tokenize(candidate)[:1] for candidate in candidates]
         if not all(first):

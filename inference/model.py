@@ -271,10 +271,7 @@ class Model(Protocol):
 
     @property
     def layout(self) -> Layout:
-        """How `fim` lays a prompt out.
-
-        A model with fill-in-the-middle tokens has "anchored", or what its metadata ask for. Without such tokens it is "left_to_right".
-        """
+        """How `fim` lays a prompt out; without fill-in-the-middle tokens it is "left_to_right"."""
         ...
 
     @property
@@ -285,6 +282,23 @@ class Model(Protocol):
     def tokenize(self, text: str) -> list[int]:
         """Token ids of plain text. The spelling of a control token is text like any other."""
         ...
+
+    def count_tokens(self, text: str) -> int:
+        """How many tokens a text has, by the cheapest way that the model has."""
+        return len(self.tokenize(text))
+
+    def control(self, _name: str) -> int | None:
+        """The id of the control token that is spelled so; None where there is none, or it can't be looked up."""
+        return None
+
+    def prompt_text(self, _prompt: Prompt) -> str | None:
+        """A prompt as text, with control tokens spelled out; None where only a server knows it."""
+        return None
+
+    @property
+    def on_gpu(self) -> bool | None:
+        """Whether all of it is on a GPU; None of a server's, which does not tell how fast it reads."""
+        return None
 
     def fim(self, prefix: str, suffix: str, extra: Sequence[tuple[str, str]] = (), path: str = "", begun: int | None = None) -> Prompt:
         """The prompt that asks for the text between prefix and suffix; a left-to-right layout leaves the suffix out.
@@ -350,29 +364,27 @@ class Model(Protocol):
     def replay(self, prompt: Prompt, text: str, *, stop: Stop | None, repeated: Sequence[str] = ()) -> Generation:
         """The generation that has this text, as if the model had written it greedily: a given text with the figures of each of its tokens.
 
-        A text does not say which tokens it is made of. At each place that is the model's likeliest token where the text goes on with it,
-        else the tokenizer's for what is left of the text; then come the likeliest tokens that end the text (`replay.given_text`). Each has
-        the figures of the distribution that a generation would have taken it from: the prompt's memory is mixed in, and the first tokens
-        are held to what stands before the cursor. So of a text that the model wrote greedily this gives the same tokens, and the same
-        figures up to the backend's rounding.
+        Its tokens are chosen by the rule of `replay.given_text`. Each has the figures of the distribution that a generation would have
+        taken it from. So of a text that the model wrote greedily this gives the same tokens, and the same figures up to the backend's
+        rounding.
 
-        Parameters
-            stop: the rule that ends the text; None for a text that was cut off at the end of a line, so that no token of its end counts
-                (StopReason.TOKENS). Only a last token that writes the newline as well is then taken whole.
-            repeated: what may stand behind the text before it ends, such as the rest of the cursor's line that a model repeats. The
-                generation's text then has that behind it.
+        stop: the rule that ends the text; None for a text that was cut off at the end of a line, so that no token of its end counts
+        (StopReason.TOKENS). repeated: what may stand behind the text before it ends, such as the rest of the cursor's line that a model
+        repeats; the generation's text then has that behind it.
 
-        Raises NotReplayable for a text that can't come about with this stop or these tokens, ContextTooLong, and Unavailable where a
-        server can't.
+        Raises NotReplayable for a text that can't come about so, ContextTooLong, and Unavailable where a server can't.
         """
         ...
 
     def score(self, prompt: Prompt, continuation: Sequence[int]) -> list[float]:
-        """log p of each continuation token given the prompt and those before it. Raises Unavailable where a server can't."""
+        """log p of each continuation token given the prompt and those before it, in nats.
+
+        Raises ContextTooLong, and Unavailable where a server can't.
+        """
         ...
 
     def next_token_logprobs(self, prompt: Prompt, candidates: Sequence[str]) -> list[float]:
-        """log p that the first token of each candidate text comes next. Raises Unavailable where a server can't.
+        """log p, in nats, that the first token of each candidate text comes next. Raises what `score` raises.
 
         Behind a generation (its prompt, its tokens, then the question's) only the question's own tokens are computed, and the cache still
         holds the generation afterwards. The same holds for `score`.
@@ -383,6 +395,8 @@ class Model(Protocol):
         """Free the memory. The model can't be used afterwards."""
         ...
 
-    def __enter__(self) -> Self: ...
+    def __enter__(self) -> Self:
+        return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None: ...
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()

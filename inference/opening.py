@@ -168,12 +168,7 @@ class ModelChoice:
 def open_model(where: str | Path | None = None, **options: Unpack[ModelOptions]) -> Model:
     """The model that `where` names, opened; the embedded one where nothing is named, and of several servers the first that answers.
 
-    Raises
-        OptionDoesNotApply: the model's backend does not take one of the options.
-        NoSuchModel: nothing is there.
-        NoModelOfThatName, AmbiguousModelName, UnusableModel: of a name.
-        NoServerAnswers: none of several servers is there.
-        ModelError: what else `LlamaModel`, `HFModel` and `RemoteModel` raise on opening.
+    Raises ModelError, such as OptionDoesNotApply where the model's backend does not take one of the options.
     """
     located = _located(where)
     backend = backend_of(located)

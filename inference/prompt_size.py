@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal
 
 from .completion.settings import Settings
 from .found.bandwidth import prompt_speed
@@ -21,16 +21,6 @@ _SIZES: dict[PromptSize, Settings] = {
 }
 # In which the prompt at a new place is to be read.
 _MAX_S = 1.5
-
-
-@runtime_checkable
-class RunsHere(Protocol):
-    """A model in this process, of which it is known how fast it reads."""
-
-    @property
-    def on_gpu(self) -> bool:
-        """Whether all of it is on a GPU."""
-        ...
 
 
 def settings_of(size: PromptSize, *, files: bool = False) -> Settings:
@@ -64,7 +54,7 @@ def size_for(model: Model) -> PromptSize:
     """The size that an open model gets on this machine if nobody chooses one: that of its shipped calibrators, else the largest in time."""
     if size := next((entry.prompt_size for entry in catalogue() if entry.fingerprint == model.fingerprint.id), None):
         return size
-    speed = (math.inf if model.on_gpu else prompt_speed()) if isinstance(model, RunsHere) else None
+    speed = None if model.on_gpu is None else math.inf if model.on_gpu else prompt_speed()
     return size_in_time(model.fingerprint.parameters, model.context_length, speed)
 
 

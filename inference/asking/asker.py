@@ -86,7 +86,7 @@ class Asker(Protocol):
     @property
     def name(self) -> str:
         """The model's name."""
-        ...
+        return self.fingerprint.name
 
     @property
     def fingerprint(self) -> Fingerprint:
@@ -119,9 +119,11 @@ class Asker(Protocol):
         """Close the model or the connection. It can't be asked afterwards."""
         ...
 
-    def __enter__(self) -> Self: ...
+    def __enter__(self) -> Self:
+        return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None: ...
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
 
 
 def check_asked(messages: Sequence[Message], n: int, max_tokens: int, temperature: float, top_p: float, stop: Sequence[str]) -> None:

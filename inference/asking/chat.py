@@ -15,8 +15,7 @@ import math
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from ..completion.settings import Sampling
 from ..errors import BadAnswer, ModelClosed, NoChat, NoSuchEndpoint, NotACompletionServer, RequestRefused, ServerFailed
@@ -25,7 +24,7 @@ from ..remote.formats import ServedToken, same_distribution, spelled_token
 from ..remote.http import Connection, Timeouts
 from ..remote.identify import identify
 from ..remote.served import Served
-from .asker import PATIENCE_S, Alternative, Form, Message, Said, SaidToken, check_asked, closed, retried, tokens_of, whole_characters
+from .asker import PATIENCE_S, Alternative, Asker, Form, Message, Said, SaidToken, check_asked, closed, retried, tokens_of, whole_characters
 
 PATH = "/v1/chat/completions"
 # What llama-server has for a model without a chat template (common/chat.cpp, CHATML_TEMPLATE_SRC).
@@ -110,7 +109,7 @@ _TOPS = (20, 5)
 _NO_CHAT = (NoSuchEndpoint, RequestRefused, BadAnswer, NotACompletionServer)
 
 
-class ChatAsker:
+class ChatAsker(Asker):
     """The `Asker` protocol over `/v1/chat/completions`.
 
     Each answer is a request of its own, whose seed is its own: some servers refuse several answers of one request, others ignore their
@@ -160,12 +159,6 @@ class ChatAsker:
             self._connection.close()
             raise
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
-
     @property
     def where(self) -> str:
         """The server's address."""
@@ -175,11 +168,6 @@ class ChatAsker:
     def warnings(self) -> tuple[str, ...]:
         """What the user must be told about the connection."""
         return self._connection.warnings + self.served.warnings
-
-    @property
-    def name(self) -> str:
-        """The model's name."""
-        return self.served.model
 
     @property
     def fingerprint(self) -> Fingerprint:

@@ -6,13 +6,12 @@ import functools
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from ..errors import Unavailable
 from ..model import Fingerprint, Generation, Model, Prompt, StopReason, Token
 from ..stopping.stop import NONE
-from .asker import PATIENCE_S, Alternative, Form, Message, Said, SaidToken, check_asked, closed, retried, tokens_within
+from .asker import PATIENCE_S, Alternative, Asker, Form, Message, Said, SaidToken, check_asked, closed, retried, tokens_within
 from .template import ChatTemplate
 
 # Answers that are generated side by side.
@@ -29,7 +28,7 @@ def as_text(messages: Sequence[Message]) -> str:
     return "".join(f"{message.text}\n\n" for message in before) + begun
 
 
-class TextAsker:
+class TextAsker(Asker):
     """The `Asker` protocol for any `Model`. It owns the model, and the template by which it is asked; without one it is plain text.
 
     The calls of several threads take turns, because a model answers one at a time: for more at once open one for each thread. The answers
@@ -41,19 +40,12 @@ class TextAsker:
 
     def __init__(self, model: Model, template: ChatTemplate | None = None) -> None:
         self._model, self._template, self._turn, self._closed = model, template, threading.Lock(), threading.Event()
-        self.form: Form = "text" if template is None else "chat"
         self._at_once = _AT_ONCE if model.capabilities.memory else 1  # a model in this process gives whole distributions, no server does
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
-
     @property
-    def name(self) -> str:
-        """The model's name."""
-        return self.fingerprint.name
+    def form(self) -> Form:
+        """Chat with a template, else text."""
+        return "text" if self._template is None else "chat"
 
     @property
     def fingerprint(self) -> Fingerprint:

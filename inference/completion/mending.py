@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
-
 from ..model import Model, Prompt
 
 FIX = "<|assay_fix|>"
 
 
-@runtime_checkable
-class KnowsControlTokens(Protocol):
-    """A model whose control tokens can be looked up."""
-
-    def control(self, name: str) -> int | None:
-        """The id of the control token that is spelled so, None where there is none."""
-        ...
-
-
 def can_mend(model: Model) -> bool:
     """Whether a model was trained to mend lines."""
-    return isinstance(model, KnowsControlTokens) and model.control(FIX) is not None
+    return model.control(FIX) is not None
 
 
 def mending_prompt(model: Model, prompt: Prompt, shown: str) -> Prompt:
@@ -29,7 +18,7 @@ def mending_prompt(model: Model, prompt: Prompt, shown: str) -> Prompt:
     prompt: that of a cursor where the line's code begins, with what stands behind the line as its suffix. The answer is all of the line's
     code, and may begin with white space. Raises ValueError for a model that was not trained to mend lines.
     """
-    token = model.control(FIX) if isinstance(model, KnowsControlTokens) else None
+    token = model.control(FIX)
     if token is None:
         raise ValueError(f"the model has no control token {FIX}")
     return Prompt((*prompt.tokens, *model.tokenize(prompt.held), *model.tokenize(shown), token), prompt.layout)

@@ -3,30 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol, runtime_checkable
 
 from ..model import Model, Prompt
 from .context import Excerpt, excerpt_of, fit_extra, without_closers
 from .settings import CONTROL_TOKENS, Settings
 from .task import Kind
-
-
-@runtime_checkable
-class CountsTokens(Protocol):
-    """A model that counts tokens more cheaply than `tokenize`, such as one behind a server, where each text would be a request."""
-
-    def count_tokens(self, text: str) -> int:
-        """How many tokens a text has."""
-        ...
-
-
-@runtime_checkable
-class SpellsPrompts(Protocol):
-    """A model that knows the text of its tokens, as those in this process do."""
-
-    def prompt_text(self, prompt: Prompt) -> str:
-        """A prompt as text, with control tokens spelled out."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +72,7 @@ def context_at(
         suffix = without_closers(prefix, suffix)
 
     def count(text: str) -> int:
-        return count_tokens(model, _newlines(text))
+        return model.count_tokens(_newlines(text))
 
     found = excerpt_of(
         count,
@@ -111,16 +92,6 @@ def context_at(
         tuple((path, _newlines(text)) for path, text in extra),
         tuple(path for path, _ in surroundings.extra[len(extra) :]),
     )
-
-
-def prompt_text(model: Model, prompt: Prompt) -> str | None:
-    """A prompt as text, with control tokens spelled out; None where only a server knows it."""
-    return model.prompt_text(prompt) if isinstance(model, SpellsPrompts) else None
-
-
-def count_tokens(model: Model, text: str) -> int:
-    """How many tokens a text has, by the cheapest way that the model has."""
-    return model.count_tokens(text) if isinstance(model, CountsTokens) else len(model.tokenize(text))
 
 
 def new_tokens(model: Model, settings: Settings, kind: Kind) -> int:

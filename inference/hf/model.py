@@ -48,9 +48,7 @@ class HFModel(LocalModel):
         device: torch's name of one, or "auto" (the first of cuda, mps, cpu).
         n_ctx: tokens of context; None for the model's own (4,096 at most).
 
-    Raises on opening
-        NoSuchModel, NotAModelFolder, MissingFile, UnsafeWeights, RemoteCode, UnsupportedArchitecture, UnsupportedTokenizer, DamagedModel,
-        TruncatedModel, UnreadableModel, NoSuchDevice, NoSuchDtype, OutOfMemory, LoadFailed, ContextTooLong.
+    Raises ModelError where it can't be opened.
     """
 
     def __init__(self, path: str | Path, *, dtype: str = "auto", device: str = "auto", n_ctx: int | None = None) -> None:
@@ -105,36 +103,20 @@ class HFModel(LocalModel):
         """How it is asked in chat; None where the folder has no template. Raises UnreadableModel."""
         return self._tokenizer.chat_format(self.folder.chat_template)
 
-    def tokenize(self, text: str) -> list[int]:
-        """Token ids of plain text as it stands in the middle of another; the spelling of a control token is text like any other."""
-        self._open()
-        return self._tokenizer.tokenize(text)
-
-    def token_bytes(self, token: int) -> bytes:
-        """The bytes that a token stands for; none for a control token."""
-        return self._tokenizer.piece(token)
-
     @property
     def vocabulary_size(self) -> int:
         """How many tokens there are."""
         return self._open().vocabulary
 
     def fim(self, prefix: str, suffix: str, extra: Sequence[tuple[str, str]] = (), path: str = "", begun: int | None = None) -> Prompt:
-        """The prompt that asks for what stands between prefix and suffix (the suffix is left out in a left-to-right layout).
-
-        extra, path: pieces of other files, as `fim_families.in_front` lays them out. begun: as for `Model.fim`.
-        """
+        """See `Model.fim`."""
         self._open()
         return self._tokenizer.fim(prefix, suffix, extra, path, begun)
 
     def left_to_right(self, text: str) -> Prompt:
-        """The prompt that asks for what follows a text, without a layout and with nothing held back."""
+        """See `Model.left_to_right`."""
         self._open()
         return self._tokenizer.left_to_right(text)
-
-    def prompt_text(self, prompt: Prompt) -> str:
-        """A prompt as text, its control tokens spelled."""
-        return self._tokenizer.spelled(prompt.tokens)
 
     def forget(self) -> None:
         """Empty the cache, so that the next call reads its whole prompt."""

@@ -48,8 +48,7 @@ class Network:
         chunk: tokens read at once.
         cached: whether earlier tokens can be kept. A recurrent network can't drop its last tokens, so it reads the whole text each time.
 
-    Raises
-        NoSuchDevice, NoSuchDtype, OutOfMemory, RemoteCode, UnsupportedArchitecture, DamagedModel, LoadFailed.
+    Raises ModelError.
     """
 
     def __init__(self, folder: Folder, dtype: str, device: str) -> None:

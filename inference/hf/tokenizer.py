@@ -122,10 +122,9 @@ class TextTokenizer:
         tokens = [*self._beginning, *self._encode(self._as_text, text)]
         return Prompt(tuple(tokens or [self._separator]), "left_to_right", held=held)
 
-    def spelled(self, tokens: Sequence[int]) -> str:
-        """Tokens as text, control tokens by their spelling."""
-        parts = [self._spellings.get(token, "").encode() if token in self.controls else self.piece(token) for token in tokens]
-        return b"".join(parts).decode("utf-8", "replace")
+    def spelled(self, token: int) -> bytes:
+        """The bytes of a token; the spelling of a control token."""
+        return self._spellings.get(token, "").encode() if token in self.controls else self.piece(token)
 
     def _encode(self, tokenizer: Tokenizer, text: str) -> list[int]:
         text = text.encode("utf-8", "replace").decode("utf-8")

@@ -54,9 +54,7 @@ class LlamaModel(LocalModel):
         header: what the file says of itself.
         offload: what runs on a GPU.
 
-    Raises on opening
-        NoSuchModel, UnreadableModel, NotTheModel, NotAGGUF, TruncatedModel, DamagedModel, SplitModel, UnsupportedArchitecture,
-        UnknownLayout, ContextTooLong, OutOfMemory, CacheNotPossible, LoadFailed, PackageMissing.
+    Raises ModelError where it can't be opened.
     """
 
     def __init__(
@@ -163,20 +161,10 @@ class LlamaModel(LocalModel):
         self._open()
         return self._vocabulary.chat_format(str(self.header.metadata.get("tokenizer.chat_template", "")))
 
-    def tokenize(self, text: str) -> list[int]:
-        """Token ids of plain text. The spelling of a control token is text like any other."""
-        self._open()
-        return self._vocabulary.tokenize(text)
-
     def control(self, name: str) -> int | None:
         """The id of the control token with this spelling (such as "<|assay_judge|>"), or None."""
         self._open()
         return self._vocabulary.control(name)
-
-    def token_bytes(self, token: int) -> bytes:
-        """The bytes that a token stands for; none for a control token."""
-        self._open()
-        return self._vocabulary.piece(token)
 
     @property
     def vocabulary_size(self) -> int:
@@ -184,16 +172,10 @@ class LlamaModel(LocalModel):
         return self._open().session.vocab_size
 
     def fim(self, prefix: str, suffix: str, extra: Sequence[tuple[str, str]] = (), path: str = "", begun: int | None = None) -> Prompt:
-        """The prompt that asks for the text between prefix and suffix.
+        """See `Model.fim`.
 
-        "anchored" is pre, prefix but its last lines, suf, suffix, mid, these lines; "psm" is pre, prefix, suf, suffix, mid; "spm" is pre,
-        suf, suffix, mid, prefix; left to right it is the prefix alone. An empty left-to-right prompt begins with the token that separates
-        texts, because there must be one to continue. The last pre-token of the prefix is held back (`Prompt.held`), in an anchored prompt
-        not beyond those lines.
-
-        extra, path: pieces of other files, laid out by `fim_families.in_front`. begun: as for `Model.fim`.
-
-        Reference: Bavarian et al., arXiv 2207.14255, section 3, variant 2 of SPM.
+        "spm" is variant 2 of Bavarian et al., arXiv 2207.14255, section 3: pre, suf, suffix, mid, prefix. An empty left-to-right prompt
+        begins with the token that separates texts, because there must be one to continue.
         """
         self._open()
         vocabulary = self._vocabulary
@@ -215,15 +197,10 @@ class LlamaModel(LocalModel):
         return Prompt(tuple(tokens or [vocabulary.separator]), "left_to_right", held=held)
 
     def left_to_right(self, text: str) -> Prompt:
-        """The prompt that asks for what follows a text, without a layout and with nothing held back."""
+        """See `Model.left_to_right`."""
         self._open()
         vocabulary = self._vocabulary
         return Prompt((*vocabulary.beginning, *vocabulary.tokenize(text)) or (vocabulary.separator,), "left_to_right")
-
-    def prompt_text(self, prompt: Prompt) -> str:
-        """A prompt as text, its control tokens spelled."""
-        self._open()
-        return b"".join(map(self._vocabulary.spelled, prompt.tokens)).decode("utf-8", "replace")
 
     def forget(self) -> None:
         """Empty the cache and drop what is parked, so that the next call decodes its whole prompt."""

@@ -127,9 +127,7 @@ class Session:
         can_cut: whether the end of a sequence can be cut off (a recurrent state can't be).
         can_cut_loaded: the same for a sequence that was saved and loaded (of a sliding window only what the last token sees is saved).
 
-    Raises
-        PackageMissing, UnsupportedArchitecture, OutOfMemory, LoadFailed, CacheNotPossible on opening.
-        OutOfMemory, ComputationFailed while computing.
+    Raises ModelError: OutOfMemory and ComputationFailed while it computes, too.
     """
 
     def __init__(self, parts: Sequence[Path], options: SessionOptions) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from types import TracebackType
-from typing import Self
 
 from ..completion.fim_families import Family, end_tokens, front_tokens, in_front, lay_out, prefix_parts, separates_files
 from ..completion.settings import Sampling
@@ -16,6 +14,7 @@ from ..model import (
     Fingerprint,
     Generation,
     Layout,
+    Model,
     OnAlternative,
     OnToken,
     Prompt,
@@ -40,7 +39,7 @@ from .tokenizer import ServerTokenizer, estimated_tokens, spelled_control
 UNSAID_CONTEXT = 2048
 
 
-class RemoteModel:
+class RemoteModel(Model):
     """The `Model` protocol over HTTP. One call at a time. What the server can't give raises Unavailable; nothing is estimated.
 
     Token.id is -1 where the server gives no ids. Token.logprob is NaN where it gives none (then `capabilities.logprobs` is false). The
@@ -57,9 +56,7 @@ class RemoteModel:
         served: what was found out about the server.
         warnings: what the user must be told.
 
-    Raises on opening
-        BadServerAddress, ServerUnreachable, ServerTimedOut, ServerBusy, NotACompletionServer, AccessRefused,
-        NoSuchEndpoint, NoSuchServedModel, RequestRefused, BadAnswer; Unavailable for a layout that it can't have.
+    Raises ModelError where it can't be opened.
     """
 
     chat_format = None  # a server renders its template itself, at another endpoint
@@ -93,12 +90,6 @@ class RemoteModel:
         self._beginnings = Beginnings(self._requests, self._healing, self._context_length)
         can = self._healing.heals and self.served.ids and self.served.scoring is not None and self.served.top >= TOP
         self._replays = Replays(self._requests, self._healing, self._tokenizer, self._context_length) if self._tokenizer and can else None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
 
     @property
     def where(self) -> str:
@@ -160,10 +151,10 @@ class RemoteModel:
         return estimated_tokens(text) if self._tokenizer is None else self._tokenizer.count(text)
 
     def fim(self, prefix: str, suffix: str, extra: Sequence[tuple[str, str]] = (), path: str = "", begun: int | None = None) -> Prompt:
-        """The prompt for what stands between prefix and suffix: token ids where the server takes them, else the texts.
+        """See `Model.fim`. The prompt has token ids where the server takes them, else texts.
 
-        begun: as for `Model.fim`. extra, path: pieces of other files, laid out by `fim_families.in_front`. (A llama-server that lays
-        prompts out itself gives them only the part of its context beyond its batch: tools/server/server-common.cpp, format_prompt_infill.)
+        A llama-server that lays prompts out itself gives pieces of other files only the part of its context beyond its batch
+        (tools/server/server-common.cpp, format_prompt_infill).
 
         Raises Unavailable where the prompt has to be text and the prefix or suffix spells a control token. A piece of another file that
         spells one is left out.
@@ -190,7 +181,7 @@ class RemoteModel:
         return Prompt((*beginning, *laid), self._layout, held=held)
 
     def left_to_right(self, text: str) -> Prompt:
-        """The prompt that asks for what follows a text, without a layout and with nothing held back. Raises what `fim` raises."""
+        """See `Model.left_to_right`. Raises what `fim` raises."""
         if self._tokenizer is not None and self.served.ids:
             return self._continuing(self._tokenizer, text)
         if spelling := spelled_control(text):
@@ -211,7 +202,7 @@ class RemoteModel:
         on_token: OnToken | None = None,
         instead_of: Sequence[int] = (),
     ) -> Generation:
-        """Continue the prompt until `stop`, the end of the text, a budget, or `cancel()` is true. temperature 0 is greedy.
+        """See `Model.generate`.
 
         What ends it before the server does closes the stream, so that the server stops too. cancel and max_ms are checked every 5 ms, also
         while the server is silent. Raises ContextTooLong, Unavailable (a temperature at which the server does not report the model's own
@@ -244,10 +235,9 @@ class RemoteModel:
         cancel: Cancel | None = None,
         on_token: OnAlternative | None = None,
     ) -> list[Generation]:
-        """`count` generations of one prompt, asked for at once, which the server's batching and prefix cache make cheap.
+        """See `Model.alternatives`. All are asked for at once, which the server's batching and prefix cache make cheap.
 
-        temperature 0: number i begins with the i-th most likely token, which is asked for first. Raises Unavailable where the server
-        reports fewer.
+        Raises Unavailable where the server reports too few tokens to begin with.
         """
         begun = time.perf_counter()
         self._check_sampling(max_tokens, temperature, top_p)
@@ -274,17 +264,14 @@ class RemoteModel:
         return self._read(readings, stop_check, begun)
 
     def replay(self, prompt: Prompt, text: str, *, stop: Stop | None, repeated: Sequence[str] = ()) -> Generation:
-        """The generation that has this text, by a request for each token. See `Model.replay`. Raises Unavailable where a server can't."""
+        """See `Model.replay`. Each token is a request."""
         self._check_question(prompt, "log-probabilities of a given text and of the best other tokens", self._replays is not None)
         self._room(prompt)
         assert self._replays is not None, "just checked"
         return self._replays.replay(prompt, text, stop, repeated)
 
     def score(self, prompt: Prompt, continuation: Sequence[int]) -> list[float]:
-        """log p of each continuation token given the prompt and those before it, in nats.
-
-        vLLM and others that echo a prompt need one request, llama-server one for each token. Raises Unavailable, ContextTooLong.
-        """
+        """See `Model.score`. vLLM and others that echo a prompt need one request, llama-server one for each token."""
         self._check_question(prompt, "log-probabilities of a given text", self.capabilities.score)
         # A server that scores a given text also samples a token behind it.
         self._room(prompt, len(continuation) + (self.served.scoring != "steps"))
@@ -302,10 +289,7 @@ class RemoteModel:
         return scores
 
     def next_token_logprobs(self, prompt: Prompt, candidates: Sequence[str]) -> list[float]:
-        """log p that the first token of each candidate text comes next, in nats.
-
-        Raises Unavailable where the server does not report one of them; ContextTooLong; ValueError for an empty candidate.
-        """
+        """See `Model.next_token_logprobs`. Raises Unavailable where the server does not report one of them."""
         self._check_question(prompt, "log-probabilities of the next token", self.capabilities.next_token)
         self._room(prompt)
         first = [self.tokenize(candidate)[:1] for candidate in candidates]

@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from ...analysis.lines.draw import LANGUAGES
 from ...analysis.sandbox.isolation.best_level import best_level
-from ...inference.completion.prompt import SpellsPrompts, new_tokens
+from ...inference.completion.prompt import new_tokens
 from ...inference.completion.task import Task, kind_of
 from ..asked_line import ANSWERS, EVENT, Asking, Gaps, answer_at, label_id
 from ..errors import StudyError
@@ -87,7 +87,7 @@ def calls_of(options: StudyOptions, alternatives: int, shown: Sequence[FileWithG
     with options.choice.open() as model:
         prompts = [gap.prompt(model) for gap in drawn]
         counts = [len(prompt.tokens) for prompt in prompts]
-        example = model.prompt_text(prompts[0]) if prompts and isinstance(model, SpellsPrompts) else ""
+        example = (model.prompt_text(prompts[0]) or "") if prompts else ""
         longest = max((new_tokens(model, gap.settings, kind_of(gap.task)) for gap in drawn), default=0)
     tokens = round(sum(counts) / len(counts) * len(shown)) if counts and all(counts) else None
     made = len(shown) * alternatives

@@ -268,7 +268,7 @@ class _Host:
         return self._memories.at(before, after, read["path"], read["scope"], self._projects.of(read["root"]))
 
     def _context(self, request: dict[str, Any]) -> dict[str, Any]:
-        from ...inference.completion.prompt import context_at, count_tokens, prompt_of, prompt_text
+        from ...inference.completion.prompt import context_at, prompt_of
         from ...suggestion.context_report import context_json
 
         arguments = arguments_of(request["asked"])
@@ -279,9 +279,10 @@ class _Host:
 
         def count(text: str) -> int:
             self._say_alive()
-            return count_tokens(model, text)
+            counted: int = model.count_tokens(text)
+            return counted
 
-        return context_json(context, count, prompt, prompt_text(model, prompt), arguments["settings"])
+        return context_json(context, count, prompt, model.prompt_text(prompt), arguments["settings"])
 
     def _say_alive(self) -> None:
         """Called wherever the model looks up from its work: the server hears of it, now and then, that this process does not hang."""

@@ -18,7 +18,7 @@ from assay.calibration.validation import table
 from assay.calibration.validation.figures import figure
 from assay.cli.complete import _print_suggestion, read_text
 from assay.cli.exit_codes import UsageError
-from assay.inference.completion.prompt import prompt_at, prompt_text
+from assay.inference.completion.prompt import prompt_at
 from assay.inference.opening import open_model
 from assay.suggestion.memory.folder import code_in
 from assay.suggestion.positions import Position, Range
@@ -225,5 +225,5 @@ def test_what_is_not_of_the_encoding_that_it_names_is_said(tmp_path: Path) -> No
 
 def test_a_mark_at_the_start_of_a_document_is_not_in_the_prompt(tiny_gguf: Path) -> None:
     with open_model(str(tiny_gguf)) as model:
-        texts = [prompt_text(model, prompt_at(model, f"{mark}x = 1\ny", "\n")) for mark in ("", "\ufeff")]
+        texts = [model.prompt_text(prompt_at(model, f"{mark}x = 1\ny", "\n")) for mark in ("", "\ufeff")]
     assert texts[0] == texts[1] is not None

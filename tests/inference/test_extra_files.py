@@ -12,7 +12,7 @@ from tiny_models import OpenTiny, open_exact
 
 from assay.inference.completion.context import Excerpt
 from assay.inference.completion.fim_families import FAMILIES, Family, in_front
-from assay.inference.completion.prompt import Context, Surroundings, context_at, prompt_at, prompt_text
+from assay.inference.completion.prompt import Context, Surroundings, context_at, prompt_at
 from assay.inference.completion.settings import Settings
 from assay.inference.hf.folder import read_folder
 from assay.inference.hf.tokenizer import TextTokenizer
@@ -57,8 +57,8 @@ def test_a_family_that_knows_of_other_files_sees_them_as_it_was_trained_to(name:
 def test_a_folder_of_each_family_lays_them_out(tmp_path: Path, family: Family) -> None:
     folder = write_tiny_hf(tmp_path / "m", tokenizer=family_tokenizer(family.name), name=f"some-{family.names[0]}")
     tokenizer = TextTokenizer(read_folder(folder))
-    told = tokenizer.spelled(tokenizer.fim("x = 1\n", "\n", EXTRA, "main.py").tokens)
-    alone = tokenizer.spelled(tokenizer.fim("x = 1\n", "\n").tokens)
+    told = b"".join(map(tokenizer.spelled, tokenizer.fim("x = 1\n", "\n", EXTRA, "main.py").tokens)).decode()
+    alone = b"".join(map(tokenizer.spelled, tokenizer.fim("x = 1\n", "\n").tokens)).decode()
     if family.name in HOLDING:
         first = family.first or ""
         assert told == first + in_front(family, None, EXTRA, "main.py").spelled + alone.removeprefix(first)
@@ -164,7 +164,7 @@ def test_budgets_of_nothing_leave_a_fingerprint_as_it_was() -> None:
 def test_a_context_is_told_piece_by_piece(tiny: LlamaModel) -> None:
     context = Context(Excerpt("import os\n", "x = ", "\n"), "main.py", EXTRA[:1], ("b.py",))
     prompt = tiny.fim(context.document.before, context.document.suffix, context.extra, context.path)
-    told: dict[str, Any] = context_json(context, lambda text: len(tiny.tokenize(text)), prompt, prompt_text(tiny, prompt), Settings())
+    told: dict[str, Any] = context_json(context, lambda text: len(tiny.tokenize(text)), prompt, tiny.prompt_text(prompt), Settings())
     assert told["head"] == {"tokens": len(tiny.tokenize("import os\n")), "text": "import os\n"}
     assert told["extra"] == [{"path": "lib/a.py", "tokens": len(tiny.tokenize("A = 1\n")), "text": "A = 1\n"}]
     assert told["leftOut"] == [{"path": "b.py", "reason": "budget"}]

@@ -21,7 +21,7 @@ from ....analysis.bugs import KINDS, bug
 from ....analysis.morphisms.morphism import Morphism, Refused, Rewrite, Site, rewrite
 from ....analysis.morphisms.registry import morphism, morphisms
 from ....analysis.python.lines import Gap, UnreadableSource
-from ....inference.completion.prompt import context_at, count_tokens
+from ....inference.completion.prompt import context_at
 from ....inference.completion.settings import Settings
 from ....inference.model import Model
 from ...sets.lines import FileWithGap
@@ -104,8 +104,8 @@ def as_shown(model: Model, view: View, settings: Settings) -> FileWithGap | None
     before, behind = view.text[view.start : view.gap.start], view.text[view.gap.end : view.end]
     wide = replace(
         settings,
-        prefix_tokens=max(settings.prefix_tokens, count_tokens(model, before)),
-        suffix_tokens=max(settings.suffix_tokens, count_tokens(model, behind)),
+        prefix_tokens=max(settings.prefix_tokens, model.count_tokens(before)),
+        suffix_tokens=max(settings.suffix_tokens, model.count_tokens(behind)),
     )
     part = view.text[view.start : view.end]
     shown = FileWithGap(part, Gap(len(before), len(part) - len(behind)), "line", wide)
