@@ -20,11 +20,10 @@ from ..inference.model import Generation, Model, Prompt
 from ..inference.project_memory.memory import Memory
 from ..inference.project_memory.project import Project, ProjectTooLarge, project_of
 from ..suggestion.complete import complete_several
-from ..suggestion.cursor import Cursor
+from ..suggestion.cursor import Cursor, window
 from ..suggestion.cut.steps import text_to_show
 from ..suggestion.memory.memories import Memories
 from ..suggestion.memory.scope import Scope
-from ..suggestion.window import window
 from .errors import StudyError
 
 

@@ -19,10 +19,10 @@ from ..inference.completion.task import Kind, task_of
 from ..inference.model import Generation, Layout, Model
 from ..inference.project_memory.memory import Memory
 from .complete import complete
+from .cursor import window
 from .cut.steps import text_to_show
 from .positions import Encoding, Range, position_at
 from .suggestion import Place, Suggestion
-from .window import window
 
 # The budgets that a user may set, by the names of `Settings`.
 BUDGETS = {
