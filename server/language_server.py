@@ -21,10 +21,9 @@ from .background_tasks import BackgroundTasks
 from .confidence.calibrators import Calibrators, trust_in
 from .confidence.drift_watch import DriftWatch, look_hourly
 from .confidence.stops import Stops
-from .context.edited_files import EditedFiles
-from .context.open_files import OtherFiles
 from .documents import notebooks
 from .documents.documents import Document, Splice
+from .documents.open_files import OtherFiles
 from .documents.workspace import Roots, roots_of
 from .features import commands, confidence_requests, models, questions
 from .features.completions import Completions
@@ -37,7 +36,7 @@ from .features.status import STATUS, EventLoopLatency, Status, details_of, statu
 from .features.trust import TRUST_GRANTED, TrustQuestions
 from .model.live import LiveModel
 from .model.process import State
-from .model.read_projects import ReadProjects
+from .model.read_projects import EditedFiles, ReadProjects
 from .model.request import GenerationRequest
 from .protocol.pygls_protocol import Protocol, converter
 from .repairs.code_actions import KINDS, CodeActions

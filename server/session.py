@@ -9,13 +9,13 @@ from ..inference.completion.settings import Settings
 from ..inference.opening import ModelChoice
 from .confidence.calibrators import Calibrators
 from .confidence.log_reader import LogReader
-from .context.edited_files import EditedFiles
-from .context.open_files import OtherFiles
 from .documents.documents import Document, Documents
 from .documents.notebooks import Notebooks
+from .documents.open_files import OtherFiles
 from .documents.workspace import Roots, root_of
 from .model.live import LiveModel
 from .model.process import LoadedModel
+from .model.read_projects import EditedFiles
 from .settings.settings import DEFAULTS, LiveSettings
 from .tracking.event_writer import EventWriter
 

@@ -20,10 +20,10 @@ from ..inference.model import Fingerprint, Generation, Layout, Model
 from ..inference.project_memory.memory import Memory
 from ..inference.prompt_size import settings_for, size_named
 from .complete import complete
+from .cursor import window
 from .cut.steps import text_to_show
 from .positions import Encoding, Range, position_at
 from .suggestion import Place, Suggestion
-from .window import window
 
 # The budgets that a user may set, by the names of `Settings`.
 BUDGETS = {

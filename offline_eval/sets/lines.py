@@ -36,10 +36,9 @@ from ...inference.completion.task import Task, kind_of
 from ...inference.model import Generation, Model, Prompt
 from ...inference.project_memory.memory import Memory
 from ...suggestion.complete import complete_several
-from ...suggestion.cursor import Cursor
+from ...suggestion.cursor import Cursor, window
 from ...suggestion.cut.steps import text_to_show
 from ...suggestion.languages import language_of
-from ...suggestion.window import window
 from .projects import Project, SourceFile, is_test, path_in_project, sources
 
 

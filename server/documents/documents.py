@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ...suggestion.cursor import Window
 from ...suggestion.positions import LINE_END, Encoding, Position, Range, column_at, count_line_ends, index_at, split_lines
-from ...suggestion.window import Window
 
 # Characters in a block of lines. An edit copies and splits one block (30 µs). A search for a line passes all blocks (10 µs for 50,000 lines
 # of code, which are 125 blocks).

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from lsprotocol import types
 
+from ...suggestion.cursor import Window
 from ...suggestion.positions import Position, UInteger
-from ...suggestion.window import Window
 from .documents import Document, Documents, OutOfSync, whole_lines
 
 # All cells of all notebooks. Markup cells are needed, too, to know what to leave out.

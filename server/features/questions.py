@@ -18,7 +18,7 @@ from ..documents.documents import Document
 from ..model.process import ModelProcessDied, ModelRequestFailed, ModelUnavailable
 from ..model.request import GenerationRequest
 from ..protocol.pygls_protocol import fields_of, structured
-from ..requests.refusal import Refusal
+from ..requests.policy import Refusal
 from ..requests.requests import Requests
 from ..session import Session
 from ..verification.verifications import Verifications

@@ -15,7 +15,7 @@ from ...inference.completion.settings import Settings
 from ...inference.completion.task import Kind, Task, kind_of
 from ...inference.model import StopReason
 from ...inference.opening import ModelChoice
-from ...suggestion.window import Window, window
+from ...suggestion.cursor import Window, window
 from .cache import GenerationCache
 from .process import LoadedModel, ModelProcess, ModelRequestFailed, ModelUnavailable, State
 from .read_projects import ReadProjects

@@ -6,6 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from ...suggestion.memory.folder import MAX_BYTES, is_own_code
+from ..documents.documents import Documents
+from ..documents.workspace import Roots, below_root
+
 Send = Callable[[dict[str, Any]], None]
 # Each has threads of its own, and an index in memory.
 MAX_FOLDERS = 32
@@ -88,3 +92,41 @@ def _unread(roots: Sequence[str]) -> dict[str, dict[str, Any]]:
     first = roots[MAX_FOLDERS]
     reason = f"of {len(roots):,} folders the first {MAX_FOLDERS} are read; in {first} and those behind it only the open file is"
     return {first: ProjectState(first, "given up", reason).as_json()}
+
+
+class EditedFiles:
+    """The documents that were edited since they were opened. The process is told where suggestions are asked for in another document.
+
+    While somebody types in a document, nothing need be told: its own text is not read from the project.
+    """
+
+    def __init__(self, documents: Documents, roots: Callable[[], Roots], projects: ReadProjects) -> None:
+        self._documents, self._roots, self._projects = documents, roots, projects
+        self._edited: dict[str, None] = {}
+        # Those of them that the process has not been told of.
+        self._untold: dict[str, None] = {}
+
+    def edited(self, uri: str) -> None:
+        """A document was edited."""
+        self._edited[uri] = self._untold[uri] = None
+
+    def closed(self, uri: str) -> None:
+        """A document was closed, or its text is not known any more: its file counts again."""
+        self._edited.pop(uri, None)
+        self._untold.pop(uri, None)
+        root, path = below_root(uri, self._roots())
+        if root:
+            self._projects.use_buffer(root, path, None)
+
+    def tell(self, asked_in: str) -> None:
+        """Tell of all edited documents but the one that is asked about."""
+        for uri in [uri for uri in self._untold if uri != asked_in]:
+            del self._untold[uri]
+            root, path = below_root(uri, self._roots())
+            document = self._documents.get(uri)
+            if root and document is not None and uri.startswith("file:") and is_own_code(path):
+                self._projects.use_buffer(root, path, document.text if document.length <= MAX_BYTES else None)
+
+    def tell_again(self) -> None:
+        """Other folders are read than before: what the process was told of any of them does not count any more."""
+        self._untold = dict(self._edited)

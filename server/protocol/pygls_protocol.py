@@ -10,7 +10,6 @@ import asyncio
 import concurrent.futures
 import json
 import logging
-import re
 from collections.abc import Callable, Coroutine, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -40,7 +39,7 @@ from ..documents.documents import Change, Document, Documents, OutOfSync, Splice
 from ..documents.notebooks import Notebooks
 from ..documents.workspace import leave_out_unusable
 from . import keystroke_messages as sync
-from .outline import is_deeper, outline
+from .malformed import decoded, envelope_fault, faults, is_id, outline, uri_of
 
 if TYPE_CHECKING:
     from pygls.lsp.server import LanguageServer
@@ -51,11 +50,6 @@ T = TypeVar("T")
 
 # How many lost documents are remembered, so that each is reported once: more than an editor has open.
 _MAX_LOST = 1_000
-# Of lists and objects in each other. The protocol's own messages have a dozen.
-_MAX_DEPTH = 100
-_TOO_DEEP = f"The message is nested deeper than {_MAX_DEPTH} levels"
-# The path of the fault, which cattrs puts at the end of its message.
-_PATH = re.compile(r"(?<= @ )\$\S*$")
 
 
 class Protocol(LanguageServerProtocol):
@@ -83,13 +77,13 @@ class Protocol(LanguageServerProtocol):
             self._follow(message)
             return
         try:
-            data = _decoded(body)
+            data = decoded(body)
         except JsonRpcParseError as error:
             self._undecodable(outline(body), error)
             return
-        if (fault := _envelope_fault(data)) is not None:
+        if (fault := envelope_fault(data)) is not None:
             number = data.get("id") if isinstance(data, dict) else None
-            self._refuse(number if _is_id(number) else None, JsonRpcInvalidRequest(fault))
+            self._refuse(number if is_id(number) else None, JsonRpcInvalidRequest(fault))
             return
         method = data.get("method")
         if method is not None and (refusal := self._out_of_turn(method)) is not None:
@@ -293,11 +287,11 @@ class Protocol(LanguageServerProtocol):
         try:
             return self._converter.structure(data, kind)
         except Exception as error:
-            raise JsonRpcInvalidParams(f"{name}: {'; '.join(_faults(error))}") from error
+            raise JsonRpcInvalidParams(f"{name}: {'; '.join(faults(error))}") from error
 
     def _undecodable(self, known: dict[str, Any], error: JsonRpcException) -> None:
         """known: what can be said of the message all the same."""
-        if _envelope_fault(known) is None or _is_id(known.get("id")):
+        if envelope_fault(known) is None or is_id(known.get("id")):
             self._malformed(known, error)
         else:
             self._refuse(None, error)
@@ -312,7 +306,7 @@ class Protocol(LanguageServerProtocol):
         else:
             logger.warning("A notification could not be read: %s", error)
         if method in sync.CHANGES:
-            self.lose(_uri(data), "a change could not be read")
+            self.lose(uri_of(data), "a change could not be read")
 
     def _send_data(self, data: Any) -> None:
         _escape_words(getattr(data, "params", None))
@@ -349,7 +343,7 @@ def structured(params: Any, kind: type[T]) -> T:
     try:
         return converter().structure(as_json(params), kind)
     except Exception as error:
-        raise ValueError("; ".join(_faults(error))) from error
+        raise ValueError("; ".join(faults(error))) from error
 
 
 def as_json(params: Any) -> Any:
@@ -376,54 +370,3 @@ def token_of(params: Any) -> str | int | None:
 def request_failed(reason: str) -> JsonRpcException:
     """The error of a request that was right, and came to nothing."""
     return JsonRpcException(reason, types.LSPErrorCodes.RequestFailed.value)
-
-
-def _decoded(body: bytes) -> Any:
-    """The JSON of a message. Raises JsonRpcParseError, also for what Python can't read, or can't walk through."""
-    try:
-        data = json.loads(body)
-    except RecursionError:
-        raise JsonRpcParseError(_TOO_DEEP) from None
-    except ValueError as error:
-        raise JsonRpcParseError(f"The message is not JSON: {error}") from None
-    if is_deeper(data, _MAX_DEPTH):
-        raise JsonRpcParseError(_TOO_DEEP)
-    return data
-
-
-def _envelope_fault(data: Any) -> str | None:
-    if not isinstance(data, dict):
-        return "A message is one JSON object"
-    if data.get("jsonrpc") != "2.0":
-        return 'A message has "jsonrpc": "2.0"'
-    if "id" in data and not _is_id(data["id"]):
-        return '"id" is a string or an integer'
-    if "method" in data:
-        return None if isinstance(data["method"], str) else '"method" is a string'
-    if "id" in data and ("result" in data or "error" in data):
-        return None
-    return 'A message has a "method", or an "id" with a "result" or an "error"'
-
-
-def _is_id(value: Any) -> bool:
-    return isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool))
-
-
-def _faults(error: Exception) -> list[str]:
-    """What is wrong and where, by the names of the protocol instead of its Python classes."""
-    describe: Callable[..., list[str]] = cattrs.transform_error
-    try:
-        return [_PATH.sub(_protocols_names, fault) for fault in describe(error)]
-    except Exception:
-        return [str(error)]
-
-
-def _protocols_names(path: re.Match[str]) -> str:
-    return re.sub("_([a-z])", lambda letter: letter[1].upper(), path[0])
-
-
-def _uri(data: dict[str, Any]) -> str | None:
-    params = data.get("params")
-    document = (params.get("textDocument") or params.get("notebookDocument")) if isinstance(params, dict) else None
-    uri = document.get("uri") if isinstance(document, dict) else None
-    return uri if isinstance(uri, str) else None

@@ -21,7 +21,7 @@ from ..features.completions import UNKNOWN_DOCUMENT, is_secret_document, surroun
 from ..features.progress import cancellable_progress, log_line
 from ..model.request import ReadAlong, RepairRequest
 from ..model.scheduler import Superseded
-from ..requests.refusal import Rules, document_refusal
+from ..requests.policy import Rules, document_refusal
 from ..session import Session
 from ..tracking.outcome_tracker import RepairOutcomes
 from ..user_messages import show

@@ -29,10 +29,8 @@ from ..model.request import GenerationRequest, GenerationResult
 from ..model.scheduler import Superseded
 from ..settings.settings import LiveSettings
 from ..tracking.event_writer import EventWriter
-from .debounce import Recent, after, delay_ms
 from .given import Given, GivenSuggestions, HiddenGenerations, identity_of
-from .policy import decide, draw_of
-from .refusal import Rules, document_refusal, place_refusal
+from .policy import Recent, Rules, after, decide, delay_ms, document_refusal, draw_of, place_refusal
 from .request_ending import Ending, OngoingRequest, RequestCounts
 
 # Of the time that a request may take, so much is the model's: what it has written by then still arrives.

@@ -14,7 +14,7 @@ from ...inference.project_memory.memory import Memory, ProjectMemory
 from ...inference.project_memory.project import Project, ProjectTooLarge, project_of
 from ...inference.project_memory.spelling import Spelling, Vocabulary
 from ...inference.project_memory.weights import UnreadableWeights, Weights, read_weights, shipped_for
-from ..window import Window
+from ..cursor import Window
 from .folder import files_in
 from .scope import Scope
 

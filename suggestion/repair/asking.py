@@ -12,9 +12,8 @@ from ...inference.errors import ContextTooLong, NotReplayable, Unavailable
 from ...inference.model import Cancel, Generation, Model, StopReason
 from ...inference.project_memory.memory import Memory
 from ..complete import complete_several
-from ..cursor import Cursor
+from ..cursor import Cursor, window
 from ..given_text import generation_of
-from ..window import window
 
 # The memory at a cursor, from the text before and behind it.
 Remember = Callable[[str, str], Memory | None]

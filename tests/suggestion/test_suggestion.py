@@ -24,10 +24,10 @@ from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Generation, StopReason, Timings, Token
 from assay.inference.opening import open_model
 from assay.server.documents.documents import Document
+from assay.suggestion.cursor import window
 from assay.suggestion.positions import Position, Range, position_at
 from assay.suggestion.suggest import suggest_at, suggestion_of
 from assay.suggestion.suggestion import Place, Suggestion
-from assay.suggestion.window import window
 
 from ..server.client import client_of
 

@@ -13,8 +13,8 @@ from offsets import offset_at
 from assay.server.documents import documents
 from assay.server.documents.documents import Change, Document, Documents, OutOfSync
 from assay.server.documents.workspace import Roots, path_of, pure_path, root_of, roots_of
+from assay.suggestion.cursor import Window
 from assay.suggestion.positions import Encoding, Position, Range, position_at, split_lines
-from assay.suggestion.window import Window
 
 from ...suggestion.test_remainder import ENCODINGS, TEXTS
 

@@ -14,8 +14,8 @@ from assay.server.documents.documents import Document, Documents, OutOfSync
 from assay.server.documents.notebooks import Cell, Notebooks
 from assay.server.language_server import AssayServer
 from assay.server.protocol.pygls_protocol import Protocol
+from assay.suggestion.cursor import Window
 from assay.suggestion.positions import Position
-from assay.suggestion.window import Window
 
 from ...suggestion.test_remainder import TEXTS
 from ..client import span

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.server.context.open_files import REGION_LINES, OpenFiles, OpenText, Window, chosen, windows_of, words_of
+from assay.server.documents.open_files import REGION_LINES, OpenFiles, OpenText, Window, chosen, windows_of, words_of
 
 SHAPES = "class Circle:\n    def area(self, radius):\n        return PI * radius ** 2\n\n\n"
 SERVER = "def listen(socket, address):\n    socket.bind(address)\n    socket.accept()\n\n\n"

@@ -17,7 +17,7 @@ from typing import cast
 
 import pytest
 
-from assay.server.protocol.transport import FramingError, StreamTransport, ThreadTransport, body_length, stdio_transport
+from assay.server.serve import FramingError, StreamTransport, ThreadTransport, body_length, stdio_transport
 
 SERVE = [sys.executable, "-m", "assay", "serve"]
 SERVE_TCP = """import sys

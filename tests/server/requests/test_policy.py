@@ -15,9 +15,7 @@ from hypothesis import strategies as st
 from assay.calibration.bands import band_of
 from assay.calibration.confidence import Confidence, NumberStatus, uncalibrated
 from assay.calibration.log.events import OtherSuggestion, RequestEnded, hash_of
-from assay.server.requests.debounce import Recent, What, after, delay_ms
-from assay.server.requests.policy import decide, draw_of
-from assay.server.requests.refusal import Refusal, Rules, document_refusal, place_refusal
+from assay.server.requests.policy import Recent, Refusal, Rules, What, after, decide, delay_ms, document_refusal, draw_of, place_refusal
 from assay.server.requests.request_ending import Ending, RequestCounts, Spent, ended, percentile
 
 ALL = Rules()

@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.server.protocol.outline import outline
+from assay.server.protocol.malformed import outline
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from itertools import count, islice
 
 from ...suggestion.secrets import is_secret_path
-from ..documents.documents import Document, Documents
-from ..documents.workspace import Roots, path_of, root_of
+from .documents import Document, Documents
+from .workspace import Roots, path_of, root_of
 
 # A screenful: about 900 characters of code. A budget of a few hundred tokens then has room for pieces of several files.
 _LINES = 24

@@ -1,1 +1,0 @@
-"""Pieces of other open files for the prompt. Asks no model."""
