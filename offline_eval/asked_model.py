@@ -16,9 +16,9 @@ from ..inference.asking.prompts import PromptFile, load_prompt
 from ..inference.errors import SERVER_FAILURES
 from ..inference.model import Model
 from ..inference.opening import ModelChoice, local_asker, open_asker, require_same_model
-from .calibration.recorded.source import AnswerFile, read
 from .model import Changed, OnServers, begin_anew, opened_on_one_thread
 from .progress import to_stderr
+from .recorded.source import AnswerFile, read
 from .run import SCHEMA
 from .study import StudyOptions
 

@@ -96,7 +96,7 @@ def question_about(options: SuiteOptions, model: StudyModel, study: str, more: M
     }
 
 
-def found(
+def model_and_items(
     options: Options,
     model: Callable[[], StudyModel],
     question_of: Callable[[Options, StudyModel], Question],

@@ -24,7 +24,7 @@ from ...inference.completion.task import Task, kind_of
 from ..asked_line import ANSWERS, EVENT, Asking, Gaps, answer_at, label_id
 from ..errors import StudyError
 from ..model import StudyModel, model_of
-from ..on_suites import ProjectOptions, SuiteOptions, environments_line, found, items_of_suites, limited
+from ..on_suites import ProjectOptions, SuiteOptions, environments_line, items_of_suites, limited, model_and_items
 from ..plan import tell_study
 from ..progress import Progress, counted, to_stderr
 from ..run import Run, Step
@@ -225,8 +225,8 @@ def sources_of(of: Set, names: Sequence[str], languages: Sequence[str] = (), cod
 
 
 def run_study(options: Options) -> Run:
-    """Run, or resume, the study. Raises as `on_suites.found`."""
-    return ask(options, *found(options, options.model, question_of, items_of))
+    """Run, or resume, the study. Raises as `on_suites.model_and_items`."""
+    return ask(options, *model_and_items(options, options.model, question_of, items_of))
 
 
 def ask(options: Options, model: StudyModel, items: Items) -> Run:

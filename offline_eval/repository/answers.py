@@ -27,7 +27,7 @@ from ..asked_line import StudyMemory
 from ..model import Changed, StudyModel
 from ..sets.lines import FileWithGap
 from ..sets.regions import Place, gaps_of
-from ..sets.suites import Unjudged
+from ..sets.suites import verdict_of
 
 
 class PlaceGeneration(Generated):
@@ -151,7 +151,4 @@ class Answering:
 
     def _verdict(self, place: Place, text: str) -> Verdict:
         """What the tests that touch the place's region say of the file with this text."""
-        found = self.oracle.verdict(place.file, text, range(place.region.first_line, place.region.last_line + 1))
-        if found.infrastructure:
-            raise Unjudged(found.reason)
-        return found
+        return verdict_of(self.oracle, place.file, text, range(place.region.first_line, place.region.last_line + 1))

@@ -21,10 +21,10 @@ from ...calibration.report.blocks import Paragraph, Table
 from ...calibration.report.cells import Cell, CellTable, Row, text_of, with_interval
 from ...calibration.report.paper_claims import Rule, claim_of
 from ...calibration.report.study_report import Section, StudyContent, counted_claims
-from ..calibration.recorded.source import AnswerFile, question_of, read, sources_of
 from ..errors import UsageError
 from ..plan import tell_study
 from ..progress import counted
+from ..recorded.source import AnswerFile, question_of, read, sources_of
 from ..run import Run
 from ..study import Study, StudyOptions, carry_out
 from ..study_page import again, page_of, the_paper

@@ -9,7 +9,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ...analysis.corpora.benchmarks import profiled
+from ...analysis.corpora.evalplus import profiled
 from ..errors import UsageError
 
 

@@ -223,7 +223,7 @@ class Finding:
         except (Refused, UnreadableSource):
             return _found(place, "unfit")
         number, text = _number(source, line.start), bug.of(source)
-        found = _found(place, _noticed(oracle, place.file, text, (number, number)))
+        found = _found(place, _noticed(oracle, place.file, text, range(number, number + 1)))
         return {**found, "bug": bug.morphism, "wrong": text[line.start : line.end + len(text) - len(source)]}
 
 
@@ -238,15 +238,15 @@ class Found(TypedDict):
 def _without(oracle: Oracle, place: regions.Place) -> FoundPlace:
     """Take the region of a place out."""
     text = deleted(oracle.source(place.file), place.region)
-    return _found(place, _noticed(oracle, place.file, text, (place.region.first_line, place.region.last_line)))
+    return _found(place, _noticed(oracle, place.file, text, range(place.region.first_line, place.region.last_line + 1)))
 
 
-def _noticed(oracle: Oracle, file: str, text: str, lines: tuple[int, int]) -> str:
+def _noticed(oracle: Oracle, file: str, text: str, lines: range) -> str:
     """What the tests say. Raises Unjudged where the machine fails each time."""
     for _ in range(_MAX_VERDICTS - 1):
         with suppress(Unjudged):  # a whole project would be left out
-            return _NOTICED[_verdict(oracle, file, text, lines).label]
-    return _NOTICED[_verdict(oracle, file, text, lines).label]
+            return _NOTICED[verdict_of(oracle, file, text, lines).label]
+    return _NOTICED[verdict_of(oracle, file, text, lines).label]
 
 
 def _number(text: str, start: int) -> int:
@@ -299,6 +299,11 @@ class Judged:
     text: str
     lines: tuple[int, int]
 
+    @property
+    def region(self) -> range:
+        """Those lines."""
+        return range(self.lines[0], self.lines[1] + 1)
+
 
 class Label(TypedDict):
     """What the tests said. tests: how many were run. way: how."""
@@ -312,7 +317,7 @@ class Label(TypedDict):
 
 def label_of(judge: Judge, judged: Judged) -> dict[str, Any]:
     """The label of a text. Raises Unjudged where the machine failed, and Changed where the project is another than it was."""
-    said = _verdict(judge.oracle(judged.suite), judged.file, judged.text, judged.lines)
+    said = verdict_of(judge.oracle(judged.suite), judged.file, judged.text, judged.region)
     return {"id": judged.id, "tests_pass": said.label, "why": said.reason, "tests": said.tests, "way": said.way}
 
 
@@ -362,8 +367,9 @@ class Judge:
         return self._last[1]
 
 
-def _verdict(oracle: Oracle, file: str, text: str, lines: tuple[int, int]) -> Verdict:
-    found = oracle.verdict(file, text, range(lines[0], lines[1] + 1))
+def verdict_of(oracle: Oracle, file: str, text: str, lines: range | None = None) -> Verdict:
+    """What the tests say, as of `Oracle.verdict`. Raises Unjudged where the machine failed."""
+    found = oracle.verdict(file, text, lines)
     if found.infrastructure:
         raise Unjudged(found.reason)
     return found

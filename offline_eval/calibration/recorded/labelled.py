@@ -22,19 +22,18 @@ from numpy.typing import NDArray
 from ....calibration.report.blocks import Table
 from ....calibration.report.study_report import StudyContent
 from ....calibration.samples import Event
-from ...calibration.recorded.source import facts_of_file, words_of_file
 from ...errors import UsageError
 from ...paper_tables.tables import STUDIED
 from ...plan import tell_study
 from ...progress import counted
 from ...recorded.answers import Recorded
+from ...recorded.source import AnswerFile, facts_of_file, question_of, read, words_of_file
 from ...run import Run
 from ...sets.problem import Problem, literal
 from ...sets.problems import problems
 from ...study import Study, StudyOptions, carry_out
 from ...study_page import page_of
 from .scaling import Measured, of_shares, of_told
-from .source import AnswerFile, question_of, read
 from .study import Judged, Stream, content_of
 
 

@@ -24,11 +24,11 @@ from ....calibration.report.cells import Cell, CellTable, Row, with_interval
 from ....calibration.report.study_report import Section, StudyContent
 from ....calibration.samples import Event
 from ...calibration.recorded.draws import MAX_RESTARTS
-from ...calibration.recorded.source import facts_of_file, words_of_file
 from ...errors import UsageError
 from ...paper_tables.forecasts import paper
 from ...plan import tell_study
 from ...progress import counted
+from ...recorded.source import AnswerFile, facts_of_file, question_of, read, sources_of, words_of_file
 from ...run import AskedQuestion, Run, Step
 from ...sets.problem import Problem
 from ...sets.problems import countable_problems
@@ -36,7 +36,6 @@ from ...study import Study, StudyOptions, Work, carry_out
 from ...study_page import again, page_of, the_paper
 from .draws import Labelled, Unit, measured, own_tests_of, start, units
 from .scaling import Measured, Scores, all_scores
-from .source import AnswerFile, question_of, read, sources_of
 
 PASS_AT = (1, 5, 10, 100)
 _BY = "problem"

@@ -11,8 +11,8 @@ from ....calibration.report.cells import Cell, CellTable, text_of
 from ....calibration.report.paper_claims import MAX_UNREADABLE, Asked, PaperClaim, Rule, claim_of
 from ....calibration.report.study_report import Section, StudyContent, counted_claims
 from ...asked_model import how_asked
-from ...calibration.recorded.source import sources_of
 from ...progress import counted
+from ...recorded.source import sources_of
 from ...rtc.scores import Mean, mean_of
 from ...rtc.tables import cell_of
 from ...run import Run

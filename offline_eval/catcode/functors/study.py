@@ -18,12 +18,12 @@ from typing import Any
 from ....analysis.corpora.benchmarks import Language
 from ....analysis.sandbox.isolation.best_level import best_level
 from ...asked_model import IN_FORM, AskedModel, Asking, ChatOptions, asked_model, text_of
-from ...calibration.recorded.source import AnswerFile, read
-from ...calibration.recorded.source import question_of as question_of_files
 from ...errors import UsageError
 from ...plan import tell_study
 from ...pool.interface import Start
 from ...progress import counted, tell_if_stopped
+from ...recorded.source import AnswerFile, read
+from ...recorded.source import question_of as question_of_files
 from ...run import Run, Step
 from ...sets.judging import InSandbox
 from ...study import Making, Study, Work, all_of, carry_out

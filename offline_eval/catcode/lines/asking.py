@@ -19,7 +19,7 @@ from ...counterfeit.classes import class_of
 from ...counterfeit.lines.label import label_of, outcomes_of
 from ...run import Step
 from ...sets.lines import FileWithGap, Place
-from ...sets.suites import Judge, Judged, Suite, Unjudged
+from ...sets.suites import Judge, Judged, Suite, verdict_of
 from .rewrites import Arm, Class, Rewriting, Tried, Variant, View, as_shown, shown_around, view_of
 
 
@@ -87,9 +87,7 @@ class _OfLine:
             assert self.line.place.judged, "places of suites are judged"
             label = label_of(self.oracle, Judged("", self.suite, self.line.place.file, view.text, self.line.place.judged), self.seed)
             return class_of(outcomes_of(label)), label["why"]
-        verdict = self.oracle.verdict(self.line.place.file, view.text)
-        if verdict.infrastructure:
-            raise Unjudged(verdict.reason)
+        verdict = verdict_of(self.oracle, self.line.place.file, view.text)
         return None if verdict.label is None else "right" if verdict.label else "other", verdict.reason
 
 

@@ -21,7 +21,7 @@ from ....analysis.sandbox.isolation.best_level import best_level
 from ...asked_line import EVENT, Asking, label_id
 from ...errors import UsageError
 from ...model import StudyModel, model_of
-from ...on_suites import SuiteOptions, ask_about, found, items_of_suites, question_about, tell_about
+from ...on_suites import SuiteOptions, ask_about, items_of_suites, model_and_items, question_about, tell_about
 from ...run import Question, Run, Step
 from ...sets.suites import Items, Judged, Judging, Label
 from ...study import Making, Plan, Results, Study, Work, all_of
@@ -92,8 +92,8 @@ class Options(SuiteOptions):
 
 
 def run_lines(options: Options) -> Run:
-    """Run, or resume, the study. Raises as `on_suites.found`."""
-    return ask(options, *found(options, options.model, question_of, items_of_suites))
+    """Run, or resume, the study. Raises as `on_suites.model_and_items`."""
+    return ask(options, *model_and_items(options, options.model, question_of, items_of_suites))
 
 
 def ask(options: Options, model: StudyModel, items: Items) -> Run:

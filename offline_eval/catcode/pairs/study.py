@@ -18,14 +18,14 @@ from ....analysis.sandbox.isolation.best_level import best_level
 from ....analysis.sandbox.judging.java import MissingJava, find_jdk
 from ....calibration.report.study_report import StudyContent
 from ...asked_model import NOBODY, Evaluator, evaluator_of, fingerprint_of, how_asked, question_in_words, text_of
-from ...calibration.recorded.source import recorded_in
-from ...calibration.recorded.source import sources_of as answer_sources
 from ...catcode.pairs.asking import PROMPTS, asking_pairs
 from ...catcode.pairs.pair import DrawnPrograms
 from ...counterfeit.problems.asking import lost_in, without_p
 from ...errors import StudyError, UsageError
 from ...plan import tell_study
 from ...progress import counted, duration, to_stderr
+from ...recorded.source import recorded_in
+from ...recorded.source import sources_of as answer_sources
 from ...run import TIMINGS, Run
 from ...sets.programs import Program
 from ...study import Making, Study, all_of, carry_out

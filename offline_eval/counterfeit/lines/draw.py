@@ -127,8 +127,8 @@ JUDGEMENTS = Step("judgements", "place", Judgements)
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
-    """A place with the distinct texts (task, text) that were drawn there."""
+class PlaceTexts:
+    """A place with texts of the model there: task and text of each."""
 
     place: Place
     texts: tuple[tuple[str, str], ...]
@@ -139,16 +139,16 @@ class Drawn:
         return self.place.id
 
 
-def drawn_at(run: Run, items: Items) -> Iterator[Drawn]:
+def drawn_at(run: Run, items: Items) -> Iterator[PlaceTexts]:
     """The places with what was drawn there and would be shown."""
     places = items.by_id
     for answer in run.records(DRAWS).read():
         shown = dict.fromkeys((one["task"], one["text"]) for one in answer["generations"] if one["inserted"] is not None)
         if shown:
-            yield Drawn(places[answer["id"]], tuple(shown))
+            yield PlaceTexts(places[answer["id"]], tuple(shown))
 
 
-def judge(asked: OpenModel[Question], drawn: Drawn) -> dict[str, Any]:
+def judge(asked: OpenModel[Question], drawn: PlaceTexts) -> dict[str, Any]:
     """What the model says at one place. Raises what `Model.next_token_logprobs` raises."""
     said: list[Said] = []
     for task, text in drawn.texts:

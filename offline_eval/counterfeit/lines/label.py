@@ -19,10 +19,10 @@ from ...answers import text_id
 from ...asked_line import OpenModel
 from ...run import Run, Step
 from ...sets.lines import FileWithGap, Place
-from ...sets.suites import Items, Judge, Judged, Unjudged
+from ...sets.suites import Items, Judge, Judged, Unjudged, verdict_of
 from ...sets.suites import Label as Verdict
 from ..classes import RULES, Outcomes, class_of
-from .draw import DRAWS, EVENT, JUDGEMENTS, code_of, gap_id, seed_of
+from .draw import DRAWS, EVENT, JUDGEMENTS, PlaceTexts, code_of, gap_id, seed_of
 
 # The reason of a test's change is for people, and may be a page.
 _MAX_WHY = 300
@@ -86,15 +86,12 @@ def label_of(oracle: Oracle, judged: Judged, seed: int, most: int = MAX_PROFILED
 
     Where more tests touch the text than `most`, which are run, and those keep their outcome, the verdict of all of them decides.
     """
-    lines = range(judged.lines[0], judged.lines[1] + 1)
-    profile = oracle.profile(judged.file, judged.text, lines, most=most, seed=seed)
+    profile = oracle.profile(judged.file, judged.text, judged.region, most=most, seed=seed)
     if profile.infrastructure:
         raise Unjudged(profile.reason)
     passes, error, why = profile.tests_pass, profile.error, profile.reason
     if passes is None and profile.left_out and _all_kept(profile):
-        verdict = oracle.verdict(judged.file, judged.text, lines)
-        if verdict.infrastructure:
-            raise Unjudged(verdict.reason)
+        verdict = verdict_of(oracle, judged.file, judged.text, judged.region)
         passes, error, why = verdict.label, "passed" if verdict.label else None, verdict.reason
     changed: list[ChangedTest] = [
         {"test": one.test, "error": one.error, "why": reason_of(one.why)} for one in profile.tests if one.change != "as_before"
@@ -153,20 +150,7 @@ REPAIRS = Step("repairs", "place", Repairs)
 REPAIR_LABELS = Step("repair_labels", "repaired text", Verdict)
 
 
-@dataclass(frozen=True, slots=True)
-class Counterfeits:
-    """A place with counterfeits to repair: task and text of each."""
-
-    place: Place
-    texts: tuple[tuple[str, str], ...]
-
-    @property
-    def id(self) -> str:
-        """The place's."""
-        return self.place.id
-
-
-def counterfeits(run: Run, items: Items, seed: int) -> Iterator[Counterfeits]:
+def counterfeits(run: Run, items: Items, seed: int) -> Iterator[PlaceTexts]:
     """The places with counterfeits, and of each gap at most `MAX_REPAIRED`, drawn by the seed."""
     places = items.by_id
     labels = run.by_id(LABELS)
@@ -178,7 +162,7 @@ def counterfeits(run: Run, items: Items, seed: int) -> Iterator[Counterfeits]:
                 found.setdefault(one["task"], {})[one["inserted"]] = None
         chosen = tuple((task, text) for task, texts in found.items() for text in _chosen(list(texts), f"{seed}:{gap_id(place.id, task)}"))
         if chosen:
-            yield Counterfeits(place, chosen)
+            yield PlaceTexts(place, chosen)
 
 
 def _chosen(texts: list[str], seed: str) -> list[str]:
@@ -195,7 +179,7 @@ class Mending:
     seed: int
 
 
-def mend(asked: OpenModel[Mending], found: Counterfeits) -> dict[str, Any]:
+def mend(asked: OpenModel[Mending], found: PlaceTexts) -> dict[str, Any]:
     """The repairs at one place. Raises what `Model.generate` raises."""
     return {"repairs": [_repair(asked, found.place, task, text) for task, text in found.texts]}
 
@@ -311,12 +295,17 @@ def facts_of(answer: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             yield fact | _of_gap(answer, one["task"])
 
 
-def _of_gap(answer: Mapping[str, Any], task: str) -> dict[str, Any]:
-    """pass_rate: the share of the draws at a gap that pass, those left out that no label tells of. repair_rate: of its repairs."""
+def known_at_gap(answer: Mapping[str, Any], task: str) -> tuple[list[bool], list[float]]:
+    """Whether each draw at a gap passes, and the share of passing repairs of each counterfeit; what no label tells of is left out."""
     drawn = [one for one in answer["generations"] if one["task"] == task and "stream" in one]
     passes = [False if one["text_id"] is None else one["labels"]["tests_pass"] for one in drawn]
-    known = [each for each in passes if each is not None]
     repairs = [share for share in answer["repaired"].get(task, ()) if share is not None]
+    return [each for each in passes if each is not None], repairs
+
+
+def _of_gap(answer: Mapping[str, Any], task: str) -> dict[str, Any]:
+    """pass_rate: the share of the draws at a gap that pass. repair_rate: of its repairs."""
+    known, repairs = known_at_gap(answer, task)
     return {
         "draws": len(known),
         "pass_rate": fmean(known) if known else None,

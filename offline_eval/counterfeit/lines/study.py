@@ -25,7 +25,7 @@ from ....inference.completion.task import Task
 from ...asked_line import Asking
 from ...errors import UsageError
 from ...model import StudyModel, model_of
-from ...on_suites import SuiteOptions, ask_about, found, items_of_suites, question_about, tell_about
+from ...on_suites import SuiteOptions, ask_about, items_of_suites, model_and_items, question_about, tell_about
 from ...progress import counted, to_stderr
 from ...run import Question, Run
 from ...sets.suites import Items, Judging
@@ -83,8 +83,8 @@ class Options(SuiteOptions):
 
 
 def run_lines(options: Options) -> Run:
-    """Run, or resume, the study. Raises as `on_suites.found`."""
-    return ask(options, *found(options, options.model, question_of, items_of_suites))
+    """Run, or resume, the study. Raises as `on_suites.model_and_items`."""
+    return ask(options, *model_and_items(options, options.model, question_of, items_of_suites))
 
 
 def ask(options: Options, model: StudyModel, items: Items) -> Run:

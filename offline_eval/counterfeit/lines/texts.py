@@ -10,7 +10,7 @@ from typing import Any
 
 from ..classes import Class, Outcomes, class_of
 from .draw import MEASURE, gap_id
-from .label import ChangedTest, outcomes
+from .label import ChangedTest, known_at_gap, outcomes
 
 BY = "project"
 
@@ -121,10 +121,7 @@ def gaps_of(answers: Sequence[Any]) -> list[Gap]:
     found = []
     for answer in answers:
         for task in dict.fromkeys(one["task"] for one in answer["generations"]):
-            drawn = [one for one in answer["generations"] if one["task"] == task and "stream" in one]
-            passes = [False if one["text_id"] is None else one["labels"]["tests_pass"] for one in drawn]
-            known = [each for each in passes if each is not None]
-            repairs = [share for share in answer["repaired"].get(task, ()) if share is not None]
+            known, repairs = known_at_gap(answer, task)
             rate = sum(known) / len(known) if known else None
             found.append(Gap(gap_id(answer["id"], task), task, answer["project"], rate, repairs))
     return found

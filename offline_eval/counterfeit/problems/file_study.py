@@ -15,10 +15,10 @@ from ....calibration.report.blocks import Table
 from ....calibration.report.study_report import Section, Source, StudyContent
 from ...asked_model import Evaluator, evaluator_of, how_asked, text_of
 from ...calibration.recorded import study as recorded_study
-from ...calibration.recorded.source import recorded_in, sources_of
 from ...errors import UsageError
 from ...plan import tell_study
 from ...progress import counted
+from ...recorded.source import recorded_in, sources_of
 from ...run import Run
 from ...sets.problems import problems
 from ...study import Plan, Study, carry_out

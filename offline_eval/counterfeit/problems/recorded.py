@@ -13,8 +13,8 @@ from typing import Any
 from ....analysis.python.source_text import tree_or_none
 from ....calibration.report.study_report import StudyContent
 from ...calibration.recorded.draws import Labelled, Unit
-from ...calibration.recorded.source import sources_of
 from ...calibration.recorded.study import LABELS, Options, label
+from ...recorded.source import sources_of
 from ...run import AskedQuestion, Run
 from ...sets.problem import Problem
 from ...study import Results, Study

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict
 
-from ....analysis.corpora.benchmarks import traced
+from ....analysis.corpora.evalplus import traced
 from ....analysis.sandbox.isolation.best_level import best_level
 from ....analysis.sandbox.isolation.jail import Jail
 from ....analysis.sandbox.isolation.levels import Isolation

@@ -23,7 +23,7 @@ from ....suggestion.repair.request import request_for
 from ...asked_line import OpenModel
 from ...run import Step
 from ...sets.lines import FileWithGap, Place
-from ...sets.suites import Items, Judge, Judged, Suite, Unjudged
+from ...sets.suites import Items, Judge, Judged, Suite, verdict_of
 from ..candidates import SLOW_S, Proposed, distinct, looped, mutants, proposed, repaired
 from .bugs import Bug, with_code
 
@@ -162,9 +162,7 @@ def loop(judge: Judge, buggy: Buggy) -> dict[str, Any]:
     def test(text: str) -> tuple[bool | None, int]:
         if text == place.text:  # needs no run: its tests are those of the line
             return True, len(oracle.covered(place.file).get(place.line, ()))
-        verdict = oracle.verdict(place.file, text, changed_lines(place.text, text))
-        if verdict.infrastructure:
-            raise Unjudged(verdict.reason)
+        verdict = verdict_of(oracle, place.file, text, changed_lines(place.text, text))
         return verdict.label, verdict.tests
 
     baseline = oracle.baseline()

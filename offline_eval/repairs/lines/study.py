@@ -23,7 +23,7 @@ from ....suggestion.repair.confidence import RANKS
 from ...asked_line import Asking
 from ...counterfeit.lines.label import LABELS, MAX_TEXT_S, profiled
 from ...model import StudyModel, model_of
-from ...on_suites import SuiteOptions, ask_about, found, items_of_suites, question_about, tell_about
+from ...on_suites import SuiteOptions, ask_about, items_of_suites, model_and_items, question_about, tell_about
 from ...repairs.candidates import question_of_repairs
 from ...run import Question, Run, Step
 from ...sets.suites import Items, Judged, Judging
@@ -106,8 +106,8 @@ class Options(SuiteOptions):
 
 
 def run_lines(options: Options) -> Run:
-    """Run, or resume, the study. Raises as `on_suites.found`."""
-    return ask(options, *found(options, options.model, question_of, items_of_suites))
+    """Run, or resume, the study. Raises as `on_suites.model_and_items`."""
+    return ask(options, *model_and_items(options, options.model, question_of, items_of_suites))
 
 
 def ask(options: Options, model: StudyModel, items: Items) -> Run:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from needs import DATA, needs_data
 
-from assay.analysis.corpora.benchmarks import Item, UnreadableItems, profiled, read_items
+from assay.analysis.corpora.benchmarks import Item, UnreadableItems, read_items
+from assay.analysis.corpora.evalplus import profiled
 from assay.analysis.sandbox.isolation.limits import Limits
 from assay.analysis.sandbox.judging.python import PythonSandbox
 from assay.analysis.sandbox.judging.result import ProgramOutcome

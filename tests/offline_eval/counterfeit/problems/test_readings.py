@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.analysis.corpora.benchmarks import read_items, traced
+from assay.analysis.corpora.benchmarks import read_items
+from assay.analysis.corpora.evalplus import traced
 from assay.analysis.sandbox.judging.python import PythonSandbox
 from assay.calibration.report.cells import Cell, CellTable
 from assay.offline_eval.counterfeit.problems.judgements import (

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ....calibration.report.study_report import Source
-from ...progress import counted
-from ...recorded.answers import Recorded, Step
-from ...recorded.formats import recorded
-from ...run import SCHEMA, AskedQuestion, Question
-from ...study import StudyOptions
+from ...calibration.report.study_report import Source
+from ..progress import counted
+from ..run import SCHEMA, AskedQuestion, Question
+from ..study import StudyOptions
+from .answers import Recorded, Step
+from .formats import recorded
 
 # In the place of a prompt's fingerprint: nobody was asked by Assay.
 PROMPT = "recorded"
