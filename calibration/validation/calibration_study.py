@@ -27,7 +27,7 @@ from ..metrics.intervals import Interval, intervals, rate_interval, student_t
 from ..metrics.null_tests import kuiper_by_group
 from ..samples import EVENTS as EVERY_EVENT
 from ..samples import Sample
-from .figures import Figure, figure, not_run, only_with_skill, with_note, without_claim
+from .figures import Figure, figure, not_applicable, not_run, only_with_skill, with_note, without_claim
 from .held_out import HeldOut, NotHeldOut, Source
 from .inputs import Inputs
 
@@ -220,6 +220,8 @@ def _of_events(kept: Sequence[Sample], calibrator: Calibrator, source: HeldOut, 
 
 def _of_arm(arm: str, calibrator: Calibrator, kept: Sequence[Sample], samples: Sequence[Sample], source: Source, by: Grouping) -> Figure:
     id = f"K7.{arm}"
+    if arm == "no_suffix" and calibrator.task == "line_middle":
+        return not_applicable(id, "what follows on the line is part of the task", by)
     if not samples:
         return not_run(id, _CLAIMS["K7"], f"there are no samples {ARMS[arm]}", by)
     row = {sample.id: number for number, sample in enumerate(kept)}

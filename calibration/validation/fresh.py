@@ -19,10 +19,10 @@ class Registration:
     projects: frozenset[str]
     caveat: str = ""
 
-    @property
-    def said(self) -> str:
-        """What a figure's note says of its projects."""
-        return f"{len(self.projects)} projects, registered as fresh on {self.date} {self.caveat or 'before they were run'}"
+    def said(self, seen: int) -> str:
+        """What a figure's note says of its projects, of which so many have samples."""
+        count = f"{len(self.projects)}" if seen == len(self.projects) else f"{seen} of {len(self.projects)}"
+        return f"{count} projects, registered as fresh on {self.date} {self.caveat or 'before they were run'}"
 
 
 @cache

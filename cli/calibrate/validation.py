@@ -143,7 +143,7 @@ def _rows(calibrator: Calibrator, path: Path, found: _StudyFiles) -> Sequence[Ro
         source = held_out(calibrator, inputs.plain, folds)
         registration = registration_of(calibrator.id, found.projects) if source.validates else None
         if registration:
-            source = replace(source, how=registration.said)
+            source = replace(source, how=registration.said(len({sample.project for sample in inputs.plain})))
         made = found.study.figures(calibrator, inputs, source)
     except NotHeldOut as error:
         raise UsageError(str(error)) from None

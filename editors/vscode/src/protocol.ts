@@ -135,7 +135,7 @@ export interface ValidationFigure {
   /** What a group is: "project". */
   readonly unit: string;
   readonly claim: string;
-  /** What the interval says of the claim: "holds", "refuted", "undecided", "not run" or "reported". */
+  /** What the interval says of the claim: "holds", "refuted", "undecided", "not run", "not applicable" or "reported". */
   readonly reading: string;
   readonly note: string;
 }

@@ -15,7 +15,7 @@ from ....calibration.report.paper_claims import Asked, PaperClaim, Rule, claim_o
 from ....calibration.report.study_report import Section, StudyContent
 from ....calibration.samples import Event, Sample
 from ....calibration.validation.counterfeit_facts import Fact
-from ....calibration.validation.counterfeit_study import STREAM, figures
+from ....calibration.validation.counterfeit_study import EVENTS, STREAM, figures
 from ....calibration.validation.figures import Figure
 from ....calibration.validation.inputs import Inputs
 from ...progress import counted
@@ -186,7 +186,8 @@ def _figures(registry: Registry, question: Mapping[str, Any], results: Results) 
     for task in question["tasks"]:
         drawn: Sequence[Sample] = results.samples.get(f"{task}-{STREAM}", ())
         inputs = Inputs(results.samples.get(task, ()), {STREAM: drawn}, facts)
-        yield from figures_of_task(registry, question, task, _EVENT, inputs, figures)
+        for event in EVENTS:
+            yield from figures_of_task(registry, question, task, event, inputs, figures)
 
 
 def _summary(texts: Sequence[Text], gaps: Sequence[Gap], cells: Mapping[str, Cell], question: Mapping[str, Any]) -> tuple[str, str, str]:

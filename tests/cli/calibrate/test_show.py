@@ -130,12 +130,12 @@ def test_what_studies_say_of_a_calibrator_is_one_line_and_what_is_refuted_a_sent
     rows = table.rows_of(found, "calibration", "run", "0" * 64)
     table.save(replace(table.empty(made), figures=rows), table.path_of(made, file))
     shown = show(project)
-    line, sentence = "validated: 1 of 5 hold, 1 refuted, 3 not run", MEANINGS["K2"].refuted
+    line, sentence = "validated: 1 of 4 hold, 1 refuted, 2 not run", MEANINGS["K2"].refuted
     assert f"\n    {line}\n      refuted: {sentence}\n" in shown.text
     validation = shown.document["calibrators"][0]["validation"]
     figures = {each["id"]: each["reading"] for each in validation.pop("figures")}
     assert validation == {"summary": line, "refuted": [sentence], "failures": "", "badges": {}}
-    assert figures == {"K1": "holds", "K2": "refuted", "F2": "not run", "M1": "not run", "M3": "not run"}
+    assert figures == {"K1": "holds", "K2": "refuted", "F2": "not run", "M1": "not run"}
     withheld = f"The calibration study refutes K2, calibration error: -0.300 (-0.400 to -0.200), and the claim is > 0. {sentence}"
     assert f"\n    shows no number: {withheld}" in shown.text
     described = shown.document["calibrators"][0]
