@@ -94,9 +94,10 @@ class Calibrator:
     features: names of measures, in the order of the map's parameters. Only `platt` takes several.
     ranges: smallest and largest raw value of each measure in the fit. Beyond them a measure that speaks for or against the event gives the
         lowest number or counts as the largest value; with another there is no number.
-    between_group_sd: τ, standard deviation of the log odds between groups, such as projects, that were not
-        seen; within a model, where the map is of several.
-    levels, children: the maps of the languages, projects or users that have their own. The path of a child has a name for each level.
+    between_group_sd: τ, standard deviation of the log odds between groups, such as projects, that were not seen; within a model, where the
+        map is of several.
+    levels, children: the maps of the languages, projects or users that have their own, at most 10,000. The path of a child has a name for
+        each level.
     tried: the candidates of model selection.
     status, reason: `informative` only if every guard passes, `borrowed` where that is of other models, `uninformative` where no skill is
         shown, `insufficient` with fewer than 25 samples or 5 of a class, or with one project that can't show skill; and why, for people.

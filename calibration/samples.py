@@ -40,7 +40,7 @@ class SampleError(ValueError):
 class Sample(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False, tag_field="schema", tag=SCHEMA):
     """One generation: raw measures, one label per event, and the groups that it belongs to. An unknown label is None, never False.
 
-    id: used once in all files that are read together.
+    id: not empty; used once in all files that are read together.
     model, prompt: fingerprints, of weights, tokenizer and a quantised cache, and of the prompt's layout and the decoder's settings.
         Calibrators are matched by both.
     task, language: what was asked for.
@@ -54,7 +54,7 @@ class Sample(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     fallbacks: measures whose value stands in for one that could not be had (`verbalised` is then 0.5).
     user: a person or machine.
     rank, alternatives: it is number `rank` of so many drawn at its place, 1 of 1 by default. Number 1 begins with the likeliest token.
-    propensity: with which it became a sample, 1 by default. Fits do not weigh by it.
+    propensity: with which it became a sample, in (0, 1], 1 by default. Fits do not weigh by it.
 
     Changed with `msgspec.structs.replace`.
     """

@@ -194,7 +194,7 @@ class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class _Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"kind": "class"}):
     """One program.
 
-    problem: the benchmark's name of it. index: of the draw; used once for a problem.
+    problem: the benchmark's name of it. index: of the draw, from 0; used once for a problem.
     text: the whole program with its docstring; no two of a problem are equal. class: whether all tests pass.
     base, plus: the shares of the original tests and of EvalPlus' that pass; None where there are none of the latter.
     pass_at_1: the share of the generator's draws for the problem that are right.
