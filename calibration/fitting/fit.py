@@ -221,7 +221,7 @@ def fit(
         evidence=evidence,
         # "Only if it is at least this likely" is promised of each suggestion.
         dial=dial(held_out, y, index, each=True),
-        projects=around[-1] if around else None,
+        projects=around[-1] if around else adapt_from.projects if adapt_from and adapt_from.models else None,
         models=around[0] if grouped_by == "model" and around else None,
         moved_from=_parent(adapt_from) if adapt_from else None,
         by_language=by_language([sample.language for sample in known], held_out, y, apart, grouped_by, few),

@@ -42,5 +42,8 @@ def test_the_largest_that_is_fast_enough_is_recommended() -> None:
         assert recommended([small, replace(large, entry=unfit)]) == ["small"]
 
 
-def test_the_model_that_was_measured_here_is_known_by_its_fingerprint() -> None:
-    assert {entry.name: entry.fingerprint for entry in catalogue() if entry.fingerprint} == {"qwen2.5-coder-0.5b": "4e67aab01a9d9c89"}
+def test_the_models_that_were_measured_here_are_known_by_their_fingerprints() -> None:
+    assert {entry.name: entry.fingerprint for entry in catalogue() if entry.fingerprint} == {
+        "qwen2.5-coder-0.5b": "4e67aab01a9d9c89",
+        "qwen2.5-coder-1.5b": "09b65ec72345bd82",
+    }

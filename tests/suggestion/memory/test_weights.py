@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.inference.hub.catalogue import catalogue
+from assay.inference.hub.catalogue import entry_named
 from assay.inference.project_memory.weights import FITTED, read_weights, shipped_weights
 from assay.suggestion.memory.memories import own_weights, weights_for
 
@@ -41,7 +41,7 @@ def test_weights_that_assay_brings_for_a_model_count_whole_for_it(path: Path) ->
 
 
 def test_a_quantisation_of_a_model_has_that_model_s_weights_unless_it_has_its_own() -> None:
-    (entry,) = [entry for entry in catalogue() if entry.kin]
+    entry = entry_named("qwen2.5-coder-0.5b")
     theirs = weights_for(entry.fingerprint)
     assert weights_for("4" * 16, entry.kin).version == theirs.version != weights_for("4" * 16).version
     fitted = replace(shipped_weights(), model="5" * 16)
