@@ -78,8 +78,3 @@ def test_only_the_validation_command_and_the_step_that_fetches_them_read_the_lis
     }
     made = {f"training/remake/{name}.py" for name in ("fresh", "steps")}
     assert readers == {"calibration/validation/fresh.py", "cli/calibrate/validation.py", *made}
-        "calibration/validation/fresh.py",
-        "cli/calibrate/validation.py",
-        "training/remake/fresh.py",
-        "training/remake/steps.py",
-    }
