@@ -62,10 +62,6 @@ class Notebooks:
             for cell in self._forget(notebook):
                 self._documents.lose(cell.document)
 
-    def notebook_of(self, uri: str) -> str | None:
-        """The URI of the notebook that a document is a cell of, None if it is no cell."""
-        return self._notebook_of.get(uri)
-
     def cells_of(self, uri: str) -> list[str]:
         """The URIs of a notebook's cells. Empty if it is not open."""
         return [cell.document for cell in self._cells.get(uri, [])]

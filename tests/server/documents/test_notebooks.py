@@ -98,7 +98,6 @@ def test_a_code_cell_stands_between_the_code_cells_of_its_language() -> None:
     assert around(book, "c") == ("import os\nx = 1\ny = 2\n", "z")
     assert around(book, "shell", 0, 2) == ("ls", "")
     assert around(book, "note", 0, 5) == ("words", "")
-    assert book.notebooks.notebook_of("cell:b") == BOOK
     assert not shown
 
 
@@ -154,7 +153,7 @@ def test_a_closed_notebook_leaves_no_cell_behind() -> None:
     book, _ = a_notebook()
     tell(book, "didClose", {"notebookDocument": {"uri": BOOK}, "cellTextDocuments": [{"uri": "cell:a"}]})
     assert list(book.documents) == []
-    assert book.notebooks.notebook_of("cell:a") is None
+    assert book.notebooks.cells_of(BOOK) == []
 
 
 def test_cells_that_come_as_plain_documents_work_as_such() -> None:
