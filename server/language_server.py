@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from lsprotocol import types
@@ -14,6 +15,7 @@ from pygls.lsp.server import LanguageServer
 
 from .. import __version__
 from ..calibration.log.events import ServerStarted
+from ..calibration.trust import Trust
 from ..inference.completion.settings import Settings
 from ..inference.opening import ModelChoice
 from ..suggestion.positions import Encoding
@@ -109,8 +111,7 @@ class AssayServer(LanguageServer):
         self.menu = MenuRegistration(self, self.tasks)
         self.model_calibration = ModelCalibration(self, self.tasks, session, self.client_settings, self.trust_questions)
         self._problems_told: set[str] = set()
-        self._is_model_started = False
-        self._is_closing = False
+        self._is_model_started = self._is_closing = False
         self._client = types.ClientInfo("")
         self._answer_lifecycle()
         self._answer_features()
@@ -120,12 +121,10 @@ class AssayServer(LanguageServer):
         def roots() -> Roots:
             return self.session.roots
 
+        def trust(root: Path | None, project: Path) -> Trust:
+            return trust_in(self.client_settings.workspace_trusted, root, project)
+
         documents = self.protocol.documents
-        calibrators = Calibrators(
-            lambda root, project: trust_in(self.client_settings.workspace_trusted, root, project),
-            self.trust_questions.ask,
-            self.status.changed,
-        )
         live = LiveModel(
             model, Settings(), on_state=self._on_state, on_note=self._warn, on_busy=self.status.busy_changed, projects=self.projects
         )
@@ -136,7 +135,7 @@ class AssayServer(LanguageServer):
             others=OtherFiles(documents, roots),
             edited_files=EditedFiles(documents, roots, self.projects),
             live=live,
-            calibrators=calibrators,
+            calibrators=Calibrators(trust, self.trust_questions.ask, self.status.changed),
             events=EventWriter(on_trouble=self._on_log_trouble),
         )
 

@@ -80,20 +80,7 @@ def _least_sure(tokens: tuple[Token, ...]) -> list[int]:
 OnText = Callable[[str], None]
 
 
-def complete(
-    model: Model,
-    prefix: str,
-    suffix: str,
-    *,
-    kind: Kind = "line",
-    language: str = "plaintext",
-    settings: Settings | None = None,
-    surroundings: Surroundings | None = None,
-    memory: Memory | None = None,
-    max_ms: float | None = None,
-    cancel: Cancel | None = None,
-    on_text: OnText | None = None,
-) -> Generation:
+def complete(model: Model, prefix: str, suffix: str, **how: Any) -> Generation:
     r"""What the model would write between prefix and suffix (the whole document's, of any length), greedily.
 
     The model is shown, and writes, `\n` for every kind of newline. Left out of the generation's text (its tokens stay) is, in a line with
@@ -105,22 +92,10 @@ def complete(
     none for its end: measures then say how sure the model was of what is written, not that it ends there. Where nothing is left, all
     tokens stay.
 
-    language: the protocol's identifier. If a line would break a file of that language, the model tries again from its least certain tokens;
-    the first line that does not break it wins, else the original stays (`Generation.parses`).
+    how: as of `complete_several`. language: the protocol's identifier. If a line would break a file of that language, the model tries again
+    from its least certain tokens; the first line that does not break it wins, else the original stays (`Generation.parses`).
     """
-    return complete_several(
-        model,
-        prefix,
-        suffix,
-        kind=kind,
-        language=language,
-        settings=settings,
-        surroundings=surroundings,
-        memory=memory,
-        max_ms=max_ms,
-        cancel=cancel,
-        on_text=on_text,
-    )[0]
+    return complete_several(model, prefix, suffix, **how)[0]
 
 
 def complete_several(

@@ -54,16 +54,16 @@ class Reports:
         """The editor inserted it."""
         name = _id_in(arguments)
         self.outcomes.reported("accepted", name)
-        given = self.requests.accepted(name)
-        if given is None:
+        offer = self.requests.accepted(name)
+        if offer is None:
             logger.debug("accepted, but not known: %s", name)
             return
-        document = self.session.documents.get(given.request.uri)
-        self.tests.begin(given, document if self.session.settings.tests_after_acceptance else None, self.outcomes.showing_of(name))
-        start = None if document is None else document.offset(given.suggestion.range.start)
-        found = await self.requests.explain(given, with_context=False)
+        document = self.session.documents.get(offer.request.uri)
+        self.tests.begin(offer, document if self.session.settings.tests_after_acceptance else None, self.outcomes.showing_of(name))
+        start = None if document is None else document.offset(offer.suggestion.range.start)
+        found = await self.requests.explain(offer, with_context=False)
         if start is not None:
-            self.hovers.add(given.request.uri, start, given.request.selected + given.suggestion.text, found)
+            self.hovers.add(offer.request.uri, start, offer.request.selected + offer.suggestion.text, found)
 
     def rejected(self, *arguments: Any) -> None:
         """The user dismissed it."""

@@ -79,8 +79,8 @@ class Completions:
         before = document.before(at, _LINE_BEFORE)
         cursor = Cursor(at, before[max(before.rfind("\n"), before.rfind("\r")) + 1 :], document.encoding)
         evidence = ""
-        if suggestions and (given := self.requests.find(suggestions[0].id)) is not None:
-            evidence = hover_markdown(await self.requests.explain(given, with_context=False))
+        if suggestions and (offer := self.requests.find(suggestions[0].id)) is not None:
+            evidence = hover_markdown(await self.requests.explain(offer, with_context=False))
         return completion_list(
             suggestions[0] if suggestions else None,
             cursor,

@@ -82,10 +82,10 @@ EXPLAIN = "assay/explain"
 async def explain(requests: Requests, params: Any) -> dict[str, Any]:
     """`assay/explain` {id}: all that is known of a suggestion's confidence. Raises JsonRpcInvalidParams for an id that is not known."""
     name = _id_in(params)
-    given = requests.find(name)
-    if given is None:
+    offer = requests.find(name)
+    if offer is None:
         raise JsonRpcInvalidParams(f"{EXPLAIN}: no suggestion {name!r} was given out lately")
-    return (await requests.explain(given)).as_json()
+    return (await requests.explain(offer)).as_json()
 
 
 def _id_in(params: Any) -> str:

@@ -2,7 +2,7 @@
 
 A message with half a character (a lone surrogate), which only JSON's escapes can say, is JSON.
 
-Requests: {"id", "op": "load" | "complete" | "context" | "info" | "repair" | "surprise", …}, {"op": "cancel", "id"}, {"op": "close"}.
+Requests: {"id", "op": "load" | "complete" | "context" | "repair" | "surprise", …}, {"op": "cancel", "id"}, {"op": "close"}.
 Results: {"id", "ok": …} or {"id", "error": {"type", "message"}}; a cancel and a close have none. Before a result may come any number of
 {"id", "text"}: of a "complete" what the model has written so far, of a "repair" what was found, in words. Between results may come
 {"alive": true}: the model is slow, not hung. Results come in the order of the requests, but that repairs and surprises let others go first.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import IntEnum
 from pathlib import Path
 from typing import Literal
 
@@ -33,14 +32,6 @@ class ReadAlong:
     root: str = ""
     path: str = ""
     lines: int = 0
-
-
-class Priority(IntEnum):
-    """Which request the model works on first: the greatest."""
-
-    SPECULATIVE = 0
-    AUTOMATIC = 1
-    INVOKED = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +72,6 @@ class GenerationRequest:
     ends_at: float | None = None
     delay_s: float = 0.0
     speculative: bool = False
-
-    @property
-    def priority(self) -> Priority:
-        """What goes first."""
-        if self.speculative:
-            return Priority.SPECULATIVE
-        return Priority.INVOKED if self.invoked else Priority.AUTOMATIC
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,11 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
+from enum import IntEnum
 
 from ...inference.model import Generation
 from ...suggestion.remainder import MAX_BEHIND, gained, rest_of
-from .request import GenerationRequest, GenerationResult, Priority
+from .request import GenerationRequest, GenerationResult
 
 # Between an editor's cancel and its next request, which may still fit: one message at least, and what the editor waits by itself.
 ORPHAN_S = 0.1
@@ -27,6 +28,21 @@ _HEAD = 300
 # What an editor puts behind the cursor by itself, and how much of it at most.
 _CLOSERS = ")]}>\"'`"
 _MAX_CLOSERS = 4
+
+
+class Priority(IntEnum):
+    """Which request the model works on first: the greatest."""
+
+    SPECULATIVE = 0
+    AUTOMATIC = 1
+    INVOKED = 2
+
+
+def priority_of(request: GenerationRequest) -> Priority:
+    """What goes first."""
+    if request.speculative:
+        return Priority.SPECULATIVE
+    return Priority.INVOKED if request.invoked else Priority.AUTOMATIC
 
 
 class Superseded(Exception):
@@ -60,7 +76,7 @@ class _Job:
     @property
     def priority(self) -> Priority:
         """That of the most urgent request that waits for it; its own where none does."""
-        return max((waiter.request.priority for waiter in self.waiters), default=self.request.priority)
+        return max((priority_of(waiter.request) for waiter in self.waiters), default=priority_of(self.request))
 
 
 def typed_since(old: GenerationRequest, new: GenerationRequest) -> str | None:
@@ -266,7 +282,7 @@ class Scheduler:
     def _submit_again(self, waiter: _Waiter) -> None:
         """Ask anew for a request that its job did not answer, unless a later one has made it pointless."""
         assert self._latest is not None
-        if waiter is self._latest or not _outdates(self._latest.request, waiter.request, waiter.request.priority):
+        if waiter is self._latest or not _outdates(self._latest.request, waiter.request, priority_of(waiter.request)):
             self._submit(waiter)
         elif not waiter.future.done():
             waiter.future.set_exception(Superseded())
@@ -290,7 +306,7 @@ def _result_for(waiter: _Waiter, job: _Job, result: GenerationResult) -> Generat
 
 def _outdates(new: GenerationRequest, old: GenerationRequest, urgency: Priority) -> bool:
     """Whether the new request makes the old one, so urgent, pointless: it may not be more urgent, unless its text is gone."""
-    return new.priority >= urgency or typed_since(old, new) != ""
+    return priority_of(new) >= urgency or typed_since(old, new) != ""
 
 
 def _goes_on(typed: str, generation: Generation) -> bool:

@@ -34,7 +34,7 @@ _ALIVE_EVERY_S = 1.0
 # The longest that the thread which reads a project's files may hold up the model.
 _SWITCH_S = 0.0005
 # What a repair lets go first.
-_URGENT = ("complete", "context", "info")
+_URGENT = ("complete", "context")
 
 
 class _Requests:
@@ -135,8 +135,6 @@ class _Host:
                 return self._complete(request)
             case "context":
                 return self._context(request)
-            case "info":
-                return self._info()
             case "repair":
                 return self._repair(request)
             case "surprise":

@@ -29,7 +29,7 @@ from ..model.request import GenerationRequest, GenerationResult
 from ..model.scheduler import Superseded
 from ..settings.settings import LiveSettings
 from ..tracking.event_writer import EventWriter
-from .given import Given, GivenSuggestions, HiddenGenerations, identity_of
+from .offers import HiddenGenerations, Offer, Offers, identity_of
 from .policy import Recent, Rules, after, decide, delay_ms, document_refusal, draw_of, place_refusal
 from .request_ending import Ending, OngoingRequest, RequestCounts
 
@@ -83,7 +83,7 @@ class Requests:
         self._counts = counts
         self._events = events
         self._settings = settings
-        self._given = GivenSuggestions()
+        self._offers = Offers()
         self._hidden = HiddenGenerations()
         self._recent = Recent()
 
@@ -160,21 +160,21 @@ class Requests:
         """A document was edited."""
         self._recent = after(self._recent, "typed", at_s)
 
-    def accepted(self, suggestion_id: str) -> Given | None:
+    def accepted(self, suggestion_id: str) -> Offer | None:
         """The editor inserted a suggestion: what it was, None where that is not known. What may be asked next is prepared."""
-        given = self._given.find(suggestion_id)
-        if given is None:
+        offer = self._offers.find(suggestion_id)
+        if offer is None:
             return None
         self._recent = after(self._recent, "accepted", time.monotonic())
-        settings, request, place = self._settings(), given.request, given.request.place
+        settings, request, place = self._settings(), offer.request, offer.request.place
         # What was read for it is no longer what is to be read, once the setting has changed.
         as_before = request.memory.scope == settings.memory
-        if settings.speculate and given.has_texts and as_before and self._paused_until() is None:
-            prefix = place.prefix + given.suggestion.text
+        if settings.speculate and offer.has_texts and as_before and self._paused_until() is None:
+            prefix = place.prefix + offer.suggestion.text
             kind = kind_at(prefix, place.suffix, place.language, cut=request.cut) if settings.kind == "auto" else settings.kind
             behind = replace(request, place=replace(place, prefix=prefix, kind=kind), settings=self._live.settings, count=1)
             self._live.prepare(self._of_kind_with_evidence(behind))
-        return given
+        return offer
 
     def read_ahead(self, request: GenerationRequest, texts: Callable[[], Iterator[GenerationRequest]], *, secret: bool) -> None:
         """The cursor rests at a place: what may be asked for there is prepared.
@@ -193,26 +193,26 @@ class Requests:
 
     def rejected(self, suggestion_id: str) -> None:
         """The user dismissed a suggestion, says the editor: the next ones that come by themselves wait longer."""
-        if self._given.find(suggestion_id) is not None:
+        if self._offers.find(suggestion_id) is not None:
             self._recent = after(self._recent, "rejected", time.monotonic())
 
-    def find(self, suggestion_id: str) -> Given | None:
+    def find(self, suggestion_id: str) -> Offer | None:
         """A suggestion that was given out lately."""
-        return self._given.find(suggestion_id)
+        return self._offers.find(suggestion_id)
 
-    async def explain(self, given: Given, *, with_context: bool = True) -> Explanation:
+    async def explain(self, offer: Offer, *, with_context: bool = True) -> Explanation:
         """Why a suggestion has the confidence that it has. with_context: and what the model is shown at its place, in the text as it was
         then; nothing where the model has no time for it in half a second, or it or its context is another by now."""
-        registry, _ = await self._calibrators.of(given.request.root)
-        request, model = given.request, self._live.process.model
+        registry, _ = await self._calibrators.of(offer.request.root)
+        request, model = offer.request, self._live.process.model
         mismatch = "" if model is None else prompt_mismatch(self._live.settings, model.settings(), model.context_length, request.place.kind)
-        choice = explain_choice(registry, given.purpose, given.drawn, mismatch)
+        choice = explain_choice(registry, offer.purpose, offer.drawn, mismatch)
         seen: tuple[Seen, ...] = ()
-        memory = given.generation.memory
-        if with_context and given.has_texts and model is not None and self._purpose(request.place, model, memory) == given.purpose:
+        memory = offer.generation.memory
+        if with_context and offer.has_texts and model is not None and self._purpose(request.place, model, memory) == offer.purpose:
             with suppress(ModelUnavailable, ModelProcessDied, ModelRequestFailed):
                 seen = seen_in(await self._live.context(replace(request, max_ms=_SEEN_MS)))
-        return explanation(given.suggestion, given.generation, choice, seen, _seen_before(given))
+        return explanation(offer.suggestion, offer.generation, choice, seen, _seen_before(offer))
 
     async def _decided(self, request: GenerationRequest, current: Callable[[], bool], ongoing: OngoingRequest) -> tuple[Suggestion, ...]:
         place = request.place
@@ -263,7 +263,7 @@ class Requests:
             self._live.prepare(replace(request, count=_PREPARED), again=True)
         return result
 
-    async def _possible(self, request: GenerationRequest, result: GenerationResult, ongoing: OngoingRequest) -> Iterator[Given]:
+    async def _possible(self, request: GenerationRequest, result: GenerationResult, ongoing: OngoingRequest) -> Iterator[Offer]:
         """The suggestions that the generations make, in their order."""
         model, place = await self._live.loaded(), request.place
         ongoing.awaited = "the calibrators were not read"
@@ -284,13 +284,13 @@ class Requests:
             distinct(result.generations, result.drawn) if request.invoked else [(first, SINGLE_DRAW) for first in result.generations[:1]]
         )
         return (
-            Given(suggestion, generation, request, purpose, drawn)
+            Offer(suggestion, generation, request, purpose, drawn)
             for generation, drawn in drawn_here
             if (suggestion := suggest(generation, place, drawn=drawn)) is not None
         )
 
     def _shown_or_hidden(
-        self, request: GenerationRequest, result: GenerationResult, found: Sequence[Given], ongoing: OngoingRequest
+        self, request: GenerationRequest, result: GenerationResult, found: Sequence[Offer], ongoing: OngoingRequest
     ) -> tuple[Suggestion, ...]:
         settings, first = self._settings(), found[0]
         decision = decide(
@@ -307,7 +307,7 @@ class Requests:
                 self._on_hidden()
             ongoing.decided(first.suggestion, decision, first.drawn.rank, showing)
             return ()
-        self._given.add(found)
+        self._offers.add(found)
         self._told_late = self._told_late and not request.invoked
         suggestions = tuple(each.suggestion for each in found)
         others = [(each.suggestion, each.drawn.rank) for each in found[1:]]
@@ -352,22 +352,22 @@ def _nowhere(uri: str, invoked: bool) -> GenerationRequest:
     return GenerationRequest(uri, Place("", "", Range(start, start)), invoked)
 
 
-def _unfit(given: Given) -> str:
+def _unfit(offer: Offer) -> str:
     """Why a text does not come by itself, however likely it is; empty where nothing speaks against it."""
-    place = given.request.place
-    if unseen_in(given.suggestion.text, place.prefix + place.suffix):
+    place = offer.request.place
+    if unseen_in(offer.suggestion.text, place.prefix + place.suffix):
         return "the text has a character that a reader does not see"
-    return "what the model wrote would leave the file broken" if given.generation.parses is False else ""
+    return "what the model wrote would leave the file broken" if offer.generation.parses is False else ""
 
 
 def _own_error(error: Exception) -> str:
     return f"an error of Assay's own: {type(error).__name__}"
 
 
-def _for_choice(given: Given) -> tuple[bool, float, float]:
+def _for_choice(offer: Offer) -> tuple[bool, float, float]:
     """By what suggestions for one place are ordered: what breaks the file comes last; then by their probability, or where they have none by
     their share of what was drawn."""
-    suggestion, breaks = given.suggestion, given.generation.parses is False
+    suggestion, breaks = offer.suggestion, offer.generation.parses is False
     return not breaks, suggestion.confidence.probability or 0.0, suggestion.measures.get("agreement", -math.inf)
 
 
@@ -378,19 +378,19 @@ def _is_enough(remembered: GenerationResult, request: GenerationRequest) -> bool
     return not remembered.generations or remembered.drawn == request.count
 
 
-def _seen_before(given: Given) -> tuple[SeenBefore, ...]:
+def _seen_before(offer: Offer) -> tuple[SeenBefore, ...]:
     """The lines of the user's files that the text of a suggestion was in when it was made; of its own file as long as that is known."""
-    place, memory = given.request.place, given.request.memory
+    place, memory = offer.request.place, offer.request.memory
     seen = [
         SeenBefore(source.path, source.line + (1 + place.range.start.line if source.path is None else 0))
-        for source in given.generation.sources
-        if source.path is not None or given.has_texts
+        for source in offer.generation.sources
+        if source.path is not None or offer.has_texts
     ]
     # In a notebook the lines of other cells are before the first, or behind the last.
     return tuple(each for each in seen if each.file or 1 <= each.line <= memory.lines)
 
 
-def _differing(possible: Iterator[Given]) -> Iterator[Given]:
+def _differing(possible: Iterator[Offer]) -> Iterator[Offer]:
     """Of those that show one text, trimmed, the first."""
     texts: set[str] = set()
     for each in possible:

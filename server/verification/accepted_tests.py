@@ -12,7 +12,7 @@ from ...suggestion.repair.verified import Verification
 from ..background_tasks import BackgroundTasks
 from ..documents.documents import Document
 from ..documents.workspace import path_of
-from ..requests.given import Given
+from ..requests.offers import Offer
 from .verifications import Verifications
 
 # The editor's edit may come after its command.
@@ -39,24 +39,24 @@ class AcceptedTests:
         self._waiting: tuple[str | None, str, str, str] | None = None
         self._is_running = False
         self.latest: Verification | None = None
-        self.accepted: Given | None = None
+        self.accepted: Offer | None = None
 
-    def begin(self, given: Given, document: Document | None, showing: str | None) -> None:
+    def begin(self, offer: Offer, document: Document | None, showing: str | None) -> None:
         """A suggestion was accepted. document: where the tests that touch it are to be run, soon; None where none are to be."""
-        self.accepted = given
-        path = path_of(given.request.uri)
+        self.accepted = offer
+        path = path_of(offer.request.uri)
         if document is not None and path is not None and path.suffix == ".py":
-            self._tasks.start(self._begin(given, document, showing))
+            self._tasks.start(self._begin(offer, document, showing))
 
     def as_json(self) -> dict[str, Any] | None:
         """What the latest tests said, for the status: docs/formats.md."""
         return None if self.latest is None else {**self.latest.as_json(), "title": self.latest.title}
 
-    async def _begin(self, given: Given, document: Document, showing: str | None) -> None:
-        texts = _texts_of(document, given)
+    async def _begin(self, offer: Offer, document: Document, showing: str | None) -> None:
+        texts = _texts_of(document, offer)
         if texts is None:
             await asyncio.sleep(_EDIT_S)
-            texts = _texts_of(document, given)
+            texts = _texts_of(document, offer)
         if texts is not None:
             self._waiting = (showing, document.uri, *texts)
             if not self._is_running:
@@ -76,12 +76,12 @@ class AcceptedTests:
             self._is_running = False
 
 
-def accepted_lines(document: Document, given: Given | None) -> range | None:
+def accepted_lines(document: Document, offer: Offer | None) -> range | None:
     """The lines (from 1) of the suggestion that was accepted last, as long as it stands in the document where it was put in."""
-    if given is None or given.request.uri != document.uri or _texts_of(document, given) is None:
+    if offer is None or offer.request.uri != document.uri or _texts_of(document, offer) is None:
         return None
-    first = count_line_ends(document.text[: given.request.start]) + 1
-    return range(first, first + count_line_ends(given.request.selected + given.suggestion.text) + 1)
+    first = count_line_ends(document.text[: offer.request.start]) + 1
+    return range(first, first + count_line_ends(offer.request.selected + offer.suggestion.text) + 1)
 
 
 def event_of(said: Verification) -> AcceptanceTested:
@@ -90,10 +90,10 @@ def event_of(said: Verification) -> AcceptanceTested:
     return AcceptanceTested(passed=passed, tests=said.tests, mends=len(said.mends), milliseconds=round(said.seconds * 1e3, 1))
 
 
-def _texts_of(document: Document, given: Given) -> tuple[str, str] | None:
+def _texts_of(document: Document, offer: Offer) -> tuple[str, str] | None:
     """The text without a suggestion, and with it; None where it does not stand there."""
-    request, after = given.request, document.text
-    inserted = request.selected + given.suggestion.text
+    request, after = offer.request, document.text
+    inserted = request.selected + offer.suggestion.text
     if not after.startswith(inserted, request.start):
         return None
     return after[: request.start] + request.stood + after[request.start + len(inserted) :], after

@@ -22,7 +22,7 @@ MAX_CHARACTERS = 1_000
 
 
 def never() -> bool:
-    """The end of what nothing ends."""
+    """Whether something is over that nothing ends."""
     return False
 
 

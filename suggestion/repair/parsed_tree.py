@@ -31,7 +31,7 @@ class ParsedTree:
 
     @property
     def indents(self) -> bool:
-        """In none of these languages."""
+        """The white space that a line begins with says nothing."""
         return False
 
     def breaks(self, change: Change) -> bool:

@@ -48,7 +48,7 @@ class ParsedPython:
 
     @property
     def indents(self) -> bool:
-        """Indentation is syntax."""
+        """The white space that a line begins with is syntax."""
         return True
 
     def breaks(self, change: Change) -> bool:
@@ -151,7 +151,7 @@ class ParsedData:
 
     @property
     def indents(self) -> bool:
-        """In none of these languages."""
+        """The white space that a line begins with says nothing."""
         return False
 
     def breaks(self, change: Change) -> bool:

@@ -27,7 +27,7 @@ from assay.server.model.cache import GenerationCache
 from assay.server.model.ipc import arguments_of, model_part
 from assay.server.model.live import LiveModel
 from assay.server.model.request import GenerationRequest, GenerationResult, ReadAlong
-from assay.server.requests.given import identity_of
+from assay.server.requests.offers import identity_of
 from assay.server.requests.request_ending import RequestCounts
 from assay.server.requests.requests import Requests
 from assay.server.settings.settings import DEFAULTS, LiveSettings
@@ -50,13 +50,14 @@ async def texts(requests: Requests, ask: GenerationRequest) -> list[str]:
 async def requests_to(
     model: Path, settings: Callable[[], LiveSettings] = lambda: DEFAULTS, log_file: Path | None = None, **more: Any
 ) -> AsyncIterator[tuple[Requests, LiveModel, EventWriter, threading.Event]]:
-    """Requests, their model, what writes their log, and what the thread waits for that reads a project's calibrators."""
+    """Requests, their loaded model, what writes their log, and what the thread waits for that reads a project's calibrators."""
     may_read, events = threading.Event(), EventWriter(None if log_file is None else LogTarget(log_file))
     may_read.set()
     calibrators = Calibrators(lambda *_: Trust(may_read.wait()))
     live = LiveModel(ModelChoice(str(model)), Settings(), on_state=lambda _: None)
     await live.start()
     try:
+        await live.loaded()
         yield Requests(live, calibrators, RequestCounts(), events, settings, **more), live, events, may_read
     finally:
         await live.close()
@@ -113,8 +114,7 @@ async def test_a_character_that_is_not_seen_comes_by_itself_where_the_file_has_i
 
 @pytest.mark.slow
 async def test_what_a_request_waits_on_purpose_is_not_counted(answering_gguf: Path) -> None:
-    async with requests_to(answering_gguf, lambda: replace(DEFAULTS, max_ms=3_000, delay=3_200.0)) as (requests, live, _, _):
-        await live.loaded()
+    async with requests_to(answering_gguf, lambda: replace(DEFAULTS, max_ms=3_000, delay=3_200.0)) as (requests, _, _, _):
         assert await texts(requests, BY_ITSELF) == [" answer"]
 
 
@@ -176,7 +176,6 @@ def made_of(text: str) -> Generation:
 async def test_what_was_prepared_as_another_choice_does_not_come_by_itself(answering_gguf: Path, tmp_path: Path) -> None:
     place = Place("def f(x):\n    y = x + 1\n    ", "\n    return y\n", AT, language="python")
     async with requests_to(answering_gguf, lambda: replace(DEFAULTS, speculate=False), tmp_path / "log") as (requests, live, log, _):
-        await live.loaded()
         said_already, other = made_of("return y"), made_of("z = g(y)")
         live.cache.keep("u", place.prefix, place.suffix, "line", (said_already, other, other, other))
         assert await texts(requests, GenerationRequest("u", place, invoked=False)) == []
@@ -190,7 +189,6 @@ async def test_whoever_asks_for_suggestions_gets_more_than_the_one_that_typing_l
 ) -> None:
     before, after = "def f(x):\n    y = x + 1\n    ", "\n    return y\n"
     async with requests_to(answering_gguf, lambda: replace(DEFAULTS, speculate=False), tmp_path / "log") as (requests, live, log, _):
-        await live.loaded()
         live.cache.keep("u", before, after, "line", tuple(made_of(text) for text in ("return z", *others, "z = 1")))
         along = GenerationRequest("u", Place(before + "re", after, AT, language="python"), invoked=True, count=DEFAULTS.alternatives)
         await requests.suggestions(along, lambda: True)
@@ -199,15 +197,13 @@ async def test_whoever_asks_for_suggestions_gets_more_than_the_one_that_typing_l
 
 async def test_where_the_model_adds_nothing_it_is_not_asked_twice(answering_gguf: Path, tmp_path: Path) -> None:
     async with requests_to(answering_gguf, log_file=tmp_path / "log") as (requests, live, log, _):
-        await live.loaded()
         live.cache.keep(ASK.uri, ASK.place.prefix, "", "line", (made_of(" "),))
         assert await texts(requests, ASK) == []
     assert [(each["outcome"], each["source"]) for each in ended(log, tmp_path / "log")] == [("empty", "memory")]
 
 
 async def test_who_dismisses_suggestions_waits_longer_for_the_next(answering_gguf: Path, tmp_path: Path) -> None:
-    async with requests_to(answering_gguf, lambda: replace(DEFAULTS, speculate=False), tmp_path / "log") as (requests, live, log, _):
-        await live.loaded()
+    async with requests_to(answering_gguf, lambda: replace(DEFAULTS, speculate=False), tmp_path / "log") as (requests, _, log, _):
         (first,) = await requests.suggestions(BY_ITSELF, lambda: True)
         requests.rejected("another")
         for _number in range(3):
@@ -261,7 +257,6 @@ async def test_whoever_asks_on_a_busy_machine_gets_what_is_finished_when_the_tim
         return replace(made_of(""), stopped_by=StopReason.TIME), made_of("z = g(y)")
 
     async with requests_to(answering_gguf) as (requests, live, _, _):
-        await live.loaded()
         monkeypatch.setattr(live.process, "complete", complete)
         began = time.monotonic()
         assert await texts(requests, ASK) == ["z = g(y)"]
@@ -273,7 +268,6 @@ async def test_whoever_asks_on_a_busy_machine_gets_what_is_finished_when_the_tim
 async def test_whoever_asks_and_gets_nothing_in_time_is_told_so_once(answering_gguf: Path) -> None:
     settings, told = DEFAULTS, list[str]()
     async with requests_to(answering_gguf, lambda: settings, on_late=told.append) as (requests, live, _, _):
-        await live.loaded()
         assert live.process.pid is not None
         for _number in range(2):
             os.kill(live.process.pid, signal.SIGSTOP)
@@ -289,7 +283,6 @@ async def test_whoever_asks_and_gets_nothing_in_time_is_told_so_once(answering_g
 async def test_of_several_suggestions_what_breaks_the_file_comes_last(answering_gguf: Path) -> None:
     place = replace(ASK.place, prefix="x = (")
     async with requests_to(answering_gguf) as (requests, live, _, _):
-        await live.loaded()
         broken, whole = (replace(made_of(text), parses=parses) for text, parses in (("]", False), ("1)", True)))
         live.cache.keep(ASK.uri, place.prefix, place.suffix, "line", (broken, broken, broken, whole))
         assert await texts(requests, replace(ASK, place=place)) == ["1)", "]"]

@@ -14,7 +14,7 @@ from assay.calibration.registry import Purpose
 from assay.inference.model import Generation, StopReason, Timings
 from assay.server.background_tasks import BackgroundTasks
 from assay.server.documents.documents import Documents
-from assay.server.requests.given import Given
+from assay.server.requests.offers import Offer
 from assay.server.verification.accepted_tests import AcceptedTests, event_of
 from assay.suggestion.repair.verified import Verification
 from assay.suggestion.suggestion import Suggestion
@@ -48,7 +48,7 @@ async def test_of_acceptances_that_come_while_tests_run_the_latest_is_tested() -
         document = documents.open("file:///a.py", "python", number, "x" * (number + 1))
         suggestion = Suggestion("", document.text, AT, "line", uncalibrated("exact_match"), {}, {})
         made = Generation(document.text, (), StopReason.LINE, Timings(1.0, 1.0, 10, 0))
-        tests.begin(Given(suggestion, made, wanted("", uri=document.uri), PURPOSE, SINGLE_DRAW), document, f"s{number}")
+        tests.begin(Offer(suggestion, made, wanted("", uri=document.uri), PURPOSE, SINGLE_DRAW), document, f"s{number}")
         await asyncio.sleep(0)
     slow.go.set()
     async with asyncio.timeout(5):

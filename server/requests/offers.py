@@ -24,7 +24,7 @@ _MAX_WITH_TEXTS = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class Offer:
     """A suggestion that an editor has, and what it was made of. has_texts: the request still has the texts around its place."""
 
     suggestion: Suggestion
@@ -34,23 +34,23 @@ class Given:
     drawn: Drawn
     has_texts: bool = True
 
-    def without_texts(self) -> Given:
+    def without_texts(self) -> Offer:
         """The same without the texts around its place."""
         place = replace(self.request.place, prefix="", suffix="")
         memory = replace(self.request.memory, before="", after="")
         return replace(self, request=replace(self.request, place=place, surroundings=Surroundings(), memory=memory), has_texts=False)
 
 
-class GivenSuggestions:
+class Offers:
     """The latest of them, by their ids."""
 
     def __init__(self) -> None:
-        self._by_id: OrderedDict[str, Given] = OrderedDict()
+        self._by_id: OrderedDict[str, Offer] = OrderedDict()
         self._with_texts: deque[str] = deque()
 
-    def add(self, given: Iterable[Given]) -> None:
+    def add(self, offers: Iterable[Offer]) -> None:
         """An editor is given these."""
-        for each in given:
+        for each in offers:
             self._by_id[each.suggestion.id] = each
             self._with_texts.append(each.suggestion.id)
         while len(self._with_texts) > _MAX_WITH_TEXTS:
@@ -59,7 +59,7 @@ class GivenSuggestions:
         while len(self._by_id) > _MAX_GIVEN:
             self._by_id.popitem(last=False)
 
-    def find(self, suggestion_id: str) -> Given | None:
+    def find(self, suggestion_id: str) -> Offer | None:
         """What was given; None where that is not known, or no longer."""
         return self._by_id.get(suggestion_id)
 
