@@ -16,7 +16,7 @@ from assay.calibration.validation.fresh import registration_of, registrations
 ROOT = Path(__file__).parents[3]
 SHIPPED = sorted((ROOT / "calibration" / "shipped").glob("*.json"))
 LEAST = 12
-READS = re.compile(r"fresh\.toml|\bregistration_of\b|\bregistrations\(|\bwheels\(")
+READS = re.compile(r"\"fresh\.toml\"|\bregistration_of\b|\bregistrations\(|\bwheels\(")
 
 
 def names_of(path: str, key: str) -> set[str]:
