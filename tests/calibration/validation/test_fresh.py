@@ -19,7 +19,7 @@ SHIPPED = sorted((ROOT / "calibration" / "shipped").glob("*.json"))
 # The weights of the project memory.
 FITTED = sorted((ROOT / "inference" / "project_memory").rglob("*.json"))
 LEAST = 12
-READS = re.compile(r"fresh\.toml|\bregistration_of\b|\bregistrations\(|\bwheels\(")
+READS = re.compile(r"\"fresh\.toml\"|\bregistration_of\b|\bregistrations\(|\bwheels\(")
 
 
 def names_of(path: str, key: str) -> set[str]:
