@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from ..inference.completion.prompt import Surroundings, new_tokens, prompt_at
 from ..inference.completion.settings import GREEDY, Sampling, Settings
@@ -80,7 +80,21 @@ def _least_sure(tokens: tuple[Token, ...]) -> list[int]:
 OnText = Callable[[str], None]
 
 
-def complete(model: Model, prefix: str, suffix: str, **how: Any) -> Generation:
+class How(TypedDict, total=False):
+    """The keywords of `complete_several`, but for count."""
+
+    kind: Kind
+    language: str
+    settings: Settings | None
+    surroundings: Surroundings | None
+    memory: Memory | None
+    max_ms: float | None
+    cancel: Cancel | None
+    on_text: OnText | None
+    sampling: Sampling
+
+
+def complete(model: Model, prefix: str, suffix: str, **how: Unpack[How]) -> Generation:
     r"""What the model would write between prefix and suffix (the whole document's, of any length), greedily.
 
     The model is shown, and writes, `\n` for every kind of newline. Left out of the generation's text (its tokens stay) is, in a line with
