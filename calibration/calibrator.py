@@ -160,6 +160,14 @@ class Calibrator:
                 "not each of fitted_on.languages, by name",
             ),
             *((f"by_language {each.name}", True, reason) for each in self.by_language for reason in each.problems()),
+            (
+                "models",
+                {self.models is not None, self.fitted_on.grouped_by == "model"} != {len(self.fitted_on.models) > 1},
+                "a map for any model is held out by model, names several, and says how they vary",
+            ),
+            ("models", self.models is not None and self.projects is None, "does not say how projects vary"),
+            ("status", self.models is not None and self.status == "informative", "informative, and a map for any model lends"),
+            ("status", self.status == "borrowed" and self.models is None and self.moved_from is None, "borrowed from none"),
             ("fitted_on.date", not _is_moment(self.fitted_on.date), "not an ISO 8601 date and time with a time zone"),
         )
         for field, is_wrong, reason in wrong:
@@ -246,8 +254,8 @@ def log_odds_range(
     In a project that the calibrator has not seen the range is η ± t · √(s² + τ²). s is the map's standard error of η, τ the standard
     deviation between groups, and t Student's with G - 2 degrees of freedom for G groups, because s and τ are known from so many groups
     only. With 1.96 instead, the range from 15 projects would hold 9 in 10 and that from 5 projects 8 in 10. In a project that has its own
-    map τ is 0. A map of several models is for one that it has not seen: how models vary adds to τ², and G is the number of models. kin: the
-    map is of another quantisation of the model, which adds `KIN_SD`².
+    map τ is 0. A map of several models is for one that it has not seen: how models vary adds to τ², with the degrees of freedom of the sum.
+    kin: the map is of another quantisation of the model, which adds `KIN_SD`².
 
     References: Higgins, Thompson & Spiegelhalter (2009), eq. 12.
     """
@@ -266,13 +274,20 @@ def log_odds_range(
     if around := calibrator.models:
         of_models = around.offset_sd**2 + (around.slope_sd * (value - around.centre) / around.spread) ** 2
         projects = calibrator.projects.n if calibrator.projects else around.n
-        # Welch & Satterthwaite: how models vary is known from few of them, how projects do from many.
-        freedom = (variance + of_models) ** 2 / (variance**2 / max(1, projects - 2) + of_models**2 / max(1, around.n - 2))
-        variance, known_from = variance + of_models, int(freedom) + 2
-    elif not seen and calibrator.moved_from:
-        known_from = max(known_from, calibrator.moved_from.groups)
+        known_from = _known_from((variance, projects - 2), (of_models, around.n - 2))
+        variance += of_models
+    elif (parent := calibrator.moved_from) and parent.groups and not seen:
+        # What is left of how models vary is known from these few, and from the own groups.
+        known_from = _known_from((error**2, parent.models - 2 + known_from - 1), (variance - error**2, parent.groups - 2))
     half = student_t(max(1, known_from - 2)) * math.sqrt(variance)
     return value, value - half, value + half
+
+
+def _known_from(*parts: tuple[float, int]) -> int:
+    """Of how many groups a sum of variances is as well known as each with its degrees of freedom (Welch 1947, Satterthwaite 1946)."""
+    total = sum(variance for variance, _ in parts)
+    uncertain = sum(variance**2 / max(1, degrees) for variance, degrees in parts)
+    return int(min(total**2 / uncertain, 1e6)) + 2 if uncertain > 0 else 3
 
 
 def _wrong_row(row: DialRow) -> Iterator[tuple[str, str]]:

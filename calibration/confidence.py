@@ -102,9 +102,9 @@ def whose(calibrator: Calibrator, *, kin: bool = False) -> str:
     if kin:
         return f"from another quantisation of this model, {made.model_name}; some tens of your lines would narrow it"
     if calibrator.models is not None:
-        return f"from {len(made.models)} other models; some tens of your lines would narrow it (Assay: calibrate now)"
+        return f"from {calibrator.models.n} models; some tens of your lines would narrow it (assay calibrate model)"
     if calibrator.status == "borrowed" and parent is not None:
-        return f"from {parent.models} other models and {made.n} of your lines; more would narrow it"
+        return f"from {parent.models} models and {made.n} of your lines; more would narrow it"
     return ""
 
 

@@ -17,6 +17,9 @@ from ..inference.hub.catalogue import catalogue
 from .effective_status import effective_status
 from .registry import Entry, Registry, load_registry
 
+# The statuses of calibrators that give no numbers.
+_WITHOUT = ("uninformative", "insufficient", "refuted")
+
 
 @dataclass(frozen=True, slots=True)
 class Listed:
@@ -83,7 +86,7 @@ def numbers_of(entries: Sequence[Entry] | None) -> str:
     if entries is None:
         return "known when opened"
     events = dict.fromkeys(entry.calibrator.event for entry in entries if effective_status(entry).has_numbers)
-    borrowed = " (borrowed)" if all(entry.calibrator.fitted_on.models for entry in entries) else ""
+    borrowed = " (borrowed)" if all(effective_status(entry).status in ("borrowed", *_WITHOUT) for entry in entries) else ""
     return ", ".join(events) + borrowed if events else "none" if not entries else "none: no skill"
 
 
@@ -93,9 +96,11 @@ def entries_for(registry: Registry, fingerprint: str) -> tuple[Entry, ...] | Non
 
 
 def entries_of(registry: Registry, fingerprint: str) -> tuple[Entry, ...]:
-    """The calibrators for the model with a fingerprint id, in order of precedence: those that were fitted to it, else those for any."""
+    """The calibrators for the model with a fingerprint id: those that were fitted to it, then those for any where none of it decides."""
     own = tuple(entry for entry in registry.entries if entry.calibrator.fitted_on.model == fingerprint)
-    return own or tuple(entry for entry in registry.entries if entry.calibrator.fitted_on.models)
+    decided = {(each.event, each.task) for each in (entry.calibrator for entry in own) if each.status != "insufficient"}
+    common = [entry for entry in registry.entries if entry.calibrator.fitted_on.models]
+    return own + tuple(entry for entry in common if (entry.calibrator.event, entry.calibrator.task) not in decided)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +115,7 @@ def next_step(entries: Sequence[Entry], arguments: Sequence[str]) -> NextStep:
     """The next step once a model is open. entries: the calibrators for it; arguments: what names it (`ModelChoice.arguments`)."""
     giving = [entry.calibrator for entry in entries if effective_status(entry).has_numbers]
     command = shlex.join(["assay", "calibrate", "model", *arguments])
-    if giving and all(calibrator.fitted_on.models for calibrator in giving):
+    if giving and all(effective_status(entry).status in ("borrowed", *_WITHOUT) for entry in entries):
         advice = "Its suggestions show how likely they are right as far as other models tell, in a wide range."
         return NextStep(f"{advice} {command} narrows it in about 5 minutes, from code on this machine.", command)
     if giving:

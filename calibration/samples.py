@@ -130,7 +130,7 @@ def read_samples(paths: Path | Sequence[Path]) -> list[Sample]:
                             raise ValueError(f"the line is longer than {_MAX_LINE >> 20} MiB: no sample is")
                         sample = _decode(line if number > 1 else line.removeprefix(codecs.BOM_UTF8))
                         if (sample.model, sample.id) in seen:
-                            raise ValueError(f"the id {sample.id!r} was used before, at {place_of(sample.id, files)}")
+                            raise ValueError(f"the id {sample.id!r} was used before, at {place_of(sample.id, files, sample.model)}")
                     except ValueError as error:
                         raise SampleError(f"{path}:{number}: {error}") from None
                     seen.add((sample.model, sample.id))
@@ -140,15 +140,16 @@ def read_samples(paths: Path | Sequence[Path]) -> list[Sample]:
     return samples
 
 
-def place_of(sample_id: str, paths: Sequence[Path]) -> str | None:
-    """FILE:LINE of the first sample with this id in files that `read_samples` can read. None if no file has it.
+def place_of(sample_id: str, paths: Sequence[Path], model: str = "") -> str | None:
+    """FILE:LINE of the first sample with this id, of a model if one is named, in files that `read_samples` can read. None if there is none.
 
     A sample does not hold its place, so the files are read again for a message about it.
     """
     for path in paths:
         with path.open("rb") as lines:
             for number, line in enumerate(lines, 1):
-                if _decode(line if number > 1 else line.removeprefix(codecs.BOM_UTF8)).id == sample_id:
+                found = _decode(line if number > 1 else line.removeprefix(codecs.BOM_UTF8))
+                if found.id == sample_id and model in ("", found.model):
                     return f"{path}:{number}"
     return None
 

@@ -49,7 +49,7 @@ class Variation:
 
     n: Annotated[int, Meta(ge=2)]
     centre: Parameter
-    spread: Annotated[float, Meta(gt=0, le=MAX_PARAMETER)]
+    spread: Annotated[float, Meta(ge=1e-6, le=MAX_PARAMETER)]
     offset_sd: Spread
     slope_sd: Spread
 
@@ -81,27 +81,36 @@ def is_adaptable(map_: Map) -> TypeGuard[PlattMap | BetaMap]:
     return isinstance(map_, (PlattMap, BetaMap))
 
 
-def adapt(parent: PlattMap | BetaMap, around: Sequence[Variation], x: Floats, y: NDArray[np.bool_]) -> PlattMap | BetaMap:
+def adapt(
+    parent: PlattMap | BetaMap,
+    around: Variation,
+    x: Floats,
+    y: NDArray[np.bool_],
+    clusters: NDArray[np.intp] | None = None,
+    between_sd: float = 0.0,
+) -> PlattMap | BetaMap:
     """The parent's map, adapted to samples with features x (n, k), as they enter the map, and labels y (n,).
 
-    around: how the group that the samples are of may differ: as a model, as a project, or as both.
+    around: how the group that the samples are of may differ. clusters (n,), between_sd: samples of one cluster, such as a project, have an
+    offset in common, with this standard deviation in log odds, which is theirs and not the map's.
 
     Without samples it is the parent's map. The covariance includes how far the group may lie from the parent where its samples do not say.
     A beta map goes toward the mode only as far as it never falls; the loss is convex, so there it is better than the parent.
     """
     theta = np.array([parent.intercept, *parent.slopes] if isinstance(parent, PlattMap) else [parent.c, parent.a, parent.b])
-    prior = np.array(parent.covariance)
-    for each in around:
-        along = theta.copy()
-        along[0] -= each.centre
-        jacobian = np.column_stack([np.eye(len(theta))[0], along / each.spread])
-        prior = prior + jacobian @ np.diag([each.offset_sd**2, each.slope_sd**2]) @ jacobian.T
+    along = theta.copy()
+    along[0] -= around.centre
+    jacobian = np.column_stack([np.eye(len(theta))[0], along / around.spread])
+    prior = np.array(parent.covariance) + jacobian @ np.diag([around.offset_sd**2, around.slope_sd**2]) @ jacobian.T
     # θ = parent + root · u with u ~ N(0, 1). So nothing is inverted that may be singular, as for a measure that never varied.
     values, vectors = np.linalg.eigh((prior + prior.T) / 2)
     root = vectors * np.sqrt(np.where(values > _MIN_VARIANCE, values, 0.0))
     design = np.column_stack([np.ones(len(y)), x if isinstance(parent, PlattMap) else logs_of(x)])
-    u, covariance = _mode(design @ root, design @ theta, y)
-    moved, spread = root @ u, root @ covariance @ root.T
+    k, columns = len(theta), design @ root
+    if clusters is not None and between_sd > 0:
+        columns = np.column_stack([columns, between_sd * np.eye(int(clusters.max(initial=-1)) + 1)[clusters]])
+    u, covariance = _mode(columns, design @ theta, y)
+    moved, spread = root @ u[:k], root @ covariance[:k, :k] @ root.T
     kept = tuple(map(tuple, ((spread + spread.T) / 2).tolist()))
     if isinstance(parent, PlattMap):
         intercept, *slopes = (theta + moved).tolist()

@@ -68,10 +68,9 @@ def check_samples(
         ("tasks", {task for *_, task, _ in kinds}),
         ("numbers of alternatives", {str(alternatives) for *_, alternatives in kinds}),
     ):
-        if least_models and what == "models" and len(values) < least_models:
-            raise FitError(
-                f"a map for any model needs samples of {least_models} models, not of {len(values)} ({', '.join(sorted(values))})"
-            )
+        count = len({sample.kin or sample.model for sample in known})
+        if least_models and what == "models" and count < least_models:
+            raise FitError(f"a map for any model needs samples of {least_models} models, not of {count} ({', '.join(sorted(values))})")
         if len(values) > 1 and not (least_models and what in ("models", "prompts")):
             raise FitError(f"samples of {len(values)} {what} are mixed ({', '.join(sorted(values))}); fit a calibrator for each")
     if "agreement" in features and alternatives_of(known) == 1:

@@ -179,7 +179,7 @@ def fit(
         *_paths_and_files(known, levels),
         adapt_from,
         next(iter(levels), None),
-        len({sample.project for sample in known}) == 1,
+        numbered([sample.project for sample in known]) if adapt_from else None,
     )
     fitted = _fit_map(data)
     held_out, fold_maps = _cross_fitted(data, fold)
@@ -199,6 +199,8 @@ def fit(
     if grouped_by == "model" and status == "informative":
         status = "borrowed"
     around = _variations(fitted.map, held_out, known, y, grouped_by, few) if not adapt_from else ()
+    if grouped_by == "model" and not around:
+        raise FitError(f"a map for any model is of kind platt or beta, which can be moved, not {fitted.map.kind}: name one with --map")
     if grouped_by != groups:
         reason += f"; held out by {grouped_by}, so that how well it does in another {groups} is not known"
     if few:
@@ -271,7 +273,7 @@ def _between(
 
 def _parent(parent: Calibrator) -> Parent:
     projects = parent.projects.n if parent.models and parent.projects else 0
-    return Parent(parent.id, parent.fitted_on.n, max(1, len(parent.fitted_on.models)), projects)
+    return Parent(parent.id, parent.fitted_on.n, parent.models.n if parent.models else 1, projects)
 
 
 def _of_languages(fitted: _Fitted, data: _Data, p: Floats) -> Floats:
@@ -298,7 +300,7 @@ def _fitted_on(known: Sequence[Sample], y: NDArray[np.bool_], by: Grouping, grou
         date=(date or datetime.now(UTC)).isoformat(timespec="seconds"),
         samples_sha256=samples_sha256(known),
         alternatives=alternatives_of(known),
-        models=tuple(sorted({s.model_name for s in known})) if several else (),
+        models=tuple(sorted({s.model: s.model_name or s.model for s in known}.values())) if several else (),
         kin="" if several else first.kin,
     )
 
@@ -307,7 +309,7 @@ def _with_models_alike(samples: Sequence[Sample], seed: int) -> list[Sample]:
     """Some of the samples, of each model at most `MOST_OF_ONE` times as many as the fewest have, so that no model speaks for the others."""
     of: dict[str, list[Sample]] = {}
     for sample in samples:
-        of.setdefault(sample.model, []).append(sample)
+        of.setdefault(sample.kin or sample.model, []).append(sample)
     most = MOST_OF_ONE * min(map(len, of.values()), default=0)
     drawn = random.Random(seed)
     return [sample for each in of.values() for sample in (each if len(each) <= most else drawn.sample(each, most))]
@@ -337,9 +339,10 @@ def _variations(
         return ()
     some = rows[:: -(-len(rows) // MAX_SAMPLES)]
     p = held_out[some]
-    paths = [(known[i].model, known[i].project) if by == "model" else (known[i].project,) for i in some]
+    projects = [known[i].project for i in some]
+    paths = [(known[i].kin or known[i].model, known[i].project) if by == "model" else (known[i].project,) for i in some]
     found = variations(np.log(p / (1 - p)), y[some], paths)
-    return (found[0].of_few(), *found[1:]) if by == "model" else found
+    return (found[0].of_few(), replace(found[1], n=max(2, len(set(projects))))) if by == "model" else found
 
 
 def _notes(samples: Sequence[Sample], known: Sequence[Sample], event: str, used: Sequence[str]) -> Iterator[str]:
@@ -364,7 +367,7 @@ def _those(paths: list[tuple[str, ...]], which: NDArray[np.bool_]) -> list[tuple
 class _Data:
     """What a map is fitted to: features x (n, k) with their names, labels y (n,) and groups (n,).
 
-    of_one_project: whether all samples are of one project.
+    projects (n,): their numbers, where a parent's map is adapted.
     paths, files: of each sample, where levels are asked for; top: the first of these. parent: the calibrator whose map is adapted.
     """
 
@@ -378,7 +381,7 @@ class _Data:
     files: NDArray[np.intp]
     parent: Calibrator | None = None
     top: Level | None = None
-    of_one_project: bool = False
+    projects: NDArray[np.intp] | None = None
 
     @property
     def parent_n(self) -> int:
@@ -389,7 +392,8 @@ class _Data:
         """The same for some of the samples."""
         paths, files = (_those(self.paths, rows), renumbered(self.files[rows])) if self.paths else ([], self.files)
         groups = renumbered(self.groups[rows])
-        return replace(self, x=self.x[rows], y=self.y[rows], groups=groups, paths=paths, files=files)
+        projects = None if self.projects is None else renumbered(self.projects[rows])
+        return replace(self, x=self.x[rows], y=self.y[rows], groups=groups, paths=paths, files=files, projects=projects)
 
 
 @dataclass(frozen=True, slots=True)
@@ -407,10 +411,12 @@ def _fit_map(data: _Data) -> _Fitted:
     if data.parent:
         parent = data.parent.map
         assert is_adaptable(parent), "`check_adaptable` refuses any other"
-        of_project = data.parent.projects if data.of_one_project else None
-        around = [each for each in (data.parent.models, of_project) if each is not None]
+        around = data.parent.models or data.parent.projects
+        assert around is not None, "`check_adaptable` refuses one without"
         selection = Selection(parent.kind, len(data.names), parent.ridge if isinstance(parent, PlattMap) else 0.0, ())
-        return _Fitted(selection, adapt(parent, around, data.x, data.y), None, "")
+        # A model's map is for any project, so what the lines of one have in common is not the map's.
+        between_sd = data.parent.between_group_sd if data.parent.models else 0.0
+        return _Fitted(selection, adapt(parent, around, data.x, data.y, data.projects, between_sd), None, "")
     selection = select_map(data.x, data.y, data.groups, data.names, data.wanted, data.seed)
     tree, about_levels = _tree(data, selection) if data.paths else (None, "")
     fitted = tree.root if tree else fit_map(selection, data.x, data.y, data.names, data.groups)

@@ -16,7 +16,7 @@ FOLDS = 5
 MIN_GROUPS = 5
 
 GROUP_OF: dict[Grouping, Callable[[Sample], object]] = {
-    "model": attrgetter("model"),
+    "model": lambda sample: sample.kin or sample.model,
     "project": attrgetter("project"),
     "file": attrgetter("project", "file"),
     "sample": attrgetter("id"),

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ..arrays import Floats, sigmoid
 from ..calibrator import Calibrator
 from ..confidence import confidence
 from ..measures.registry import MEASURES
@@ -62,6 +64,8 @@ def find_parent(registry: Registry, samples: Sequence[Sample], event: str) -> tu
         if made.event != event or made.task != samples[0].task:
             continue
         why = why_not_adaptable(made, samples, event) if made.status == "informative" else f"calibrator {made.id} is {made.status}"
+        if entry.origin == "user" and made.moved_from is not None and not why:
+            why = f"{entry.path} was moved to code on this machine, which may be this project's"
         if entry.origin != "project":
             if not why:
                 return made, ""
@@ -92,6 +96,32 @@ def fit_project(
         made = replace(made, notes=(f"{lacking} of {len(samples)} samples lack {' or '.join(needed)} and were left out", *made.notes))
     said = [confidence(parent, sample.measures).probability for sample in made.samples] if parent else []
     return ProjectFit(made, parent, gain_over(made, said) if parent else None, "" if parent else no_parent_because)
+
+
+def shifted(made: Fit, said: Sequence[float | None]) -> list[float | None]:
+    """The probabilities that were said of a fit's samples, moved by one offset in log odds toward how often its event comes true.
+
+    Each fold's offset is from the other folds. So what another event foretells is beaten by more than by the share alone.
+    """
+    rows = [i for i, p in enumerate(said) if p is not None]
+    p = np.array([said[i] for i in rows], dtype=np.float64)
+    log_odds, fold, y = np.log(p / (1 - p)), made.fold[rows], made.labels[rows]
+    moved: list[float | None] = [None] * len(said)
+    for number in set(fold.tolist()):
+        rest, out = fold != number, fold == number
+        offset = _offset(log_odds[rest], y[rest]) if rest.any() else 0.0
+        for i, value in zip(np.array(rows)[out].tolist(), sigmoid(log_odds[out] + offset).tolist(), strict=True):
+            moved[i] = value
+    return moved
+
+
+def _offset(log_odds: Floats, y: NDArray[np.bool_]) -> float:
+    """What added to log odds (n,) makes the mean probability the share of positives, smoothed as Platt's targets are."""
+    wanted, offset = (float(y.sum()) + 1) / (len(y) + 2), 0.0
+    for _ in range(50):
+        p = sigmoid(log_odds + offset)
+        offset -= (float(p.mean()) - wanted) / max(float((p * (1 - p)).mean()), 1e-3)
+    return offset
 
 
 def gain_over(made: Fit, said: Sequence[float | None]) -> Gain | None:

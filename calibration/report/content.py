@@ -86,9 +86,10 @@ def _facts(calibrator: Calibrator) -> tuple[str, ...]:
     # of single samples there are as many groups, and between them nothing is known
     apart = made.grouped_by != "sample"
     origin = f", from {made.groups:,} {made.grouped_by}s" if apart else ""
-    between = f"standard deviation between {made.grouped_by}s {calibrator.between_group_sd:.3f} (log odds)"
+    between = f"standard deviation between {'project' if made.models else made.grouped_by}s {calibrator.between_group_sd:.3f} (log odds)"
+    name = ", ".join(made.models) or made.model_name or "without a name"
     return (
-        f"model {made.model_name or 'without a name'} ({made.model}), prompt and decoder {made.prompt}, {', '.join(made.languages)}",
+        f"model {name} ({made.model}), prompt and decoder {made.prompt}, {', '.join(made.languages)}",
         f"{_samples(made.n)}, {made.positives:,} positive{origin}, fitted {made.date}",
         (f"moved from {parent}, toward these samples; " if parent else "") + calibrator.map.describe(calibrator.features),
         *([between] if apart else []),

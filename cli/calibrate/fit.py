@@ -22,7 +22,7 @@ def register(actions: Subparsers) -> None:
         actions,
         "fit",
         "fit a calibrator to samples",
-        "The evidence is held out by project: a map that was fitted without a project judges it.",
+        "The evidence is held out by project, with --any-model by model: a map that was fitted without it judges it.",
     )
     parser.add_argument("samples", metavar="SAMPLES", nargs="+", type=Path, help="files of samples (JSON Lines)")
     parser.add_argument("--event", choices=EVENTS, required=True, help="what the probability is about")

@@ -70,8 +70,8 @@ def check_fits(calibrator: Calibrator, path: Path, samples: Sequence[Sample]) ->
     made = calibrator.fitted_on
     for sample in samples:
         for what, theirs, ours in (
-            ("model", (made.model,), sample.model),
-            ("prompt", (made.prompt,), sample.prompt),
+            ("model", (made.model,), made.model if made.models else sample.model),
+            ("prompt", (made.prompt,), made.prompt if made.models else sample.prompt),
             ("task", (calibrator.task,), sample.task),
             ("language", made.languages, sample.language),
             ("number of alternatives", (made.alternatives,), sample.alternatives if made.alternatives > 1 or sample.rank > 1 else 1),

@@ -90,24 +90,26 @@ def _common(said: tuple[str, float] | None, event: Event) -> float | None:
 def _fitted(samples: Sequence[Sample], event: Event, said: Sequence[float | None]) -> Calibrator:
     """The user's own calibrator, with a map for each project where that is better on held-out files.
 
-    said: what was shown of each sample. Raises FitError where it does not foretell the event better than that did, on what it was not
-    fitted to; also for too few samples, because an insufficient calibrator gives no number.
+    said: what was shown of each sample. Raises FitError where it does not foretell the event better than that, moved to the event's share,
+    on what it was not fitted to; also for too few samples, because an insufficient calibrator gives no number.
     """
     from ...calibration.fitting.checks import FitError
     from ...calibration.fitting.fit import fit
-    from ...calibration.fitting.project_fit import gain_over
+    from ...calibration.fitting.project_fit import gain_over, shifted
 
     of = {sample.id: number for sample, number in zip(samples, said, strict=True)}
     projects = {sample.project for sample in samples}
-    found = fit(samples, event, levels=("project",) if len(projects) > 1 and all(projects) else ())
+    by_project = event == KEPT and len(projects) > 1 and all(projects)
+    found = fit(samples, event, levels=("project",) if by_project else ())
     calibrator = found.calibrator
     if calibrator.status == "insufficient":
         raise FitError(calibrator.reason)
-    gain = gain_over(found, [of[sample.id] for sample in found.samples])
+    gain = gain_over(found, shifted(found, [of[sample.id] for sample in found.samples]))
     if calibrator.status == "informative" and gain is not None and gain.low <= 0:
         raise FitError(
-            f"the numbers that were shown foretell it as well: log loss {gain.parent_log_loss:.3f}, and {gain.own_log_loss:.3f} held out "
-            f"with a map of your own, from {gain.n} suggestions (difference {gain.low:.3f} to {gain.high:.3f})"
+            "the numbers that were shown, moved to how often it is true, foretell it as well: log loss "
+            f"{gain.parent_log_loss:.3f}, and {gain.own_log_loss:.3f} held out with a map of your own, from {gain.n} suggestions "
+            f"(difference {gain.low:.3f} to {gain.high:.3f})"
         )
     return calibrator
 

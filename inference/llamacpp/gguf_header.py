@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import math
 import mmap
+import re
 import struct
 from collections import Counter
 from dataclasses import dataclass, field
@@ -33,7 +34,7 @@ _DEFAULT_ALIGNMENT = 32
 _TOKENS = "tokenizer.ggml.tokens"
 # What no quantisation changes, by llama.cpp's names behind that of the architecture.
 _SHAPE = ("block_count", "embedding_length", "feed_forward_length", "attention.head_count", "attention.head_count_kv")
-_INSTRUCTED = ("instruct", "chat", "-it")
+_FORMATS = frozenset(("", "gguf", "awq", "gptq", "mlx", "exl2", "hf", "bf16", "fp16", "fp8", "int8", "int4"))
 _OF_EACH_TOKEN = {"tokenizer.ggml.token_type", "tokenizer.ggml.scores"}
 # The three kinds of tokens of a prompt to fill in the middle. llama.cpp takes them from the metadata, under an old name too, or finds them
 # by their spelling (llama-vocab.cpp, llama_vocab::impl::load).
@@ -153,16 +154,17 @@ class GGUFHeader:
 
     @property
     def kin(self) -> str:
-        """16 hex digits over base name, shape, tokens and whether it was taught to follow instructions; empty without a base name.
+        """16 hex digits over base name, version, what it was tuned for, shape and tokens; empty without a base name.
 
-        Whoever converts or quantises a model keeps these. A model that was trained further is kin only under the same name.
+        Whoever converts or quantises a model keeps these. Names of formats (`_FORMATS`) are left out of what it was tuned for.
         """
         base = str(self.metadata.get("general.basename", "")).lower()
         if not base:
             return ""
         shape = [self.number(f"{self.architecture}.{name}", 0) for name in _SHAPE]
-        named = f"{self.metadata.get('general.finetune', '')} {self.metadata.get('general.name', '')}".lower()
-        parts = (base, self.architecture, shape, self.vocabulary, any(word in named for word in _INSTRUCTED))
+        version, tuned = (str(self.metadata.get(f"general.{name}", "")).lower() for name in ("version", "finetune"))
+        words = sorted(set(re.split(r"[^a-z0-9]+", tuned)) - _FORMATS)
+        parts = (base, version, words, self.architecture, shape, self.vocabulary)
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
     @property

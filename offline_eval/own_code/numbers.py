@@ -63,8 +63,10 @@ def is_enough(samples: Mapping[str, Sequence[Sample]], tasks: Sequence[str], lan
 
 def common_of(registry: Registry, task: str, language: str) -> Calibrator | None:
     """The calibrator for any model, from which a map for this one is moved; None where there is none."""
-    nobody = Purpose("", "", EVENT, task, language)
-    return next((entry.calibrator for entry in registry.usable(nobody) if entry.calibrator.status in GIVING), None)
+    for entry in registry.usable(Purpose("", "", EVENT, task, language)):
+        if entry.calibrator.fitted_on.alternatives == 1 and effective_status(entry, language).has_numbers:
+            return entry.calibrator
+    return None
 
 
 def well_known(samples: Mapping[str, Sequence[Sample]], tasks: Sequence[str]) -> frozenset[str]:
@@ -76,7 +78,8 @@ def well_known(samples: Mapping[str, Sequence[Sample]], tasks: Sequence[str]) ->
 def _is_known(samples: Sequence[Sample], common: Calibrator | None) -> bool:
     if common is not None:
         moved = _moved(common, samples) if len(samples) >= MIN_TO_NARROW else None
-        return moved is not None and moved.status == "informative" and median_width(moved, samples) <= NARROW
+        if moved is not None:
+            return moved.status == "informative" and median_width(moved, samples) <= NARROW
     if len(samples) < MIN_TO_END:
         return False
     try:
@@ -119,9 +122,8 @@ def _of_task(task: str, samples: Sequence[Sample], registry: Registry) -> Iterat
 
 
 def _fitted(task: str, labelled: Sequence[Sample], registry: Registry, common: Calibrator | None = None) -> Made:
-    if common is not None:
-        moved = _moved(common, labelled)
-        return Made(task, moved, moved.reason if moved else "too few suggestions to learn from")
+    if common is not None and (moved := _moved(common, labelled)) is not None:
+        return Made(task, moved, moved.reason)
     made = _fitted_to(task, labelled)
     if made.calibrator is None:
         return made
@@ -134,7 +136,7 @@ def _fitted(task: str, labelled: Sequence[Sample], registry: Registry, common: C
 
 
 def _moved(common: Calibrator, labelled: Sequence[Sample]) -> Calibrator | None:
-    """The map for any model, moved to the suggestions of this one that have its measures; None where these are too few."""
+    """The map for any model, moved to the suggestions of this one that have its measures; None where too few have."""
     having = [sample for sample in labelled if sample.measures.keys() >= set(common.features)]
     with suppress(FitError):
         return fit(having, EVENT, adapt_from=common).calibrator

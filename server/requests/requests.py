@@ -11,9 +11,11 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from itertools import islice
+from pathlib import Path
 
 from ...calibration.control_characters import unseen_in
-from ...calibration.log.events import RequestEnded
+from ...calibration.log.evaluation import LABEL
+from ...calibration.log.events import RequestEnded, hash_of
 from ...calibration.measures.agreement import SINGLE_DRAW, distinct
 from ...calibration.plain_number import plain
 from ...calibration.registry import Purpose, choose, explain_choice
@@ -274,7 +276,7 @@ class Requests:
             suggestion_of,
             purpose=purpose,
             registry=registry,
-            project=project.name if project and (place.file is None or place.file.is_relative_to(project)) else None,
+            project=self._project_of(request, project),
             boundaries=self._settings().bands,
             show_refuted=self._settings().show_refuted,
             prompt_mismatch=lambda: prompt_mismatch(self._live.settings, model.settings(), model.context_length, place.kind),
@@ -288,6 +290,13 @@ class Requests:
             for generation, drawn in drawn_here
             if (suggestion := suggest(generation, place, drawn=drawn)) is not None
         )
+
+    def _project_of(self, request: GenerationRequest, project: Path | None) -> str | None:
+        """As calibrators name the project of a request: those of the log, for `kept`, by the hash that it has there."""
+        if self._settings().event == LABEL:
+            return None if request.root is None else hash_of(request.root.as_uri())
+        file = request.place.file
+        return project.name if project and (file is None or file.is_relative_to(project)) else None
 
     def _shown_or_hidden(
         self, request: GenerationRequest, result: GenerationResult, found: Sequence[Offer], ongoing: OngoingRequest

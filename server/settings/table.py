@@ -70,7 +70,7 @@ def _model_option(name: str, values: Values, unset: str, description: str) -> Se
 
 
 def _budget(name: str, minimum: int, what: str) -> Setting:
-    description = f"{what} A value of your own shows no probability."
+    description = f"{what} With a value of your own numbers are borrowed."
     return Setting(f"context.{name}", whole(minimum, _MAX_TOKENS, "tokens"), None, description, "as `assay.context.size` says")
 
 
@@ -225,8 +225,8 @@ SETTINGS: tuple[Setting, ...] = (
         "auto",
         "How much the model sees: `small` (320 tokens of the file before the cursor, 160 after it), `normal` (560 and 240) or `large` "
         "(2,048 and 512, and 1,024 of other open files if the model was trained on whole repositories). `auto` is the largest that "
-        "the model reads in 1.5 seconds, without other files; `normal` for a server. Any other size shows no probability until a "
-        "calibrator is fitted with it, and none beside other files.",
+        "the model reads in 1.5 seconds, without other files; `normal` for a server. With any other size, and beside other "
+        "files, numbers are borrowed until a calibrator is fitted with it.",
     ),
     _budget("prefixTokens", 1, "Tokens of the file before the cursor that the model sees."),
     _budget("suffixTokens", 0, "Tokens of the file after the cursor that the model sees."),
@@ -239,7 +239,7 @@ SETTINGS: tuple[Setting, ...] = (
         "context.openFiles",
         whole(0, _MAX_TOKENS, "tokens"),
         None,
-        "Tokens of other open files that the model sees. A value of your own shows no probability.",
+        "Tokens of other open files that the model sees. With a value of your own numbers are borrowed.",
         "as `assay.context.size` says",
     ),
     Setting(
@@ -247,8 +247,8 @@ SETTINGS: tuple[Setting, ...] = (
         one_of(*SCOPES),
         DEFAULT_SCOPE,
         "Which of your files the project memory reads: the open file and its workspace folder (`project`), the open file alone "
-        "(`file`), or none (`off`). It stays in memory, and leaves out files with secrets and those that git ignores. `off` shows no "
-        "probability until a calibrator is fitted with it.",
+        "(`file`), or none (`off`). It stays in memory, and leaves out files with secrets and those that git ignores. With "
+        "`off` numbers are borrowed until a calibrator is fitted with it.",
     ),
     Setting(
         "maxMs",

@@ -77,7 +77,7 @@ def test_a_suggestion_in_json_is_the_documented_format_and_nothing_else_is_on_st
     assert suggestion["range"]["start"] == suggestion["range"]["end"] == {"line": 1, "character": 4}
     assert suggestion["confidence"]["status"] == "borrowed"
     assert 0 < suggestion["confidence"]["low"] <= suggestion["confidence"]["probability"] <= suggestion["confidence"]["high"] < 1
-    assert suggestion["confidence"]["reason"].startswith("from 5 other models; ")
+    assert suggestion["confidence"]["reason"].startswith("from 5 models; ")
 
 
 @pytest.mark.slow
@@ -88,7 +88,7 @@ def test_a_file_from_stdin_gives_the_same_suggestion_as_from_disk(tiny_gguf: Pat
     from_stdin = assay("complete", "unsaved.py:2:17", "--stdin", "--model", tiny_gguf, stdin=text.encode(), cwd=tmp_path)
     assert from_disk.returncode == 0, from_disk.stderr
     assert from_disk.stdout == from_stdin.stdout != ""
-    assert "% exact match: from 5 other models; " in from_disk.stderr
+    assert "% exact match: from 5 models; " in from_disk.stderr
 
 
 def test_a_model_without_a_calibrator_in_the_language_has_no_number(tiny_gguf: Path, tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_the_prompt_is_shown_and_the_model_not_asked(tiny_gguf: Path, tmp_path: 
 def test_a_size_of_the_prompt_is_chosen_by_an_option(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("number = 1\n" * 200 + "\n\ndef area(width, height):\n    return width", encoding="utf-8")
     small, normal = (assay("complete", "a.py:204:17", *options, cwd=tmp_path) for options in (("--prompt-size", "small"), ()))
-    assert "from 5 other models; " in small.stderr
+    assert "from 5 models; " in small.stderr
     assert (
         "; the model's own are not for what it is shown here: assay.context.size is small, and calibrators are fitted with normal"
         in small.stderr

@@ -45,7 +45,7 @@ def parent_and_projects(sd: float = 0.8, seed: int = 0) -> tuple[PlattMap, Varia
 
 def test_without_samples_the_map_stays_and_its_error_is_that_of_a_project_that_was_not_seen() -> None:
     parent, projects = parent_and_projects()
-    none = adapt(parent, [projects], np.zeros((0, 1)), np.zeros(0, dtype=np.bool_))
+    none = adapt(parent, projects, np.zeros((0, 1)), np.zeros(0, dtype=np.bool_))
     assert (none.intercept, *none.slopes) == pytest.approx((parent.intercept, *parent.slopes))
     x = np.array([[-1.0]])
     assert none.standard_error(x)[0] > projects.offset_sd > parent.standard_error(x)[0]
@@ -54,7 +54,7 @@ def test_without_samples_the_map_stays_and_its_error_is_that_of_a_project_that_w
 def test_very_many_samples_bring_the_projects_own_map() -> None:
     parent, projects = parent_and_projects()
     x, y = of_one(60_000, 1, offset=1.1)
-    own, found = fit_platt(x, y), adapt(parent, [projects], x, y)
+    own, found = fit_platt(x, y), adapt(parent, projects, x, y)
     assert found.intercept == pytest.approx(own.intercept, abs=0.03)
     assert found.slopes == pytest.approx(own.slopes, abs=0.03)
     assert found.standard_error(x[:1])[0] < 0.03
@@ -69,7 +69,7 @@ def test_a_moved_map_is_nearer_to_the_truth_than_the_parent_and_than_the_project
         offset = float(np.random.default_rng(seed).normal(0, 0.8))
         truth = sigmoid(-0.6 + offset + SLOPE * new[:, 0])
         x, y = of_one(n, seed + 100, offset)
-        maps = parent, fit_platt(x, y), adapt(parent, [projects], x, y)
+        maps = parent, fit_platt(x, y), adapt(parent, projects, x, y)
         errors.append([float(np.abs(sigmoid(each.log_odds(new)) - truth).mean()) for each in maps])
     of_parent, of_own, of_moved = np.mean(errors, axis=0)
     assert of_moved < of_parent
@@ -83,7 +83,7 @@ def test_the_stated_error_of_a_moved_map_is_its_true_one() -> None:
     for seed in range(150):
         offset = float(np.random.default_rng(seed + 7).normal(0, 0.8))
         x, y = of_one(60, seed + 1000, offset)
-        found = adapt(parent, [projects], x, y)
+        found = adapt(parent, projects, x, y)
         z.append((found.log_odds(at) - (-0.6 + offset + SLOPE * at[:, 0])) / found.standard_error(at))
     assert np.mean(np.abs(z) < 1.96) == pytest.approx(0.95, abs=0.04)
 
@@ -96,7 +96,7 @@ def test_a_beta_map_is_moved_no_farther_than_it_rises_and_never_to_a_worse_place
     parent = fit_beta(x, y, np.repeat(np.arange(25), 100))
     projects = variations(parent.log_odds(x), y, [(name,) for name in names])[0]
     mine, labels = of_one(n, seed, offset, slope)
-    moved = adapt(parent, [projects], mine, labels)
+    moved = adapt(parent, projects, mine, labels)
     assert isinstance(moved, BetaMap)
     assert not list(moved.problems(1))
     assert log_loss(moved, mine, labels) <= log_loss(parent, mine, labels) + 1e-9

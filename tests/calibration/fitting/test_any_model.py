@@ -61,7 +61,7 @@ def test_the_range_of_a_borrowed_number_holds_a_model_that_was_not_seen(common: 
         assert {each.status for each in found} == {"borrowed"}
         low, high = (float(np.mean([getattr(each, end) for each in found])) for end in ("low", "high"))
         assert low < right(samples) < high
-    assert found[0].reason == "from 5 other models; some tens of your lines would narrow it (Assay: calibrate now)"
+    assert found[0].reason == "from 5 models; some tens of your lines would narrow it (assay calibrate model)"
 
 
 def test_own_samples_move_it_toward_the_model_and_narrow_the_range(common: Calibrator) -> None:
@@ -81,7 +81,7 @@ def test_too_few_own_samples_leave_the_number_borrowed_and_enough_make_it_the_mo
     samples = of_model(9, 0.5, n=400)
     few, many = (fit(samples[:n], "exact_match", adapt_from=common, resamples=20).calibrator for n in (15, 400))
     assert (few.status, many.status) == ("borrowed", "informative")
-    assert whose(few) == "from 5 other models and 15 of your lines; more would narrow it"
+    assert whose(few) == "from 5 models and 15 of your lines; more would narrow it"
     assert whose(many) == ""
     assert confidence(few, samples[0].measures).status == "borrowed"
 
@@ -154,3 +154,26 @@ def test_kin_widens_the_range_and_borrows(own: Calibrator) -> None:
     assert (mine.status, kin.status) == ("informative", "borrowed")
     assert mine.probability == kin.probability
     assert kin.low < mine.low < mine.high < kin.high
+
+
+def test_a_map_that_can_not_be_moved_is_none_for_any_model(common: Calibrator) -> None:
+    samples = [sample for number in range(5) for sample in of_model(number, 0.0, n=60)]
+    with pytest.raises(FitError, match="of kind platt or beta, which can be moved, not isotonic"):
+        fit(samples, "exact_match", kind="isotonic", groups="model", resamples=5)
+    for changes in ({"models": None}, {"projects": None}, {"status": "informative"}):
+        with pytest.raises(ValueError, match=r"models: |status: "):
+            replace(common, **changes)
+
+
+def test_quantisations_of_one_model_count_as_one() -> None:
+    samples = [sample for number in range(5) for sample in of_model(number, 0.0, n=30, kin="a" * 16)]
+    with pytest.raises(FitError, match="needs samples of 5 models, not of 1"):
+        fit(samples, "exact_match", groups="model")
+
+
+def test_many_lines_of_one_project_narrow_the_range_less_than_as_many_of_several(common: Calibrator) -> None:
+    spread = replace(common, between_group_sd=0.8)
+    samples = of_model(9, 0.0, n=60)
+    of_one = [structs.replace(sample, project="one") for sample in samples]
+    widths = [numbers(fit(those, "exact_match", adapt_from=spread, resamples=5).calibrator, samples)[1] for those in (of_one, samples)]
+    assert widths[0] > 1.1 * widths[1]

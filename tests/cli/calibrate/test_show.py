@@ -68,7 +68,7 @@ def test_each_task_of_the_question_is_explained_and_what_is_for_other_tasks_coun
 def test_another_model_borrows_and_has_none_in_another_language_and_the_reason_is_said(project: Path) -> None:
     shown = show(project, replace(QUESTION, model="f" * 16))
     assert "line: shipped exact_match-line-any.json (" in shown.text
-    assert "; borrowed from 5 other models; " in shown.text
+    assert "; borrowed from 5 models; " in shown.text
     assert shown.document["choices"][0]["chosen"]["status"] == "borrowed"
     shown = show(project, replace(QUESTION, model="f" * 16, language="go"))
     assert "line: no calibrator is for this model (ffffffffffffffff), only for " in shown.text or "not for Go" in shown.text

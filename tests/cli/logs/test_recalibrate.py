@@ -98,21 +98,22 @@ def test_recalibrate_makes_no_file_of_a_name_that_is_not_assays(
 
 
 @pytest.mark.parametrize(
-    ("habit", "is_written"),
+    ("slope", "habit", "is_written"),
     [
-        (0.0, False),  # keeps what is exactly right: the numbers shown are true of this user already
-        (2.5, True),  # keeps nearly all, and edits it later
-        (-2.0, True),  # keeps hardly anything
+        (1.0, 0.0, False),  # keeps what is exactly right: the numbers shown are true of this user already
+        (1.0, 2.0, False),  # keeps nearly all, and edits it later: only the share is another
+        (0.2, 0.0, True),  # hardly cares how likely it is
+        (-1.0, 0.0, True),  # keeps what is unlikely, to learn from it
     ],
 )
 def test_a_map_of_ones_own_is_written_only_where_it_beats_the_number_shown(
-    path: Path, home: Path, capsys: pytest.CaptureFixture[str], habit: float, is_written: bool
+    path: Path, home: Path, capsys: pytest.CaptureFixture[str], slope: float, habit: float, is_written: bool
 ) -> None:
     samples, truth = world(400, seed=7)
     rng = np.random.default_rng(3)
     with EventLog(path, create=True) as log:
         for sample, p in zip(samples, truth, strict=True):
-            kept = bool(rng.random() < 1 / (1 + np.exp(-(np.log(p / (1 - p)) + habit))))
+            kept = bool(rng.random() < 1 / (1 + np.exp(-(slope * np.log(p / (1 - p)) + habit))))
             shown = {"status": "informative", "event": "exact_match", "probability": float(p), "low": 0.0, "high": 1.0, "band": "likely"}
             of_sample = {"measures": sample.measures, "confidence": shown, "project": hash_of(sample.project)}
             document_of = hash_of(sample.project + sample.file)
@@ -122,4 +123,4 @@ def test_a_map_of_ones_own_is_written_only_where_it_beats_the_number_shown(
     assert bool(said["written"]) == is_written
     if not is_written:
         (refused,) = said["refused"]
-        assert refused["reason"].startswith("the numbers that were shown foretell it as well: log loss")
+        assert refused["reason"].startswith("the numbers that were shown, moved to how often it is true, foretell it as well: log loss")

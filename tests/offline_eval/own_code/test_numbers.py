@@ -64,7 +64,7 @@ def test_from_a_map_for_any_model_a_dozen_samples_narrow_the_range_and_are_kept(
     python, go = written(fitted(samples, ["line"], registry), registry)
     assert python.calibrator is not None
     assert (python.calibrator.status, python.has_number, go.file) == ("borrowed", True, None)
-    assert python.calibrator.moved_from == Parent(common.id, 1000, 5, 60)
+    assert python.calibrator.moved_from == Parent(common.id, 1000, 5, 12)
     assert median_width(python.calibrator, samples["line"][:14]) < median_width(common, samples["line"][:14])
     again = load_registry(None)
     assert [entry.calibrator.id for entry in again.entries if entry.origin == "user"] == [python.calibrator.id]

@@ -130,7 +130,7 @@ async def test_a_calibrator_that_comes_changes_breaks_and_goes_is_followed_while
     uri = (tmp_path / "a.py").as_uri()
     async with started(answering_gguf, "a?", uri=uri, root=tmp_path, trusted=True, options={"showAbove": 0}) as client:
         before = await confidence_at(client, uri)
-        assert (before["status"], before["reason"].partition(";")[0]) == ("borrowed", "from 5 other models")
+        assert (before["status"], before["reason"].partition(";")[0]) == ("borrowed", "from 5 models")
 
         save(fitting, folder / "mine.json")
         await status_when(client, lambda status: fitting.id in status["calibrators"])

@@ -141,7 +141,7 @@ async def test_an_accepted_suggestion_is_explained_by_hover_where_it_has_moved_t
         where = {"textDocument": {"uri": URI}, "position": {"line": 2, "character": 0}}
         said = (await client.request("textDocument/hover", where))["contents"]["value"]
         assert said.startswith("**◆ likely 99-100 % exact match**\n\nSource: shipped with Assay (`exact_match-line")
-        assert "Probability: >99 %, borrowed from 5 other models; " in said
+        assert "Probability: >99 %, borrowed from 5 models; " in said
         assert "Least certain of 2 tokens" in said
         assert await client.request("textDocument/hover", where | {"position": {"line": 0, "character": 0}}) is None
 
