@@ -127,7 +127,7 @@ def test_a_calibrator_of_more_languages_takes_the_place_of_earlier_ones_and_of_n
     (first,) = written(fitted({"line": go}, ["line"], NONE), NONE)
     (rust,) = written(fitted({"line": in_language("rust", 200, seed=3)}, ["line"], load_registry(None)), load_registry(None))
     assert (first.file, rust.file) == (file_of(made_of(first)), file_of(made_of(rust)))
-    more = [*go, *in_language("go", 3000, seed=1), *in_language("python", 300, seed=2)]
+    more = [*go, *in_language("go", 3000, seed=1), *in_language("java", 300, seed=2)]
     (both,) = written(fitted({"line": more}, ["line"], load_registry(None)), load_registry(None))
     assert both.file is not None
     kept = {entry.path for entry in load_registry(None).entries if entry.origin == "user"}
@@ -149,13 +149,13 @@ def test_a_run_that_goes_on_takes_the_place_of_its_own_calibrator_even_if_it_kno
 def test_a_run_with_a_few_samples_of_a_language_leaves_its_better_calibrator_where_it_is() -> None:
     (go,) = written(fitted({"line": in_language("go", 300)}, ["line"], NONE), NONE)
     registry = load_registry(None)
-    more = [*in_language("python", 400, seed=2), *in_language("go", 30, seed=3)]
+    more = [*in_language("java", 400, seed=2), *in_language("go", 30, seed=3)]
     (made,) = written(fitted({"line": more}, ["line"], registry), registry)
     assert made.file is not None
-    assert load(made.file).fitted_on.languages == ("python",)
+    assert load(made.file).fitted_on.languages == ("java",)
     assert go.file is not None
     assert go.file.exists()
-    few = [*in_language("python", 400, seed=2), *in_language("go", 12, seed=3)]
+    few = [*in_language("java", 400, seed=2), *in_language("go", 12, seed=3)]
     written(fitted({"line": few}, ["line"], registry), registry)
     assert go.file.exists()
 
