@@ -100,11 +100,11 @@ def whose(calibrator: Calibrator, *, kin: bool = False) -> str:
     """
     made, parent = calibrator.fitted_on, calibrator.moved_from
     if kin:
-        return f"from another quantisation of this model, {made.model_name}; some tens of your lines would narrow it"
+        return f"from another quantisation of this model, {made.model_name}; assay calibrate model gives it its own"
     if calibrator.models is not None:
         return f"from {calibrator.models.n} models; some tens of your lines would narrow it (assay calibrate model)"
     if calibrator.status == "borrowed" and parent is not None:
-        return f"from {parent.models} models and {made.n} of your lines; more would narrow it"
+        return f"from {parent.models} models and {made.n} lines that this one was asked for; more would narrow it"
     return ""
 
 

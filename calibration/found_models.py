@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from ..inference.found.model import FoundModel
 from ..inference.found.servers import PORTS
 from ..inference.hub.catalogue import catalogue
 from .effective_status import effective_status
-from .registry import Entry, Registry, load_registry
+from .registry import Entry, Registry, is_kin, load_registry
 
 # The statuses of calibrators that give no numbers.
 _WITHOUT = ("uninformative", "insufficient", "refuted")
@@ -95,12 +95,13 @@ def entries_for(registry: Registry, fingerprint: str) -> tuple[Entry, ...] | Non
     return entries_of(registry, fingerprint) if fingerprint else None
 
 
-def entries_of(registry: Registry, fingerprint: str) -> tuple[Entry, ...]:
-    """The calibrators for the model with a fingerprint id: those that were fitted to it, then those for any where none of it decides."""
+def entries_of(registry: Registry, fingerprint: str, kin: str = "") -> tuple[Entry, ...]:
+    """The calibrators for the model with a fingerprint id: fitted to it, else to its kin, else for any, for each event and task."""
     own = tuple(entry for entry in registry.entries if entry.calibrator.fitted_on.model == fingerprint)
-    decided = {(each.event, each.task) for each in (entry.calibrator for entry in own) if each.status != "insufficient"}
+    of_kin = tuple(replace(entry, kin=True) for entry in registry.entries if is_kin(entry, fingerprint, kin))
+    decided = {(each.event, each.task) for each in (entry.calibrator for entry in own + of_kin) if each.status != "insufficient"}
     common = [entry for entry in registry.entries if entry.calibrator.fitted_on.models]
-    return own + tuple(entry for entry in common if (entry.calibrator.event, entry.calibrator.task) not in decided)
+    return own + of_kin + tuple(entry for entry in common if (entry.calibrator.event, entry.calibrator.task) not in decided)
 
 
 @dataclass(frozen=True, slots=True)

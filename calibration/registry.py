@@ -1,7 +1,8 @@
 """The registry of calibrators: where their files are, which one applies, and why.
 
 Files are in three folders: the project's, for that project alone, if the user trusts it; the user's; and those shipped with the package.
-Precedence: one of this very model, then one of its kin (another quantisation of it), then one for any model. Among these a project's, then
+Precedence: one of this very model, then one of its kin (another quantisation of it), then one of the model that still borrows, then one for
+any model. Among these a project's, then
 a user's, then a shipped one. Within a folder, one for several alternatives comes first where several were drawn, then the newest. One that
 is `insufficient` is taken only if no other matches.
 """
@@ -103,10 +104,11 @@ class Registry:
     def usable(self, purpose: Purpose) -> list[Entry]:
         """Those that match a purpose and need no more of the model than a suggestion has, in order of precedence."""
         what = (purpose.event, purpose.task, purpose.language)
-        own = self._usable.get((purpose.model, purpose.prompt, *what), [])
+        every = self._usable.get((purpose.model, purpose.prompt, *what), [])
+        own, borrowing = ([each for each in every if (each.calibrator.status == "borrowed") == still] for still in (False, True))
         kin = [each for each in self._usable.get((_KIN + purpose.kin, purpose.prompt, *what), []) if not _is_of(each, purpose.model)]
         common = self._usable.get((_ANY, _ANY, *what), [])
-        return [entry for entry in (*own, *kin, *common) if _is_for_file(entry, purpose.file)]
+        return [entry for entry in (*own, *kin, *borrowing, *common) if _is_for_file(entry, purpose.file)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +277,7 @@ def _differences(entry: Entry, purpose: Purpose) -> _Differences:
     }
     if made.models:
         offers = {what: theirs for what, theirs in offers.items() if what not in ("model", "prompt")}
-    elif _is_kin(entry, purpose):
+    elif is_kin(entry, purpose.model, purpose.kin):
         del offers["model"]
     found = {what: theirs for what, theirs in offers.items() if required[what] not in theirs}
     if not _is_for_file(entry, purpose.file):
@@ -292,10 +294,9 @@ def _kin_of(entry: Entry) -> str:
     return made.kin or kin_of(made.model)
 
 
-def _is_kin(entry: Entry, purpose: Purpose) -> bool:
-    """Whether a calibrator is of another quantisation of the model, and gives numbers."""
-    kin = _kin_of(entry)
-    return bool(kin) and kin == purpose.kin and entry.calibrator.status in GIVING and not _is_of(entry, purpose.model)
+def is_kin(entry: Entry, model: str, kin: str) -> bool:
+    """Whether a calibrator is of another quantisation of the model with this fingerprint id and kin, and gives numbers."""
+    return bool(kin) and _kin_of(entry) == kin and entry.calibrator.status in GIVING and not _is_of(entry, model)
 
 
 def _is_for_file(entry: Entry, file: Path | None) -> bool:
@@ -339,6 +340,8 @@ def _why_unfit(entry: Entry, drawn: Drawn) -> str:
 
 def _matches(chosen: Entry, language: str) -> str:
     status, reason = chosen.calibrator.status_in(language)
+    if status in GIVING and whose(chosen.calibrator, kin=chosen.kin):
+        return f"{name_of(chosen)} matches: {reason}"
     return f"{name_of(chosen)} matches and is {status}: {reason}"
 
 
@@ -349,6 +352,8 @@ def _why_after(entry: Entry, chosen: Entry, purpose: Purpose) -> str:
         return f"it matches, but is insufficient: {reason}"
     if entry.calibrator.fitted_on.models and not chosen.calibrator.fitted_on.models:
         return "it is for any model, and one of this model goes before it"
+    if chosen.kin and _is_of(entry, purpose.model):
+        return "it still borrows, and one of another quantisation of this model goes before it"
     if not _is_of(entry, purpose.model) and _is_of(chosen, purpose.model):
         return "it is of another quantisation of this model, and one of this very model goes before it"
     if entry.origin != chosen.origin:

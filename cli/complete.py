@@ -209,7 +209,8 @@ def _print_suggestion(suggestion: Suggestion | None, registry: Registry) -> None
     confidence = suggestion.confidence
     used = next((entry for entry in registry.entries if entry.calibrator.id == confidence.calibrator), None)
     source = [] if used is None else [f"source: {source_of(used)} ({used.path.name})"]
-    for line in (*source, f"{confidence.text}: {confidence.reason}" if confidence.reason else confidence.text):
+    lent = "borrowed " if confidence.status == "borrowed" else ""
+    for line in (*source, f"{confidence.text}: {lent}{confidence.reason}" if confidence.reason else confidence.text):
         say(line, "dim")
     if suggestion.measures.get("parses") == 0:
         say("An editor would not suggest this by itself: it leaves the file broken.")

@@ -183,7 +183,7 @@ def _model_and_calibrators(choice: ModelChoice, runtime_works: bool) -> Iterator
     registry = load_registry(project_of(Path.cwd()))
     with model:
         fingerprint = model.fingerprint
-        fitting = entries_of(registry, fingerprint.id)
+        fitting = entries_of(registry, fingerprint.id, fingerprint.kin)
         prompts = _prompts(
             model, choice.settings_for(model), {language for entry in fitting for language in entry.calibrator.fitted_on.languages}
         )
@@ -220,7 +220,10 @@ def _calibrators(registry: Registry, fitting: Sequence[Entry], prompts: Set[str]
         state: State = "ok" if entry in usable and effective.has_numbers else "note"
         status = effective.status if entry in usable else "not used, because it was fitted with another prompt, decoder or context"
         several = "" if calibrator.fitted_on.alternatives == 1 else f", one of {calibrator.fitted_on.alternatives} alternatives"
-        yield Check("calibrator", state, f"{calibrator.event} of {calibrator.task}{several}: {status} ({entry.origin}, {calibrator.id})")
+        lent = f" {effective.reason}" if effective.status == "borrowed" and entry in usable else ""
+        yield Check(
+            "calibrator", state, f"{calibrator.event} of {calibrator.task}{several}: {status}{lent} ({entry.origin}, {calibrator.id})"
+        )
     if not usable:
         others = f" ({len(registry.entries)} for other models)" if registry.entries and not fitting else ""
         found = f"none{' of these is used' if fitting else f' for this model{others}'}, so suggestions have no number"

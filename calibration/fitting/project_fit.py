@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..arrays import Floats, sigmoid
 from ..calibrator import Calibrator
 from ..confidence import confidence
+from ..guards import GIVING
 from ..measures.registry import MEASURES
 from ..metrics.intervals import RESAMPLES, student_t
 from ..registry import Registry, folders
@@ -63,7 +64,7 @@ def find_parent(registry: Registry, samples: Sequence[Sample], event: str) -> tu
         made = entry.calibrator
         if made.event != event or made.task != samples[0].task:
             continue
-        why = why_not_adaptable(made, samples, event) if made.status == "informative" else f"calibrator {made.id} is {made.status}"
+        why = why_not_adaptable(made, samples, event) if made.status in GIVING else f"calibrator {made.id} is {made.status}"
         if entry.origin == "user" and made.moved_from is not None and not why:
             why = f"{entry.path} was moved to code on this machine, which may be this project's"
         if entry.origin != "project":

@@ -60,8 +60,9 @@ def summary(calibrator: Calibrator) -> str:
     evidence, made, error = calibrator.evidence, calibrator.fitted_on, calibrator.evidence.ece
     skill = f"skill {_interval(evidence.skill) if evidence.skill else why_undefined(evidence, made.grouped_by)}"
     origin = "held out one by one" if made.grouped_by == "sample" else f"from {evidence.groups} {made.grouped_by}s"
+    model = "any model" if made.models else made.model_name or made.model
     return (
-        f"{calibrator.status}: P({EVENT_WORDS[calibrator.event]}) for {made.model_name or made.model}, n = {evidence.n} "
+        f"{calibrator.status}: P({EVENT_WORDS[calibrator.event]}) for {model}, n = {evidence.n} "
         f"{origin}, base rate {evidence.base_rate:.2f}, {skill}, "
         f"ECE {error.value:.3f} (noise floor {error.noise_floor:.3f})"
     )

@@ -216,9 +216,13 @@ def better_ones(calibrator: Calibrator, registry: Registry) -> dict[str, str]:
 
 def _better(calibrator: Calibrator, language: str, skill: Interval | None, registry: Registry) -> str:
     made = calibrator.fitted_on
-    for entry in registry.usable(Purpose(made.model, made.prompt, calibrator.event, calibrator.task, language)):
+    for entry in registry.usable(Purpose(made.model, made.prompt, calibrator.event, calibrator.task, language, kin=made.kin)):
         other = entry.calibrator
-        if entry.origin == "project" or other.fitted_on.alternatives > 1 or effective_status(entry, language).status != "informative":
+        if (
+            entry.origin == "project"
+            or other.fitted_on.alternatives > 1
+            or not (entry.kin or effective_status(entry, language).status == "informative")
+        ):
             continue
         if entry.path == file_of(other) and n_in(other, language) <= n_in(calibrator, language):
             continue  # of this run, when it had asked less

@@ -71,8 +71,8 @@ def write_numbers(run: Run, results: Results, *, ending: Ending | None, as_json:
         asked,
         len(results.answers),
     )
-    if lenders := sorted({why for of in numbers.values() for why in of.values() if why}):
-        said += f"; borrowed {'; '.join(lenders)}"
+    if any(why for of in numbers.values() for why in of.values()):
+        said += "; some are borrowed from other models still, and the same command narrows their ranges"
     ours = any(entry.origin == "shipped" and entry.calibrator.fitted_on.model == question["model"] for entry in registry.entries)
     told = [
         *_words(made, results.samples),
@@ -154,12 +154,17 @@ def _for_project(samples: Mapping[str, Sequence[Sample]], project: Path, tasks: 
 
 
 def _words(made: Sequence[Made], samples: Mapping[str, Sequence[Sample]]) -> Iterator[str]:
-    width = max(len(one.task) for one in made)
-    for one in made:
+    parts = Counter(one.task for one in made)
+    names = [
+        f"{one.task}, {names_of_languages(one.calibrator.fitted_on.languages)}" if parts[one.task] > 1 and one.calibrator else one.task
+        for one in made
+    ]
+    width = max(map(len, names))
+    for name, one in zip(names, made, strict=True):
         if one.calibrator is None:
-            yield f"{one.task:{width}s} no calibrator, from {counted(len(samples.get(one.task, ())), 'suggestion')}: {one.why}"
+            yield f"{name:{width}s} no calibrator, from {counted(len(samples.get(one.task, ())), 'suggestion')}: {one.why}"
         else:
-            yield f"{one.task:{width}s} {summary(one.calibrator)}"
+            yield f"{name:{width}s} {summary(one.calibrator)}"
             # The skill is in the summary.
             told = one.why.removeprefix(one.calibrator.reason).removeprefix("; ") if one.calibrator.status in GIVING else one.why
             if told:

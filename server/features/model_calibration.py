@@ -117,7 +117,7 @@ class ModelCalibration:
         if self._trust_questions.has_asked or found.id in self._asked or live.settings != usual:
             return
         prompts = live.prompts(with_memory=session.settings.memory != "off").values()
-        fitting = entries_of(registry, found.id)
+        fitting = entries_of(registry, found.id, found.kin)
         if any(entry.calibrator.fitted_on.prompt in prompts for entry in fitting):
             return
         lacking = "only borrowed numbers" if fitting else "no numbers"

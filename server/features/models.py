@@ -138,7 +138,7 @@ async def check_model(session: Session, params: Any) -> dict[str, Any]:
     finally:
         session.model_checks -= 1
     registry, _ = await session.calibrators.of(session.first_root)
-    step = next_step(entries_of(registry, loaded.fingerprint.id), from_anywhere(session.live.choice).arguments)
+    step = next_step(entries_of(registry, loaded.fingerprint.id, loaded.fingerprint.kin), from_anywhere(session.live.choice).arguments)
     return {"ok": True, "name": loaded.fingerprint.name, "fingerprint": loaded.fingerprint.id, "said": step.advice, "command": step.command}
 
 

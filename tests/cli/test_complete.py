@@ -88,7 +88,7 @@ def test_a_file_from_stdin_gives_the_same_suggestion_as_from_disk(tiny_gguf: Pat
     from_stdin = assay("complete", "unsaved.py:2:17", "--stdin", "--model", tiny_gguf, stdin=text.encode(), cwd=tmp_path)
     assert from_disk.returncode == 0, from_disk.stderr
     assert from_disk.stdout == from_stdin.stdout != ""
-    assert "% exact match: from 5 models; " in from_disk.stderr
+    assert "% exact match: borrowed from 5 models; " in from_disk.stderr
 
 
 def test_a_model_without_a_calibrator_in_the_language_has_no_number(tiny_gguf: Path, tmp_path: Path) -> None:

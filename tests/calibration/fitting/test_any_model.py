@@ -81,7 +81,7 @@ def test_too_few_own_samples_leave_the_number_borrowed_and_enough_make_it_the_mo
     samples = of_model(9, 0.5, n=400)
     few, many = (fit(samples[:n], "exact_match", adapt_from=common, resamples=20).calibrator for n in (15, 400))
     assert (few.status, many.status) == ("borrowed", "informative")
-    assert whose(few) == "from 5 models and 15 of your lines; more would narrow it"
+    assert whose(few) == "from 5 models and 15 lines that this one was asked for; more would narrow it"
     assert whose(many) == ""
     assert confidence(few, samples[0].measures).status == "borrowed"
 
@@ -143,7 +143,7 @@ def test_the_model_s_own_goes_before_its_kin_s_and_that_before_the_one_for_any(o
 def test_the_choice_says_whose_number_it_is(own: Calibrator, common: Calibrator) -> None:
     every = registry(own=own, any=common)
     of_kin = explain_choice(every, purpose(model="f" * 16, kin="a" * 16))
-    assert of_kin.reason.endswith("; borrowed from another quantisation of this model, tiny; some tens of your lines would narrow it")
+    assert of_kin.reason.endswith("; borrowed from another quantisation of this model, tiny; assay calibrate model gives it its own")
     mine = explain_choice(every, purpose())
     assert [passed.reason for passed in mine.passed_over] == ["it is for any model, and one of this model goes before it"]
 
@@ -177,3 +177,16 @@ def test_many_lines_of_one_project_narrow_the_range_less_than_as_many_of_several
     of_one = [structs.replace(sample, project="one") for sample in samples]
     widths = [numbers(fit(those, "exact_match", adapt_from=spread, resamples=5).calibrator, samples)[1] for those in (of_one, samples)]
     assert widths[0] > 1.03 * widths[1]
+
+
+def test_a_map_that_still_borrows_comes_behind_that_of_the_model_s_kin(own: Calibrator, common: Calibrator) -> None:
+    few = fit(of_model(9, 0.0, n=12, kin="a" * 16), "exact_match", adapt_from=common, resamples=5).calibrator
+    assert few.status == "borrowed"
+    moved = replace(few, fitted_on=replace(few.fitted_on, prompt=PROMPT))
+    wanted = purpose(model=few.fitted_on.model, kin="a" * 16)
+    chosen = choose(registry(own=own, moved=moved, any=common), wanted)
+    assert chosen is not None
+    assert (chosen.path.stem, chosen.kin) == ("own", True)
+    chosen = choose(registry(moved=moved, any=common), wanted)
+    assert chosen is not None
+    assert chosen.path.stem == "moved"
