@@ -215,7 +215,10 @@ def _calibrators(registry: Registry, fitting: Sequence[Entry], prompts: Set[str]
     from ..calibration.found_models import next_step
 
     usable = [entry for entry in fitting if entry.calibrator.fitted_on.models or entry.calibrator.fitted_on.prompt in prompts]
-    for entry in fitting:
+    used_for = {(entry.calibrator.event, entry.calibrator.task) for entry in usable}
+    rest = [entry for entry in registry.entries if entry.calibrator.fitted_on.models and entry not in fitting]
+    usable += (borrowed := [entry for entry in rest if (entry.calibrator.event, entry.calibrator.task) not in used_for])
+    for entry in (*fitting, *borrowed):
         calibrator, effective = entry.calibrator, effective_status(entry)
         state: State = "ok" if entry in usable and effective.has_numbers else "note"
         status = effective.status if entry in usable else "not used, because it was fitted with another prompt, decoder or context"
@@ -228,6 +231,8 @@ def _calibrators(registry: Registry, fitting: Sequence[Entry], prompts: Set[str]
         others = f" ({len(registry.entries)} for other models)" if registry.entries and not fitting else ""
         found = f"none{' of these is used' if fitting else f' for this model{others}'}, so suggestions have no number"
         yield Check("calibrator", "note", found, next_step((), choice.arguments).command)
+    elif all(effective_status(entry).status == "borrowed" for entry in usable):
+        yield Check("calibrator", "note", "all its numbers are borrowed", next_step((), choice.arguments).command)
     for reason in registry.skipped:
         yield Check("calibrator", "note", f"skipped: {reason}")
 

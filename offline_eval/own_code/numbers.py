@@ -229,6 +229,7 @@ def _better(calibrator: Calibrator, language: str, skill: Interval | None, regis
         known = next((each.skill for each in other.by_language if each.name == language), other.evidence.skill)
         if known and (skill is None or half_width(known) <= half_width(skill)):
             whose = "the shipped calibrator" if entry.origin == "shipped" else f"your calibrator {entry.path.name}"
+            whose += " of another quantisation" if entry.kin else ""
             return f"{whose} stays in use: it was fitted to {other.fitted_on.n:,} suggestions"
     return ""
 

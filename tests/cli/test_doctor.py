@@ -72,21 +72,23 @@ def test_the_log_of_events_is_named_with_its_size_and_what_is_wrong_with_it(tiny
 
 
 @pytest.mark.slow
-def test_a_calibrator_that_was_fitted_with_another_prompt_is_no_use_and_said_to_be_none(tiny_gguf: Path, tmp_path: Path) -> None:
+def test_a_calibrator_that_was_fitted_with_another_prompt_is_no_use_and_numbers_are_borrowed(tiny_gguf: Path, tmp_path: Path) -> None:
     with open_model(tiny_gguf) as model:
         model_id, prompt_id = model.fingerprint.id, Settings().fingerprint(model.layout, model.context_length)
     made = fit(world(300)[0], "exact_match", resamples=50).calibrator
     fitted = replace(made, fitted_on=replace(made.fitted_on, model=model_id, prompt=prompt_id))
     save(fitted, tmp_path / "calibrators" / "mine.json")
-    (check,) = calibrators("--model", tiny_gguf, ASSAY_DATA_HOME=str(tmp_path))
+    check, *borrowed = calibrators("--model", tiny_gguf, ASSAY_DATA_HOME=str(tmp_path))
     assert check["state"] == "ok"
     assert f"line: {made.status} (user" in (check["detail"] or "")
+    assert len([one for one in borrowed if ": borrowed from 5 models" in (one["detail"] or "")]) == 2
     save(replace(made, fitted_on=replace(made.fitted_on, model=model_id, prompt="0" * 16)), tmp_path / "calibrators" / "mine.json")
-    other, none = calibrators("--model", tiny_gguf, "--threads", "1", ASSAY_DATA_HOME=str(tmp_path))
+    other, *borrowed, last = calibrators("--model", tiny_gguf, "--threads", "1", ASSAY_DATA_HOME=str(tmp_path))
     assert "not used, because it was fitted with another prompt" in (other["detail"] or "")
-    assert none["detail"] == "none of these is used, so suggestions have no number"
-    assert none["mend"] == f"assay calibrate model --model {tiny_gguf} --threads 1"
-    assert other["state"] == none["state"] == "note"
+    assert len([one for one in borrowed if ": borrowed from 5 models" in (one["detail"] or "")]) == 3
+    assert last["detail"] == "all its numbers are borrowed"
+    assert last["mend"] == f"assay calibrate model --model {tiny_gguf} --threads 1"
+    assert other["state"] == last["state"] == "note"
 
 
 @pytest.mark.slow
