@@ -10,7 +10,13 @@ import contextlib
 import io
 import random
 import re
+import resource
+import sys
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
+
+MEMORY = 1 << 30
 
 PRELUDE = """
 turns = 0
@@ -285,6 +291,19 @@ def program(rng: random.Random) -> str:
     return "\n".join(writer.lines) + "\n"
 
 
+@contextlib.contextmanager
+def _little_memory() -> Iterator[None]:
+    """Raise MemoryError for more than `MEMORY` beside what the process has: a loop may double a list without end."""
+    before, hard = resource.getrlimit(resource.RLIMIT_AS)
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() if sys.platform == "linux" else None
+    if used is not None:
+        resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (before, hard))
+
+
 def behaviour(source: str) -> list[tuple[str, str]]:
     """Of each call: what was printed, and what it gave or the type of what it raised."""
     space: dict[str, Any] = {}
@@ -294,7 +313,7 @@ def behaviour(source: str) -> list[tuple[str, str]]:
     for arguments in ARGUMENTS:
         space["turns"] = 0
         printed = io.StringIO()
-        with contextlib.redirect_stdout(printed):
+        with contextlib.redirect_stdout(printed), _little_memory():
             try:
                 ended = repr(eval(f"f({arguments})", space))
             except Exception as error:
