@@ -346,13 +346,13 @@ async def test_a_number_that_a_study_refutes_is_in_no_answer_unless_the_user_wan
 
     async with desk.editing(alternatives=1) as client:
         assert await states(client) == ("informative", "informative", True, [])
-        refuted = figure("M3", Interval(-0.2, -0.3, -0.1), 400, 20, "project", "> 0")
+        refuted = figure("K2", Interval(0.2, 0.15, 0.3), 400, 20, "project", "<= 0.05")
         table.save(
-            replace(table.empty(keeping), figures=table.rows_of([refuted], "catcode", "run", "0" * 64)), table.path_of(keeping, file)
+            replace(table.empty(keeping), figures=table.rows_of([refuted], "calibration", "run", "0" * 64)), table.path_of(keeping, file)
         )
-        noted = await client.heard("$/assay/didChangeStatus", "refutes M3")
+        noted = await client.heard("$/assay/didChangeStatus", "refutes K2")
         (note,) = noted["notes"]
-        assert note.startswith("Suggestions of the task line_rest show no probability. The catcode study refutes M3, ")
+        assert note.startswith("Suggestions of the task line_rest show no probability. The calibration study refutes K2, ")
         assert await states(client) == ("refuted", "refuted", False, [note])
         client.notify("workspace/didChangeConfiguration", {"settings": {"event": "kept", "alternatives": 1, "showRefuted": True}})
         async with asyncio.timeout(TIMEOUT_S):

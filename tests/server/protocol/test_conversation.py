@@ -21,18 +21,18 @@ async def test_a_whole_conversation(answering_gguf: Path) -> None:
         assert capabilities["textDocumentSync"]["change"] == 2
         assert capabilities["positionEncoding"] == "utf-16"
         assert capabilities["notebookDocumentSync"] == {"notebookSelector": [{"notebook": "*"}], "save": True}
-        assert capabilities["executeCommandProvider"]["commands"] == [
+        assert set(capabilities["executeCommandProvider"]["commands"]) == {
             "assay.accepted",
-            "assay.rejected",
-            "assay.shown",
             "assay.acceptedPart",
-            "assay.pause",
-            "assay.setDial",
-            "assay.repair",
             "assay.chooseRepair",
-            "assay.runTests",
             "assay.forbidTests",
-        ]
+            "assay.pause",
+            "assay.rejected",
+            "assay.repair",
+            "assay.runTests",
+            "assay.setDial",
+            "assay.shown",
+        }
         client.open(URI, "x = 1\nresult?")
         (item,) = await client.complete(URI, 1, 7)
         assert item["insertText"] == " answer"
