@@ -32,10 +32,10 @@ def test_a_model_is_chosen_from_the_list_opened_and_the_next_step_is_told(nvim: 
     try:
         nvim.lua(CHOOSE, f"{path}  ")
         nvim.command("Assay model")
-        nvim.seen("tiny is open. No calibrator is fitted to it yet")
+        nvim.seen("tiny is open. Its suggestions show how likely they are right as far as other models tell")
         assert nvim.status()["model"]["name"] == "tiny"
         nvim.command("Assay calibrate 0.02")
-        nvim.seen("suggestions of tiny have no number")
+        nvim.seen("suggestions of tiny have a number for line, line_rest, line_middle in Python; some are borrowed")
         offered = nvim.lua("return offered")
         assert any(line.startswith("● embedded  8M, Q8_0, 9 MB, fills in the middle, about ") for line in offered)
         assert any(f"{half}  can't be used: cut short" in line for line in offered)

@@ -76,7 +76,7 @@ async def test_what_is_no_pause_is_refused_with_what_it_should_be(tiny_gguf: Pat
 
 
 async def test_each_hidden_generation_is_counted_once_in_the_status_and_in_the_log(answering_gguf: Path, tmp_path: Path) -> None:
-    options = {"showUncalibrated": False, "explore": 0, "log.path": str(tmp_path / "log")}
+    options = {"event": "kept", "showUncalibrated": False, "explore": 0, "log.path": str(tmp_path / "log")}
     async with started(answering_gguf, "x?", options=options) as client:
         assert await client.complete(URI, 0, 2) == []
         assert (await client.heard("$/assay/didChangeStatus", '"hidden": 1'))["hidden"] == 1
