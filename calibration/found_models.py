@@ -117,8 +117,7 @@ def next_step(entries: Sequence[Entry], arguments: Sequence[str]) -> NextStep:
     giving = [entry.calibrator for entry in entries if effective_status(entry).has_numbers]
     command = shlex.join(["assay", "calibrate", "model", *arguments])
     if giving and all(effective_status(entry).status in ("borrowed", *_WITHOUT) for entry in entries):
-        advice = "Its suggestions show how likely they are right as far as other models tell, in a wide range."
-        return NextStep(f"{advice} {command} narrows it in about 5 minutes, from code on this machine.", command)
+        return NextStep(f"Its numbers are borrowed from other models. {command} narrows them in about 5 minutes, from code here.", command)
     if giving:
         events = " and ".join(dict.fromkeys(calibrator.event for calibrator in giving))
         languages = ", ".join(sorted({language for calibrator in giving for language in calibrator.languages_with_numbers}))

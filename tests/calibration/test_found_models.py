@@ -47,7 +47,7 @@ def test_the_next_step_of_a_model_without_calibrators_is_the_command_that_fits_o
 def test_the_next_step_of_a_model_that_borrows_is_to_narrow_the_range() -> None:
     step = next_step(entries_of(REGISTRY, "0" * 16), ["--model", "mine.gguf"])
     assert step.command == "assay calibrate model --model mine.gguf"
-    assert "as far as other models tell, in a wide range" in step.advice
+    assert "Its numbers are borrowed from other models" in step.advice
 
 
 def test_a_model_with_calibrators_needs_no_next_step() -> None:

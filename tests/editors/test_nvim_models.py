@@ -32,7 +32,7 @@ def test_a_model_is_chosen_from_the_list_opened_and_the_next_step_is_told(nvim: 
     try:
         nvim.lua(CHOOSE, f"{path}  ")
         nvim.command("Assay model")
-        nvim.seen("tiny is open. Its suggestions show how likely they are right as far as other models tell")
+        nvim.seen("tiny is open. Its numbers are borrowed from other models")
         assert nvim.status()["model"]["name"] == "tiny"
         nvim.command("Assay calibrate 0.02")
         nvim.seen("suggestions of tiny have a number for line, line_rest, line_middle in Python; some are borrowed")

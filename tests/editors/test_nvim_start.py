@@ -83,7 +83,7 @@ def test_restart_leaves_one_server(suite: str, folder: Path) -> None:
 
 def test_a_model_without_calibrators_shows_no_digit(suite: str, folder: Path) -> None:
     model = write_tiny_gguf(folder / "answering.gguf", scripted(b" answer", b"\n"))
-    options = f"cmd = {serve_command()}, settings = {{ model = [=[{model}]=] }}"
+    options = f"cmd = {serve_command()}, settings = {{ model = [=[{model}]=], event = 'kept' }}"
     with neovim(suite, folder, setup=f"require('assay').setup({{ {options} }})") as nvim:
         nvim.edit("a.py", "# what?")
         nvim.ready()

@@ -37,12 +37,12 @@ def project(tmp_path: Path, own_home: Path, fitting: Calibrator) -> Path:
 
 
 async def origin_at(client: Client, project: Path) -> str | None:
-    """Where the number of a suggestion comes from, None where it has none."""
+    """Where the number of a suggestion comes from, None where it is borrowed."""
     uri = (project / f"{time.monotonic_ns()}.py").as_uri()
     client.open(uri, "a?")
     (item,) = await client.complete(uri, 0, 2)
     told = await client.request("assay/explain", {"id": item["command"]["arguments"][0]["id"]})
-    return None if told["calibrator"] is None else str(told["calibrator"]["origin"])
+    return None if told["confidence"]["status"] == "borrowed" else str(told["calibrator"]["origin"])
 
 
 async def until(client: Client, project: Path, wanted: str | None) -> None:
