@@ -80,7 +80,7 @@ def test_one_project_has_its_own_run_without_public_code_and_its_calibrators_in_
 
 @pytest.mark.slow
 def test_too_few_of_a_project_write_nothing(shop: Path, tiny_gguf: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run_study(Options(ModelChoice(str(tiny_gguf)), (shop,), shop, samples=18, minutes=None, memory="off", as_json=True))
+    run_study(Options(ModelChoice(str(tiny_gguf)), (shop,), shop, samples=1, minutes=None, memory="off", as_json=True))
     found = document(capsys.readouterr().out)
     assert [one["file"] for one in found["calibrators"]] == [None, None, None]
     assert not (shop / PROJECT_FOLDER).exists()
