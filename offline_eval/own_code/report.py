@@ -72,7 +72,7 @@ def write_numbers(run: Run, results: Results, *, ending: Ending | None, as_json:
         len(results.answers),
     )
     if any(why for of in numbers.values() for why in of.values()):
-        said += "; some are borrowed from other models still, and the same command narrows their ranges"
+        said += "; some borrowed"
     ours = any(entry.origin == "shipped" and entry.calibrator.fitted_on.model == question["model"] for entry in registry.entries)
     told = [
         *_words(made, results.samples),

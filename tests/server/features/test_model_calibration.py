@@ -110,7 +110,7 @@ async def test_a_yes_asks_the_model_and_tells_what_came_of_it(tiny_gguf: Path, p
         found = await client.request(REQUEST, {"minutes": 60, "project": True, "workDoneToken": "mine"})
         assert (found["project"], found["ended"]) == (str(project), "all")
         assert found["said"].startswith(
-            f"suggestions of {found['model_name']} have a number for line, line_rest, line_middle in Python; some are borrowed "
+            f"suggestions of {found['model_name']} have a number for line, line_rest, line_middle in Python; some borrowed"
         )
         shown = [told["params"]["value"] for told in client.notifications if told["method"] == "$/progress"]
         assert [value["kind"] for value in shown if value["kind"] != "report"][-1] == "end"
