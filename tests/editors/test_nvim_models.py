@@ -35,7 +35,7 @@ def test_a_model_is_chosen_from_the_list_opened_and_the_next_step_is_told(nvim: 
         nvim.seen("tiny is open. Its numbers are borrowed from other models")
         assert nvim.status()["model"]["name"] == "tiny"
         nvim.command("Assay calibrate 0.02")
-        nvim.seen("suggestions of tiny have a number for line, line_rest, line_middle in Python; some borrowed")
+        nvim.seen("suggestions of tiny have a number")
         offered = nvim.lua("return offered")
         assert any(line.startswith("● embedded  8M, Q8_0, 9 MB, fills in the middle, about ") for line in offered)
         assert any(f"{half}  can't be used: cut short" in line for line in offered)
