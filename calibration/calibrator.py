@@ -270,24 +270,24 @@ def log_odds_range(
         x = np.array([features])
         value, error = float(used.log_odds(x)[0]), float(used.standard_error(x)[0])
     variance = error**2 + (0.0 if seen else calibrator.between_group_sd**2) + (KIN_SD**2 if kin else 0.0)
-    known_from = calibrator.fitted_on.groups
+    degrees = calibrator.fitted_on.groups - 2
     if around := calibrator.models:
         of_models = around.offset_sd**2 + (around.slope_sd * (value - around.centre) / around.spread) ** 2
         projects = calibrator.projects.n if calibrator.projects else around.n
-        known_from = _known_from((variance, projects - 2), (of_models, around.n - 2))
+        degrees = _degrees((variance, projects - 2), (of_models, around.n - 2))
         variance += of_models
     elif (parent := calibrator.moved_from) and parent.groups and not seen:
         # What is left of how models vary is known from these few, and from the own groups.
-        known_from = _known_from((error**2, parent.models - 2 + known_from - 1), (variance - error**2, parent.groups - 2))
-    half = student_t(max(1, known_from - 2)) * math.sqrt(variance)
+        degrees = _degrees((error**2, parent.models - 1 + degrees), (variance - error**2, parent.groups - 2))
+    half = student_t(max(1, degrees)) * math.sqrt(variance)
     return value, value - half, value + half
 
 
-def _known_from(*parts: tuple[float, int]) -> int:
-    """Of how many groups a sum of variances is as well known as each with its degrees of freedom (Welch 1947, Satterthwaite 1946)."""
+def _degrees(*parts: tuple[float, int]) -> int:
+    """The degrees of freedom of a sum of variances, each with its own (Satterthwaite 1946)."""
     total = sum(variance for variance, _ in parts)
     uncertain = sum(variance**2 / max(1, degrees) for variance, degrees in parts)
-    return int(min(total**2 / uncertain, 1e6)) + 2 if uncertain > 0 else 3
+    return int(min(total**2 / uncertain, 1e6)) if uncertain > 0 else 1
 
 
 def _wrong_row(row: DialRow) -> Iterator[tuple[str, str]]:

@@ -2,9 +2,8 @@
 
 Files are in three folders: the project's, for that project alone, if the user trusts it; the user's; and those shipped with the package.
 Precedence: one of this very model, then one of its kin (another quantisation of it), then one of the model that still borrows, then one for
-any model. Among these a project's, then
-a user's, then a shipped one. Within a folder, one for several alternatives comes first where several were drawn, then the newest. One that
-is `insufficient` is taken only if no other matches.
+any model. Among these a project's, then a user's, then a shipped one. Within a folder, one for several alternatives comes first where
+several were drawn, then the newest. One that is `insufficient` is taken only if no other matches.
 """
 
 from __future__ import annotations
@@ -219,8 +218,7 @@ def explain_choice(registry: Registry, purpose: Purpose, drawn: Drawn = SINGLE_D
     else:
         reason = _nothing_matches(differing, purpose, prompt_mismatch)
     fit = sorted([entry for entry in matching if not _reflective(entry) and _suits(entry, drawn)], key=_for_first_choices)
-    after = [entry for entry in fit if chosen and entry.path != chosen.path]
-    passed_over = [PassedOver(entry, _why_after(entry, chosen, purpose)) for entry in after if chosen]
+    passed_over = [PassedOver(entry, _why_after(entry, chosen, purpose)) for entry in fit if chosen and entry.path != chosen.path]
     passed_over += [PassedOver(entry, f"it matches, but {why}") for entry, why in unfit]
     for entry, differences in sorted(differing, key=lambda pair: len(pair[1])):
         if differences:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Floats
+from ..arrays import Floats, bounded, sigmoid
+from ..maps.platt import fit_platt
+from .folds import renumbered
 
 
 def between_group_sd(p: Floats, y: NDArray[np.bool_], groups: NDArray[np.intp]) -> float:
@@ -24,3 +26,18 @@ def between_group_sd(p: Floats, y: NDArray[np.bool_], groups: NDArray[np.intp]) 
         return 0.0
     q = (information * (offset - (information * offset).sum() / total) ** 2).sum()
     return float(np.sqrt(max(0.0, (q - (len(information) - 1)) / scatter)))
+
+
+def within_groups_sd(p: Floats, y: NDArray[np.bool_], groups: NDArray[np.intp], parts: NDArray[np.intp]) -> float:
+    """The standard deviation of the intercept between the parts (n,) of a group, such as the projects of a model, in log odds.
+
+    It is the root mean square of `between_group_sd` in each group, around the group's own map: how far that lies from the others' is not
+    counted.
+    """
+    variances = []
+    for number in range(int(groups.max()) + 1):
+        those = groups == number
+        log_odds = np.log(p[those] / (1 - p[those]))[:, None]
+        own = bounded(sigmoid(fit_platt(log_odds, y[those]).log_odds(log_odds)), len(log_odds))
+        variances.append(between_group_sd(own, y[those], renumbered(parts[those])) ** 2)
+    return float(np.sqrt(np.mean(variances)))

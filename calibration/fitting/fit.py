@@ -21,26 +21,22 @@ from ..arrays import Floats, bounded, sigmoid
 from ..by_language import by_file_where_few, by_language
 from ..calibrator import Calibrator, FittedOn, Parent
 from ..evidence import evidence_of
-from ..guards import are_too_few, guards_of, status_of
-from ..held_out import FoldMap, Folds, Group, path_of
+from ..guards import guards_of, status_of
+from ..held_out import FoldMap, Folds, Group
 from ..language_names import names_of_languages
-from ..maps.platt import PlattMap, fit_platt
 from ..maps.registry import Map, problems_of
-from ..measures.registry import MEASURES
 from ..metrics.intervals import RESAMPLES
 from ..samples import Sample, samples_sha256
-from .adaptation import MAX_SAMPLES, Variation, adapt, is_adaptable, variations
-from .between_groups import between_group_sd
+from .adaptation import MAX_SAMPLES, Variation, is_adaptable, variations
+from .between_groups import between_group_sd, within_groups_sd
 from .checks import FitError as FitError
 from .checks import alternatives_of, check_adaptable, check_samples, column_of, entered_of
 from .dial import dial
-from .folds import MIN_GROUPS, Grouping, folds_of, grouped, numbered, renumbered
-from .model_selection import Selection, fit_map, log_losses, mean_and_standard_error, select_map
-from .shrinkage import Level, Tree, deepest_log_odds, fit_tree, log_odds_of
+from .folds import MIN_GROUPS, Grouping, folds_of, grouped, numbered
+from .procedure import Data, Fitted, cross_fitted, fit_whole, paths_and_files
+from .shrinkage import Level, deepest_log_odds
 
 DEFAULT_FEATURES = ("total_logprob",)
-# With fewer samples in each group, how much groups differ can hardly be told from chance.
-MIN_PER_GROUP = 3
 # How many times as many samples a model may have as another, in a map for any model.
 MOST_OF_ONE = 2
 
@@ -169,20 +165,20 @@ def fit(
     # how much projects differ, are by whole projects.
     apart, few = by_file_where_few(known) if grouped_by == "project" and "project" not in levels else (index, frozenset[str]())
     fold = folds_of(apart, seed)
-    data = _Data(
+    data = Data(
         x,
         y,
         apart,
         tuple(features),
         "platt" if levels else kind,
         seed,
-        *_paths_and_files(known, levels),
+        *paths_and_files(known, levels),
         adapt_from,
         next(iter(levels), None),
         numbered([sample.project for sample in known]) if adapt_from else None,
     )
-    fitted = _fit_map(data)
-    held_out, fold_maps = _cross_fitted(data, fold)
+    fitted = fit_whole(data)
+    held_out, fold_maps = cross_fitted(data, fold)
     evidence = evidence_of(held_out, y, index, resamples, seed)
     if levels:
         notes = (*notes, f"levels{'' if fitted.tree else ' are left out'}: {fitted.about_levels}")
@@ -246,8 +242,8 @@ def fit(
 
 
 def _between(
-    fitted: _Fitted,
-    data: _Data,
+    fitted: Fitted,
+    data: Data,
     p: Floats,
     y: NDArray[np.bool_],
     groups: NDArray[np.intp],
@@ -259,13 +255,7 @@ def _between(
     Where models are held out it is that between projects, around each model's own map: how far that lies from the others' is told apart.
     """
     if by == "model":
-        variances = []
-        for model in range(int(groups.max()) + 1):
-            those = groups == model
-            log_odds = np.log(p[those] / (1 - p[those]))[:, None]
-            own = bounded(sigmoid(fit_platt(log_odds, y[those]).log_odds(log_odds)), len(log_odds))
-            variances.append(between_group_sd(own, y[those], renumbered(projects[those])) ** 2)
-        return float(np.sqrt(np.mean(variances)))
+        return within_groups_sd(p, y, groups, projects)
     if data.parent and data.parent.models:
         return data.parent.between_group_sd
     return 0.0 if by == "sample" else between_group_sd(_of_languages(fitted, data, p), y, groups)
@@ -276,7 +266,7 @@ def _parent(parent: Calibrator) -> Parent:
     return Parent(parent.id, parent.fitted_on.n, parent.models.n if parent.models else 1, projects)
 
 
-def _of_languages(fitted: _Fitted, data: _Data, p: Floats) -> Floats:
+def _of_languages(fitted: Fitted, data: Data, p: Floats) -> Floats:
     """Probabilities (n,) by the map of each language, where languages have their own: projects differ around these. Else p, the map's."""
     if fitted.tree is None or data.top != "language":
         return p
@@ -357,125 +347,6 @@ def _notes(samples: Sequence[Sample], known: Sequence[Sample], event: str, used:
         yield f"{out}, so that no model has more than {MOST_OF_ONE} times as many as another"
     if unknown := len(samples) - labelled:
         yield f"{unknown} of {len(samples)} samples have no known label for {event} and were left out"
-
-
-def _those(paths: list[tuple[str, ...]], which: NDArray[np.bool_]) -> list[tuple[str, ...]]:
-    return [paths[i] for i in np.flatnonzero(which)]
-
-
-@dataclass(frozen=True, slots=True)
-class _Data:
-    """What a map is fitted to: features x (n, k) with their names, labels y (n,) and groups (n,).
-
-    projects (n,): their numbers, where a parent's map is adapted.
-    paths, files: of each sample, where levels are asked for; top: the first of these. parent: the calibrator whose map is adapted.
-    """
-
-    x: Floats
-    y: NDArray[np.bool_]
-    groups: NDArray[np.intp]
-    names: tuple[str, ...]
-    wanted: str
-    seed: int
-    paths: list[tuple[str, ...]]
-    files: NDArray[np.intp]
-    parent: Calibrator | None = None
-    top: Level | None = None
-    projects: NDArray[np.intp] | None = None
-
-    @property
-    def parent_n(self) -> int:
-        """The number of samples that the parent was fitted on."""
-        return self.parent.fitted_on.n if self.parent else 0
-
-    def only(self, rows: NDArray[np.bool_]) -> _Data:
-        """The same for some of the samples."""
-        paths, files = (_those(self.paths, rows), renumbered(self.files[rows])) if self.paths else ([], self.files)
-        groups = renumbered(self.groups[rows])
-        projects = None if self.projects is None else renumbered(self.projects[rows])
-        return replace(self, x=self.x[rows], y=self.y[rows], groups=groups, paths=paths, files=files, projects=projects)
-
-
-@dataclass(frozen=True, slots=True)
-class _Fitted:
-    """The map and how it was selected. tree: the maps of the levels, if they are used; about_levels: what they bring, for people."""
-
-    selection: Selection
-    map: Map
-    tree: Tree | None
-    about_levels: str
-
-
-def _fit_map(data: _Data) -> _Fitted:
-    """The whole procedure: select a map, fit it and its levels; or adapt the parent's map."""
-    if data.parent:
-        parent = data.parent.map
-        assert is_adaptable(parent), "`check_adaptable` refuses any other"
-        around = data.parent.models or data.parent.projects
-        assert around is not None, "`check_adaptable` refuses one without"
-        selection = Selection(parent.kind, len(data.names), parent.ridge if isinstance(parent, PlattMap) else 0.0, ())
-        # A model's map is for any project, so what the lines of one have in common is not the map's.
-        between_sd = data.parent.between_group_sd if data.parent.models else 0.0
-        return _Fitted(selection, adapt(parent, around, data.x, data.y, data.projects, between_sd), None, "")
-    selection = select_map(data.x, data.y, data.groups, data.names, data.wanted, data.seed)
-    tree, about_levels = _tree(data, selection) if data.paths else (None, "")
-    fitted = tree.root if tree else fit_map(selection, data.x, data.y, data.names, data.groups)
-    return _Fitted(selection, fitted, tree, about_levels)
-
-
-def _cross_fitted(data: _Data, fold: NDArray[np.intp]) -> tuple[Floats, tuple[FoldMap, ...]]:
-    """Probabilities (n,), each from the procedure without the sample's fold (n,), and the map of each fold."""
-    p, maps = np.empty(len(data.y)), []
-    for f in range(int(fold.max()) + 1):
-        out = fold == f
-        fitted = _fit_map(data.only(~out))
-        features, children = fitted.selection.features, fitted.tree.children if fitted.tree else ()
-        made = FoldMap(int((~out).sum()) + data.parent_n, features, fitted.map, children)
-        paths = _those(data.paths, out) if data.paths else [()] * int(out.sum())
-        p[out] = made.probabilities(data.x[out, :features], paths)
-        maps.append(made)
-    return p, tuple(maps)
-
-
-def _tree(data: _Data, selection: Selection) -> tuple[Tree | None, str]:
-    """The maps of the levels, and by how much they beat one map for all on held-out files.
-
-    None where that is not more than one standard error. A group whose own map points the wrong way has its parent's.
-    """
-    x, y, paths = data.x[:, : selection.features], data.y, data.paths
-    if are_too_few(y):
-        return None, "there are too few samples"
-    if len(set(paths)) * MIN_PER_GROUP > len(y):
-        return None, f"there are {len(set(paths))} groups for {len(y)} samples, fewer than {MIN_PER_GROUP} in each"
-    fold = folds_of(data.files, data.seed)
-    gains = np.empty(len(y))
-    for f in range(int(fold.max()) + 1):
-        out = fold == f
-        rest = ~out
-        single = fit_platt(x[rest], y[rest], ridge=selection.ridge).log_odds(x[out])
-        shrunk = log_odds_of(fit_tree(x[rest], y[rest], _those(paths, rest), ridge=selection.ridge), x[out], _those(paths, out))
-        n = int(rest.sum())
-        gains[out] = log_losses(single, y[out], n) - log_losses(shrunk, y[out], n)
-    gain, error = mean_and_standard_error(gains, data.files)
-    about = (
-        f"log loss {'lower' if gain >= 0 else 'higher'} by {abs(gain):.2g} ± {error:.2g} nats than with one map for all, on files held out"
-    )
-    if gain <= error:
-        return None, about
-    tree = fit_tree(x, y, paths, ridge=selection.ridge)
-    # With several measures the first may rightly correct the others.
-    direction = MEASURES[data.names[0]].direction if selection.features == 1 else 0
-    right = tuple(child for child in tree.children if child.slopes[0] * direction >= 0)
-    wrong = len(tree.children) - len(right)
-    return replace(tree, children=right), about + (
-        f"; {wrong} groups whose own map points the wrong way have their parents'" if wrong else ""
-    )
-
-
-def _paths_and_files(samples: Sequence[Sample], levels: Sequence[Level]) -> tuple[list[tuple[str, ...]], NDArray[np.intp]]:
-    if not levels:
-        return [], np.zeros(0, dtype=np.intp)
-    return [path_of(sample, levels) for sample in samples], grouped(samples, "file")[1]
 
 
 def _rows(names: Sequence[str], p: Floats, y: NDArray[np.bool_]) -> tuple[GroupRow, ...]:
