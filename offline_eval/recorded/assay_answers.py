@@ -96,7 +96,8 @@ def _decode(line: bytes, decoder: msgspec.json.Decoder[AnyRecord]) -> AnyRecord:
         raise
     except ValueError:
         # half a surrogate pair, which msgspec refuses, and reasons that tell the column
-        return msgspec.convert(DECODER.decode(line.decode().rstrip()), decoder.type)
+        record: AnyRecord = msgspec.convert(DECODER.decode(line.decode().rstrip()), decoder.type)
+        return record
 
 
 def _check(answer: RecordedAnswer, scale: tuple[float, float]) -> None:
