@@ -36,6 +36,7 @@ SORTS = Sorts(
         **dict.fromkeys(("reflective", "alternatives", "memory", "steps"), _OF_A_MODEL),
         **dict.fromkeys(("workers", "ray"), (*_OF_A_MODEL, "draws")),
         "languages": ("packages", "code"),
+        "older": ("code",),
         "tasks": ("projects", "suites", "packages", "code"),
         "python": ("suites", "bugs"),
     },
@@ -67,6 +68,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--languages", metavar="NAME,NAME", type=listed("language", "..analysis.lines.draw:LANGUAGES"), default=[],
         help="with --set packages or --code: draw in these languages alone (default: all)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--older", metavar="DIR", type=Path,
+        help="with --code: draw only lines that stand nowhere in DIR/NAME, the older release of each project: code that a model published "
+        "in between was not trained on",
     )  # fmt: skip
     parser.add_argument("--data", metavar="PATH", type=Path, help="file or folder of a set of problems; Assay brings none with it")
     parser.add_argument(

@@ -22,13 +22,13 @@ from ...analysis.sandbox.isolation.best_level import best_level
 from ...inference.completion.prompt import new_tokens
 from ...inference.completion.task import Task, kind_of
 from ..asked_line import ANSWERS, EVENT, Asking, Gaps, answer_at, label_id
-from ..errors import StudyError
+from ..errors import StudyError, UsageError
 from ..model import StudyModel, model_of
 from ..on_suites import ProjectOptions, SuiteOptions, environments_line, items_of_suites, limited, model_and_items
 from ..plan import tell_study
 from ..progress import Progress, counted, to_stderr
 from ..run import Run, Step
-from ..sets.code import Code, Source, code_of, folders_at, is_here, label_of, places_from
+from ..sets.code import Code, Source, code_of, folders_at, is_here, label_of, lines_of, places_from
 from ..sets.lines import PLAIN, TASKS, Arm, FileWithGap, Place, in_arm
 from ..sets.packages import named as named_packages
 from ..sets.projects import Project, named
@@ -169,7 +169,11 @@ STUDY = Study("calibration", STEPS, ("set",), _report, answers=_answers)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options(ProjectOptions):
-    """What the user wants. projects: where none is named, all that are listed. languages: those that packages and folders are drawn in."""
+    """What the user wants.
+
+    projects: where none is named, all that are listed. languages: those that packages and folders are drawn in. older: the folder of the
+    folders' older releases, in which no line that is drawn may stand.
+    """
 
     set: Set = "projects"
     projects: Sequence[Source] = ()
@@ -179,6 +183,7 @@ class Options(ProjectOptions):
     reflective: bool | None = False
     alternatives: int = 1
     languages: Sequence[str] = ()
+    older: Path | None = None
 
     @property
     def chosen(self) -> Sequence[Source]:
@@ -207,7 +212,9 @@ class Options(ProjectOptions):
         return model_of(self.choice, TASKS, reflective=self.reflective, memory=self.memory)
 
     def check(self) -> None:
-        """As of suites, where these are asked."""
+        """As of suites, where these are asked. Raises UsageError for a project without an older release."""
+        if self.older and (missing := next((p for each in self.chosen if not (p := self.older / each.name).is_dir()), None)):
+            raise UsageError(f"{missing} is not a folder: --older needs one for each project, empty where it had no release")
         if self.set in TESTED:
             self.suites.check()
         else:
@@ -253,6 +260,8 @@ def question_of(options: Options, model: StudyModel) -> dict[str, Any]:
     }
     if options.languages:
         question["languages"] = list(options.languages)
+    if options.older:
+        question["older"] = [label_of(folder) for folder in folders_at([options.older / each.name for each in options.chosen])]
     if options.alternatives > 1:
         question["alternatives"] = options.alternatives
     return question
@@ -271,7 +280,8 @@ def _lines(options: Options, projects: Sequence[Source]) -> list[Place]:
         for project in projects:
             if not is_here(project, options.archives):
                 progress.say(f"fetching {label_of(project)}")
-            places += places_from(project, options.archives, options.most, options.seed, options.tasks, options.languages)
+            known = lines_of(options.older / project.name) if options.older else ()
+            places += places_from(project, options.archives, options.most, options.seed, options.tasks, options.languages, known)
             progress.step()
     if not places:
         named = ", ".join(project.name for project in projects)

@@ -98,13 +98,29 @@ def code_of(sources: Sequence[Source], archives: Path) -> Code:
     return Code({source.name: source for source in sources}, archives)
 
 
-def places_from(source: Source, cache: Path, most: int, seed: int, tasks: Sequence[Task], languages: Collection[str] = ()) -> list[Place]:
-    """At most so many places of it, the same for the same seed. languages: those drawn in; empty: all. Raises as `own_code`."""
+def places_from(
+    source: Source,
+    cache: Path,
+    most: int,
+    seed: int,
+    tasks: Sequence[Task],
+    languages: Collection[str] = (),
+    known: Collection[str] = (),
+) -> list[Place]:
+    """At most so many places of it, the same for the same seed. Raises as `own_code`.
+
+    languages: those drawn in; empty: all. known: of a folder, lines that are not drawn.
+    """
     if isinstance(source, Project):
         return places_of(source, cache, most, seed, tasks)
     wanted = languages or (source.languages if isinstance(source, Package) else LANGUAGES)
     files = _drawn_from(source.name, own_code(source, cache), wanted)
-    return places_in(source.name, files, most, seed, tasks, documented=not isinstance(source, Folder))
+    return places_in(source.name, files, most, seed, tasks, documented=not isinstance(source, Folder), known=known)
+
+
+def lines_of(folder: Path) -> frozenset[str]:
+    """The lines of its code, without what indents them. Raises StudyError."""
+    return frozenset(line.strip() for _, text in _files_of(folder) for line in text.splitlines())
 
 
 def _drawn_from(name: str, files: Iterable[tuple[str, str]], languages: Collection[str]) -> Iterator[SourceFile]:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -214,15 +214,16 @@ def places_in(
     tasks: Sequence[Task] = TASKS,
     *,
     documented: bool = True,
+    known: Collection[str] = (),
 ) -> list[Place]:
-    """The places of files of one project, as `places_of`. documented: as in `sample_lines`."""
+    """The places of files of one project, as `places_of`. documented: as in `sample_lines`. known: lines that are not drawn."""
     found: list[tuple[SourceFile, Line]] = []
     for file in files:
         if is_test(file.path):
             continue
         try:
             lines = sample_lines(file.text, language_of(file.path), f"{seed}:{file.path}", documented=documented)
-            found += [(file, line) for line in lines]
+            found += [(file, line) for line in lines if file.text[line.start : line.end].strip() not in known]
         except UnreadableSource:
             continue  # a template, or code for another Python
     rng = random.Random(f"{seed}:{project}")

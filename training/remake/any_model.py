@@ -1,14 +1,16 @@
-"""The blocks on the map for any model: each model by a map of the others, own samples moving it, and quantisations of one model.
+"""The blocks on the maps for any model: each model by a map of the others, own samples moving it, and quantisations of one model.
 
-`MODELS` are those that it is fitted to, with what names the model and how many functions of a project it is asked about. `KIN` are
-quantisations of one of them, which it is not fitted to: `python -m training.remake.any_model quantise FOLDER` makes their files, and
-`… moved RUNS NAME FILES` a model's own calibrators from few samples.
+`MODELS` are those that they are fitted to, with what names the model and how many functions of a project, and how many of a package in
+another language than Python, it is asked about. `KIN` are quantisations of one of them, which they are not fitted to:
+`python -m training.remake.any_model quantise FOLDER` makes their files, and `… moved RUNS NAME FILES` a model's own calibrators from few
+samples.
 """
 
 from __future__ import annotations
 
 import random
 import sys
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean, median
@@ -22,6 +24,7 @@ from assay.calibration.evidence import evidence_of
 from assay.calibration.fitting.fit import fit
 from assay.calibration.fitting.folds import numbered
 from assay.calibration.held_out import folds_path, held_out, load_folds
+from assay.calibration.language_names import name_of_language
 from assay.calibration.samples import Sample, read_samples
 from assay.inference.opening import ModelChoice
 
@@ -31,25 +34,26 @@ from .cells import code, interval, table
 EVENT = "exact_match"
 FEATURES = ("total_logprob", "length")
 MODELS = {
-    "embedded": ("the embedded one, 8 M", "", 12),
-    "smollm2": ("SmolLM2 135M, Q4_1", "--prompt-size small --model $models/SmolLM2-135M-Instruct.Q4_1.gguf", 5),
-    "gemma3": ("Gemma 3 270M, Q4_K_M", "--prompt-size small --model $models/gemma-3-270m-q4_k_m.gguf", 5),
-    "qwen05": ("Qwen2.5-Coder 0.5B, Q4_K_M", "--model qwen2.5-coder-0.5b", 12),
-    "qwen15": ("Qwen2.5-Coder 1.5B, Q4_K_M", "--prompt-size small --model qwen2.5-coder-1.5b", 3),
+    "embedded": ("the embedded one, 8 M", "", 12, 6),
+    "smollm2": ("SmolLM2 135M, Q4_1", "--prompt-size small --model $models/SmolLM2-135M-Instruct.Q4_1.gguf", 5, 3),
+    "gemma3": ("Gemma 3 270M, Q4_K_M", "--prompt-size small --model $models/gemma-3-270m-q4_k_m.gguf", 5, 3),
+    "qwen05": ("Qwen2.5-Coder 0.5B, Q4_K_M", "--model qwen2.5-coder-0.5b", 12, 4),
+    "qwen15": ("Qwen2.5-Coder 1.5B, Q4_K_M", "--prompt-size small --model qwen2.5-coder-1.5b", 3, 1),
 }
 KIN = {"q8_0": "Q8_0", "q4_0": "Q4_0"}
 OWN = (0, 10, 20, 40)
+_LANGUAGES = "models/languages"
 _REPEATS = 8
 
 
-def _samples(at: Folders, name: str, task: str) -> list[Sample]:
-    found = read_samples(at["models/kin" if name in KIN else "models/any"] / name / "samples" / f"{task}.jsonl")
+def _samples(at: Folders, name: str, task: str, step: str = "models/any") -> list[Sample]:
+    found = read_samples(at["models/kin" if name in KIN else step] / name / "samples" / f"{task}.jsonl")
     return [sample for sample in found if sample.labels.get(EVENT) is not None]
 
 
-def common_without(at: Folders, task: str, name: str = "") -> Calibrator:
-    """The map for any model, fitted without one of them."""
-    samples = [sample for other in MODELS if other != name for sample in _samples(at, other, task)]
+def common_without(at: Folders, task: str, name: str = "", step: str = "models/any") -> Calibrator:
+    """The map for any model, fitted without one of them. step: whose runs it is fitted to."""
+    samples = [sample for other in MODELS if other != name for sample in _samples(at, other, task, step)]
     return fit(samples, EVENT, FEATURES, kind="platt", groups="model", least_models=len(MODELS) - 1, resamples=50).calibrator
 
 
@@ -76,6 +80,22 @@ def left_out(at: Folders) -> str:
             cells = _judged([said.probability for said, _ in having if said.probability is not None], [sample for _, sample in having])
             rows.append((code(task), shown, *cells, f"{width:.0%}"))
     return table(("task", "model", *_HEADS, "median range"), "llrrrccr", rows)
+
+
+def languages(at: Folders) -> str:
+    """In each language, all models, each judged by a map of the others."""
+    rows = []
+    for task in TASKS:
+        promised: dict[str, list[float]] = defaultdict(list)
+        judged: dict[str, list[Sample]] = defaultdict(list)
+        for name in MODELS:
+            common = common_without(at, task, name, _LANGUAGES)
+            for sample in _samples(at, name, task, _LANGUAGES):
+                if (p := confidence(common, sample.measures).probability) is not None:
+                    promised[sample.language].append(p)
+                    judged[sample.language].append(sample)
+        rows += [(code(task), name_of_language(name), *_judged(promised[name], judged[name])) for name in sorted(judged)]
+    return table(("task", "language", *_HEADS), "llrrrcc", rows)
 
 
 def narrowing(at: Folders) -> str:

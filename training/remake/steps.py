@@ -9,7 +9,7 @@ from functools import partial
 from assay.offline_eval.repairs.candidates import FEATURES
 from assay.offline_eval.sets.projects import measured_projects
 
-from . import alternatives, any_model, calibrators, results
+from . import alternatives, any_model, calibrators, newer_lines, results
 from .calibrators import PER_PROJECT, TASKS, Folders
 
 # The validation tables compare them. Calibrators are fitted to the first alone.
@@ -148,7 +148,7 @@ STEPS = (
         (
             *(
                 f"assay eval calibration --out $self/{name} {model} --per-project {places}"
-                for name, (_, model, places) in any_model.MODELS.items()
+                for name, (_, model, places, _) in any_model.MODELS.items()
             ),
             *_each_task(
                 "assay calibrate fit --any-model --event exact_match --features total_logprob,length --map platt "
@@ -165,6 +165,36 @@ STEPS = (
             "docs/calibration.md#moved": any_model.own,
         },
         code=(*_PLACES, *_FITS, "training/remake/any_model.py"),
+    ),
+    Step(
+        "models/languages",
+        (
+            *(
+                f"assay eval calibration --set packages --out $self/{name} {model} --per-project {places}"
+                for name, (_, model, _, places) in any_model.MODELS.items()
+            ),
+            *_each_task(
+                "assay calibrate fit --any-model --event exact_match --features total_logprob,length --map platt "
+                f"{' '.join(f'$self/{name}/samples/TASK.jsonl' for name in any_model.MODELS)} "
+                "--out calibration/shipped/exact_match-TASK-any-languages.json"
+            ),
+        ),
+        minutes=90,
+        files=_shipped(*(f"exact_match-{task}-any-languages" for task in TASKS)),
+        blocks={"docs/calibration.md#any-languages": any_model.languages},
+        code=(*_PLACES, *_FITS, "analysis/lines", "training/remake/any_model.py"),
+    ),
+    Step(
+        "models/newer",
+        (
+            "assay eval calibration --model qwen2.5-coder-0.5b --code $fresh_runs/code/* --languages python --out $self/fresh "
+            "--per-project 8",
+            "python -m training.remake.newer_lines $self/older",
+        ),
+        minutes=30,
+        needs=("models/qwen05", "fresh/runs"),
+        blocks={"docs/calibration.md#newer": newer_lines.newer},
+        code=(*_PLACES, *_FITS, "training/remake/newer_lines.py"),
     ),
     Step(
         "models/kin",

@@ -64,3 +64,19 @@ def test_the_command_takes_folders_and_languages(tmp_path: Path, tiny_gguf: Path
     assert Run.opened(tmp_path / "run").question()["languages"] == ["javascript"]
     (answer,) = Run.opened(tmp_path / "run").records(ANSWERS).read()
     assert answer["language"] == "javascript"
+
+
+def test_lines_of_an_older_release_are_not_drawn(tmp_path: Path, tiny_gguf: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    project(tmp_path / "shop")
+    old = tmp_path / "old" / "shop" / "src" / "A.java"
+    command = ["eval", "calibration", "--model", str(tiny_gguf), "--code", str(tmp_path / "shop"), "--older", str(tmp_path / "old")]
+    assert main([*command, "--out", str(tmp_path / "none")]) == 2
+    assert f"{tmp_path / 'old' / 'shop'} is not a folder: --older needs one for each project" in capsys.readouterr().err
+    old.parent.mkdir(parents=True)
+    old.write_text(JAVA, encoding="utf-8")
+    assert main([*command, "--out", str(tmp_path / "run")]) == 0
+    run = Run.opened(tmp_path / "run")
+    assert {answer.get("language", "python") for answer in run.records(ANSWERS).read()} == {"javascript", "python"}
+    old.write_text(JAVA.replace("found", "sum"), encoding="utf-8")
+    assert main([*command, "--out", str(tmp_path / "run")]) == 2
+    assert "asked something else" in capsys.readouterr().err
