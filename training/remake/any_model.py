@@ -46,14 +46,15 @@ _LANGUAGES = "models/languages"
 _REPEATS = 8
 
 
-def _samples(at: Folders, name: str, task: str, step: str = "models/any") -> list[Sample]:
+def samples_of(at: Folders, name: str, task: str, step: str = "models/any") -> list[Sample]:
+    """The samples of a model with a label. step: whose run, but for kin."""
     found = read_samples(at["models/kin" if name in KIN else step] / name / "samples" / f"{task}.jsonl")
     return [sample for sample in found if sample.labels.get(EVENT) is not None]
 
 
 def common_without(at: Folders, task: str, name: str = "", step: str = "models/any") -> Calibrator:
     """The map for any model, fitted without one of them. step: whose runs it is fitted to."""
-    samples = [sample for other in MODELS if other != name for sample in _samples(at, other, task, step)]
+    samples = [sample for other in MODELS if other != name for sample in samples_of(at, other, task, step)]
     return fit(samples, EVENT, FEATURES, kind="platt", groups="model", least_models=len(MODELS) - 1, resamples=50).calibrator
 
 
@@ -73,7 +74,7 @@ def left_out(at: Folders) -> str:
     rows = []
     for task in TASKS:
         for name, (shown, *_) in MODELS.items():
-            common, samples = common_without(at, task, name), _samples(at, name, task)
+            common, samples = common_without(at, task, name), samples_of(at, name, task)
             found = [(confidence(common, sample.measures), sample) for sample in samples]
             having = [(said, sample) for said, sample in found if said.probability is not None]
             width = median(said.high - said.low for said, _ in having if said.high is not None and said.low is not None)
@@ -90,7 +91,7 @@ def languages(at: Folders) -> str:
         judged: dict[str, list[Sample]] = defaultdict(list)
         for name in MODELS:
             common = common_without(at, task, name, _LANGUAGES)
-            for sample in _samples(at, name, task, _LANGUAGES):
+            for sample in samples_of(at, name, task, _LANGUAGES):
                 if (p := confidence(common, sample.measures).probability) is not None:
                     promised[sample.language].append(p)
                     judged[sample.language].append(sample)
@@ -113,7 +114,7 @@ def narrowing(at: Folders) -> str:
 
 def _narrowed(at: Folders, task: str, name: str) -> list[tuple[float, float]]:
     """For each of `OWN` the mean difference and the width; empty for a model with too few samples."""
-    common, own = common_without(at, task, name), _samples(at, name, task)
+    common, own = common_without(at, task, name), samples_of(at, name, task)
     if len(own) < 2 * max(OWN):
         return []
     whole = fit(own, EVENT, FEATURES, kind="platt", resamples=20).calibrator
@@ -144,14 +145,14 @@ def kin(at: Folders) -> str:
         shipped = load(file)
         probability = held_out(shipped, load_folds(folds_path(shipped, file)))
         for name, shown in {"qwen05": "Q4_K_M, its own", **KIN}.items():
-            found = [(p, sample) for sample in _samples(at, name, task) if (p := probability(sample)) is not None]
+            found = [(p, sample) for sample in samples_of(at, name, task) if (p := probability(sample)) is not None]
             rows.append((code(task), shown, *_judged([p for p, _ in found], [sample for _, sample in found])))
     return f"{table(('task', 'quantisation', *_HEADS), 'llrrrcc', rows)}\n\nThe range of another quantisation has {KIN_SD} log odds more."
 
 
 def moved(at: Folders, task: str, name: str) -> Calibrator:
     """A model's own calibrator: the map of the other models, moved to all of its samples."""
-    return fit(_samples(at, name, task), EVENT, adapt_from=common_without(at, task, name)).calibrator
+    return fit(samples_of(at, name, task), EVENT, adapt_from=common_without(at, task, name)).calibrator
 
 
 def own(at: Folders) -> str:

@@ -1,106 +1,135 @@
-"""Lines that are newer than a model, beside those that it may have been trained on: what its calibrators promise of either.
+"""Code that is newer than Qwen2.5-Coder, which was published in November 2024: what is fitted to it, and what a map of older code promises.
 
-A line is newer if it stands nowhere in the project's last release before the model's (`BEFORE`).
+    python -m training.remake.newer_lines FOLDER        # the newest release of each project of a fit below FOLDER/code, and the last
+                                                        # before the model below FOLDER/older
+    python -m training.remake.newer_lines FOLDER CODE   # the last before the model of each project in CODE, below FOLDER
 
-    python -m training.remake.newer_lines FOLDER        # fetches these releases through pip
+A line is newer if it stands nowhere in the project's last release before the model's.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 
-from assay.calibration.calibrator import load
 from assay.calibration.confidence import confidence
 from assay.calibration.fitting.folds import numbered
-from assay.calibration.held_out import folds_path, held_out, load_folds
-from assay.calibration.metrics.groups import difference, mean
-from assay.calibration.samples import Sample, read_samples
-from assay.offline_eval.sets.projects import ProjectError, archive_of, default_cache, fetch, measured_projects, python_files
+from assay.calibration.metrics.groups import difference
+from assay.offline_eval.sets.projects import (
+    ProjectError,
+    archive_of,
+    default_cache,
+    fetch,
+    measured_projects,
+    python_files,
+    unpacked,
+)
 
-from .calibrators import SHIPPED, TASKS, Folders
+from .any_model import EVENT, MODELS, common_without, samples_of
+from .calibrators import TASKS, Folders
 from .cells import code, percents, table
 
-EVENT, MODEL = "exact_match", "qwen2.5-coder-0.5b"
-# The last releases before November 2024, when the model was published.
-BEFORE = """
+# Wheels of the projects that its memory weights were fitted to, which come to those of offline_eval/sets/projects.toml.
+_NEWEST = """
+    alembic 1.20.1, celery 5.7.0, dask 2026.8.0, httpx 0.28.1, invoke 3.0.3, jsonschema 4.26.0, kombu 5.7.0, lark 1.3.1, luigi 3.8.1,
+    mistune 3.4.0, mitmproxy 11.0.2, mkdocs 1.6.1, nibabel 5.4.2, optuna 5.0.0, pypdf 7.1.0, pyramid 2.1, redis 8.1.0, scrapy 2.19.0,
+    seaborn 0.13.2, sphinx 9.0.4, tortoise-orm 1.1.9, trio 0.35.0, xlsxwriter 3.3.1
+"""
+# The last releases before November 2024: of the projects of fits, and of fresh ones.
+_OLDER = """
     alembic 1.13.3, arrow 1.3.0, attrs 24.2.0, beautifulsoup4 4.12.3, boltons 24.0.0, bottle 0.13.2, cachetools 5.5.0, celery 5.4.0,
     click 8.1.7, dask 2024.10.0, docutils 0.21.2, flask 3.0.3, httpx 0.27.2, intervaltree 3.1.0, invoke 2.2.0, jinja2 3.1.4,
     jsonschema 4.23.0, kombu 5.4.2, lark 1.2.2, luigi 3.5.2, markdown 3.7, marshmallow 3.23.0, mistune 3.0.2, mitmproxy 11.0.0,
     mkdocs 1.6.1, more-itertools 10.5.0, mpmath 1.3.0, networkx 3.4.2, nibabel 5.3.2, nltk 3.9.1, optuna 4.0.0, paramiko 3.5.0,
     pygments 2.18.0, pyparsing 3.2.0, pypdf 5.1.0, pyramid 2.0.2, python-dateutil 2.9.0.post0, redis 5.2.0, requests 2.32.3, rich 13.9.3,
     scrapy 2.11.2, seaborn 0.13.2, sortedcontainers 2.4.0, sphinx 8.1.3, sqlparse 0.5.1, tabulate 0.9.0, toolz 1.0.0, tornado 6.4.1,
-    tortoise-orm 0.21.7, tqdm 4.66.6, trio 0.27.0, werkzeug 3.0.6, xlsxwriter 3.2.0
+    tortoise-orm 0.21.7, tqdm 4.66.6, trio 0.27.0, werkzeug 3.0.6, xlsxwriter 3.2.0,
+    adlfs 2024.7.0, aiomysql 0.2.0, aiosmtplib 3.0.2, apispec 6.7.0, asyncssh 2.18.0, avro 1.12.0, blessed 1.20.0, face 24.0.0,
+    geographiclib 2.0, geopy 2.4.1, glom 23.5.0, huey 2.5.2, kfp 2.9.0, mutagen 1.47.0, pooch 1.8.2, ppft 1.7.6.9, pydeequ 1.4.0,
+    pydot 3.0.2, questionary 2.0.1, sh 2.1.0, skops 0.10.0, sounddevice 0.5.1, tyro 0.8.14
 """
 
 
-def _releases() -> dict[str, str]:
-    return dict(each.split() for each in BEFORE.split(","))
+def _releases(listed: str) -> dict[str, str]:
+    return dict(each.split() for each in listed.split(","))
 
 
-def _archive(name: str, folder: Path) -> Path:
+def _archive(name: str, version: str) -> Path:
     """Raises ProjectError where there is neither a wheel nor a source distribution."""
     try:
-        return fetch(name, _releases()[name], "wheel", folder)
+        return fetch(name, version, "wheel", default_cache())
     except ProjectError:
-        return fetch(name, _releases()[name], "sdist", folder)
+        return fetch(name, version, "sdist", default_cache())
+
+
+def _unpack(archive: Path, name: str, folder: Path) -> None:
+    for file in python_files(archive, name):
+        path = folder / name / file.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(file.text, encoding="utf-8", newline="")
+
+
+def unpack(folder: Path) -> None:
+    """The newest releases and the older ones. Raises ProjectError."""
+    for project in measured_projects():
+        unpacked(project, folder / "code", default_cache())
+    for name, version in _releases(_NEWEST).items():
+        _unpack(_archive(name, version), name, folder / "code")
+    unpack_older(folder / "older", (each.name for each in (folder / "code").iterdir()))
+
+
+def unpack_older(folder: Path, names: Iterable[str]) -> None:
+    """An empty folder for a project that had no release yet. Raises ProjectError."""
+    versions = _releases(_OLDER)
+    for name in names:
+        (folder / name).mkdir(parents=True, exist_ok=True)
+        if name in versions:
+            _unpack(_archive(name, versions[name]), name, folder)
 
 
 def newer(at: Folders) -> str:
-    """By task and age of the line: what is promised, what is right, and the difference."""
+    """Each model by a map of the others: what is promised and right in older lines and in newer ones, and how the differences differ."""
     rows = []
     for task in TASKS:
-        judged = list(_judged(at, task))
-        y = np.array([sample.labels[EVENT] for _, sample, _ in judged], dtype=float)
-        p, ages = np.array([p for p, *_ in judged]), np.array([is_newer for *_, is_newer in judged])
-        for shown, chosen in (("in an older release", ~ages), ("newer", ages)):
-            groups = numbered([sample.project for _, sample, _ in np.array(judged, dtype=object)[chosen]])
-            rows.append((
-                code(task), shown, f"{chosen.sum()} of {len(set(groups))}", f"{p[chosen].mean():.1%}", f"{y[chosen].mean():.1%}",
-                percents(mean((p - y)[chosen], groups)), "",
-            ))  # fmt: skip
-        of_all = numbered([sample.project for _, sample, _ in judged])
-        rows[-1] = (*rows[-1][:-1], percents(difference(p - y, ages, of_all)))
-    columns = ("task", "the line is", "n of projects", "promised", "right", "promised too much", "more than of older lines")
-    return table(columns, "llrrrcc", rows)
-
-
-def _judged(at: Folders, task: str) -> Iterator[tuple[float, Sample, bool]]:
-    """The number of each sample by a map that did not see its project, the sample, and whether the line is newer than the model."""
-    file = at["tree"] / SHIPPED / f"{EVENT}-{task}-{MODEL}.json"
-    calibrator = load(file)
-    without = held_out(calibrator, load_folds(folds_path(calibrator, file)))
-    for run, is_fresh in ((at["models/qwen05"] / "projects", False), (at["models/newer"] / "fresh", True)):
-        lines = {item["id"]: item for item in map(json.loads, (run / "items.jsonl").read_text(encoding="utf-8").splitlines())}
-        for sample in read_samples([run / "samples" / f"{task}.jsonl"]):
-            item = lines[sample.id.rpartition(":")[0]]
-            text = _fresh(at, item["file"]) if is_fresh else _measured(sample.project)[item["file"]]
-            line = text.splitlines()[item["line"] - 1].strip()
-            p = confidence(calibrator, sample.measures).probability if is_fresh else without(sample)
-            if p is not None:
-                yield p, sample, line not in _older(at["models/newer"] / "older", sample.project)
-
-
-def _fresh(at: Folders, file: str) -> str:
-    return (at["fresh/runs"] / "code" / file).read_text(encoding="utf-8")
+        for name, (shown, *_) in MODELS.items():
+            common, items = common_without(at, task, name), at["models/any"] / name / "items.jsonl"
+            places = {each["id"]: each for each in map(json.loads, items.read_text(encoding="utf-8").splitlines())}
+            p, y, is_newer, projects = [], [], [], []
+            for sample in samples_of(at, name, task):
+                if (promised := confidence(common, sample.measures).probability) is not None:
+                    place = places[sample.id.rpartition(":")[0]]
+                    line = _texts(sample.project)[place["file"]].splitlines()[place["line"] - 1].strip()
+                    p.append(promised)
+                    y.append(float(bool(sample.labels[EVENT])))
+                    is_newer.append(line not in _older_lines(sample.project))
+                    projects.append(sample.project)
+            promises, right, ages = np.array(p), np.array(y), np.array(is_newer)
+            cells = (f"{promises[of].mean():.0%} / {right[of].mean():.0%} of {of.sum()}" for of in (~ages, ages))
+            rows.append((code(task), shown, *cells, percents(difference(promises - right, ages, numbered(projects)))))
+    columns = ("task", "model", "older: promised / right", "newer: promised / right", "promised too much, more than of older lines")
+    return table(columns, "llccc", rows)
 
 
 @cache
-def _measured(name: str) -> dict[str, str]:
+def _texts(name: str) -> dict[str, str]:
     project = next(each for each in measured_projects() if each.name == name)
     return {file.path: file.text for file in python_files(archive_of(project, default_cache()), name)}
 
 
 @cache
-def _older(folder: Path, name: str) -> frozenset[str]:
-    return frozenset(line.strip() for file in python_files(_archive(name, folder), name) for line in file.text.splitlines())
+def _older_lines(name: str) -> frozenset[str]:
+    archive = _archive(name, _releases(_OLDER)[name])
+    return frozenset(line.strip() for file in python_files(archive, name) for line in file.text.splitlines())
 
 
 if __name__ == "__main__":
-    for each in _releases():
-        _archive(each, Path(sys.argv[1]))
+    to, *codes = map(Path, sys.argv[1:])
+    if codes:
+        unpack_older(to, (each.name for each in codes[0].iterdir()))
+    else:
+        unpack(to)

@@ -17,6 +17,9 @@ ARMS = "docstring,no_docstring,no_suffix"
 # The projects whose tests take least.
 QUICK = ("beautifulsoup4", "boltons", "cachetools", "intervaltree", "markdown", "marshmallow", "sqlparse", "toolz")
 
+# Of lines that Qwen2.5-Coder can't have seen.
+_NEWER = "assay eval calibration --model qwen2.5-coder-0.5b --languages python --per-project 6"
+
 # Code that decides a result beside the model and the prompt, whose fingerprints stand for the rest.
 _PLACES = ("offline_eval/calibration", "offline_eval/sets", "analysis/python", "calibration/measures", "inference/project_memory",
            "suggestion/memory")  # fmt: skip
@@ -133,15 +136,16 @@ STEPS = (
     Step(
         "models/qwen05",
         (
-            "assay eval calibration --model qwen2.5-coder-0.5b --out $self/projects --per-project 12",
+            "python -m training.remake.newer_lines $self",
+            f"{_NEWER} --code $self/code/* --older $self/older --out $self/newer",
             *_each_task(
-                "assay calibrate fit $self/projects/samples/TASK.jsonl --event exact_match --features free --keep-folds "
+                "assay calibrate fit $self/newer/samples/TASK.jsonl --event exact_match --features free --keep-folds "
                 "--out calibration/shipped/exact_match-TASK-qwen2.5-coder-0.5b.json"
             ),
         ),
         minutes=40,
         files=_shipped(*(f"exact_match-{task}-qwen2.5-coder-0.5b" for task in TASKS)),
-        code=(*_PLACES, *_FITS),
+        code=(*_PLACES, *_FITS, "training/remake/newer_lines.py"),
     ),
     Step(
         "models/any",
@@ -163,8 +167,9 @@ STEPS = (
             "docs/calibration.md#left-out": any_model.left_out,
             "docs/calibration.md#narrowing": any_model.narrowing,
             "docs/calibration.md#moved": any_model.own,
+            "docs/calibration.md#newer": newer_lines.newer,
         },
-        code=(*_PLACES, *_FITS, "training/remake/any_model.py"),
+        code=(*_PLACES, *_FITS, "training/remake/any_model.py", "training/remake/newer_lines.py"),
     ),
     Step(
         "models/languages",
@@ -183,18 +188,6 @@ STEPS = (
         files=_shipped(*(f"exact_match-{task}-any-languages" for task in TASKS)),
         blocks={"docs/calibration.md#any-languages": any_model.languages},
         code=(*_PLACES, *_FITS, "analysis/lines", "training/remake/any_model.py"),
-    ),
-    Step(
-        "models/newer",
-        (
-            "assay eval calibration --model qwen2.5-coder-0.5b --code $fresh_runs/code/* --languages python --out $self/fresh "
-            "--per-project 8",
-            "python -m training.remake.newer_lines $self/older",
-        ),
-        minutes=30,
-        needs=("models/qwen05", "fresh/runs"),
-        blocks={"docs/calibration.md#newer": newer_lines.newer},
-        code=(*_PLACES, *_FITS, "training/remake/newer_lines.py"),
     ),
     Step(
         "models/kin",
@@ -314,13 +307,21 @@ STEPS = (
         minutes=10, code=(*_PLACES, "calibration/validation/fresh.toml"),
     ),
     Step(
+        "fresh/qwen05",
+        (
+            "python -m training.remake.newer_lines $self/older $fresh_runs/code",
+            f"{_NEWER} --code $fresh_runs/code/* --older $self/older --out $self/fresh-qwen05",
+        ),
+        minutes=25, needs=("fresh/runs",), code=(*_PLACES, "calibration/validation/fresh.toml", "training/remake/newer_lines.py"),
+    ),
+    Step(
         "validation/tables",
         (
             "mkdir -p $self/runs",
             *(
                 f"ln -sfn {run} $self/runs/ && assay eval report {run}"
                 for run in (
-                    "$fresh_runs/fresh", "$fresh_runs/fresh-alternatives",
+                    "$fresh_runs/fresh", "$fresh_runs/fresh-alternatives", "$fresh_qwen05/fresh-qwen05",
                     "$exact_match_complete/projects", "$exact_match_complete_several/alternatives",
                     "$tests_pass_complete/suites", "$tests_pass_arms/suites_arms", "$tests_pass_counterfeit/counterfeit",
                     "$tests_pass_catcode/catcode",
@@ -330,7 +331,7 @@ STEPS = (
         ),
         minutes=6,
         needs=(
-            "exact_match/complete", "exact_match/complete_several", "exact_match/fit", "tests_pass/fit", "fresh/runs",
+            "exact_match/complete", "exact_match/complete_several", "exact_match/fit", "tests_pass/fit", "fresh/runs", "fresh/qwen05",
             "tests_pass/complete", "tests_pass/arms", "tests_pass/counterfeit", "tests_pass/catcode",
         ),
         files=("calibration/shipped/validation",),
