@@ -54,18 +54,6 @@ def test_saying_each_stratums_own_base_rate_has_skill_0_against_the_strata(forec
         assert skill(rates, y) >= -1e-9
 
 
-def test_knowing_only_the_true_rate_of_each_dataset_has_global_skill_and_next_to_none_inside_datasets() -> None:
-    rng = np.random.default_rng(0)
-    strata = rng.integers(0, 20, 4000)
-    p = rng.uniform(0.1, 0.9, 20)[strata]
-    inside = []
-    for _ in range(200):
-        y = rng.random(4000) < p
-        assert skill(p, y) > 0.1
-        inside.append(skill(p, y, strata))
-    assert np.mean(inside) == pytest.approx(-20 / 4000, abs=0.0006)
-
-
 @pytest.mark.parametrize("strata", [np.array([0]), np.array([0.0, 1.0]), np.array([-1, 0])])
 def test_strata_that_are_not_one_integer_per_sample_are_refused(strata: np.ndarray) -> None:
     with pytest.raises(ValueError, match="strata"):
@@ -101,12 +89,6 @@ def test_a_probability_next_to_an_edge_is_on_its_side_of_it(bins: int) -> None:
     edges = np.arange(bins + 1) / bins
     p = np.concatenate([edges, np.nextafter(edges, 2), np.nextafter(edges, -1)]).clip(0, 1)
     assert equal_width(p, bins).tolist() == np.searchsorted(edges[1:-1], p, side="left").tolist()
-
-
-def test_p_of_1_is_in_the_last_bin_not_in_a_bin_of_its_own() -> None:
-    p, y = np.array([0.95, 1.0]), np.array([True, False])
-    assert equal_width(p).tolist() == [9, 9]
-    assert ece(p, y) == pytest.approx(0.475)
 
 
 @given(forecasts, st.integers(1, 20))
