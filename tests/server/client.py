@@ -49,7 +49,6 @@ class Client:
 
     def raw(self, body: bytes) -> None:
         """Send a body that need not be JSON."""
-        assert self.process.stdin is not None
         self.process.stdin.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
 
     def send(self, message: dict[str, Any]) -> None:
@@ -193,7 +192,6 @@ class Client:
             await self._reading
 
     async def _read(self) -> None:
-        assert self.process.stdout is not None
         with suppress(asyncio.IncompleteReadError):
             while True:
                 header = await self.process.stdout.readuntil(b"\r\n\r\n")

@@ -81,7 +81,6 @@ async def asking(root: Path, files: dict[str, str], **options: Any) -> AsyncIter
 async def test_a_name_of_another_file_is_completed_and_the_explanation_says_where_it_stands(tmp_path: Path) -> None:
     async with asking(tmp_path, {"app/db.py": store("index")}) as one:
         item = await one.item()
-        assert item is not None
         assert item["insertText"].startswith("_index")
         told = await one.client.request("assay/explain", {"id": item["command"]["arguments"][0]["id"]})
         assert told["seen_before"][0] == {"file": "app/db.py", "line": 6}
@@ -243,10 +242,8 @@ async def test_one_calibrator_is_asked_for_whether_the_project_is_read_or_the_fi
                 outside = (tmp_path / "alone.py").as_uri()
                 one.client.open(outside, CALL)
                 inside, one.uri = await one.item(), outside
-                assert inside is not None
                 calibrators.append(inside["command"]["arguments"][0]["confidence"]["calibrator"])
             item = await one.item()
-            assert item is not None
             calibrators.append(item["command"]["arguments"][0]["confidence"]["calibrator"])
     project, outside_of_it, file, off = calibrators
     assert project == outside_of_it == file is not None

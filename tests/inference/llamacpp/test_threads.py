@@ -109,17 +109,6 @@ def test_the_fastest_number_is_found_beside_any_load_and_kept(cores: int, load: 
     assert max(machine.behind(machine.run(5000 * step))) < 1.1
 
 
-@pytest.mark.parametrize("load", [0, 2, 3])
-def test_other_numbers_are_tried_seldom(load: int) -> None:
-    machine = Machine(2, load)
-    machine.run(10)
-    del machine.used[:-1]
-    machine.run(30)
-    changes = sum(first != second for first, second in zip(machine.used, machine.used[1:], strict=False))
-    between_kinds = len(machine.used) / 17 * 2 if machine.best(1) != machine.best(PROMPT) else 0
-    assert changes - between_kinds < 0.01 * len(machine.used)
-
-
 def test_prompts_and_generation_have_numbers_of_their_own() -> None:
     machine = Machine(2, 3)
     assert (machine.best(PROMPT), machine.best(1)) == (2, 1)
@@ -138,14 +127,6 @@ def test_when_the_load_ends_the_quiet_speed_is_back_within_a_few_batches(cores: 
         machine.load = 0
         machine.run(0.03)
         assert machine.behind(machine.run(0.5))[0] < 1.1
-
-
-def test_when_a_load_begins_its_number_is_found_within_a_few_requests() -> None:
-    machine = Machine(2, 0)
-    machine.run(2)
-    machine.load = 1
-    machine.run(0.2)
-    assert machine.behind(machine.run(0.5))[0] < 1.1
 
 
 def test_where_tasks_are_not_counted_the_quiet_speed_is_back_after_a_few_tries() -> None:

@@ -46,7 +46,6 @@ def put_in(line: str, item: types.CompletionItem, encoding: Encoding, text: str 
 def as_a_client_expands(snippet: str, before: str) -> str:
     """Backslashes taken away, and the line's indentation before each further line that is not empty."""
     indent = re.match(r"[ \t]*", before)
-    assert indent is not None
     first, *rest = re.sub(r"\\(.)", r"\1", snippet).split("\n")
     return "\n".join([first, *(indent.group() + line if line else line for line in rest)])
 
@@ -65,10 +64,8 @@ def test_the_edit_does_to_the_line_what_the_suggestion_does(
     assert (edited.start.line, edited.end.line) == (7, 7)
     assert edited.start.character <= at.character <= edited.end.character
     typed = line[index_at(line, edited.start.character, encoding) : len(before)]
-    assert item.filter_text is not None
     assert item.filter_text.startswith(typed)
     word = re.search(r"\w*\Z", before)
-    assert word is not None
     assert typed.endswith(word.group())
     assert "\n" not in item.label + item.filter_text
 
@@ -107,9 +104,7 @@ def test_what_a_menu_shows_of_a_suggestion() -> None:
     assert item.text_edit == types.TextEdit(types.Range(types.Position(3, 4), types.Position(3, 8)), "return x")
     assert (item.insert_text_format, item.insert_text_mode) == (types.InsertTextFormat.PlainText, types.InsertTextMode.AsIs)
     assert (item.preselect, item.insert_text) == (False, None)
-    assert item.command is not None
     assert item.command.command == "assay.accepted"
-    assert item.command.arguments is not None
     assert [*item.command.arguments[0]] == ["id"]
 
 

@@ -60,22 +60,6 @@ async def test_an_editor_that_cancels_and_asks_again_at_each_key_gets_the_genera
     assert requests_of(log)[1]["source"] in ("running", "memory")
 
 
-async def test_of_many_keys_in_a_row_each_request_ends_once_and_the_last_is_answered(answering_gguf: Path) -> None:
-    async with started(answering_gguf) as client:
-        await client.ready()
-        client.open(URI, "x")
-        asked = []
-        for count in range(1, 40):
-            client.insert(URI, 1 + count, 0, count, "?")
-            asked.append(client.ask("textDocument/inlineCompletion", place(URI, 0, 1 + count)))
-        answers = [await client.answer(number) for number in asked]
-        assert answers[-1]["items"][0]["insertText"] == " answer"
-        assert all(not answer["items"] for answer in answers[:-2])
-        ended = await client.outcomes()
-        assert sum(ended.values()) == len(asked)
-        assert ended["produced"] + ended["superseded"] == len(asked)
-
-
 async def test_the_dial_hides_what_is_not_likely_enough_but_not_from_who_asks(answering_gguf: Path, log: Path) -> None:
     options = {"event": "kept", "showUncalibrated": False, "log": {"path": str(log)}, "explore": 0}
     async with started(answering_gguf, "x?", options=options) as client:

@@ -217,7 +217,6 @@ async def test_when_the_model_process_is_killed_one_request_is_lost_and_the_next
 async def test_when_the_client_goes_away_the_server_and_its_model_end(tiny_gguf: Path) -> None:
     async with started(tiny_gguf) as client:
         pid = (await client.ready())["process"]
-        assert client.process.stdin is not None
         client.process.stdin.close()
         assert await asyncio.wait_for(client.process.wait(), TIMEOUT_S) == 1
         assert not is_alive(pid)

@@ -200,7 +200,6 @@ class Listener(Client):
         """Send them all; wait until each that has to be answered is, and see that none is twice."""
         expected: Counter[Any] = Counter()
         self.counts.clear()
-        assert self.process.stdin is not None
         for body, number in bodies:
             if number is not NO_ANSWER:
                 expected[number] += 1

@@ -132,7 +132,6 @@ def test_a_generation_is_the_same_one_at_each_keystroke_whatever_ends_its_lines_
         typed = text[:count].replace("\n", ends)
         gained = closed.replace("\n", ends) if count > 20 else ""
         found = memory.find("u", prefix + typed, gained + suffix, "block")
-        assert found is not None
         ask = GenerationRequest("u", Place(prefix + typed, gained + suffix, AT), invoked=False)
         (rest,) = found.generations
         identities[count] = identity_of(ask, GenerationResult((rest,), "block", found.typed, "memory"), rest)
@@ -217,7 +216,6 @@ async def test_what_the_model_saw_is_told_while_it_prepares_what_may_be_asked_ne
     async with requests_to(answering_gguf) as (requests, live, _, _):
         first, *_ = await requests.suggestions(ASK, lambda: True)
         given = requests.find(first.id)
-        assert given is not None
         live.prepare(replace(given.request, place=replace(given.request.place, prefix="y?")), again=True)
         assert live.scheduler.busy
         assert [seen.part for seen in (await requests.explain(given)).seen] == ["the text before the cursor"]
@@ -230,7 +228,6 @@ async def test_of_old_suggestions_the_texts_around_are_let_go_and_what_is_known_
         for number in range(40):
             await requests.suggestions(replace(BY_ITSELF, place=replace(ASK.place, prefix=f"{number}?")), lambda: True)
         given = requests.find(first.id)
-        assert given is not None
         assert (given.request.place.prefix, given.has_texts, given.suggestion) == ("", False, first)
         told = await requests.explain(given)
         assert (told.seen, told.tokens) == ((), 2)

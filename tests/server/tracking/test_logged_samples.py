@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -51,27 +50,3 @@ async def test_what_is_undone_was_not_kept_and_of_what_is_passed_by_nothing_is_k
     }
     assert found[undone["id"]].measures == undone["measures"]
     assert len({sample.project for sample in found.values()}) == len({sample.file for sample in found.values()}) == 1
-
-
-@pytest.mark.slow
-async def test_what_stands_there_later_was_kept_whoever_put_it_there(answering_gguf: Path, tmp_path: Path) -> None:
-    async with started(answering_gguf, "a?\nb?\nc?\nd?\n", options={"log.path": str(tmp_path / "log")}) as client:
-        accepted = await suggested(client, 0)
-        put_in(client, 2, 0, " answer")
-        replaced = await suggested(client, 1)
-        put_in(client, 3, 1, " answer")
-        client.change(URI, 4, {"range": span(1, 0, 1, 9), "text": "no"})
-        rejected = await suggested(client, 2)
-        await client.request("workspace/executeCommand", {"command": "assay.rejected", "arguments": [{"id": rejected["id"]}]})
-        typed_later = await suggested(client, 3)
-        await client.request("workspace/executeCommand", {"command": "assay.rejected", "arguments": [{"id": typed_later["id"]}]})
-        put_in(client, 5, 3, " answer")
-        await asyncio.sleep(16)
-        assert await client.leave() == 0
-    found = exported(tmp_path / "log", 15)
-    assert {name: sample.labels["kept"] for name, sample in found.items()} == {
-        accepted["id"]: True,
-        replaced["id"]: False,
-        rejected["id"]: False,
-        typed_later["id"]: True,
-    }
