@@ -43,9 +43,7 @@ def put(document: dict[str, Any], field: str, value: object) -> None:
         document[last] = value
 
 
-def test_how_many_alternatives_were_drawn_is_kept_and_first_choices_have_the_file_that_they_had(
-    calibrator: Calibrator, tmp_path: Path
-) -> None:
+def test_the_number_of_alternatives_is_kept_and_first_choices_have_none(calibrator: Calibrator, tmp_path: Path) -> None:
     path = tmp_path / "c.json"
     save(calibrator, path)
     assert "alternatives" not in json.loads(path.read_text())["fitted_on"]
@@ -93,9 +91,7 @@ def test_how_many_alternatives_were_drawn_is_kept_and_first_choices_have_the_fil
         ("status", "fine", "status: Invalid enum value 'fine'"),
     ],
 )
-def test_a_damaged_file_is_refused_with_file_field_and_reason(
-    calibrator: Calibrator, tmp_path: Path, field: str, value: object, reason: str
-) -> None:
+def test_a_damaged_file_is_refused_with_the_reason(calibrator: Calibrator, tmp_path: Path, field: str, value: object, reason: str) -> None:
     path = tmp_path / "c.json"
     save(calibrator, path)
     document = json.loads(path.read_text())
@@ -200,9 +196,7 @@ def test_where_a_measure_is_missing_or_speaks_neither_for_nor_against_and_is_out
 
 
 @pytest.mark.parametrize(("slope", "worst"), [(1.0, {"total_logprob": -1e6}), (-1.0, {"total_logprob": -1e6, "min_logprob": -0.5})])
-def test_what_is_less_sure_than_anything_that_it_has_seen_has_the_lowest_number(
-    calibrator: Calibrator, slope: float, worst: dict[str, float]
-) -> None:
+def test_what_is_less_sure_than_all_seen_has_the_lowest_number(calibrator: Calibrator, slope: float, worst: dict[str, float]) -> None:
     # By a second measure that says the same the slope of the first may come out reversed.
     assert isinstance(calibrator.map, PlattMap)
     both = replace(

@@ -155,9 +155,7 @@ async def test_what_was_suggested_from_other_files_is_forgotten_when_they_are_no
         assert "_index" not in await one.text()
 
 
-async def test_a_folder_that_can_not_be_read_is_tried_more_and_more_seldom_and_read_once_it_can_be(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_unreadable_folder_is_tried_ever_more_seldom_until_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(followed_project, "LOOK_S", 0.05)
     monkeypatch.setattr(folder, "MAX_ENTRIES", 2)
     states: list[ProjectState] = []

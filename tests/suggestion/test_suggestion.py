@@ -190,9 +190,7 @@ def small(tiny_gguf: Path) -> Iterator[LlamaModel]:
     st.sampled_from([Settings(), Settings(prefix_tokens=100, suffix_tokens=40), Settings(prefix_tokens=7, suffix_tokens=0)]),
     st.sampled_from(["line", "block"]),
 )
-def test_the_window_of_a_document_gives_the_prompt_that_the_whole_document_gives(
-    small: LlamaModel, offset: int, newline: str, shown: Settings, kind: Kind
-) -> None:
+def test_a_window_gives_the_prompt_of_the_whole_document(small: LlamaModel, offset: int, newline: str, shown: Settings, kind: Kind) -> None:
     text = newline.join(f"    name_{n} = value_{n} " + "(" * (n % 23) for n in range(900))
     offset = min(offset, len(text))
     if text[offset - 1 : offset + 1] == "\r\n":

@@ -116,9 +116,7 @@ Y2 = np.arange(40) % 3 == 0
         ({}, X2, Y2[:-1], "inconsistent numbers of samples"),
     ],
 )
-def test_what_can_not_be_fitted_is_a_value_error_that_says_why(
-    parameters: dict[str, Any], X: Floats, y: Sequence[Any], message: str
-) -> None:
+def test_what_can_not_be_fitted_is_an_error_that_says_why(parameters: dict[str, Any], X: Floats, y: Sequence[Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         MapClassifier(**parameters).fit(X, y)
 

@@ -183,9 +183,7 @@ def changed(**changes: str | int) -> list[Sample]:
         (changed(), "exact_match", ["length", "length"], "each only once"),
     ],
 )
-def test_samples_that_no_calibrator_can_be_fitted_to_are_refused(
-    samples: list[Sample], event: str, features: list[str], reason: str
-) -> None:
+def test_samples_that_nothing_can_be_fitted_to_are_refused(samples: list[Sample], event: str, features: list[str], reason: str) -> None:
     with pytest.raises(FitError, match=reason):
         fit(samples, event, features)
 

@@ -94,9 +94,7 @@ def asked_by(model: LlamaModel, prompt: Prompt, generation: Generation, monkeypa
 
 
 @pytest.mark.parametrize("before", [BEFORE, BEFORE + "wi", BEFORE + "width *", "# gr\u00fc\u00dfe: "])
-def test_the_question_is_put_behind_what_stands_there_and_what_is_shown(
-    embedded: LlamaModel, monkeypatch: pytest.MonkeyPatch, before: str
-) -> None:
+def test_the_question_stands_behind_what_is_there_and_shown(embedded: LlamaModel, monkeypatch: pytest.MonkeyPatch, before: str) -> None:
     prompt = prompt_at(embedded, before, AFTER)
     generation = complete(embedded, before, AFTER)
     for text in (generation.text, generation.text[:3], "something else"):

@@ -43,9 +43,7 @@ def watched(samples: list[tuple[float, bool]], state: Watch) -> Watch:
 @pytest.mark.slow
 @given(STREAM, PROBABILITY, st.floats(0, 1), st.floats(0, 1))
 @settings(max_examples=200, deadline=None)
-def test_while_the_claim_holds_the_e_value_never_grows_in_the_mean(
-    past: list[tuple[float, bool]], p: float, where: float, tolerance: float
-) -> None:
+def test_under_the_claim_the_mean_e_value_does_not_grow(past: list[tuple[float, bool]], p: float, where: float, tolerance: float) -> None:
     before = watched(past, start(0.01, tolerance))
     z = math.log(p / (1 - p))
     low = max(0.0, min(1 / (1 + math.exp(tolerance - z)), p - MIN_TOLERANCE))

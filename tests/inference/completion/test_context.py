@@ -31,9 +31,7 @@ def count_of(model: LlamaModel) -> Callable[[str], int]:
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(DOCUMENT, DOCUMENT, BUDGET, BUDGET)
-def test_both_parts_touch_the_cursor_and_fit_and_show_all_that_does(
-    tiny: LlamaModel, prefix: str, suffix: str, before: int, after: int
-) -> None:
+def test_both_parts_touch_the_cursor_and_show_all_that_fits(tiny: LlamaModel, prefix: str, suffix: str, before: int, after: int) -> None:
     shown_prefix, shown_suffix = fit(count_of(tiny), prefix, suffix, before, after)
     assert prefix.endswith(shown_prefix)
     assert suffix.startswith(shown_suffix)

@@ -119,9 +119,7 @@ TWO_CORES = 1e11
         (7_000_000_000, 4096, None, "normal"),
     ],
 )
-def test_a_model_gets_the_largest_size_that_is_read_in_time_and_that_its_context_holds(
-    parameters: int, context_length: int, speed: float | None, size: PromptSize
-) -> None:
+def test_a_model_gets_the_largest_size_that_it_can_use(parameters: int, context_length: int, speed: float | None, size: PromptSize) -> None:
     assert size_in_time(parameters, context_length, speed) == size
 
 

@@ -248,9 +248,7 @@ def test_where_a_primary_figure_is_refuted_the_hover_has_the_reason_in_place_of_
 
 
 @pytest.mark.parametrize(("boundaries", "is_told"), [(BOUNDARIES, True), (Boundaries(0.999, 0.998), False)])
-def test_how_many_wrong_suggestions_that_look_right_got_this_badge_is_told_of_the_default_boundaries(
-    calibrator: Calibrator, boundaries: Boundaries, is_told: bool
-) -> None:
+def test_how_many_wrong_suggestions_got_this_badge_is_told(calibrator: Calibrator, boundaries: Boundaries, is_told: bool) -> None:
     plain = registry_of(calibrator)
     suggestion, choice, _ = explained(plain)
     probability = suggestion.confidence.probability

@@ -36,9 +36,7 @@ def document_of(text: str, encoding: Encoding = "utf-16") -> Document:
 
 
 @given(TEXTS, EDITS, st.sampled_from(ENCODINGS), BLOCKS)
-def test_random_edits_give_what_the_same_edits_of_a_plain_string_give(
-    text: str, edits: list[tuple[Position, Position, str]], encoding: Encoding, block: int
-) -> None:
+def test_edits_are_those_of_a_plain_string(text: str, edits: list[tuple[Position, Position, str]], encoding: Encoding, block: int) -> None:
     with block_size(block):
         document = document_of(text, encoding)
         for first, second, new in edits:
@@ -77,7 +75,7 @@ def test_the_head_is_as_many_whole_lines_as_fit(text: str, limit: int, block: in
 
 
 @given(TEXTS, POSITIONS, st.integers(0, 20), st.integers(0, 20), st.integers(1, 5), st.sampled_from(ENCODINGS), BLOCKS)
-def test_around_is_the_text_on_both_sides_of_a_position(
+def test_around_is_before_and_behind(
     text: str, position: Position, before: int, after: int, step: int, encoding: Encoding, block: int
 ) -> None:
     with block_size(block):

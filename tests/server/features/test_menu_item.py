@@ -51,9 +51,7 @@ def as_a_client_expands(snippet: str, before: str) -> str:
 
 
 @given(LINES, LINES, TEXTS, st.integers(0, 6), st.integers(0, 6), st.sampled_from(ENCODINGS))
-def test_the_edit_does_to_the_line_what_the_suggestion_does(
-    before: str, after: str, text: str, back: int, ahead: int, encoding: Encoding
-) -> None:
+def test_the_edit_makes_the_line_of_the_suggestion(before: str, after: str, text: str, back: int, ahead: int, encoding: Encoding) -> None:
     line = before + after
     start, end = max(0, len(before) - back), min(len(line), len(before) + ahead)
     at, first, last = (Position(7, column_at(line, index, encoding)) for index in (len(before), start, end))

@@ -144,9 +144,7 @@ def states_of(group: int) -> set[str]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are looked at in /proc")
-async def test_the_process_stops_while_somebody_types_and_then_goes_on_and_ends_with_its_workers(
-    tiny_gguf: Path, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_process_stops_while_somebody_types(tiny_gguf: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(child_process, "QUIET_S", 0.3)
     process = CommandProcess()
     told: list[str] = []

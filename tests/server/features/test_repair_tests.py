@@ -50,9 +50,7 @@ def told(client: Client) -> str:
 
 
 @pytest.mark.slow
-async def test_with_consent_repairs_that_the_tests_refuse_go_away_and_the_others_say_what_they_mend(
-    project: Path, bare_python: Path
-) -> None:
+async def test_with_consent_repairs_that_tests_refuse_go_and_others_say_what_they_mend(project: Path, bare_python: Path) -> None:
     isolated()
     uri = (project / "clamp.py").as_uri()
     options = {"memory": "file", "repair.candidates": 8, "repair.maxMs": 60_000, "tests.python": str(bare_python)}
@@ -83,9 +81,7 @@ async def test_with_consent_repairs_that_the_tests_refuse_go_away_and_the_others
 
 
 @pytest.mark.slow
-async def test_the_best_repair_that_passes_is_put_in_also_where_as_many_as_are_shown_do_not(
-    project: Path, bare_python: Path, tmp_path: Path
-) -> None:
+async def test_the_best_repair_that_passes_is_put_in_though_all_shown_fail(project: Path, bare_python: Path, tmp_path: Path) -> None:
     isolated()
     write(project, {"clamp.py": BASKET, "test_clamp.py": BASKET_TESTS})
     remember(project, trusted=True, about=TESTS)

@@ -63,9 +63,7 @@ def questions(client: Client) -> int:
     return sum(asked["method"] == QUESTION for asked in client.requests)
 
 
-async def test_where_the_editor_says_nothing_the_user_is_asked_once_and_until_then_they_do_not_count(
-    answering_gguf: Path, project: Path
-) -> None:
+async def test_where_the_editor_says_nothing_the_user_is_asked_once(answering_gguf: Path, project: Path) -> None:
     async with client_of(answering_gguf) as client:
         client.answers = False
         await client.initialize(root=project)
@@ -93,9 +91,7 @@ async def test_where_the_editor_says_nothing_the_user_is_asked_once_and_until_th
 @pytest.mark.parametrize(
     "answer", [{"result": None}, {"error": {"code": -32601, "message": "no"}}, {"result": 7}, {"result": {"title": "?"}}]
 )
-async def test_a_question_that_is_not_answered_leaves_them_out_and_is_asked_again_another_time(
-    answering_gguf: Path, project: Path, answer: dict[str, Any]
-) -> None:
+async def test_an_unanswered_question_trusts_nothing_and_comes_again(answering_gguf: Path, project: Path, answer: dict[str, Any]) -> None:
     async with client_of(answering_gguf) as client:
         client.answers = False
         await client.initialize(root=project)

@@ -269,9 +269,7 @@ class Typist:
 
 @settings(max_examples=150, deadline=None)
 @given(st.sampled_from(TEXTS), MOVES, st.sampled_from(["\n", "\r\n"]), st.booleans())
-def test_what_is_found_while_typing_is_what_plain_strings_say(
-    text: str, moves: Iterable[tuple[str, int]], newline: str, short: bool
-) -> None:
+def test_what_is_found_in_typing_is_what_plain_strings_say(text: str, moves: Iterable[tuple[str, int]], newline: str, short: bool) -> None:
     above, below = ("a = 1\n", "\nb\n") if short else (ABOVE, BELOW)
     typist = Typist(newline, above.replace("\n", newline), below.replace("\n", newline))
     typist.ask(text)

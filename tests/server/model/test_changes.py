@@ -36,9 +36,7 @@ async def followed(model: str, on_state: Callable[[State], None] = lambda _: Non
 
 
 @pytest.mark.slow
-async def test_a_model_that_is_replaced_is_loaded_and_its_old_words_forgotten(
-    answering_gguf: Path, tiny_gguf: Path, tmp_path: Path
-) -> None:
+async def test_a_replaced_model_is_loaded_and_its_old_words_forgotten(answering_gguf: Path, tiny_gguf: Path, tmp_path: Path) -> None:
     path = tmp_path / "model.gguf"
     shutil.copy(tiny_gguf, path)
     async with started(path) as client:
@@ -81,7 +79,7 @@ async def test_of_a_model_that_is_replaced_when_its_process_dies_no_old_word_is_
 
 
 @pytest.mark.slow
-async def test_a_models_file_is_followed_on_after_an_error(
+async def test_a_models_file_is_followed_on(
     answering_gguf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(model_watch, "LOOK_S", 0.02)
@@ -131,9 +129,7 @@ async def test_a_request_waits_for_the_model_to_load_as_long_as_it_may_and_no_lo
 
 
 @pytest.mark.slow
-async def test_a_request_between_the_start_and_the_settings_is_answered_and_six_changes_leave_one_process(
-    answering_gguf: Path, tiny_gguf: Path
-) -> None:
+async def test_a_request_before_the_settings_is_answered_and_changes_leave_one_process(answering_gguf: Path, tiny_gguf: Path) -> None:
     async with client_of(tiny_gguf) as client:
         client.answers = False
         await client.initialize(configuration=True)

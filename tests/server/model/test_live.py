@@ -21,9 +21,7 @@ from ..logged import bytes_of, events_of, requests_of
 pytestmark = pytest.mark.slow
 
 
-async def test_typing_along_and_taking_back_is_answered_from_memory_with_the_rest_and_its_own_confidence(
-    answering_gguf: Path, log: Path
-) -> None:
+async def test_typing_along_and_taking_back_is_answered_from_memory_with_the_rest(answering_gguf: Path, log: Path) -> None:
     async with started(answering_gguf, "y = 1\n" * 200 + "x?", options={"log": {"path": str(log)}}) as client:
         (whole,) = await client.complete(URI, 200, 2)
         client.insert(URI, 2, 200, 2, " ans")
@@ -87,9 +85,7 @@ async def test_of_alternatives_that_show_one_text_the_first_is_shown(tmp_path: P
         assert math.exp(said["measures"]["agreement"]) < 1
 
 
-async def test_one_suggestion_comes_by_itself_also_when_more_are_prepared_and_typing_on_another_is_answered_by_it(
-    answering_gguf: Path, log: Path
-) -> None:
+async def test_one_suggestion_comes_unasked_and_typing_another_is_answered_by_it(answering_gguf: Path, log: Path) -> None:
     async with started(answering_gguf, "x?", options={"log": {"path": str(log)}}) as client:
         items = await client.complete(URI, 0, 2, invoked=True)
         assert len(items) > 1
@@ -178,9 +174,7 @@ async def test_a_cell_behind_more_than_is_looked_at_is_not_taken_for_a_string_th
         assert item["insertText"] == " answer"
 
 
-async def test_what_is_logged_says_who_began_and_of_a_request_where_and_what_without_code_or_path(
-    answering_gguf: Path, tmp_path: Path
-) -> None:
+async def test_the_log_says_who_began_where_and_what_without_code_or_path(answering_gguf: Path, tmp_path: Path) -> None:
     project, log = tmp_path / "project", tmp_path / "log.sqlite3"
     document = (project / "a.py").as_uri()
     async with started(answering_gguf, "x?", uri=document, root=project, name="an editor", options={"log.path": str(log)}) as client:
@@ -199,9 +193,7 @@ async def test_what_is_logged_says_who_began_and_of_a_request_where_and_what_wit
     assert b"project/" not in bytes_of(log)
 
 
-async def test_nothing_is_logged_before_a_client_has_said_that_nothing_is_to_be_logged(
-    answering_gguf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_nothing_is_logged_where_a_client_wants_no_log(answering_gguf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASSAY_DATA_HOME", str(tmp_path / "home"))
     async with client_of(answering_gguf) as client:
         client.configuration = {"log": {"events": False}}

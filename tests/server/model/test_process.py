@@ -127,9 +127,7 @@ async def test_a_request_that_was_cancelled_while_it_waited_never_runs(answering
 
 
 @pytest.mark.slow
-async def test_a_process_that_says_nothing_is_ended_and_the_next_request_is_answered(
-    answering_gguf: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_silent_process_is_ended_and_the_next_request_answered(answering_gguf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model_process, "_HUNG_S", 0.2)
     async with running(ModelChoice(str(answering_gguf))) as process:
         await process.loaded()
@@ -141,9 +139,7 @@ async def test_a_process_that_says_nothing_is_ended_and_the_next_request_is_answ
 
 
 @pytest.mark.slow
-async def test_a_process_that_says_nothing_is_ended_also_when_each_request_is_cancelled_before_its_limit(
-    answering_gguf: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_silent_process_is_ended_though_each_request_is_cancelled(answering_gguf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model_process, "_HUNG_S", 0.3)
     async with running(ModelChoice(str(answering_gguf))) as process:
         await process.loaded()
@@ -275,9 +271,7 @@ async def test_after_close_requests_are_refused_and_the_process_is_gone(tiny_ggu
         await waiting
 
 
-async def test_python_files_of_the_folder_that_is_worked_in_are_not_imported(
-    answering_gguf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_python_files_of_the_folder_are_not_imported(answering_gguf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "json.py").write_text("raise SystemExit(7)")
     monkeypatch.chdir(tmp_path)
     async with running(ModelChoice(str(answering_gguf))) as process:

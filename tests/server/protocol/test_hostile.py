@@ -171,9 +171,7 @@ async def test_a_message_at_any_depth_has_one_answer(tiny_gguf: Path) -> None:
         assert (await client.request("assay/status"))["state"] in ("loading", "ready")
 
 
-async def test_each_request_among_ten_thousand_malformed_or_untimely_messages_has_one_answer_and_the_server_goes_on(
-    answering_gguf: Path, tmp_path: Path
-) -> None:
+async def test_each_request_among_ten_thousand_hostile_messages_has_one_answer(answering_gguf: Path, tmp_path: Path) -> None:
     hostile = Hostile(seed=1)
     async with listener_of(answering_gguf, tmp_path / "stderr") as client:
         await client.survive(hostile.bodies(500, initialized=False))

@@ -151,9 +151,7 @@ def repair(old: list[str], new: list[str], above: int, encoding: Encoding, newli
     st.sampled_from(("utf-8", "utf-16", "utf-32")),
     st.sampled_from(("\n", "\r\n")),
 )
-def test_it_makes_the_repaired_text_and_changes_no_other_line(
-    above: list[str], old: list[str], new: list[str], encoding: Encoding, newline: str
-) -> None:
+def test_the_edit_makes_the_repaired_text(above: list[str], old: list[str], new: list[str], encoding: Encoding, newline: str) -> None:
     before, after = (newline.join([*above, *lines, "below"]) for lines in (old, new))
     document = Document("file:///a.py", "python", 1, before, encoding)
     place, text = text_edit(repair(old, new, len(above), encoding, newline), encoding)

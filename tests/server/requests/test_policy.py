@@ -77,9 +77,7 @@ def test_a_prefix_that_is_cut_inside_a_docstring_is_no_string_to_its_end() -> No
 
 
 @given(st.sampled_from(["python", "javascript", "Plaintext"]), st.builds(Rules, st.booleans(), st.booleans(), st.booleans()), st.booleans())
-def test_who_invokes_is_answered_everywhere_but_in_a_language_that_is_off_and_in_a_secret_file(
-    language: str, rules: Rules, paused: bool
-) -> None:
+def test_who_invokes_is_answered_but_in_a_language_that_is_off_and_a_secret_file(language: str, rules: Rules, paused: bool) -> None:
     rules = replace(rules, paused_until=datetime(2026, 11, 9, tzinfo=UTC) if paused else None)
     found = document_refusal(language, rules)
     assert found is None or not found.holds_if_invoked

@@ -120,9 +120,7 @@ async def test_what_a_request_waits_on_purpose_is_not_counted(answering_gguf: Pa
 
 @pytest.mark.parametrize("ends", ["\n", "\r\n"])
 @pytest.mark.parametrize("closed", ["", ")", "\n}"])
-def test_a_generation_is_the_same_one_at_each_keystroke_whatever_ends_its_lines_and_whatever_the_editor_closes(
-    ends: str, closed: str
-) -> None:
+def test_a_generation_is_the_same_one_at_each_keystroke(ends: str, closed: str) -> None:
     text = "\n    g(x, [1])\n    return f(x" + (closed or ")")
     made = Generation(text, tuple(Token(0, c.encode(), -0.1, -3.0, 0.2) for c in text), StopReason.BLOCK, Timings(1.0, 1.0, 10, 0))
     memory, prefix, suffix = GenerationCache(), ends.join(f"line {number}" for number in range(100)), f"{ends}last"
@@ -183,9 +181,7 @@ async def test_what_was_prepared_as_another_choice_does_not_come_by_itself(answe
 
 
 @pytest.mark.parametrize(("others", "source"), [((), "model"), (("return x",), "memory")])
-async def test_whoever_asks_for_suggestions_gets_more_than_the_one_that_typing_left(
-    answering_gguf: Path, tmp_path: Path, others: Sequence[str], source: str
-) -> None:
+async def test_who_asks_gets_more_than_what_typing_left(answering_gguf: Path, tmp_path: Path, others: Sequence[str], source: str) -> None:
     before, after = "def f(x):\n    y = x + 1\n    ", "\n    return y\n"
     async with requests_to(answering_gguf, lambda: replace(DEFAULTS, speculate=False), tmp_path / "log") as (requests, live, log, _):
         live.cache.keep("u", before, after, "line", tuple(made_of(text) for text in ("return z", *others, "z = 1")))
@@ -244,9 +240,7 @@ def test_neovim_is_given_lines_as_it_parts_them(ends: str) -> None:
     assert inline_item(suggestion, line_feeds=False)["insertText"] == suggestion.text
 
 
-async def test_whoever_asks_on_a_busy_machine_gets_what_is_finished_when_the_time_is_up(
-    answering_gguf: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_on_a_busy_machine_comes_what_is_finished_when_the_time_is_up(answering_gguf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = list[GenerationRequest]()
 
     async def complete(request: GenerationRequest, **_: Any) -> tuple[Generation, ...]:

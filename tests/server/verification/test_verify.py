@@ -91,9 +91,7 @@ async def test_the_name_of_a_folder_writes_no_line_of_the_question(model: Path, 
         await client.leave()
 
 
-async def test_who_runs_tests_is_asked_again_where_an_earlier_question_may_be_out_of_sight(
-    model: Path, project: Path, bare_python: Path
-) -> None:
+async def test_who_runs_tests_is_asked_again_where_a_question_may_be_out_of_sight(model: Path, project: Path, bare_python: Path) -> None:
     uri = (project / "one.py").as_uri()
     async with client_of(model) as client:
         client.answers = False
@@ -110,9 +108,7 @@ async def test_who_runs_tests_is_asked_again_where_an_earlier_question_may_be_ou
         await client.leave()
 
 
-async def test_what_belongs_to_no_project_or_is_turned_off_has_a_reason(
-    model: Path, project: Path, bare_python: Path, tmp_path: Path
-) -> None:
+async def test_what_is_of_no_project_or_turned_off_has_a_reason(model: Path, project: Path, bare_python: Path, tmp_path: Path) -> None:
     remember(project, trusted=True, about=TESTS)
     async with started(model, root=project, options=settings(bare_python)) as client:
         for uri, why in (
@@ -153,9 +149,7 @@ async def test_changes_are_judged_one_after_the_other_beside_what_is_not_saved(m
         await client.leave()
 
 
-async def test_the_tests_that_touch_lines_are_run_on_command_and_consent_can_be_taken_back(
-    model: Path, project: Path, bare_python: Path
-) -> None:
+async def test_the_tests_of_lines_are_run_on_command_and_consent_can_be_taken_back(model: Path, project: Path, bare_python: Path) -> None:
     isolated()
     uri = (project / "one.py").as_uri()
     async with client_of(model) as client:
@@ -175,9 +169,7 @@ async def test_the_tests_that_touch_lines_are_run_on_command_and_consent_can_be_
         await client.leave()
 
 
-async def test_after_an_acceptance_the_tests_are_run_the_status_says_how_and_the_log_has_the_label(
-    model: Path, project: Path, bare_python: Path, tmp_path: Path
-) -> None:
+async def test_after_an_acceptance_the_tests_run_and_make_a_label(model: Path, project: Path, bare_python: Path, tmp_path: Path) -> None:
     isolated()
     remember(project, trusted=True, about=TESTS)
     uri, log = (project / "one.py").as_uri(), tmp_path / "events.sqlite3"

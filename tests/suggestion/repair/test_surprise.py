@@ -157,9 +157,7 @@ def test_the_smallest_change_makes_the_same_file_whatever_lines_it_is_told_by(ol
         (1, 3, ["b", "c"], Change(3, 4, ("d",))),
     ],
 )
-def test_lines_that_are_put_in_or_taken_out_change_together_with_one_beside_them(
-    first: int, end: int, new: list[str], change: Change
-) -> None:
+def test_lines_put_in_or_taken_out_change_together_with_one_beside_them(first: int, end: int, new: list[str], change: Change) -> None:
     assert change_of(FILE, first, end, new) == change
 
 
