@@ -233,9 +233,3 @@ def test_a_pipe_is_not_replaced_a_link_followed(samples: Path, fitted: Path, tmp
     assert fit(samples, tmp_path / "link.json") == 0
     assert (tmp_path / "link.json").is_symlink()
     assert load(fitted).event == "exact_match"
-
-
-def test_what_a_samples_file_calls_a_model_drives_no_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_samples(tmp_path / "s.jsonl", [structs.replace(s, model_name="\x1b[31mred") for s in world(100)[0]])
-    assert fit(tmp_path / "s.jsonl", tmp_path / "c.json") == 0
-    assert "\x1b" not in capsys.readouterr().err

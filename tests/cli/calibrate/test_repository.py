@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -144,27 +143,6 @@ def test_what_a_killed_run_had_finished_is_kept(project: Path, monkeypatch: pyte
     assert main(command(project, "--samples", str(done))) == 0
     assert (run / "answers.jsonl").read_bytes() == answers
     assert capsys.readouterr().out.splitlines()
-
-
-@pytest.mark.slow
-def test_workers_that_are_killed_in_the_middle_lose_nothing(project: Path) -> None:
-    run = project.parent / "run"
-    process = begun(project, "--samples", "8", "--workers", "2")
-    await_records(run, process, 1)
-    killed = list(workers_of(process.pid))
-    for worker in killed:
-        os.kill(worker, signal.SIGKILL)
-    _, said = process.communicate(timeout=240)
-    assert process.returncode == 0, said
-    assert killed
-    assert "has no answer" not in said
-    assert sum(r["deletion"] == "seen" for r in records(run)) >= 1
-
-
-def workers_of(pid: int) -> Iterator[int]:
-    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-        if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
-            yield int(child)
 
 
 @pytest.mark.slow

@@ -271,13 +271,6 @@ async def test_an_instruct_model_is_told_what_another_tool_says_and_completions_
             assert any("instruct" in repair["sources"] for repair in found["repairs"])
 
 
-async def test_an_instruct_model_that_does_not_answer_is_told_of_and_the_others_give_repairs() -> None:
-    async with repairing(**{"repair.instruct": "http://127.0.0.1:9"}) as client:
-        found = await client.request("assay/repairs", {"textDocument": {"uri": URI}, "range": HERE})
-        assert "127.0.0.1:9" in found["not_asked"]["instruct"]
-        assert found["repairs"]
-
-
 async def test_surprising_tokens_are_told_when_they_are_asked_for() -> None:
     async with repairing() as client:
         found = await client.request("assay/surprise", {"textDocument": {"uri": URI}, "range": span(0, 0, 6, 0)})

@@ -158,15 +158,6 @@ async def test_a_request_at_no_place_ends_as_one_that_found_nothing(answering_gg
     assert "menu" in requests_of(log)[1]["reason"]
 
 
-async def test_a_cell_of_a_notebook_is_completed_behind_the_cells_before_it(answering_gguf: Path) -> None:
-    async with started(answering_gguf) as client:
-        client.open_notebook("x = 1", "y?")
-        (item,) = await client.complete("cell:1", 0, 2)
-        assert item["insertText"] == " answer"
-        context = await client.request("assay/context", {"textDocument": {"uri": "cell:1"}, "position": {"line": 0, "character": 2}})
-        assert context["prefix"]["text"] == "x = 1\ny?"
-
-
 async def test_a_cell_behind_more_than_is_looked_at_is_not_taken_for_a_string_that_began_there(answering_gguf: Path) -> None:
     async with started(answering_gguf, options={"inStrings": False}) as client:
         client.open_notebook('"""' + "some words of a text\n" * 2_000 + '"""\n', "def f():\n    x?")
