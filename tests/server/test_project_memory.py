@@ -18,7 +18,7 @@ from assay.server.model.followed_project import FollowedProject
 from assay.server.model.read_projects import MAX_FOLDERS, ProjectState, ReadProjects
 from assay.suggestion.memory import folder
 
-from .client import Client, started
+from .client import Client, started, wait_until
 
 OPTIONS = {"memory": "project", "alternatives": 1, "remember": False, "speculate": False, "kind": "line", "showAbove": 0}
 STORE = "def open_ledger_{name}(path):\n    return path\n\n\ndef use(path):\n    store = open_ledger_{name}(path)\n    return store\n"
@@ -172,8 +172,7 @@ async def test_an_unreadable_folder_is_tried_ever_more_seldom_until_it_is_read(t
         assert 1 <= [each.state for each in states].count("given up") <= 5
         assert "more than 2 files" in states[-1].reason
         (tmp_path / "c.py").unlink()
-        while followed.project is None:
-            await asyncio.sleep(0.01)
+        await wait_until(lambda: followed.project is not None)
         assert (states[-1].state, states[-1].files) == ("ready", 2)
     finally:
         followed.close()

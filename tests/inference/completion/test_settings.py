@@ -145,7 +145,6 @@ def test_a_server_says_not_how_fast_it_reads_so_its_model_gets_the_normal_size()
 def test_the_line_stands_between_what_is_before_it_and_the_token_that_asks() -> None:
     before, after = "def larger(a, b):\n    if a > b:\n        ", "\n    return b\n"
     with ModelChoice().open() as model:
-        assert isinstance(model, LlamaModel)
         assert can_mend(model)
         prompt = mending_prompt(model, prompt_at(model, before, after), "return b")
         assert prompt.tokens[-1] == model.control(FIX)

@@ -16,7 +16,7 @@ from assay.server.documents.documents import Change, Document
 from assay.suggestion.positions import Position, Range
 
 from ...inference.chat_server import ChatSpeech, chatting
-from ..client import Client, RpcError, client_of, place, span
+from ..client import Client, RpcError, client_of, place, span, wait_until
 from ..logged import requests_of
 
 pytestmark = pytest.mark.slow
@@ -261,9 +261,7 @@ async def test_an_instruct_model_is_told_what_another_tool_says_and_completions_
         async with repairing(**{"repair.instruct": address, "repair.candidates": 20}) as client:
             fix, _ = await client.actions(URI, HERE, diagnostics=[TOLD])
             resolving = client.ask("codeAction/resolve", fix)
-            async with asyncio.timeout(60):
-                while not speech.chats:
-                    await asyncio.sleep(0.02)
+            await wait_until(lambda: speech.chats)
             assert isinstance(await client.complete(URI, 5, 11), list)
             await client.answer(resolving)
             assert any("linter: this is never true" in str(chat["messages"]) for chat in speech.chats)

@@ -27,7 +27,7 @@ from assay.calibration.validation.figures import figure
 from assay.server.features import confidence_requests
 
 from .. import client as client_module
-from ..client import SERVE, TIMEOUT_S, Client, RpcError, started
+from ..client import SERVE, TIMEOUT_S, Client, RpcError, started, wait_until
 from ..synthetic_log import Fate, write_log
 
 pytestmark = pytest.mark.slow
@@ -415,9 +415,7 @@ async def test_a_recalibration_ends_with_its_request_and_with_the_server(desk: D
         with pytest.raises(RpcError) as cancelled:
             await client.answer(number)
         assert cancelled.value.code == -32800
-        async with asyncio.timeout(TIMEOUT_S):
-            while any(Path(f"/proc/{pid}").exists() for pid in running):
-                await asyncio.sleep(0.02)
+        await wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in running))
 
 
 async def children(client: Client, count: int) -> list[str]:

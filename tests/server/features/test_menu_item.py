@@ -38,7 +38,6 @@ def item_for(before: str, text: str, *, as_snippet: bool = False, confidence: Co
 def put_in(line: str, item: types.CompletionItem, encoding: Encoding, text: str | None = None) -> str:
     """The line after the item's edit."""
     edit = item.text_edit
-    assert isinstance(edit, types.TextEdit)
     start, end = (index_at(line, place.character, encoding) for place in (edit.range.start, edit.range.end))
     return line[:start] + (edit.new_text if text is None else text) + line[end:]
 
@@ -57,7 +56,6 @@ def test_the_edit_makes_the_line_of_the_suggestion(before: str, after: str, text
     at, first, last = (Position(7, column_at(line, index, encoding)) for index in (len(before), start, end))
     (item,) = listed(suggestion(text, Range(first, last)), Cursor(at, before, encoding))
     assert put_in(line, item, encoding) == line[:start] + text + line[end:]
-    assert isinstance(item.text_edit, types.TextEdit)
     edited = item.text_edit.range
     assert (edited.start.line, edited.end.line) == (7, 7)
     assert edited.start.character <= at.character <= edited.end.character
@@ -71,7 +69,6 @@ def test_the_edit_makes_the_line_of_the_suggestion(before: str, after: str, text
 @given(st.sampled_from(["", "  ", "\t", "    x = "]), TEXTS)
 def test_a_snippet_becomes_the_text_in_a_client_that_indents_it(before: str, text: str) -> None:
     item = item_for(before, text, as_snippet=True)
-    assert isinstance(item.text_edit, types.TextEdit)
     if item.insert_text_format is types.InsertTextFormat.PlainText:
         assert put_in(before, item, "utf-32") == before + text
         return
@@ -137,7 +134,6 @@ def test_a_block_is_a_snippet_only_for_a_client_that_would_drop_its_lines() -> N
     item = item_for("    if a", text, as_snippet=True)
     assert item.insert_text_format is types.InsertTextFormat.Snippet
     assert item.insert_text_mode is types.InsertTextMode.AdjustIndentation
-    assert isinstance(item.text_edit, types.TextEdit)
     assert item.text_edit.new_text == "a:\n    pass\n\\$x = {1\\}\\\\"
 
 

@@ -24,6 +24,7 @@ from assay.server.model.ipc import frame, model_part, read_frame
 from assay.server.model.process import LoadedModel, ModelProcess, ModelProcessDied, ModelUnavailable, State
 
 from ...inference.completion_server import Speech, serving
+from ..client import wait_until
 from ..wanted import wanted
 
 CHILD = [sys.executable, "-P", "-m", "assay.server.model.worker"]
@@ -175,9 +176,7 @@ async def test_a_file_that_changes_or_goes_is_noticed_when_it_is_whole(tmp_path:
             seen.append(change)  # noqa: PERF401 - there is no end to wait for
 
     async def last_seen(change: str) -> None:
-        async with asyncio.timeout(30):
-            while seen[-1:] != [change]:
-                await asyncio.sleep(0.01)
+        await wait_until(lambda: seen[-1:] == [change])
 
     following = asyncio.create_task(follow())
     await asyncio.sleep(0.1)

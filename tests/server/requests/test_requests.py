@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import threading
@@ -35,6 +34,7 @@ from assay.server.tracking.event_writer import EventWriter, LogTarget
 from assay.suggestion.positions import Position, Range
 from assay.suggestion.suggestion import Place, Suggestion
 
+from ..client import wait_until
 from ..logged import requests_of
 
 AT = Range(Position(0, 2), Position(0, 2))
@@ -145,11 +145,9 @@ async def test_what_is_prepared_behind_an_accepted_suggestion_is_of_the_kind_tha
             GenerationRequest("u", Place("def f", "", AT, language="python"), memory=ReadAlong(DEFAULTS.memory)), lambda: True
         )
         assert (suggestion.kind, suggestion.text) == ("line", "(x):")
-        while live.scheduler.busy:
-            await asyncio.sleep(0.01)
+        await wait_until(lambda: not live.scheduler.busy)
         assert requests.accepted(suggestion.id) is not None
-        while live.scheduler.busy:
-            await asyncio.sleep(0.01)
+        await wait_until(lambda: not live.scheduler.busy)
         assert live.cache.find("u", "def f(x):", "", "function") is not None
 
 
@@ -159,8 +157,7 @@ async def test_once_other_files_are_to_be_read_nothing_is_prepared_behind_an_acc
     async with requests_to(model, lambda: chosen[0]) as (requests, live, _, _):
         ask = GenerationRequest("u", Place("def f", "", AT, language="python"), memory=ReadAlong(DEFAULTS.memory))
         (suggestion,) = await requests.suggestions(ask, lambda: True)
-        while live.scheduler.busy:
-            await asyncio.sleep(0.01)
+        await wait_until(lambda: not live.scheduler.busy)
         chosen[0] = replace(DEFAULTS, memory="off")
         assert requests.accepted(suggestion.id) is not None
         assert not live.scheduler.busy
@@ -227,8 +224,7 @@ async def test_of_old_suggestions_the_texts_around_are_let_go_and_what_is_known_
         assert (given.request.place.prefix, given.has_texts, given.suggestion) == ("", False, first)
         told = await requests.explain(given)
         assert (told.seen, told.tokens) == ((), 2)
-        while live.scheduler.busy:
-            await asyncio.sleep(0.01)
+        await wait_until(lambda: not live.scheduler.busy)
         assert requests.accepted(first.id) is given
         assert not live.scheduler.busy
 
