@@ -213,10 +213,6 @@ def test_a_fingerprint_tells_weights_apart_and_not_scopes(embedded: LlamaModel, 
     assert mine != damped.at("", "").fingerprint
 
 
-def test_without_a_project_the_memory_is_the_files(memory: ProjectMemory) -> None:
-    assert memory.at(FILE, "").scope == "file"
-
-
 def test_a_project_without_other_files_counts_as_the_open_file_alone(memory: ProjectMemory) -> None:
     for files in ([], [("app.py", FILE)], [("copy.py", FILE)]):
         memory.project = project_of(files)
@@ -262,10 +258,6 @@ def test_the_events_of_a_word_are_its_tokens(embedded: LlamaModel, word: str) ->
         assert spelling.next_event(word, at) == spelling.event_of[token]
         at += len(embedded.token_bytes(token))
     assert spelling.next_event(word, at) is None
-
-
-def test_half_a_character_is_no_reason_to_fail(embedded: LlamaModel) -> None:
-    assert Spelling(embedded).next_event("\ud800", 0) is not None
 
 
 CODE = st.text(st.sampled_from(list("ab_1 .(=):\n\t\"'é漢")), max_size=80)
