@@ -73,12 +73,8 @@ async def test_a_message_that_a_web_page_sends_over_http_ends_the_server_before_
     ("sent", "said"),
     [
         (b"", ""),
-        (b"hello\n", "the input ends inside a header: b'hello\\n'"),
         (b"hello\r\n\r\n", "a header has only Content-Length and Content-Type, and this one has b'hello'"),
         (b"Content-Type: x\r\n\r\n", "a header without Content-Length: b'Content-Type"),
-        (b"Content-Length: 1e9\r\n\r\n{}", "b'1e9' is not a length"),
-        (b"Content-Length: 99\r\n\r\n{}", "the input ends after 2 of a message's 99 bytes"),
-        (b"Content-Length: " + b"9" * 5_000 + b"\r\n\r\n{}", "9' is not a length"),
         (b"x" * 70_000, "a header of more than 64 KiB"),
     ],
 )
