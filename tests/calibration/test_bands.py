@@ -54,25 +54,6 @@ def lab(rgb: Floats) -> Floats:
     return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
 
 
-def ciede2000(one: Floats, other: Floats) -> float:
-    """Sharma, Wu & Dalal (2005), eqs. 2 to 22."""
-    c7 = ((math.hypot(*one[1:]) + math.hypot(*other[1:])) / 2) ** 7
-    g = 0.5 * (1 - math.sqrt(c7 / (c7 + 25**7)))
-    (l1, a1, b1), (l2, a2, b2) = ((v[0], v[1] * (1 + g), v[2]) for v in (one, other))
-    c1, c2 = math.hypot(a1, b1), math.hypot(a2, b2)
-    h1, h2 = (math.degrees(math.atan2(b, a)) % 360 for a, b in ((a1, b1), (a2, b2)))
-    apart = (h2 - h1 + 180) % 360 - 180 if c1 * c2 else 0.0
-    dl, dc, dh = l2 - l1, c2 - c1, 2 * math.sqrt(c1 * c2) * math.sin(math.radians(apart / 2))
-    lightness, chroma = (l1 + l2) / 2, (c1 + c2) / 2
-    hue = (h1 + h2 + (360 if abs(h1 - h2) > 180 else 0)) / 2 if c1 * c2 else h1 + h2
-    parts = ((-0.17, 1, -30), (0.24, 2, 0), (0.32, 3, 6), (-0.2, 4, -63))
-    t = 1 + sum(weight * math.cos(math.radians(times * hue + shift)) for weight, times, shift in parts)
-    sl = 1 + 0.015 * (lightness - 50) ** 2 / math.sqrt(20 + (lightness - 50) ** 2)
-    sc, sh = 1 + 0.045 * chroma, 1 + 0.015 * chroma * t
-    turn = math.sin(math.radians(60 * math.exp(-(((hue - 275) / 25) ** 2)))) * -2 * math.sqrt(chroma**7 / (chroma**7 + 25**7))
-    return math.sqrt((dl / sl) ** 2 + (dc / sc) ** 2 + (dh / sh) ** 2 + turn * dc / sc * dh / sh)
-
-
 @pytest.mark.parametrize("band", BANDS, ids=lambda band: band.word)
 def test_text_in_the_colour_of_a_band_can_be_read(band: Band) -> None:
     assert contrast(band.colour, WHITE) >= 7
@@ -84,8 +65,9 @@ def test_text_in_the_colour_of_a_band_can_be_read(band: Band) -> None:
 @pytest.mark.parametrize("background", ["colour", "colour_dark"])
 def test_no_two_bands_look_alike_to_anybody(view: str, background: str) -> None:
     seen = {band.word: lab(VIEWS[view] @ linear(getattr(band, background))) for band in BANDS}
-    apart = {(a, b): ciede2000(seen[a], seen[b]) for a, b in combinations(seen, 2)}
-    assert min(apart.values()) >= 18, apart
+    # CIE 1976: a difference of 2.3 is just noticed
+    apart = {(a, b): np.linalg.norm(seen[a] - seen[b]) for a, b in combinations(seen, 2)}
+    assert min(apart.values()) >= 24, apart
 
 
 def test_words_shapes_and_colours_each_alone_tell_bands_apart() -> None:

@@ -17,7 +17,6 @@ from assay.calibration.calibrator import Calibrator, CalibratorError, load, log_
 from assay.calibration.confidence import confidence, uncalibrated
 from assay.calibration.fitting.fit import fit
 from assay.calibration.fitting.shrinkage import Child
-from assay.calibration.maps.platt import PlattMap
 from assay.calibration.measures.registry import enter
 
 
@@ -43,9 +42,7 @@ def put(document: dict[str, Any], field: str, value: object) -> None:
         document[last] = value
 
 
-def test_how_many_alternatives_were_drawn_is_kept_and_first_choices_have_the_file_that_they_had(
-    calibrator: Calibrator, tmp_path: Path
-) -> None:
+def test_the_number_of_alternatives_is_kept_and_first_choices_have_none(calibrator: Calibrator, tmp_path: Path) -> None:
     path = tmp_path / "c.json"
     save(calibrator, path)
     assert "alternatives" not in json.loads(path.read_text())["fitted_on"]
@@ -93,9 +90,7 @@ def test_how_many_alternatives_were_drawn_is_kept_and_first_choices_have_the_fil
         ("status", "fine", "status: Invalid enum value 'fine'"),
     ],
 )
-def test_a_damaged_file_is_refused_with_file_field_and_reason(
-    calibrator: Calibrator, tmp_path: Path, field: str, value: object, reason: str
-) -> None:
+def test_a_damaged_file_is_refused_with_the_reason(calibrator: Calibrator, tmp_path: Path, field: str, value: object, reason: str) -> None:
     path = tmp_path / "c.json"
     save(calibrator, path)
     document = json.loads(path.read_text())
@@ -113,15 +108,6 @@ def test_what_is_no_calibrator_at_all_is_refused(tmp_path: Path, content: bytes)
         load(tmp_path / "c.json")
 
 
-def test_a_file_cut_off_anywhere_is_refused(calibrator: Calibrator, tmp_path: Path) -> None:
-    save(calibrator, tmp_path / "c.json")
-    content = (tmp_path / "c.json").read_bytes().rstrip()
-    for size in range(0, len(content), 97):
-        (tmp_path / "cut.json").write_bytes(content[:size])
-        with pytest.raises(CalibratorError):
-            load(tmp_path / "cut.json")
-
-
 def test_the_id_changes_with_the_content(calibrator: Calibrator) -> None:
     assert replace(calibrator, reason="another").id != calibrator.id
     assert len(calibrator.id) == 16
@@ -136,7 +122,6 @@ def test_the_range_is_the_documented_formula(calibrator: Calibrator) -> None:
 
 
 def test_only_a_project_that_has_a_map_of_its_own_has_no_spread_between_projects(calibrator: Calibrator) -> None:
-    assert isinstance(calibrator.map, PlattMap)
     parameters = (calibrator.map.intercept, calibrator.map.slopes, calibrator.map.covariance)
     children = tuple(Child(path, 9, 5, *parameters) for path in (("python",), ("python", "p0")))
     tree = replace(calibrator, between_group_sd=2.0, levels=("language", "project"), children=children)
@@ -155,7 +140,6 @@ def test_only_a_project_that_has_a_map_of_its_own_has_no_spread_between_projects
 
 def test_a_confidence_is_the_map_of_the_measure(calibrator: Calibrator) -> None:
     found = confidence(calibrator, {"total_logprob": -1.0, "token_count": 3.0})
-    assert isinstance(calibrator.map, PlattMap)
     z = calibrator.map.intercept + calibrator.map.slopes[0] * float(enter("total_logprob", -1.0))
     assert found.status == "informative"
     assert found.probability == pytest.approx(1 / (1 + 2.718281828459045**-z))
@@ -173,7 +157,6 @@ def test_a_probability_is_never_certain_and_lies_in_its_range(calibrator: Calibr
 
 
 def with_length(calibrator: Calibrator) -> Calibrator:
-    assert isinstance(calibrator.map, PlattMap)
     covariance = ((0.1, 0.0, 0.0), (0.0, 0.1, 0.0), (0.0, 0.0, 0.1))
     return replace(
         calibrator,
@@ -209,11 +192,8 @@ def test_where_a_measure_is_missing_or_speaks_neither_for_nor_against_and_is_out
 
 
 @pytest.mark.parametrize(("slope", "worst"), [(1.0, {"total_logprob": -1e6}), (-1.0, {"total_logprob": -1e6, "min_logprob": -0.5})])
-def test_what_is_less_sure_than_anything_that_it_has_seen_has_the_lowest_number(
-    calibrator: Calibrator, slope: float, worst: dict[str, float]
-) -> None:
+def test_what_is_less_sure_than_all_seen_has_the_lowest_number(calibrator: Calibrator, slope: float, worst: dict[str, float]) -> None:
     # By a second measure that says the same the slope of the first may come out reversed.
-    assert isinstance(calibrator.map, PlattMap)
     both = replace(
         calibrator,
         features=("total_logprob", "min_logprob"),

@@ -61,9 +61,7 @@ def made() -> Fit:
         ("base_rate", ["total_logprob"], ()),
     ],
 )
-def test_a_sample_of_the_fit_has_exactly_the_probability_that_the_evidence_was_computed_from(
-    tmp_path: Path, kind: str, features: list[str], levels: Sequence[Any]
-) -> None:
+def test_a_sample_of_the_fit_has_the_number_of_the_evidence(tmp_path: Path, kind: str, features: list[str], levels: Sequence[Any]) -> None:
     found = fit(worlds(), "exact_match", features, kind=kind, levels=levels, resamples=20)
     save_folds(found.kept_folds(), tmp_path / "f.json")
     probability = held_out(found.calibrator, load_folds(tmp_path / "f.json"))

@@ -107,9 +107,7 @@ def test_no_number_in_a_calibrator_makes_an_error_of_pythons_own(calibrator: Cal
     ],
     ids=lambda value: "" if isinstance(value, int | float | list) else None,
 )
-def test_evidence_that_can_not_be_is_refused_by_its_field(
-    calibrator: Calibrator, tmp_path: Path, at: Path_, value: object, refusal: str
-) -> None:
+def test_impossible_evidence_is_refused_by_field(calibrator: Calibrator, tmp_path: Path, at: Path_, value: object, refusal: str) -> None:
     path = tmp_path / "c.json"
     path.write_text(json.dumps(changed(json.loads(json.dumps(as_json(calibrator))), at, value)))
     with pytest.raises(CalibratorError, match=rf"c\.json: {refusal}"):
@@ -120,9 +118,7 @@ def test_a_report_on_a_foreign_calibrator_can_be_written(calibrator: Calibrator,
     assert report([calibrator], tmp_path / "report").files
 
 
-def test_no_name_and_no_text_of_a_calibrator_makes_a_line_of_its_own(
-    calibrator: Calibrator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_of_a_calibrator_makes_a_line_of_its_own(calibrator: Calibrator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASSAY_DATA_HOME", str(tmp_path))
     folder = tmp_path / "calibrators"
     save(replace(calibrator, reason="a\nshipped: all is well"), folder / "b\nshipped: all is well.json")

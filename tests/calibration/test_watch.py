@@ -136,9 +136,7 @@ def test_a_damaged_file_is_warned_of_once_for_each_version(folder: Path, again: 
     assert "fit it again" in caplog.records[-1].getMessage()
 
 
-def test_a_folder_that_can_not_be_listed_for_a_while_keeps_what_was_read(
-    folder: Path, made: Calibrator, again: Look, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_while_a_folder_can_not_be_listed_it_stays(folder: Path, made: Calibrator, again: Look, caplog: pytest.LogCaptureFixture) -> None:
     save(made, folder / "a.json")
     first = again()
     folder.rename(folder.with_name("aside"))
@@ -179,9 +177,7 @@ def test_a_folder_that_comes_and_goes_with_its_parent_is_followed(watched: Watch
     until(lambda: ids(watched) == [made.id])
 
 
-def test_a_reader_has_a_whole_registry_at_every_moment_while_a_file_is_written_in_place(
-    watched: Watched, folder: Path, made: Calibrator, tmp_path: Path
-) -> None:
+def test_while_a_file_is_written_a_reader_has_a_whole_registry(watched: Watched, folder: Path, made: Calibrator, tmp_path: Path) -> None:
     versions = [another(made, number) for number in range(4)]
     save(versions[0], folder / "a.json")
     until(lambda: ids(watched) == [versions[0].id])
@@ -225,9 +221,7 @@ def test_closing_ends_every_thread_and_a_second_time_does_nothing(places: Places
     assert ids(watching) == [made.id]
 
 
-def test_folders_without_calibrators_of_their_own_share_one_registry_and_one_thread(
-    places: Places, made: Calibrator, tmp_path: Path
-) -> None:
+def test_folders_without_calibrators_share_one_registry_and_one_thread(places: Places, made: Calibrator, tmp_path: Path) -> None:
     save(made, places[1][1] / "mine.json")
     found: dict[Path | None, RootCalibrators] = {}
     roots = [tmp_path / f"root{number}" for number in range(500)]

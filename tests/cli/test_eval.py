@@ -79,9 +79,7 @@ def test_a_generation_without_a_label_is_unknown_and_not_counted_as_wrong(run: R
         (["--ray", "127.0.0.1:1"], 1, "no Ray cluster at 127.0.0.1:1"),
     ],
 )
-def test_what_a_study_can_not_be_run_with_is_said_in_one_line(
-    tmp_path: Path, tiny_gguf: Path, options: list[str], code: int, message: str
-) -> None:
+def test_what_a_study_can_not_run_with_is_one_line(tmp_path: Path, tiny_gguf: Path, options: list[str], code: int, message: str) -> None:
     (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
     given = [str(tiny_gguf) if option == "TINY" else option for option in options]
     ran = assay("eval", "calibration", "--out", "run", *given, cwd=tmp_path)
@@ -111,9 +109,7 @@ def test_what_a_study_can_not_be_run_with_is_said_in_one_line(
         ("answers.jsonl", line(answer(1, asked={"verbalised": "x"})), "asked names 'verbalised', which is none of the sample's measures"),
     ],
 )
-def test_a_damaged_run_is_refused_with_file_and_reason(
-    run: Run, capsys: pytest.CaptureFixture[str], file: str, content: bytes, message: str
-) -> None:
+def test_a_damaged_run_is_refused_and_why(run: Run, capsys: pytest.CaptureFixture[str], file: str, content: bytes, message: str) -> None:
     (run.folder / file).write_bytes(content)
     assert main(["eval", "report", str(run.folder)]) == 2
     said = capsys.readouterr()
@@ -122,9 +118,7 @@ def test_a_damaged_run_is_refused_with_file_and_reason(
     assert said.out == ""
 
 
-def test_a_report_says_how_many_places_are_done_and_of_how_many_where_the_run_was_killed(
-    run: Run, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_report_on_a_killed_run_says_how_many_places_of_how_many_are_done(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
     begun = "5 of 81 places are done; the same command as before goes on"
     for wanted, far in ((81, begun), (5, "5 places are done"), (None, "5 places are done")):
         run.keep_wanted(ANSWERS, wanted)

@@ -123,9 +123,7 @@ def test_where_nothing_else_fits_that_is_said(tiny_gguf: Path, tmp_path: Path) -
         ("a.py", "x = 1\n\n# as it is\n", "what a repair makes of a comment, a docstring or a text of several lines."),
     ],
 )
-def test_where_nothing_could_check_a_repair_there_is_none_and_it_is_said_why(
-    tiny_gguf: Path, tmp_path: Path, name: str, text: str, why: str
-) -> None:
+def test_where_nothing_could_check_a_repair_there_is_none_and_why(tiny_gguf: Path, tmp_path: Path, name: str, text: str, why: str) -> None:
     (tmp_path / name).write_text(text)
     for options in ((), ("--verify",)):
         ran = assay("repair", f"{name}:3", "--model", tiny_gguf, *options, cwd=tmp_path)

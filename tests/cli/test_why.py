@@ -146,18 +146,3 @@ def test_the_lines_that_a_failing_test_runs_are_listed_those_of_few_others_first
     ran = assay("why", "test_zero", "--yes", "--python", sys.executable, cwd=project)
     assert (ran.returncode, ran.stdout) == (2, "")
     assert "no failing test is named test_zero; those that fail are test_one.py::test_double" in ran.stderr
-
-
-@pytest.mark.slow
-def test_what_a_project_names_and_says_drives_no_terminal_and_writes_no_line_of_its_own(tmp_path: Path) -> None:
-    isolated()
-    project = tmp_path / "shop\nassay: fine"
-    write(project, {"one.py": CODE.replace("x * 3", "x * 3  # \x1b]0;title\x07\x9b2J\u202e"), "test_one.py": TEST})
-    ran = assay("why", "test_double", "--yes", "--project", project, "--python", sys.executable)
-    assert ran.returncode == 0, ran.stderr
-    assert r"one.py:2: return x * 3  # \x1b]0;title\x07\x9b2J\u202e" in ran.stdout
-    assert not any(line.startswith("assay:") for line in (ran.stdout + ran.stderr).splitlines())
-    asked = assay("why", "test_double", "--project", project, "--python", sys.executable)
-    assert asked.returncode == 2
-    assert asked.stderr.startswith("assay: May Assay run the tests of ")
-    assert r"shop\nassay: fine, in the sandbox?" in asked.stderr

@@ -22,8 +22,6 @@ PACKAGE: dict[str, Any] = json.loads((ROOT / "package.json").read_text("utf-8"))
 @pytest.fixture(scope="module")
 def contributions() -> ModuleType:
     spec = importlib.util.spec_from_file_location("contributions", ROOT / "scripts" / "contributions.py")
-    assert spec is not None
-    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -46,7 +44,6 @@ def test_the_extension_knows_the_colour_of_every_band(contributions: ModuleType)
 
 def test_the_extension_words_events_as_the_package_does() -> None:
     words = re.search(r"^const EVENTS.* = \{ (.*) \};$", (ROOT / "src" / "words.ts").read_text("utf-8"), re.MULTILINE)
-    assert words is not None
     assert dict(re.findall(r"(\w+): '([^']+)'", words[1])) == EVENT_WORDS
 
 

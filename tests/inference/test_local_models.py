@@ -72,9 +72,7 @@ def test_the_same_seed_gives_the_same_sample_and_another_seed_another(model: Mod
         ((b"a", END.encode()), NONE, "a", StopReason.END),
     ],
 )
-def test_a_text_ends_with_the_token_that_says_so(
-    writing: Writing, script: tuple[bytes, ...], stop: Stop, text: str, stopped_by: StopReason
-) -> None:
+def test_an_end_token_ends_a_text(writing: Writing, script: tuple[bytes, ...], stop: Stop, text: str, stopped_by: StopReason) -> None:
     model = writing(*script)
     generation = model.generate(prompt_of(model, "?"), stop=stop, max_tokens=10)
     assert (generation.text, generation.stopped_by) == (text, stopped_by)

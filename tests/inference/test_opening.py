@@ -137,9 +137,7 @@ def test_an_option_that_is_left_to_the_runtime_is_no_option() -> None:
 
 
 @pytest.mark.parametrize("name", ["qwen2.5-coder-0.5b", "embedded"])
-def test_a_path_goes_before_a_name_and_that_is_said(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_path_goes_before_a_name(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / name).mkdir()
     path = write_tiny_gguf(tmp_path / name / "tiny.gguf")
     monkeypatch.chdir(tmp_path)

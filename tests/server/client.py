@@ -8,7 +8,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ sys.exit(serve(ModelChoice(sys.argv[1])))"""
 TIMEOUT_S = 120.0
 URI = "file:///project/a.py"
 NO_MEMORY = {"memory": "off"}
+QUESTION = "window/showMessageRequest"
 
 
 class RpcError(Exception):
@@ -49,7 +50,6 @@ class Client:
 
     def raw(self, body: bytes) -> None:
         """Send a body that need not be JSON."""
-        assert self.process.stdin is not None
         self.process.stdin.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
 
     def send(self, message: dict[str, Any]) -> None:
@@ -163,6 +163,15 @@ class Client:
         found: list[dict[str, Any]] = await self.request("textDocument/codeAction", params)
         return found
 
+    async def question(self, count: int = 1) -> dict[str, Any]:
+        """The last of so many questions that the server has asked the user."""
+
+        def asked() -> list[dict[str, Any]]:
+            return [request for request in self.requests if request["method"] == QUESTION]
+
+        await wait_until(lambda: len(asked()) >= count)
+        return asked()[-1]
+
     async def ready(self) -> dict[str, Any]:
         """Wait until the model is loaded or failed; the server's status."""
         deadline = time.monotonic() + TIMEOUT_S
@@ -193,7 +202,6 @@ class Client:
             await self._reading
 
     async def _read(self) -> None:
-        assert self.process.stdout is not None
         with suppress(asyncio.IncompleteReadError):
             while True:
                 header = await self.process.stdout.readuntil(b"\r\n\r\n")
@@ -233,6 +241,12 @@ def span(start_line: int, start: int, end_line: int, end: int) -> dict[str, Any]
     return {"start": {"line": start_line, "character": start}, "end": {"line": end_line, "character": end}}
 
 
+async def wait_until(holds: Callable[[], object]) -> None:
+    async with asyncio.timeout(TIMEOUT_S):
+        while not holds():
+            await asyncio.sleep(0.02)
+
+
 @asynccontextmanager
 async def client_of(model: Path | str) -> AsyncIterator[Client]:
     """A client of a server that was started with this model; the process is ended at the end, whatever happened."""
@@ -246,9 +260,12 @@ async def client_of(model: Path | str) -> AsyncIterator[Client]:
 
 
 @asynccontextmanager
-async def started(model: Path | str, text: str | None = None, *, uri: str = URI, **initialize: Any) -> AsyncIterator[Client]:
+async def started(
+    model: Path | str, text: str | None = None, *, uri: str = URI, answers: bool = True, **initialize: Any
+) -> AsyncIterator[Client]:
     """A client that has initialised a server with this model and, with a text, opened it as a Python document."""
     async with client_of(model) as client:
+        client.answers = answers
         await client.initialize(**initialize)
         if text is not None:
             client.open(uri, text)

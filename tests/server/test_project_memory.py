@@ -18,7 +18,7 @@ from assay.server.model.followed_project import FollowedProject
 from assay.server.model.read_projects import MAX_FOLDERS, ProjectState, ReadProjects
 from assay.suggestion.memory import folder
 
-from .client import Client, started
+from .client import Client, started, wait_until
 
 OPTIONS = {"memory": "project", "alternatives": 1, "remember": False, "speculate": False, "kind": "line", "showAbove": 0}
 STORE = "def open_ledger_{name}(path):\n    return path\n\n\ndef use(path):\n    store = open_ledger_{name}(path)\n    return store\n"
@@ -81,7 +81,6 @@ async def asking(root: Path, files: dict[str, str], **options: Any) -> AsyncIter
 async def test_a_name_of_another_file_is_completed_and_the_explanation_says_where_it_stands(tmp_path: Path) -> None:
     async with asking(tmp_path, {"app/db.py": store("index")}) as one:
         item = await one.item()
-        assert item is not None
         assert item["insertText"].startswith("_index")
         told = await one.client.request("assay/explain", {"id": item["command"]["arguments"][0]["id"]})
         assert told["seen_before"][0] == {"file": "app/db.py", "line": 6}
@@ -156,9 +155,7 @@ async def test_what_was_suggested_from_other_files_is_forgotten_when_they_are_no
         assert "_index" not in await one.text()
 
 
-async def test_a_folder_that_can_not_be_read_is_tried_more_and_more_seldom_and_read_once_it_can_be(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_unreadable_folder_is_tried_ever_more_seldom_until_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(followed_project, "LOOK_S", 0.05)
     monkeypatch.setattr(folder, "MAX_ENTRIES", 2)
     states: list[ProjectState] = []
@@ -175,8 +172,7 @@ async def test_a_folder_that_can_not_be_read_is_tried_more_and_more_seldom_and_r
         assert 1 <= [each.state for each in states].count("given up") <= 5
         assert "more than 2 files" in states[-1].reason
         (tmp_path / "c.py").unlink()
-        while followed.project is None:
-            await asyncio.sleep(0.01)
+        await wait_until(lambda: followed.project is not None)
         assert (states[-1].state, states[-1].files) == ("ready", 2)
     finally:
         followed.close()
@@ -243,10 +239,8 @@ async def test_one_calibrator_is_asked_for_whether_the_project_is_read_or_the_fi
                 outside = (tmp_path / "alone.py").as_uri()
                 one.client.open(outside, CALL)
                 inside, one.uri = await one.item(), outside
-                assert inside is not None
                 calibrators.append(inside["command"]["arguments"][0]["confidence"]["calibrator"])
             item = await one.item()
-            assert item is not None
             calibrators.append(item["command"]["arguments"][0]["confidence"]["calibrator"])
     project, outside_of_it, file, off = calibrators
     assert project == outside_of_it == file is not None

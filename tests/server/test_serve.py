@@ -61,7 +61,6 @@ async def test_a_message_that_a_web_page_sends_over_http_ends_the_server_before_
             with suppress(ConnectionError):
                 assert await asyncio.wait_for(reader.read(), 30) == b""
             assert await asyncio.wait_for(process.wait(), 30) == 1
-            assert process.stderr is not None
             assert b"this one has b'POST / HTTP/1.1'" in await process.stderr.read()
             elsewhere.settimeout(0.5)
             with pytest.raises(TimeoutError):  # no process of a model has come
@@ -74,12 +73,8 @@ async def test_a_message_that_a_web_page_sends_over_http_ends_the_server_before_
     ("sent", "said"),
     [
         (b"", ""),
-        (b"hello\n", "the input ends inside a header: b'hello\\n'"),
         (b"hello\r\n\r\n", "a header has only Content-Length and Content-Type, and this one has b'hello'"),
         (b"Content-Type: x\r\n\r\n", "a header without Content-Length: b'Content-Type"),
-        (b"Content-Length: 1e9\r\n\r\n{}", "b'1e9' is not a length"),
-        (b"Content-Length: 99\r\n\r\n{}", "the input ends after 2 of a message's 99 bytes"),
-        (b"Content-Length: " + b"9" * 5_000 + b"\r\n\r\n{}", "9' is not a length"),
         (b"x" * 70_000, "a header of more than 64 KiB"),
     ],
 )
@@ -141,9 +136,7 @@ async def served_over_tcp(model: Path) -> AsyncIterator[tuple[asyncio.subprocess
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(sys.executable, "-c", SERVE_TCP, str(model), stderr=pipe)
     try:
-        assert process.stderr is not None
         port = re.search(rb"127.0.0.1:(\d+)", await asyncio.wait_for(process.stderr.readline(), 30))
-        assert port is not None
         yield process, int(port[1])
     finally:
         if process.returncode is None:

@@ -59,7 +59,6 @@ def test_the_text_is_the_rest_and_the_tokens_are_those_that_end_in_it(made: Gene
     if not made.text[len(typed) :].strip():
         assert left is None
         return
-    assert left is not None
     assert left.text == made.text[len(typed) :]
     assert (left.stopped_by, left.timings) == (made.stopped_by, made.timings)
     gone = len(typed.encode())
@@ -80,8 +79,6 @@ def test_typing_at_once_leaves_what_typing_bit_by_bit_leaves(made: Generation, d
     first = remainder(made, made.text[:middle])
     twice = first and remainder(first, made.text[middle:end])
     if made.text[end:].strip():
-        assert once is not None
-        assert twice is not None
         assert (once.text, bytes_of(once)) == (twice.text, bytes_of(twice))
         for one, other in zip(once.tokens, twice.tokens, strict=True):
             # Of what other tokens would have had, only a bound is known, which depends on how often it was taken.
@@ -145,7 +142,6 @@ def test_the_numbers_of_a_rest_are_a_distribution_s(logprob: float, more: float,
         "word", (Token(0, b"word", logprob, logprob - 1, least + more * (1 - p), shares),), StopReason.LINE, Timings(0, 0, 1, 0)
     )
     rest = remainder(made, "word"[:typed])
-    assert rest is not None
     token = rest.tokens[0]
     assert logprob <= token.logprob <= 0
     assert token.entropy is not None
@@ -155,18 +151,15 @@ def test_the_numbers_of_a_rest_are_a_distribution_s(logprob: float, more: float,
 def test_numbers_that_a_server_did_not_tell_stay_unknown() -> None:
     made = Generation("word", (Token(0, b"word", -1.0, None, None),), StopReason.LINE, Timings(0, 0, 1, 0))
     rest = remainder(made, "w")
-    assert rest is not None
     assert (rest.tokens[0].best_other_logprob, rest.tokens[0].entropy) == (None, None)
 
 
 def test_the_parts_of_a_character_go_together() -> None:
     made = generation("éx", b"\xc3", b"\xa9", b"x", b"\n")
     left = remainder(made, "é")
-    assert left is not None
     assert [token.text for token in left.tokens] == [b"x", b"\n"]
     one_token = generation("aéx", b"a\xc3", b"\xa9x", b"\n")
     left = remainder(one_token, "a")
-    assert left is not None
     assert [token.text for token in left.tokens] == [b"\xc3", b"\xa9x", b"\n"]
 
 

@@ -57,7 +57,6 @@ def test_a_blank_text_is_no_suggestion(text: str) -> None:
 
 def test_without_a_calibrator_there_is_no_number_and_the_band_says_so() -> None:
     made = suggested(generation())
-    assert made is not None
     assert made.as_json() == {
         "id": made.id,
         "text": "x = 1",
@@ -86,8 +85,6 @@ def test_without_a_calibrator_there_is_no_number_and_the_band_says_so() -> None:
 def test_the_calibrator_that_fits_gives_the_number_and_another_language_none(calibrator: Calibrator) -> None:
     registry = Registry((Entry("user", Path("c.json"), calibrator),), ())
     made, other = suggested(generation(), registry), suggested(generation(), registry, language="java")
-    assert made is not None
-    assert other is not None
     assert made.confidence.status == "informative"
     assert made.confidence.calibrator == calibrator.id
     assert made.confidence.low is not None
@@ -107,12 +104,10 @@ def test_one_of_several_has_its_agreement_and_a_number_only_from_a_calibrator_th
     first, both = Entry("user", Path("first.json"), calibrator), Entry("user", Path("all.json"), several)
     second = Drawn(2, 4, -2.0)
     made = suggested(generation(), Registry((first, both), ()), drawn=second)
-    assert made is not None
     assert made.measures["agreement"] == -2.0
     assert (made.confidence.status, made.confidence.calibrator) == ("informative", several.id)
     for drawn, used in ((second, None), (Drawn(1, 4, -0.2), calibrator.id)):
         made = suggested(generation(), Registry((first,), ()), drawn=drawn)
-        assert made is not None
         assert made.confidence.calibrator == used
         assert (made.confidence.probability is None) == (used is None)
         assert ("was fitted on first choices, and this is number 2" in made.confidence.reason) == (used is None)
@@ -132,7 +127,6 @@ def test_the_engine_suggests_in_process_at_an_offset(answering_gguf: Path) -> No
     with open_model(answering_gguf) as model:
         text = "é = 1\nresult?\nrest"
         made = suggest_at(model, NOTHING, text, text.index("?") + 1, language="python")
-        assert made is not None
         assert made.text == " answer"
         assert made.range == Range(Position(1, 7), Position(1, 7))
 
@@ -151,7 +145,6 @@ def test_the_engine_suggests_in_process_at_an_offset(answering_gguf: Path) -> No
 def test_the_lines_of_a_block_end_as_those_of_the_document(block_gguf: Path, text: str, newline: str) -> None:
     with open_model(block_gguf, threads=1) as model:
         made = suggest_at(model, NOTHING, text, text.index("?") + 1, kind="block")
-    assert made is not None
     assert made.text == f":{newline}    pass"
     assert made.measures["length"] == len(":\n    pass")
 
@@ -197,9 +190,7 @@ def small(tiny_gguf: Path) -> Iterator[LlamaModel]:
     st.sampled_from([Settings(), Settings(prefix_tokens=100, suffix_tokens=40), Settings(prefix_tokens=7, suffix_tokens=0)]),
     st.sampled_from(["line", "block"]),
 )
-def test_the_window_of_a_document_gives_the_prompt_that_the_whole_document_gives(
-    small: LlamaModel, offset: int, newline: str, shown: Settings, kind: Kind
-) -> None:
+def test_a_window_gives_the_prompt_of_the_whole_document(small: LlamaModel, offset: int, newline: str, shown: Settings, kind: Kind) -> None:
     text = newline.join(f"    name_{n} = value_{n} " + "(" * (n % 23) for n in range(900))
     offset = min(offset, len(text))
     if text[offset - 1 : offset + 1] == "\r\n":

@@ -38,9 +38,7 @@ def test_the_presets_stay_under_the_shipped_limit() -> None:
         assert parameters <= 32_000_000
 
 
-def test_a_run_goes_on_from_what_it_saved_and_from_a_file_that_it_exported_and_from_no_other_shape(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_goes_on_from_what_it_saved_or_exported_and_no_other_shape(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(PRESETS, "other", replace(PRESETS["toy"], shape=replace(PRESETS["toy"].shape, layers=1)))
     train(iter(TEXTS), 600).save(str(tmp_path / "tokenizer.json"))
     run = Run.opened(tmp_path / "run", "toy", tmp_path / "tokenizer.json", None, CPU)

@@ -60,7 +60,7 @@ def test_very_many_samples_bring_the_projects_own_map() -> None:
     assert found.standard_error(x[:1])[0] < 0.03
 
 
-@pytest.mark.parametrize("n", [20, 50, 100, 200])
+@pytest.mark.parametrize("n", [20, 200])
 def test_a_moved_map_is_nearer_to_the_truth_than_the_parent_and_than_the_projects_own(n: int) -> None:
     parent, projects = parent_and_projects()
     new = np.random.default_rng(9).normal(-1, 2, (400, 1))

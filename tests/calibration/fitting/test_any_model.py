@@ -47,7 +47,6 @@ def test_a_map_of_five_models_is_borrowed_and_says_how_models_vary(common: Calib
     assert common.status == "borrowed"
     assert common.fitted_on.grouped_by == "model"
     assert common.fitted_on.models == tuple(f"model {number}" for number in range(5))
-    assert common.models is not None
     assert common.models.n == 5
     assert 0.25 < common.models.offset_sd < 1.2
     save(common, tmp_path / "c.json")
@@ -185,8 +184,6 @@ def test_a_map_that_still_borrows_comes_behind_that_of_the_model_s_kin(own: Cali
     moved = replace(few, fitted_on=replace(few.fitted_on, prompt=PROMPT))
     wanted = purpose(model=few.fitted_on.model, kin="a" * 16)
     chosen = choose(registry(own=own, moved=moved, any=common), wanted)
-    assert chosen is not None
     assert (chosen.path.stem, chosen.kin) == ("own", True)
     chosen = choose(registry(moved=moved, any=common), wanted)
-    assert chosen is not None
     assert chosen.path.stem == "moved"

@@ -61,9 +61,7 @@ def test_the_interval_of_few_groups_is_korn_and_graubards() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from([40, 90, 400, 1500]), st.sampled_from([1, 2, 7, 40]), st.integers(1, 4), st.booleans())
-def test_a_higher_target_never_has_a_lower_threshold_and_rows_say_what_is_shown(
-    seed: int, n: int, groups: int, digits: int, each: bool
-) -> None:
+def test_a_higher_target_has_no_lower_threshold_and_rows_say_what_is_shown(seed: int, n: int, groups: int, digits: int, each: bool) -> None:
     p, y, group = draw(seed, n, groups, digits=digits)
     rows = dial(p, y, group, each=each)
     assert tuple(row.target for row in rows) == TARGETS

@@ -93,9 +93,7 @@ def with_a_reflective_measure(parent: Calibrator) -> Calibrator:
         (with_a_reflective_measure, "needs ask_true, which none of the samples has"),
     ],
 )
-def test_a_calibrator_that_samples_cannot_move_leaves_the_next_one_to_be_tried(
-    parent: Calibrator, unfit: Callable[[Calibrator], Calibrator], why: str
-) -> None:
+def test_where_samples_cannot_move_one_the_next_is_tried(parent: Calibrator, unfit: Callable[[Calibrator], Calibrator], why: str) -> None:
     wrong = unfit(parent)
     shipped = entry(replace(parent, event="exact_match"), "shipped")
     assert find_parent(registry_of([entry(wrong), shipped], []), mine(), "exact_match") == (parent, "")
@@ -104,9 +102,7 @@ def test_a_calibrator_that_samples_cannot_move_leaves_the_next_one_to_be_tried(
         fit(mine(), "exact_match", adapt_from=wrong, resamples=20)
 
 
-def test_a_calibrator_of_other_projects_in_the_projects_own_folder_is_passed_over_and_it_is_said_where_it_belongs(
-    parent: Calibrator,
-) -> None:
+def test_a_calibrator_of_other_projects_in_the_projects_own_folder_is_passed_over(parent: Calibrator) -> None:
     none, why = find_parent(registry_of([entry(parent, "project")], []), mine(), "exact_match")
     assert none is None
     assert why == f"/calibrators/project/mine.json is this project's own: one of other projects belongs in {dict(folders())['user']}"

@@ -111,20 +111,6 @@ def test_a_calibrator_with_levels_gives_each_project_its_own_number_and_survives
 
 
 @pytest.mark.slow
-def test_a_childs_number_is_nearer_to_its_projects_rate_than_the_root_map_is() -> None:
-    samples, _ = world(6000, projects=30, between=1.0, seed=4)
-    found = fit(samples, "exact_match", levels=["project"], resamples=50).calibrator
-    off = {"own": 0.0, "root": 0.0}
-    for project in {s.project for s in samples}:
-        inside = [s for s in samples if s.project == project]
-        rate = np.mean([s.labels["exact_match"] for s in inside])
-        for name, groups in (("own", {"project": project}), ("root", None)):
-            said = [confidence(found, s.measures, groups).probability for s in inside]  # type: ignore[arg-type]
-            off[name] += abs(np.mean([p for p in said if p is not None]) - rate)
-    assert off["own"] < 0.3 * off["root"]
-
-
-@pytest.mark.slow
 def test_levels_that_bring_nothing_are_left_out_and_it_is_said() -> None:
     samples, _ = world(1500, projects=8, between=0.0)
     made = fit(samples, "exact_match", levels=["project"], resamples=50)

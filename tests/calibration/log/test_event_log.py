@@ -91,9 +91,7 @@ def run(script: str, *arguments: object) -> subprocess.Popen[str]:
 
 
 @given(st.lists(st.tuples(EVENTS, st.none() | names, st.integers(0, 10**13)), max_size=20))
-def test_what_is_read_is_what_was_written_in_its_order(
-    tmp_path_factory: pytest.TempPathFactory, events: list[tuple[Event, str | None, int]]
-) -> None:
+def test_what_was_written_is_read_in_order(tmp_path_factory: pytest.TempPathFactory, events: list[tuple[Event, str | None, int]]) -> None:
     path = tmp_path_factory.mktemp("log") / "events.sqlite3"
     with EventLog(path, create=True) as log:
         for event, showing, time_ms in events[:3]:
@@ -328,9 +326,7 @@ def test_all_and_all_from_before_a_time_is_forgotten_and_numbers_are_not_used_tw
         assert log.append([new(ShowingSeen(by="client"))]) == 11
 
 
-def test_while_another_process_reads_what_is_forgotten_it_is_said_that_remains_are_there(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_while_another_process_reads_it_is_said_that_forgotten_text_remains(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("assay.calibration.log.event_log._BUSY_S", 0.2)
     with EventLog(path, create=True) as log:
         log.append([new(TextLogged(what="found", text="SECRET"))])

@@ -117,23 +117,17 @@ def test_a_showing_becomes_a_sample_with_the_measures_of_its_first_request() -> 
         ([], None),
     ],
 )
-def test_whoever_had_a_say_the_label_is_what_stands_there_five_minutes_later(
-    ending: ShowingEnding, looks: list[RetentionChecked], label: bool | None
-) -> None:
+def test_the_label_is_what_stands_there_in_five_minutes(ending: ShowingEnding, looks: list[RetentionChecked], label: bool | None) -> None:
     assert was_kept(ended(ending), looks) is label
 
 
 @given(st.sampled_from([None, ShowingEnding.IGNORED, ShowingEnding.SUPERSEDED]), LOOKS)
-def test_without_a_say_of_the_user_nothing_is_known_whatever_stands_there(
-    ending: ShowingEnding | None, looks: list[RetentionChecked]
-) -> None:
+def test_without_a_say_of_the_user_nothing_is_known(ending: ShowingEnding | None, looks: list[RetentionChecked]) -> None:
     assert was_kept(None if ending is None else ended(ending), looks) is None
 
 
 @given(st.sampled_from(ENDINGS_WITH_A_SAY), LOOKS, st.sampled_from(RETENTION_CHECKED_AFTER_S))
-def test_nothing_that_is_seen_later_changes_a_label_and_no_false_one_comes_of_ignorance(
-    ending: ShowingEnding, looks: list[RetentionChecked], at_s: int
-) -> None:
+def test_nothing_seen_later_changes_a_label_ignorance_makes_none(ending: ShowingEnding, looks: list[RetentionChecked], at_s: int) -> None:
     label = was_kept(ended(ending), looks, at_s)
     assert label is was_kept(ended(ending), [look for look in looks if look.after_s is None or look.after_s <= at_s], at_s)
     if all(look.share is None and look.why != "undone" for look in looks):

@@ -172,7 +172,7 @@ def test_a_histogram_holds_the_smoothed_rates_of_its_bins() -> None:
 @pytest.mark.parametrize("ridge", [0.0, 3.0])
 @given(sample=drawn, where=st.tuples(st.floats(-40, 40), st.floats(-40, 40)))
 @settings(max_examples=60)
-def test_one_sample_alone_gets_what_it_gets_among_others(
+def test_a_sample_alone_gets_what_others_get_too(
     ridge: float, sample: tuple[Floats, NDArray[np.bool_]], where: tuple[float, float]
 ) -> None:
     x, y = sample

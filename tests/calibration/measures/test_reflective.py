@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,7 +21,6 @@ from assay.calibration.measures.registry import MEASURES, raw_probability
 from assay.inference.completion.prompt import prompt_at
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Generation, Prompt
-from assay.inference.opening import EMBEDDED
 from assay.inference.remote.model import RemoteModel
 from assay.inference.stopping.stop import LINE
 from assay.suggestion.complete import complete
@@ -30,18 +28,6 @@ from assay.suggestion.complete import complete
 from ...inference.completion_server import Speech, serving
 
 BEFORE, AFTER = "def area(width, height):\n    return ", "\n\n\ndef volume(width, height, depth):\n    return area(width, height) * depth\n"
-
-
-@pytest.fixture(scope="module")
-def tiny(tiny_gguf: Path) -> Iterator[LlamaModel]:
-    with LlamaModel(tiny_gguf, threads=1, kv_type="f32", flash_attention=False) as model:
-        yield model
-
-
-@pytest.fixture(scope="module")
-def embedded() -> Iterator[LlamaModel]:
-    with LlamaModel(EMBEDDED, threads=1) as model:
-        yield model
 
 
 def written(model: LlamaModel, before: str = "x = ", after: str = "\ny = 2\n") -> tuple[Prompt, Generation]:
@@ -94,9 +80,7 @@ def asked_by(model: LlamaModel, prompt: Prompt, generation: Generation, monkeypa
 
 
 @pytest.mark.parametrize("before", [BEFORE, BEFORE + "wi", BEFORE + "width *", "# gr\u00fc\u00dfe: "])
-def test_the_question_is_put_behind_what_stands_there_and_what_is_shown(
-    embedded: LlamaModel, monkeypatch: pytest.MonkeyPatch, before: str
-) -> None:
+def test_the_question_stands_behind_what_is_there_and_shown(embedded: LlamaModel, monkeypatch: pytest.MonkeyPatch, before: str) -> None:
     prompt = prompt_at(embedded, before, AFTER)
     generation = complete(embedded, before, AFTER)
     for text in (generation.text, generation.text[:3], "something else"):

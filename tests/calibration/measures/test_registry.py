@@ -82,17 +82,6 @@ def test_what_is_no_log_probability_is_refused(s: float) -> None:
         enter("total_logprob", s)
 
 
-def test_a_long_generation_keeps_its_information_where_a_product_of_probabilities_is_zero() -> None:
-    totals = [-800.0, -900.0, -1000.0]
-    assert [math.exp(s) for s in totals] == [0.0, 0.0, 0.0]
-    assert enter("total_logprob", totals) == pytest.approx(totals)
-
-
-@given(st.lists(st.floats(-1e4, 0), min_size=1, max_size=20))
-def test_a_whole_array_enters_as_its_single_values_do(values: list[float]) -> None:
-    assert enter("mean_logprob", values) == pytest.approx([logit(s) for s in values], abs=1e-12)
-
-
 @pytest.mark.parametrize("name", MEASURES)
 @given(value=st.floats(-2000, 2000) | st.sampled_from([0.0, -5e-324, -1e-300, -1e-17, 1.0, 0.5, 1e9, math.inf, math.nan]))
 @settings(max_examples=60)

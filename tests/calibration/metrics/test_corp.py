@@ -60,7 +60,7 @@ def test_certain_probabilities_have_no_noise_floor_and_no_band() -> None:
     assert band.p.tolist() == band.low.tolist() == band.high.tolist() == [0, 1]
 
 
-@pytest.mark.parametrize("n", [300, 20_000])
+@pytest.mark.parametrize("n", [300, pytest.param(20_000, marks=pytest.mark.slow)])
 def test_the_band_holds_the_curve_of_a_perfect_forecaster_in_95_percent_of_cases_at_each_point(n: int) -> None:
     p, _ = perfect(n, 0)
     band = consistency_band(p)

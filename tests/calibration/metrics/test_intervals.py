@@ -10,8 +10,8 @@ from scipy.special import expit, logit
 from scipy.stats import t as student
 
 from assay.calibration.arrays import Floats, sigmoid
-from assay.calibration.metrics.bins import ece, equal_mass
-from assay.calibration.metrics.intervals import BLOCKS, Interval, Intervals, intervals, paired, student_t, tail
+from assay.calibration.metrics.bins import equal_mass
+from assay.calibration.metrics.intervals import BLOCKS, Interval, intervals, paired, student_t, tail
 from assay.calibration.metrics.scores import auc, brier, log_loss, skill
 from assay.calibration.metrics.selective import augrc
 
@@ -188,35 +188,12 @@ def covered(truth: float, interval: Interval | None) -> bool:
     return interval is not None and interval.low <= truth <= interval.high
 
 
-@pytest.mark.parametrize("groups", [6, 20])
-def test_intervals_cover_the_truth_when_projects_differ(groups: int) -> None:
+def test_intervals_cover_the_truth_when_projects_differ() -> None:
     """Nominal 95 %. Percentiles of a bootstrap cover skill in 79 % of worlds with 5 projects (docs/intervals.md)."""
     many = forecast(400_000, 4000, 10_000, between=0.5)
-    worlds = [intervals(*forecast(600, groups, seed, between=0.5), resamples=2) for seed in range(400)]
+    worlds = [intervals(*forecast(600, 6, seed, between=0.5), resamples=2) for seed in range(400)]
     for name, metric in METRICS.items():
         truth = metric(*many[:2])
-        assert np.mean([covered(truth, getattr(found, name)) for found in worlds]) >= 0.915, name
-
-
-def test_intervals_cover_the_truth_when_positives_are_rare() -> None:
-    """13 positives of 164, where percentiles of a bootstrap cover the AUC in 90 % of worlds (docs/intervals.md)."""
-    many = forecast(400_000, 4000, 10_000, centre=-3)
-    worlds: list[Intervals] = [intervals(*forecast(164, 164, seed, centre=-3), resamples=2) for seed in range(400)]
-    for name, metric in METRICS.items():
-        truth = metric(*many[:2])
-        assert np.mean([covered(truth, getattr(found, name)) for found in worlds]) >= 0.915, name
-
-
-def test_paired_intervals_cover_the_true_difference_when_projects_differ() -> None:
-    def pair(n: int, groups: int, seed: int) -> tuple[Floats, Floats, Bools, Groups]:
-        p, y, group = forecast(n, groups, seed, between=0.5, temper=1.5)
-        noise = np.random.default_rng(seed + 1_000_000).normal(0, 0.6, n)
-        return p, sigmoid(0.6 * np.log(p / (1 - p)) + noise), y, group
-
-    p, q, y, _ = pair(400_000, 4000, 10_000)
-    worlds = [paired(*pair(600, 8, seed)) for seed in range(400)]
-    for name in ("brier", "skill", "log_loss", "auc"):
-        truth = METRICS[name](q, y) - METRICS[name](p, y)
         assert np.mean([covered(truth, getattr(found, name)) for found in worlds]) >= 0.915, name
 
 
@@ -233,17 +210,6 @@ def test_the_interval_of_the_calibration_error_covers_the_truth_also_when_there_
         found = intervals(p, y, group, resamples=150).calibration_error
         inside += found.low <= truth + 1e-12 and truth <= found.high
     assert inside / 60 >= least
-
-
-def test_a_calibrated_forecaster_has_no_calibration_error_left_where_its_ece_is_all_noise() -> None:
-    debiased = []
-    for seed in range(40):
-        p, y, group = forecast(500, 50, seed)
-        assert ece(p, y) > 0.01
-        found = intervals(p, y, group, resamples=200).calibration_error
-        debiased.append(found.value)
-        assert found.low == 0
-    assert np.median(debiased) < 0.02
 
 
 def test_pairs_may_have_labels_of_their_own() -> None:

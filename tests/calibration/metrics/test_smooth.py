@@ -8,7 +8,7 @@ from forecasts import overconfident, perfect
 from assay.calibration.metrics.smooth import smooth_ece, smooth_ece_noise_floor
 
 
-@pytest.mark.parametrize("n", [200, 5000, 100_000])
+@pytest.mark.parametrize("n", [200, pytest.param(100_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("world", [perfect, overconfident])
 def test_it_agrees_with_relplot_within_one_thousandth(n: int, world: object) -> None:
     """relplot halves its bandwidth 10 times and integrates over 200 points or few more: its own resolution is 0.001."""

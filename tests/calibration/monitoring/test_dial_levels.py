@@ -97,9 +97,7 @@ def test_what_was_shown_at_random_stands_for_what_was_not() -> None:
 
 
 @pytest.mark.parametrize(("propensity", "drawn", "said"), [(0.1, 15, True), (0.1, 0, False), (0.0, 0, False), (0.0, 15, False)])
-def test_of_a_position_that_shows_what_was_hidden_nothing_is_said_unless_some_of_that_was_shown(
-    propensity: float, drawn: int, said: bool
-) -> None:
+def test_nothing_is_said_of_a_position_below_what_was_shown(propensity: float, drawn: int, said: bool) -> None:
     p = np.repeat([0.8, 0.2], 150)
     shown = np.arange(300) < 150 + drawn
     labels = [bool(i % 5) if shown[i] else None for i in range(300)]

@@ -43,9 +43,7 @@ def watched(samples: list[tuple[float, bool]], state: Watch) -> Watch:
 @pytest.mark.slow
 @given(STREAM, PROBABILITY, st.floats(0, 1), st.floats(0, 1))
 @settings(max_examples=200, deadline=None)
-def test_while_the_claim_holds_the_e_value_never_grows_in_the_mean(
-    past: list[tuple[float, bool]], p: float, where: float, tolerance: float
-) -> None:
+def test_under_the_claim_the_mean_e_value_does_not_grow(past: list[tuple[float, bool]], p: float, where: float, tolerance: float) -> None:
     before = watched(past, start(0.01, tolerance))
     z = math.log(p / (1 - p))
     low = max(0.0, min(1 / (1 + math.exp(tolerance - z)), p - MIN_TOLERANCE))
@@ -70,11 +68,6 @@ def raised_share(streams: int, n: int, alpha: float, shift: float) -> float:
 def test_it_is_seldom_raised_where_the_probabilities_hold_within_the_tolerance(shift: float) -> None:
     streams, alpha = 200, 0.1
     assert raised_share(streams, 1000, alpha, shift) <= binom.ppf(0.999, streams, alpha) / streams
-
-
-@pytest.mark.slow
-def test_its_rate_of_false_alarms_is_below_alpha_in_2000_streams_of_5000() -> None:
-    assert raised_share(2000, 5000, 0.01, 0.25) <= 0.01
 
 
 @pytest.mark.parametrize(

@@ -148,9 +148,7 @@ def by_id(found: tuple[Figure, ...]) -> dict[str, Figure]:
 
 
 @pytest.mark.slow
-def test_every_figure_of_samples_that_have_all_there_is_is_run_but_that_of_two_models(
-    calibrator: Calibrator, samples: list[Sample]
-) -> None:
+def test_every_figure_of_samples_with_all_there_is_is_run_but_that_of_two_models(calibrator: Calibrator, samples: list[Sample]) -> None:
     found = by_id(figures(calibrator, inputs_of(samples), held_out(calibrator, samples)))
     assert list(found) == IDS
     assert [id for id, figure in found.items() if figure.reading == "not run"] == ["F8"]

@@ -48,9 +48,7 @@ def test_what_is_no_claim_is_refused(text: str) -> None:
 
 
 @given(st.sampled_from(CLAIMS), numbers, st.floats(0.001, 1), st.integers(5, 200))
-def test_with_the_groups_that_would_decide_the_same_value_is_decided_and_with_half_as_many_it_is_not(
-    claim: str, value: float, half: float, groups: int
-) -> None:
+def test_the_groups_that_would_decide_decide_and_half_as_many_do_not(claim: str, value: float, half: float, groups: int) -> None:
     now = Interval(value, value - half, value + half)
     assume(reading_of(claim, now, groups) == "undecided")
     wanted = groups_to_decide(claim, now, groups)

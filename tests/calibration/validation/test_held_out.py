@@ -65,9 +65,7 @@ def again(samples: list[Sample], **fields: object) -> list[Sample]:
     return [changed(sample, id=f"again {sample.id}", **fields) for sample in samples]
 
 
-def test_with_folds_the_fits_own_samples_and_more_of_the_same_projects_have_the_same_probabilities(
-    made: Fit, samples: list[Sample]
-) -> None:
+def test_with_folds_own_samples_and_more_of_the_same_projects_have_the_same_numbers(made: Fit, samples: list[Sample]) -> None:
     calibrator = made.calibrator
     source = held_out(calibrator, again(samples), made.kept_folds())
     for judged in (samples, again(samples)):

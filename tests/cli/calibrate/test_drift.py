@@ -117,9 +117,7 @@ def test_the_first_of_several_alternatives_is_a_first_choice(files: Path, tmp_pa
         ({"measures": {"length": 3.0}}, "the first is s0: total_logprob is not known"),
     ],
 )
-def test_samples_that_the_calibrator_is_not_for_are_refused(
-    files: Path, tmp_path: Path, said: Said, changed: dict[str, object], reason: str
-) -> None:
+def test_samples_of_something_else_are_refused(files: Path, tmp_path: Path, said: Said, changed: dict[str, object], reason: str) -> None:
     made: Sample = replace(sample(0), **changed)
     write_samples(tmp_path / "s.jsonl", [made])
     assert drift(files, str(tmp_path / "s.jsonl"), "--json") == 2

@@ -83,9 +83,7 @@ def test_fit_says_that_an_uninformative_calibrator_takes_precedence_where_server
     "linked",
     [".assay", ".assay/calibrators", ".assay/calibrators/c.json", ".assay/calibrators/folds", ".assay/calibrators/validation"],
 )
-def test_fit_does_not_follow_a_link_out_of_a_project(
-    samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], linked: str
-) -> None:
+def test_fit_follows_no_link_out_of_a_project(samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], linked: str) -> None:
     project, elsewhere = tmp_path / "project", tmp_path / "elsewhere"
     (elsewhere / "calibrators").mkdir(parents=True)
     (elsewhere / "c.json").write_text("mine")
@@ -123,9 +121,7 @@ def test_fit_prints_one_json_document_and_nothing_else_on_stdout(samples: Path, 
     assert document["calibrator"] == json.loads((tmp_path / "c.json").read_text())
 
 
-def test_fit_keeps_the_maps_that_did_not_see_each_project_and_replaces_them_with_the_calibrator(
-    samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_fit_keeps_and_replaces_the_maps_of_each_fold(samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, folder = tmp_path / "c.json", tmp_path / "folds"
     for _ in range(2):
         assert fit(samples, out, "--keep-folds", "--map", "platt", "--json") == 0
@@ -214,9 +210,7 @@ def test_a_measure_that_is_missing_or_impossible_is_said_with_file_and_line(tmp_
     assert f"{path}:2: 1 of 2 samples have no measure min_logprob" in capsys.readouterr().err
 
 
-def test_a_calibrator_is_not_written_over_samples_or_what_is_no_calibrator(
-    samples: Path, fitted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_only_a_calibrator_is_written_over(samples: Path, fitted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = samples.read_bytes()
     assert fit(samples, samples) == 2
     assert "holds the samples" in capsys.readouterr().err
@@ -229,9 +223,7 @@ def test_a_calibrator_is_not_written_over_samples_or_what_is_no_calibrator(
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
-def test_a_pipe_or_a_device_is_not_replaced_and_a_link_is_followed(
-    samples: Path, fitted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_pipe_is_not_replaced_a_link_followed(samples: Path, fitted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     os.mkfifo(tmp_path / "pipe")
     assert fit(samples, tmp_path / "pipe") == 1
     assert "pipe: can't be read or written: it is no regular file" in capsys.readouterr().err
@@ -241,9 +233,3 @@ def test_a_pipe_or_a_device_is_not_replaced_and_a_link_is_followed(
     assert fit(samples, tmp_path / "link.json") == 0
     assert (tmp_path / "link.json").is_symlink()
     assert load(fitted).event == "exact_match"
-
-
-def test_what_a_samples_file_calls_a_model_drives_no_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_samples(tmp_path / "s.jsonl", [structs.replace(s, model_name="\x1b[31mred") for s in world(100)[0]])
-    assert fit(tmp_path / "s.jsonl", tmp_path / "c.json") == 0
-    assert "\x1b" not in capsys.readouterr().err

@@ -42,9 +42,7 @@ def test_a_report_replaces_a_link_that_stands_in_its_place_and_leaves_the_target
     assert not (folder / "out" / "report.md").is_symlink()
 
 
-def test_the_report_folder_that_nobody_named_is_not_followed_elsewhere(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_default_report_folder_is_no_link(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "elsewhere").mkdir()
     (folder / "project").mkdir()
     (folder / "project" / "report").symlink_to(folder / "elsewhere")
@@ -80,9 +78,7 @@ def test_every_event_with_labels_has_its_section(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_report_is_on_the_features_and_the_event_that_were_asked_for(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_report_is_on_features_and_event_named(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     both = [structs.replace(s, labels={**s.labels, "kept": s.seed % 3 == 0}) for s in world(100)[0]]
     write_samples(folder / "s.jsonl", both)
     monkeypatch.chdir(folder)

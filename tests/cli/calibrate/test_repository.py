@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -84,9 +83,7 @@ def records(run: Path) -> list[dict[str, object]]:
 
 
 @pytest.mark.slow
-def test_a_project_gets_samples_calibrators_and_a_report_and_nothing_else_is_written(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_project_gets_samples_calibrators_and_a_report_and_nothing_else(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before, run = contents(project), project.parent / "run"
     assert main(command(project, "--samples", "6", "--json")) == 0
     said = json.loads(capsys.readouterr().out)
@@ -149,27 +146,6 @@ def test_what_a_killed_run_had_finished_is_kept(project: Path, monkeypatch: pyte
 
 
 @pytest.mark.slow
-def test_workers_that_are_killed_in_the_middle_lose_nothing(project: Path) -> None:
-    run = project.parent / "run"
-    process = begun(project, "--samples", "8", "--workers", "2")
-    await_records(run, process, 1)
-    killed = list(workers_of(process.pid))
-    for worker in killed:
-        os.kill(worker, signal.SIGKILL)
-    _, said = process.communicate(timeout=240)
-    assert process.returncode == 0, said
-    assert killed
-    assert "has no answer" not in said
-    assert sum(r["deletion"] == "seen" for r in records(run)) >= 1
-
-
-def workers_of(pid: int) -> Iterator[int]:
-    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-        if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
-            yield int(child)
-
-
-@pytest.mark.slow
 def test_a_dry_run_says_what_would_be_executed_and_executes_nothing(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "tests" / "test_sums.py").write_text(f"open({str(project.parent / 'was-run')!r}, 'w')")
     before = contents(project.parent)
@@ -224,9 +200,7 @@ def test_that_other_code_is_another_question_is_told(project: Path, capsys: pyte
     assert re.search(r"samples and a report in \S+ \(it goes on: 1 place done already\)", capsys.readouterr().err)
 
 
-def test_without_a_sandbox_nothing_runs_before_somebody_says_so(
-    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_sandbox_nothing_runs_unasked(project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     with Path(os.devnull).open() as nobody:
         for stdin in (nobody, None):
             monkeypatch.setattr(sys, "stdin", stdin)
@@ -283,9 +257,7 @@ def test_a_file_that_is_saved_during_the_run_does_not_end_it(project: Path) -> N
 
 
 @pytest.mark.slow
-def test_a_run_whose_workers_cannot_begin_still_makes_calibrators_of_the_places_that_are_there(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_whose_workers_cannot_begin_makes_calibrators_of_what_there_is(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with (project / "data.bin").open("wb") as file:
         file.truncate(1 << 25)  # too large to be copied, so that workers see what is saved
     assert main(command(project, "--samples", "6")) == 0
@@ -308,9 +280,7 @@ def answerer(model: StudyModel, project: Path, cache: Path, content: str) -> Ans
     ("other", "said"),
     [({"version": "0.0.1"}, "the driver 0.0.1: install the same on both"), ({"id": "f" * 16}, "f{16} when the run began")],
 )
-def test_a_worker_with_another_model_or_another_assay_answers_nothing(
-    project: Path, tmp_path: Path, tiny_gguf: Path, other: dict[str, str], said: str
-) -> None:
+def test_a_worker_of_another_assay_does_nothing(project: Path, tmp_path: Path, tiny_gguf: Path, other: dict[str, str], said: str) -> None:
     model = replace(model_of(ModelChoice(str(tiny_gguf)), TASKS), **other)  # type: ignore[arg-type]
     with pytest.raises(PoolError, match=said):
         list(Pool().run(answerer(model, project, tmp_path, ""), []))
@@ -332,9 +302,7 @@ def test_a_worker_that_finds_other_code_than_the_run_began_with_answers_nothing(
 
 
 @pytest.mark.slow
-def test_a_run_that_asked_something_else_is_refused_and_a_damaged_place_is_asked_again(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_of_other_questions_is_refused_and_a_damaged_place_is_asked_again(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = project.parent / "run"
     assert main(command(project, "--samples", "1")) == 0
     assert main(command(project, "--samples", "1", "--seed", "5")) == 2

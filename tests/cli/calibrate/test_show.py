@@ -103,11 +103,6 @@ def test_why_explains_every_task_for_the_model_that_is_asked_about(project: Path
     assert [choice["task"] for choice in one["choices"]] == ["block"]
 
 
-def test_a_file_does_not_drive_the_terminal(project: Path, made: Calibrator) -> None:
-    save(replace(made, reason="\x1b[2Jcleared"), project / ".assay" / "calibrators" / "own.json")
-    assert "\x1b" not in assay("calibrate", "show", cwd=project).stdout
-
-
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [

@@ -89,9 +89,7 @@ def test_samples_that_it_was_fitted_on_are_not_mixed_with_new_ones(files: Path, 
         assert f"note: K1, K2, K3, K4, K6{', K7.no_suffix' if run == 'RUN' else ''}: {how}" in capsys.readouterr().err
 
 
-def test_with_folds_more_samples_of_its_projects_are_held_out_and_may_be_mixed_with_its_own(
-    files: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_with_folds_more_samples_of_its_projects_may_be_mixed_with_its_own(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     samples, _ = world(500, projects=10)
     made = fit(samples, "exact_match", resamples=50)
     save(made.calibrator, files / "c.json")
@@ -169,9 +167,7 @@ def test_a_run_of_counterfeits_brings_its_own_figures_and_one_of_another_study_s
     assert {row.study for row in found.figures} == {"calibration", "counterfeit"}
 
 
-def test_facts_that_are_damaged_or_missing_and_calibrators_of_another_event_are_refused(
-    counterfeits: Path, files: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_damaged_or_no_facts_and_another_event_are_refused(counterfeits: Path, files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     facts = counterfeits / "CF" / "facts.jsonl"
     facts.write_text('{"id": "s0", "gap": 3}\n')
     assert main(["calibrate", "validate", str(counterfeits / "t.json"), str(counterfeits / "CF")]) == 2

@@ -17,9 +17,7 @@ from assay.calibration.samples import read_samples
 from assay.cli.main import main
 
 
-def test_what_the_log_says_becomes_a_calibrator_and_the_alarm_watches_it(
-    logged: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_log_becomes_a_calibrator_and_the_alarm_watches_it(logged: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     samples, calibrator = tmp_path / "samples.jsonl", tmp_path / "kept.json"
     assert run("export", "--log", logged, "--out", samples) == 0
     assert "line of the model 0123456789abcdef, prompt fedcba9876543210: 400 samples, 300 with a label, " in capsys.readouterr().err

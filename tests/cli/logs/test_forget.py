@@ -51,9 +51,7 @@ EDITORS = ("file://{quoted}", "file://{raw}", "file://{small}")
 
 @pytest.mark.parametrize("by_link", [False, True])
 @pytest.mark.parametrize("editor", EDITORS)
-def test_a_document_is_forgotten_by_any_spelling_of_its_address(
-    tmp_path: Path, editor: str, by_link: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_document_is_forgotten_by_any_spelling(tmp_path: Path, editor: str, by_link: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
     (tmp_path / "real" / "größe [1].py").touch()
@@ -107,9 +105,7 @@ def test_what_is_no_file_is_forgotten_by_its_address() -> None:
     assert "vscode-notebook-cell:/a%20b.ipynb" in uris_of("vscode-notebook-cell:/a b.ipynb")
 
 
-def test_what_is_forgotten_is_gone_from_the_file_and_only_after_yes(
-    path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_forgotten_is_gone_from_the_file_after_yes(path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     with EventLog(path, create=True) as log:
         log.append([new(TextLogged(what="suggested", text=CODE), "a"), new(ShowingSeen(by="client"), "a", 2 * BEGAN_MS)])
 
@@ -132,7 +128,7 @@ def test_what_is_forgotten_is_gone_from_the_file_and_only_after_yes(
         assert list(log.rows()) == []
 
 
-def test_what_a_reader_kept_from_going_goes_when_it_is_forgotten_again(
+def test_forgetting_again_removes_what_readers_kept(
     path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("assay.calibration.log.event_log._BUSY_S", 0.2)

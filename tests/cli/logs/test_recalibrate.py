@@ -17,9 +17,7 @@ from assay.calibration.log.events import AcceptanceTested, RequestEnded, hash_of
 from assay.calibration.registry import Purpose, choose, load_registry
 
 
-def test_recalibrate_writes_where_servers_look_and_says_why_others_are_refused(
-    logged: Path, home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_calibrators_are_written_where_servers_look_or_refused(logged: Path, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with EventLog(logged) as log:
         for n in range(30):
             log.append([new(event, showing) for showing, event in life(f"rest {n}", kept=n > 2, task="line_rest")])
@@ -44,9 +42,7 @@ def test_recalibrate_writes_where_servers_look_and_says_why_others_are_refused(
     assert (chosen.origin, chosen.calibrator.id) == ("user", written["id"])
 
 
-def test_where_tests_were_run_a_calibrator_of_their_passing_is_fitted_to_these_alone(
-    logged: Path, home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_calibrator_of_passing_tests_is_fitted_where_tests_were_run(logged: Path, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with EventLog(logged) as log:
         ended = [row for row in log.rows() if isinstance(row.event, RequestEnded)][:200]
         for row in ended:
@@ -61,9 +57,7 @@ def test_where_tests_were_run_a_calibrator_of_their_passing_is_fitted_to_these_a
     assert Path(written["tests_pass"]["path"]).name == "tests_pass-line-01234567-fedcba98.json"
 
 
-def test_recalibrate_of_a_log_without_suggestions_writes_nothing_and_says_so(
-    path: Path, home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_recalibrating_a_log_without_suggestions_writes_nothing(path: Path, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     EventLog(path, create=True).close()
     assert run("recalibrate", "--log", path) == 0
     assert "no suggestion that was shown" in capsys.readouterr().err
@@ -81,7 +75,7 @@ def test_recalibrate_of_a_log_without_suggestions_writes_nothing_and_says_so(
     [{"task": "../../x"}, {"task": "line\x1b[2J"}, {"model": "../x"}, {"prompt": "FEDCBA9876543210"}],
     ids=lambda changes: next(iter(changes)),
 )
-def test_recalibrate_makes_no_file_of_a_name_that_is_not_assays(
+def test_recalibrate_makes_no_file_of_any_name(
     path: Path, home: Path, tmp_path: Path, changes: dict[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     with EventLog(path, create=True) as log:

@@ -31,9 +31,7 @@ def count_of(model: LlamaModel) -> Callable[[str], int]:
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(DOCUMENT, DOCUMENT, BUDGET, BUDGET)
-def test_both_parts_touch_the_cursor_and_fit_and_show_all_that_does(
-    tiny: LlamaModel, prefix: str, suffix: str, before: int, after: int
-) -> None:
+def test_both_parts_touch_the_cursor_and_show_all_that_fits(tiny: LlamaModel, prefix: str, suffix: str, before: int, after: int) -> None:
     shown_prefix, shown_suffix = fit(count_of(tiny), prefix, suffix, before, after)
     assert prefix.endswith(shown_prefix)
     assert suffix.startswith(shown_suffix)
@@ -92,25 +90,6 @@ def test_a_middle_that_alone_is_over_the_budget_is_cut_as_any_prefix(tiny: Llama
     shown = excerpt_of(count_of(tiny), text, "", 50, 0, anchored=True)
     assert 25 < len(tiny.tokenize(shown.prefix)) <= 50
     assert shown.begun == len(shown.prefix)
-
-
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    st.lists(LINE, min_size=1, max_size=30),
-    st.sampled_from(["\n", "\r\n", "\r", "\f"]),
-    st.integers(8, 40),
-    st.integers(0, 40),
-    st.integers(0, 300),
-)
-def test_a_text_whose_beginning_is_left_out_is_cut_where_the_whole_text_is(
-    tiny: LlamaModel, lines: list[str], newline: str, most: int, fewer: int, steps: int
-) -> None:
-    """`most` is the budget that was foreseen, and what is left out a multiple of its steps; a model with a short context has fewer."""
-    text = (newline.join(lines) or "x") * (1 + 4000 // (len(newline.join(lines)) + 1))
-    budget = max(0, most - fewer)
-    left_out = min(steps * cut_step(most), max(0, len(text) - 32 * most)) // cut_step(most) * cut_step(most)
-    count = count_of(tiny)
-    assert fit(count, text[left_out:], "", budget, 0) == fit(count, text, "", budget, 0)
 
 
 @pytest.mark.parametrize("line", ["x = 1\n", "y" * 79 + "\n", "z"])

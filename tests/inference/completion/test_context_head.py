@@ -91,7 +91,7 @@ def test_head_and_prefix_fit_and_do_not_overlap(tiny: LlamaModel, before: str, a
 @given(
     st.lists(LINE, min_size=1, max_size=30), st.sampled_from(["\n", "\r\n"]), st.integers(0, 40), st.integers(0, 60), st.integers(1, 200)
 )
-def test_a_text_whose_beginning_is_left_out_is_shown_as_the_whole_is(
+def test_a_text_cut_at_steps_is_as_whole(
     tiny: LlamaModel, lines: list[str], newline: str, budget: int, head_tokens: int, steps: int
 ) -> None:
     text = (newline.join(lines) + newline) * (1 + 4000 // (len(newline.join(lines)) + 1))

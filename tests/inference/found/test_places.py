@@ -112,9 +112,7 @@ def test_lm_studios_models_are_below_its_home_and_the_folder_that_was_chosen(tmp
         ("linux", {"LLAMA_CACHE": "~/mine"}, "mine/org_coder.gguf"),
     ],
 )
-def test_llama_cpps_models_are_in_each_systems_folder_of_caches(
-    system: System, environ: dict[str, str], below: str, tmp_path: Path, tiny_gguf: Path
-) -> None:
+def test_llama_cpps_models_are_in_the_cache(system: System, environ: dict[str, str], below: str, tmp_path: Path, tiny_gguf: Path) -> None:
     path = put(tiny_gguf, tmp_path / below)
     found, notes = looked(LLAMA_CPP, Machine(tmp_path, environ, system))
     assert ({one.name: one.path for one in found.values()}, notes) == ({"org_coder": path}, [])

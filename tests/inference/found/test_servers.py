@@ -18,7 +18,6 @@ from assay.inference.found.model import FoundModel
 from assay.inference.found.served import count_of, own_list
 from assay.inference.found.servers import PORTS, served_models
 from assay.inference.opening import open_model
-from assay.inference.remote.model import RemoteModel
 
 from ..completion_server import NAME, Handler, Speech, serving
 
@@ -141,7 +140,6 @@ def test_lm_studio_completes_what_is_laid_out_here_in_the_context_that_it_loaded
         own: ClassVar[dict[str, object]] = {"/api/v0/models": {"data": [entry]}}
 
     with serving(Speech(kind="openai"), handler=Loaded) as address, open_model(address) as opened:
-        assert isinstance(opened, RemoteModel)
         assert (opened.context_length, opened.layout, opened.fingerprint.quantisation) == (300, "anchored", "Q4_K_M")
         assert opened.way == "/v1/completions of LM Studio: text, laid out for qwen2.5-coder"
 
@@ -151,7 +149,6 @@ def test_a_list_at_lm_studios_path_that_says_nothing_of_its_own_is_another_serve
         own: ClassVar[dict[str, object]] = {"/api/v1/models": {"data": [{"id": NAME}]}}
 
     with serving(Speech(kind="openai"), handler=Other) as address, open_model(address) as opened:
-        assert isinstance(opened, RemoteModel)
         assert "LM Studio" not in opened.way
 
 

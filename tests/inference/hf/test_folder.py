@@ -143,9 +143,7 @@ def header(content: bytes) -> Callable[[Path], object]:
         (lambda f: edit(f / "config.json", hidden_size=64), LoadFailed, "transformers can't load the model"),
     ],
 )
-def test_a_bad_folder_is_told_by_an_error_of_ours(
-    folder: Path, damage: Callable[[Path], object], error: type[ModelError], says: str
-) -> None:
+def test_a_bad_folder_is_an_error_of_ours(folder: Path, damage: Callable[[Path], object], error: type[ModelError], says: str) -> None:
     damage(folder)
     with pytest.raises(error, match=says) as raised:
         open_model(folder, device="cpu")

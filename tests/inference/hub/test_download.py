@@ -61,9 +61,7 @@ def refusal(entry: Entry = ENTRY) -> str:
     return str(caught.value)
 
 
-def test_a_download_goes_through_the_redirect_into_the_cache_where_lists_find_it(
-    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_download_follows_the_redirect_into_the_cache_that_is_listed(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_TOKEN", "hf_secret")
     path, (have, size, *parts) = get()
     assert path.read_bytes() == CONTENT

@@ -61,9 +61,7 @@ def test_drawn_alternatives_are_those_drawn_one_by_one(embedded: LlamaModel, rem
     assert [each.text for each in several] == [each.text for each in alone]
 
 
-def test_what_is_looked_up_beside_the_model_changes_nothing(
-    embedded: LlamaModel, remembering: Prompt, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_looking_up_beside_the_model_changes_nothing(embedded: LlamaModel, remembering: Prompt, monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[str] = []
     look_ahead = Reader.look_ahead
 

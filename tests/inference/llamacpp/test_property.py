@@ -178,9 +178,7 @@ def run(written: Path, reference: LlamaModel, setting: settings = FAST) -> None:
 
 
 @pytest.mark.slow
-def test_too_few_cells_for_all_forks_at_once_change_no_number(
-    written: Path, reference: LlamaModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_few_cells_for_all_forks_change_no_number(written: Path, reference: LlamaModel, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("assay.inference.llamacpp.session.FORK_CELLS", 0)
     run(written, reference)
 

@@ -111,21 +111,6 @@ def test_alternatives_are_what_one_at_a_time_gives(open_with: Open) -> None:
         assert (generation.text, generation.stopped_by) == (alone.text, alone.stopped_by)
 
 
-def test_alternatives_take_one_decode_for_each_step(open_with: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = open_with()
-    session = model._open().session
-    sizes: list[int] = []
-    plain = session.decode_each
-
-    def counted(sequences: list[int], positions: list[int], tokens: list[int], interrupted: Callable[[], bool]) -> bool:
-        sizes.append(len(tokens))
-        return plain(sequences, positions, tokens, interrupted)
-
-    monkeypatch.setattr(session, "decode_each", counted)
-    model.alternatives(A, 4, stop=NONE, max_tokens=6, on_token=lambda number, _token, _text: number == 2)
-    assert sizes == [3, 3, 3, 3, 3]
-
-
 def test_after_alternatives_the_first_one_is_in_the_cache(open_with: Open) -> None:
     model = open_with()
     first, *_ = model.alternatives(A, 3, stop=NONE, max_tokens=6)

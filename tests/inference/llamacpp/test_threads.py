@@ -100,24 +100,12 @@ def p95(numbers: list[float]) -> float:
     return sorted(numbers)[int(0.95 * len(numbers))]
 
 
-@pytest.mark.parametrize("told", [True, False])
-@pytest.mark.parametrize("step", [0.001, 0.04])
+@pytest.mark.parametrize(("step", "told"), [(0.001, True), (0.04, False)])
 @pytest.mark.parametrize(("cores", "load"), [(2, 0), (2, 1), (2, 2), (2, 3), (8, 0), (8, 3), (16, 17)])
 def test_the_fastest_number_is_found_beside_any_load_and_kept(cores: int, load: int, step: float, told: bool) -> None:
     machine = Machine(cores, load, step=step, told=told)
     machine.run(10 if told else 30)
     assert max(machine.behind(machine.run(5000 * step))) < 1.1
-
-
-@pytest.mark.parametrize("load", [0, 2, 3])
-def test_other_numbers_are_tried_seldom(load: int) -> None:
-    machine = Machine(2, load)
-    machine.run(10)
-    del machine.used[:-1]
-    machine.run(30)
-    changes = sum(first != second for first, second in zip(machine.used, machine.used[1:], strict=False))
-    between_kinds = len(machine.used) / 17 * 2 if machine.best(1) != machine.best(PROMPT) else 0
-    assert changes - between_kinds < 0.01 * len(machine.used)
 
 
 def test_prompts_and_generation_have_numbers_of_their_own() -> None:
@@ -138,14 +126,6 @@ def test_when_the_load_ends_the_quiet_speed_is_back_within_a_few_batches(cores: 
         machine.load = 0
         machine.run(0.03)
         assert machine.behind(machine.run(0.5))[0] < 1.1
-
-
-def test_when_a_load_begins_its_number_is_found_within_a_few_requests() -> None:
-    machine = Machine(2, 0)
-    machine.run(2)
-    machine.load = 1
-    machine.run(0.2)
-    assert machine.behind(machine.run(0.5))[0] < 1.1
 
 
 def test_where_tasks_are_not_counted_the_quiet_speed_is_back_after_a_few_tries() -> None:

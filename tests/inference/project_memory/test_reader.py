@@ -57,9 +57,7 @@ def logprob_of_text(memory: ProjectMemory, model: LlamaModel, before: str, after
 
 
 @given(st.integers(0, len(FILE)), st.integers(0, 20), st.sampled_from(SCOPES), st.integers(0, 9))
-def test_a_mixture_sums_to_one_wherever_the_cursor_is(
-    embedded: LlamaModel, remembers_once: ProjectMemory, at: int, written: int, scope: Extent, seed: int
-) -> None:
+def test_mixtures_sum_to_one(embedded: LlamaModel, remembers_once: ProjectMemory, at: int, written: int, scope: Extent, seed: int) -> None:
     reader = remembers_once.at(FILE[:at], FILE[at:], "app.py", scope).reader("")
     for token in embedded.tokenize(FILE[at:])[:written]:
         reader.take(token)
@@ -76,7 +74,7 @@ def remembers_once(embedded: LlamaModel) -> ProjectMemory:
 
 
 @given(st.sampled_from([line for line in FILE.splitlines() if line.strip()]), st.integers(1, 30), st.sampled_from(SCOPES))
-def test_following_a_line_gives_the_same_mixture_as_beginning_behind_it(
+def test_following_a_line_begins_behind_it(
     embedded: LlamaModel, remembers_once: ProjectMemory, line: str, count: int, scope: Extent
 ) -> None:
     before, after = FILE[: FILE.index(line)] + line[: len(line) - len(line.lstrip())], FILE[FILE.index(line) :]
@@ -104,9 +102,7 @@ def test_what_cannot_be_written_stays_impossible(remembers: ProjectMemory) -> No
     assert np.exp(mixed, dtype=np.float64).sum() == pytest.approx(1, abs=1e-4)
 
 
-def test_a_text_that_stands_in_the_file_becomes_more_likely_and_the_models_row_stays(
-    embedded: LlamaModel, remembers: ProjectMemory
-) -> None:
+def test_a_text_of_the_file_becomes_more_likely_and_the_models_row_stays(embedded: LlamaModel, remembers: ProjectMemory) -> None:
     before, after = FILE + "\n\ndef load_more(path):\n    with path.", "\n"
     alone, mixed = logprob_of_text(remembers, embedded, before, after, 'open(encoding="utf-8") as file:\n')
     assert mixed > alone + 30
@@ -116,9 +112,7 @@ def test_a_text_that_stands_in_the_file_becomes_more_likely_and_the_models_row_s
     assert np.array_equal(logits, kept)
 
 
-def test_a_text_of_another_file_is_seen_with_the_project_and_not_with_the_file_alone(
-    embedded: LlamaModel, remembers: ProjectMemory
-) -> None:
+def test_a_text_of_another_file_is_seen_with_the_project_alone(embedded: LlamaModel, remembers: ProjectMemory) -> None:
     before = "from registry import Registry\n\nregistry = Registry()\nregistry.regis"
     token = embedded.tokenize(".register_handler")[1:]
     said = {}
@@ -219,10 +213,6 @@ def test_a_fingerprint_tells_weights_apart_and_not_scopes(embedded: LlamaModel, 
     assert mine != damped.at("", "").fingerprint
 
 
-def test_without_a_project_the_memory_is_the_files(memory: ProjectMemory) -> None:
-    assert memory.at(FILE, "").scope == "file"
-
-
 def test_a_project_without_other_files_counts_as_the_open_file_alone(memory: ProjectMemory) -> None:
     for files in ([], [("app.py", FILE)], [("copy.py", FILE)]):
         memory.project = project_of(files)
@@ -268,10 +258,6 @@ def test_the_events_of_a_word_are_its_tokens(embedded: LlamaModel, word: str) ->
         assert spelling.next_event(word, at) == spelling.event_of[token]
         at += len(embedded.token_bytes(token))
     assert spelling.next_event(word, at) is None
-
-
-def test_half_a_character_is_no_reason_to_fail(embedded: LlamaModel) -> None:
-    assert Spelling(embedded).next_event("\ud800", 0) is not None
 
 
 CODE = st.text(st.sampled_from(list("ab_1 .(=):\n\t\"'é漢")), max_size=80)

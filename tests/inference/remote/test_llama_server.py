@@ -126,9 +126,7 @@ def test_a_prompt_begins_as_it_does_here(tmp_path: Path, model: TinyModel) -> No
 
 @pytest.mark.parametrize("max_tokens", [1, 24])
 @pytest.mark.parametrize("stop", [LINE, NONE])
-def test_text_and_log_probabilities_are_those_of_the_runtime_here(
-    remote: RemoteModel, local: LlamaModel, stop: object, max_tokens: int
-) -> None:
+def test_text_and_logprobs_are_those_of_the_runtime_here(remote: RemoteModel, local: LlamaModel, stop: object, max_tokens: int) -> None:
     for prefix, suffix in ((PREFIX, SUFFIX), ("import os\n", ""), ("    x = [1, 2", "]\n")):
         prompt = local.fim(prefix, suffix)
         answers = [model.generate(prompt, stop=stop, max_tokens=max_tokens) for model in (remote, local)]  # type: ignore[arg-type]

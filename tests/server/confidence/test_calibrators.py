@@ -99,9 +99,7 @@ async def test_that_no_calibrator_is_for_the_prompt_is_said_by_the_setting_that_
         assert "assay.modelOptions.context" in reason
 
 
-async def test_what_was_asked_for_has_a_calibrator_for_all_alternatives_and_what_comes_by_itself_one_for_first_choices(
-    tiny_gguf: Path, tmp_path: Path, folder: Path
-) -> None:
+async def test_suggestions_asked_for_have_the_calibrator_of_alternatives(tiny_gguf: Path, tmp_path: Path, folder: Path) -> None:
     first, several = for_first_choices_and_for_all(tiny_gguf)
     save(first, folder / "first.json")
     save(several, folder / "all.json")
@@ -166,9 +164,7 @@ async def test_a_projects_calibrator_is_not_for_a_file_elsewhere_but_for_a_text_
         assert (await confidence_at(client, unsaved))["calibrator"] == fitting.id
 
 
-async def test_the_map_of_the_project_that_the_opened_folder_is_named_for_is_used(
-    answering_gguf: Path, tmp_path: Path, fitting: Calibrator
-) -> None:
+async def test_the_map_of_the_project_of_the_opened_folder_is_used(answering_gguf: Path, tmp_path: Path, fitting: Calibrator) -> None:
     low = replace(fitting, children=tuple(replace(child, intercept=-100.0) for child in fitting.children))
     probabilities = {}
     for name in ("p3", "other"):

@@ -82,7 +82,6 @@ def test_the_hover_begins_with_the_band_and_tells_every_number(calibrator: Calib
     suggestion, choice, told = explained(registry_of(calibrator))
     first, *rest = hover_markdown(told).split("\n\n")
     evidence = calibrator.evidence
-    assert evidence.skill is not None
     assert suggestion.confidence.probability is not None
     assert first == f"**{suggestion.confidence.text}**"
     assert rest == [
@@ -167,7 +166,6 @@ def test_a_token_without_a_text_is_the_end() -> None:
 def test_a_code_span_shows_its_text_and_ends_where_it_should(text: str) -> None:
     span = code_span(text)
     opening = re.match("`+", span)
-    assert opening is not None
     # as CommonMark reads it: up to the first run of as many backticks, less a space at each end
     inner = span[opening.end() : -opening.end()]
     assert span.endswith(opening.group())
@@ -250,9 +248,7 @@ def test_where_a_primary_figure_is_refuted_the_hover_has_the_reason_in_place_of_
 
 
 @pytest.mark.parametrize(("boundaries", "is_told"), [(BOUNDARIES, True), (Boundaries(0.999, 0.998), False)])
-def test_how_many_wrong_suggestions_that_look_right_got_this_badge_is_told_of_the_default_boundaries(
-    calibrator: Calibrator, boundaries: Boundaries, is_told: bool
-) -> None:
+def test_how_many_wrong_suggestions_got_this_badge_is_told(calibrator: Calibrator, boundaries: Boundaries, is_told: bool) -> None:
     plain = registry_of(calibrator)
     suggestion, choice, _ = explained(plain)
     probability = suggestion.confidence.probability

@@ -36,9 +36,7 @@ def document_of(text: str, encoding: Encoding = "utf-16") -> Document:
 
 
 @given(TEXTS, EDITS, st.sampled_from(ENCODINGS), BLOCKS)
-def test_random_edits_give_what_the_same_edits_of_a_plain_string_give(
-    text: str, edits: list[tuple[Position, Position, str]], encoding: Encoding, block: int
-) -> None:
+def test_edits_are_those_of_a_plain_string(text: str, edits: list[tuple[Position, Position, str]], encoding: Encoding, block: int) -> None:
     with block_size(block):
         document = document_of(text, encoding)
         for first, second, new in edits:
@@ -77,7 +75,7 @@ def test_the_head_is_as_many_whole_lines_as_fit(text: str, limit: int, block: in
 
 
 @given(TEXTS, POSITIONS, st.integers(0, 20), st.integers(0, 20), st.integers(1, 5), st.sampled_from(ENCODINGS), BLOCKS)
-def test_around_is_the_text_on_both_sides_of_a_position(
+def test_around_is_before_and_behind(
     text: str, position: Position, before: int, after: int, step: int, encoding: Encoding, block: int
 ) -> None:
     with block_size(block):
@@ -90,18 +88,6 @@ def test_around_is_the_text_on_both_sides_of_a_position(
     assert (offset - len(prefix)) % step == 0
 
 
-@pytest.mark.parametrize("block", [1, 1 << 14])
-def test_a_line_feed_typed_behind_a_carriage_return_makes_one_line_end(block: int) -> None:
-    with block_size(block):
-        document = document_of("a\rb\rcde")
-        document.apply(Change("\n", Range(Position(2, 0), Position(2, 0))))
-        assert document.line_count == 3
-        document.apply(Change("f", Range(Position(2, 0), Position(2, 0))))
-        document.apply(Change("", Range(Position(1, 0), Position(1, 1))))
-        document.apply(Change("\n", Range(Position(1, 0), Position(1, 0))))
-        assert [document.line(number) for number in range(document.line_count)] == ["a\r\n", "\r\n", "fcde"]
-
-
 def test_a_range_that_ends_before_it_starts_is_refused_and_the_document_waits_for_its_whole_text() -> None:
     documents = Documents("utf-16")
     documents.open("u", "python", 1, "abc")
@@ -112,7 +98,6 @@ def test_a_range_that_ends_before_it_starts_is_refused_and_the_document_waits_fo
     assert documents.get("u") is None
     documents.change("u", 4, [Change("whole")])
     document = documents.get("u")
-    assert document is not None
     assert (document.text, document.version) == ("whole", 4)
 
 

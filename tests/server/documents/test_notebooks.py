@@ -102,9 +102,7 @@ def test_a_code_cell_stands_between_the_code_cells_of_its_language() -> None:
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=5), st.data(), st.integers(0, 20), st.integers(0, 20), st.integers(1, 5), st.integers(0, 40))
-def test_a_cell_is_seen_as_the_same_place_in_one_document_of_all_cells(
-    texts: list[str], data: st.DataObject, before: int, after: int, step: int, limit: int
-) -> None:
+def test_a_cell_is_seen_as_in_one_document(texts: list[str], data: st.DataObject, before: int, after: int, step: int, limit: int) -> None:
     documents = Documents("utf-16")
     notebooks = Notebooks(documents)
     for number, text in enumerate(texts):

@@ -70,11 +70,6 @@ def test_languages_that_use_one_another_are_shown_to_each_other() -> None:
     assert ask(here, SHAPES, opened("a.ts", SHAPES, language="typescript"), opened("b.py", SHAPES)) == ["a.ts"]
 
 
-def test_pieces_stand_in_the_order_of_their_paths_whatever_they_are_like() -> None:
-    near, far = opened("z.py", SHAPES), opened("a.py", SERVER + "radius = 3\n")
-    assert ask(HERE, SHAPES, near, far) == ask(HERE, SHAPES, far, near) == ["a.py", "z.py"]
-
-
 def test_the_choice_stays_while_the_cursor_is_in_its_region() -> None:
     shapes, server = opened("shapes.py", SHAPES), opened("server.py", SERVER)
     files = indexed(HERE, shapes, server)

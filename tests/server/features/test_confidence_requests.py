@@ -27,7 +27,7 @@ from assay.calibration.validation.figures import figure
 from assay.server.features import confidence_requests
 
 from .. import client as client_module
-from ..client import SERVE, TIMEOUT_S, Client, RpcError, started
+from ..client import SERVE, TIMEOUT_S, Client, RpcError, started, wait_until
 from ..synthetic_log import Fate, write_log
 
 pytestmark = pytest.mark.slow
@@ -141,9 +141,7 @@ async def set_dial(client: Client, *arguments: Any) -> Any:
     return await client.request("workspace/executeCommand", {"command": "assay.setDial", "arguments": list(arguments)})
 
 
-async def test_at_a_stop_the_evidence_decides_what_comes_by_itself_and_all_is_shown_that_is_asked_for(
-    desk: Desk, keeping: Calibrator
-) -> None:
+async def test_at_a_stop_the_evidence_decides_what_comes_unasked(desk: Desk, keeping: Calibrator) -> None:
     certain, uri = Interval(0.9, 0.8, 0.95), desk.uri
     desk.keep(replace(keeping, dial=(DialRow(0.8, 0.0, 0.1, 0.999, 60, Interval(0.1, 0.05, 0.2), certain),)))
     async with desk.editing(explore=0) as client:
@@ -417,9 +415,7 @@ async def test_a_recalibration_ends_with_its_request_and_with_the_server(desk: D
         with pytest.raises(RpcError) as cancelled:
             await client.answer(number)
         assert cancelled.value.code == -32800
-        async with asyncio.timeout(TIMEOUT_S):
-            while any(Path(f"/proc/{pid}").exists() for pid in running):
-                await asyncio.sleep(0.02)
+        await wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in running))
 
 
 async def children(client: Client, count: int) -> list[str]:
@@ -433,9 +429,7 @@ async def children(client: Client, count: int) -> list[str]:
     return found
 
 
-async def test_that_a_calibrator_no_longer_holds_is_said_once_ever_and_stays_in_the_status(
-    desk: Desk, keeping: Calibrator, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_that_a_calibrator_no_longer_holds_is_said_once(desk: Desk, keeping: Calibrator, monkeypatch: pytest.MonkeyPatch) -> None:
     soon = "import assay.server.confidence.drift_watch as d\nd.FIRST_S = d.AGAIN_S = d._BUSY_S = 0.1\n"
     monkeypatch.setattr(client_module, "SERVE", soon + SERVE)
     desk.keep(keeping)

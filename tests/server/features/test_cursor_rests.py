@@ -28,7 +28,7 @@ async def sources(gguf: Path, log: Path, rests: tuple[int, int], asks: tuple[int
 
 
 @pytest.mark.parametrize(("rests", "asks"), [((0, 2), (0, 2)), ((1, 4), (1, 10))], ids=["at the line's end", "within a line"])
-async def test_what_is_asked_where_the_cursor_rested_is_prepared(
+async def test_where_the_cursor_rested_is_ready(
     answering_gguf: Path, tmp_path: Path, rests: tuple[int, int], asks: tuple[int, int]
 ) -> None:
     assert set(await sources(answering_gguf, tmp_path / "log", rests, asks)) <= {"memory", "running"}

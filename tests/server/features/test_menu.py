@@ -29,9 +29,7 @@ async def test_a_client_without_inline_completion_gets_an_item_of_the_menu(answe
 
 
 @pytest.mark.parametrize(("name", "letters"), [("Neovim", True), ("helix", False)])
-async def test_the_menu_comes_by_itself_where_a_line_may_go_on_and_in_neovim_also_behind_letters(
-    answering_gguf: Path, name: str, letters: bool
-) -> None:
+async def test_the_menu_comes_where_a_line_may_go_on_in_neovim_behind_letters(answering_gguf: Path, name: str, letters: bool) -> None:
     async with client_of(answering_gguf) as client:
         params = {"processId": None, "rootUri": None, "capabilities": {}, "clientInfo": {"name": name}}
         triggers = set((await client.request("initialize", params))["capabilities"]["completionProvider"]["triggerCharacters"])
@@ -81,9 +79,7 @@ async def test_what_is_selected_in_the_menu_counts_as_typed(answering_gguf: Path
         assert item["insertText"] == "\ud800? answer"
 
 
-async def test_an_item_of_the_menu_that_is_selected_decides_what_is_asked_and_is_part_of_what_is_accepted(
-    answering_gguf: Path, log: Path
-) -> None:
+async def test_a_selected_item_of_the_menu_decides_what_is_asked_and_is_accepted_too(answering_gguf: Path, log: Path) -> None:
     async with started(answering_gguf, 'x = "', options={"inStrings": False, "log": {"path": str(log)}}) as client:
         selected = {"range": span(0, 4, 0, 5), "text": "y\n?"}
         params = place(URI, 0, 5) | {"context": {"triggerKind": 2, "selectedCompletionInfo": selected}}

@@ -38,7 +38,6 @@ def item_for(before: str, text: str, *, as_snippet: bool = False, confidence: Co
 def put_in(line: str, item: types.CompletionItem, encoding: Encoding, text: str | None = None) -> str:
     """The line after the item's edit."""
     edit = item.text_edit
-    assert isinstance(edit, types.TextEdit)
     start, end = (index_at(line, place.character, encoding) for place in (edit.range.start, edit.range.end))
     return line[:start] + (edit.new_text if text is None else text) + line[end:]
 
@@ -46,29 +45,23 @@ def put_in(line: str, item: types.CompletionItem, encoding: Encoding, text: str 
 def as_a_client_expands(snippet: str, before: str) -> str:
     """Backslashes taken away, and the line's indentation before each further line that is not empty."""
     indent = re.match(r"[ \t]*", before)
-    assert indent is not None
     first, *rest = re.sub(r"\\(.)", r"\1", snippet).split("\n")
     return "\n".join([first, *(indent.group() + line if line else line for line in rest)])
 
 
 @given(LINES, LINES, TEXTS, st.integers(0, 6), st.integers(0, 6), st.sampled_from(ENCODINGS))
-def test_the_edit_does_to_the_line_what_the_suggestion_does(
-    before: str, after: str, text: str, back: int, ahead: int, encoding: Encoding
-) -> None:
+def test_the_edit_makes_the_line_of_the_suggestion(before: str, after: str, text: str, back: int, ahead: int, encoding: Encoding) -> None:
     line = before + after
     start, end = max(0, len(before) - back), min(len(line), len(before) + ahead)
     at, first, last = (Position(7, column_at(line, index, encoding)) for index in (len(before), start, end))
     (item,) = listed(suggestion(text, Range(first, last)), Cursor(at, before, encoding))
     assert put_in(line, item, encoding) == line[:start] + text + line[end:]
-    assert isinstance(item.text_edit, types.TextEdit)
     edited = item.text_edit.range
     assert (edited.start.line, edited.end.line) == (7, 7)
     assert edited.start.character <= at.character <= edited.end.character
     typed = line[index_at(line, edited.start.character, encoding) : len(before)]
-    assert item.filter_text is not None
     assert item.filter_text.startswith(typed)
     word = re.search(r"\w*\Z", before)
-    assert word is not None
     assert typed.endswith(word.group())
     assert "\n" not in item.label + item.filter_text
 
@@ -76,7 +69,6 @@ def test_the_edit_does_to_the_line_what_the_suggestion_does(
 @given(st.sampled_from(["", "  ", "\t", "    x = "]), TEXTS)
 def test_a_snippet_becomes_the_text_in_a_client_that_indents_it(before: str, text: str) -> None:
     item = item_for(before, text, as_snippet=True)
-    assert isinstance(item.text_edit, types.TextEdit)
     if item.insert_text_format is types.InsertTextFormat.PlainText:
         assert put_in(before, item, "utf-32") == before + text
         return
@@ -107,9 +99,7 @@ def test_what_a_menu_shows_of_a_suggestion() -> None:
     assert item.text_edit == types.TextEdit(types.Range(types.Position(3, 4), types.Position(3, 8)), "return x")
     assert (item.insert_text_format, item.insert_text_mode) == (types.InsertTextFormat.PlainText, types.InsertTextMode.AsIs)
     assert (item.preselect, item.insert_text) == (False, None)
-    assert item.command is not None
     assert item.command.command == "assay.accepted"
-    assert item.command.arguments is not None
     assert [*item.command.arguments[0]] == ["id"]
 
 
@@ -144,7 +134,6 @@ def test_a_block_is_a_snippet_only_for_a_client_that_would_drop_its_lines() -> N
     item = item_for("    if a", text, as_snippet=True)
     assert item.insert_text_format is types.InsertTextFormat.Snippet
     assert item.insert_text_mode is types.InsertTextMode.AdjustIndentation
-    assert isinstance(item.text_edit, types.TextEdit)
     assert item.text_edit.new_text == "a:\n    pass\n\\$x = {1\\}\\\\"
 
 

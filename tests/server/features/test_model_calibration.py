@@ -7,7 +7,6 @@ import json
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,11 +15,10 @@ from assay.inference.opening import EMBEDDED, ModelChoice
 from assay.server.confidence import child_process
 from assay.server.confidence.child_process import ChildProcessFailed, CommandProcess, arguments_of
 
-from ..client import Client, RpcError, client_of, started
+from ..client import QUESTION, RpcError, client_of, started, wait_until
 
 pytestmark = pytest.mark.slow
 
-QUESTION = "window/showMessageRequest"
 FUNCTION = 'def f{n}(items):\n    """Sum."""\n    total = {n}\n    for item in items:\n        total += item\n    return total\n\n\n'
 REQUEST = "assay/calibrateModel"
 
@@ -33,17 +31,8 @@ def project(tmp_path: Path, own_home: Path) -> Path:
     return folder
 
 
-async def question(client: Client) -> dict[str, Any]:
-    async with asyncio.timeout(30):
-        while not (found := [asked for asked in client.requests if asked["method"] == QUESTION]):
-            await asyncio.sleep(0.02)
-    return found[0]
-
-
 async def until_declined(model: str) -> None:
-    async with asyncio.timeout(30):
-        while not is_declined(model):
-            await asyncio.sleep(0.02)
+    await wait_until(lambda: is_declined(model))
 
 
 async def test_the_user_is_asked_of_a_model_without_numbers_and_never_again_once_it_was_declined(tiny_gguf: Path, project: Path) -> None:
@@ -51,7 +40,7 @@ async def test_the_user_is_asked_of_a_model_without_numbers_and_never_again_once
         client.replies[QUESTION] = {"title": "Never for this model"}
         await client.initialize(root=project, asks=True)
         model = (await client.ready())["model"]
-        asked = (await question(client))["params"]
+        asked = (await client.question())["params"]
         assert f"only borrowed numbers for {model['name']} yet" in asked["message"]
         assert [action["title"] for action in asked["actions"]] == ["Not now", "Calibrate", "Never for this model"]
         await until_declined(model["id"])
@@ -98,7 +87,7 @@ async def test_with_the_embedded_model_the_user_is_told_once_of_larger_ones(proj
                 command = ":Assay model" if name == "Neovim" else "assay model get"
                 await client.heard("window/showMessage", f"a larger model is right more often: {command}")
             else:
-                assert "a larger model is right more often" in (await question(client))["params"]["message"]
+                assert "a larger model is right more often" in (await client.question())["params"]["message"]
                 await client.heard("assay/chooseModel")
             assert heard == any("larger" in str(told) for told in (*client.notifications, *client.requests))
 
@@ -144,29 +133,23 @@ def states_of(group: int) -> set[str]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are looked at in /proc")
-async def test_the_process_stops_while_somebody_types_and_then_goes_on_and_ends_with_its_workers(
-    tiny_gguf: Path, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_process_stops_while_somebody_types(tiny_gguf: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(child_process, "QUIET_S", 0.3)
     process = CommandProcess()
     told: list[str] = []
     choice = ModelChoice(str(tiny_gguf))
     running = asyncio.create_task(process.run(arguments_of(choice, "off", 60, [], project=False), project, told.append))
     async with asyncio.timeout(60):
-        while process._group is None or not list((project.parent / "cache").rglob("answers.jsonl")):
-            await asyncio.sleep(0.02)
+        await wait_until(lambda: process._group is not None and any((project.parent / "cache").rglob("answers.jsonl")))
         group = process._group
         process.typed()
-        while states_of(group) != {"T"}:
-            await asyncio.sleep(0.02)
-        while "T" in states_of(group):
-            await asyncio.sleep(0.02)
+        await wait_until(lambda: states_of(group) == {"T"})
+        await wait_until(lambda: "T" not in states_of(group))
         process.typed()
         running.cancel()
         with pytest.raises(asyncio.CancelledError):
             await running
-        while states_of(group) - {"Z"}:
-            await asyncio.sleep(0.02)
+        await wait_until(lambda: states_of(group) <= {"Z"})
     assert any("shop" in line for line in told)
 
 

@@ -40,9 +40,7 @@ async def test_the_models_of_the_machine_and_of_the_folders_that_are_set(home: P
             await client.request("assay/models", {"probe": "yes"})
 
 
-async def test_a_model_that_is_chosen_by_its_name_is_opened_and_the_next_step_told(
-    home: Path, tiny_gguf: Path, answering_gguf: Path
-) -> None:
+async def test_a_model_chosen_by_its_name_is_opened_and_the_next_step_told(home: Path, tiny_gguf: Path, answering_gguf: Path) -> None:
     ollama_model(home / "ollama", answering_gguf, "coder:1b")
     async with started(tiny_gguf) as client:
         await client.ready()
@@ -73,9 +71,7 @@ async def test_the_next_step_of_the_model_that_the_server_was_started_with_names
     assert found["command"] in found["said"]
 
 
-async def test_a_model_is_downloaded_with_progress_and_a_cancelled_download_goes_on(
-    home: Path, tiny_gguf: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_download_tells_progress_and_goes_on_after_a_cancel(home: Path, tiny_gguf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HF_TOKEN", "HF_HUB_OFFLINE"):
         monkeypatch.delenv(name, raising=False)
     name = next(entry.name for entry in catalogue() if not entry.sha256 and entry.commercial_use)

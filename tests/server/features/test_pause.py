@@ -12,7 +12,7 @@ import pytest
 from assay.calibration.log.event_log import EventLog
 from assay.calibration.log.events import RequestEnded
 
-from ..client import URI, Client, RpcError, span, started
+from ..client import URI, Client, RpcError, span, started, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -54,9 +54,7 @@ async def test_a_pause_ends_by_itself_and_the_editor_is_told(answering_gguf: Pat
         await pause(client, {"minutes": 60})
         await pause(client, {"minutes": 0.005})  # another end takes the place of the first
         count = len(client.notifications)
-        async with asyncio.timeout(20):
-            while not any(each["params"].get("paused", "") is None for each in client.notifications[count:]):
-                await asyncio.sleep(0.02)
+        await wait_until(lambda: any(each["params"].get("paused", "") is None for each in client.notifications[count:]))
         assert await status(client, "paused") is None
         assert len(await client.complete(URI, 0, 2)) == 1
 

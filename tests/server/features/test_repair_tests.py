@@ -15,7 +15,7 @@ from assay.inference.opening import EMBEDDED
 from assay.server.repairs.found import title_of
 from assay.suggestion.repair.verified import Verification
 
-from ..client import Client, client_of, span, started
+from ..client import Client, span, started, wait_until
 from ..logged import requests_of
 from ..repairs.repair_of import repair_of
 
@@ -50,16 +50,11 @@ def told(client: Client) -> str:
 
 
 @pytest.mark.slow
-async def test_with_consent_repairs_that_the_tests_refuse_go_away_and_the_others_say_what_they_mend(
-    project: Path, bare_python: Path
-) -> None:
+async def test_with_consent_repairs_that_tests_refuse_go_and_others_say_what_they_mend(project: Path, bare_python: Path) -> None:
     isolated()
     uri = (project / "clamp.py").as_uri()
     options = {"memory": "file", "repair.candidates": 8, "repair.maxMs": 60_000, "tests.python": str(bare_python)}
-    async with client_of(EMBEDDED) as client:
-        client.answers = False
-        await client.initialize(root=project, options=options, resolves=True)
-        client.open(uri, CLAMP)
+    async with started(EMBEDDED, CLAMP, uri=uri, root=project, options=options, resolves=True, answers=False) as client:
         # nobody has said yes: the user is asked, and what is found is given without waiting for the answer
         before = await repairs(client, uri)
         assert len(before["repairs"]) > 2
@@ -83,9 +78,7 @@ async def test_with_consent_repairs_that_the_tests_refuse_go_away_and_the_others
 
 
 @pytest.mark.slow
-async def test_the_best_repair_that_passes_is_put_in_also_where_as_many_as_are_shown_do_not(
-    project: Path, bare_python: Path, tmp_path: Path
-) -> None:
+async def test_the_best_repair_that_passes_is_put_in_though_all_shown_fail(project: Path, bare_python: Path, tmp_path: Path) -> None:
     isolated()
     write(project, {"clamp.py": BASKET, "test_clamp.py": BASKET_TESTS})
     remember(project, trusted=True, about=TESTS)
@@ -112,10 +105,8 @@ async def test_who_gets_a_repair_that_is_not_verified_yet_is_told_why_each_time(
     isolated()
     uri = (project / "clamp.py").as_uri()
     write(project, {"test_slow.py": "import time\n\n\ndef test_slow():\n    time.sleep(30)\n"})
-    async with client_of(EMBEDDED) as client:
-        client.answers = False
-        await client.initialize(root=project, options={"repair.maxMs": 3_000, "tests.python": str(bare_python)}, resolves=True)
-        client.open(uri, CLAMP)
+    options = {"repair.maxMs": 3_000, "tests.python": str(bare_python)}
+    async with started(EMBEDDED, CLAMP, uri=uri, root=project, options=options, resolves=True, answers=False) as client:
         for count in (1, 2):
             assert "edit" in await put_in(client, uri, 3)
             assert told(client).count("Assay: not verified: you are being asked whether tests may run") == count
@@ -130,18 +121,14 @@ async def test_who_gets_a_repair_that_is_not_verified_yet_is_told_why_each_time(
 @pytest.mark.parametrize("answer", ["Don't run them", "Run them"])
 async def test_who_has_answered_is_not_told_that_they_are_being_asked(project: Path, answer: str) -> None:
     uri = (project / "clamp.py").as_uri()
-    async with client_of(EMBEDDED) as client:
-        client.answers = False
-        await client.initialize(root=project, options={"memory": "file"}, resolves=True)
-        client.open(uri, CLAMP)
+    async with started(EMBEDDED, CLAMP, uri=uri, root=project, options={"memory": "file"}, resolves=True, answers=False) as client:
         found = await repairs(client, uri)
         assert found["not_verified"] == "you are being asked whether tests may run"
         async with asyncio.timeout(20):
             while not (questions := [request for request in client.requests if request["method"] == "window/showMessageRequest"]):
                 await asyncio.sleep(0.02)
             client.send({"id": questions[0]["id"], "result": {"title": answer}})
-            while remembered(project, TESTS).is_open:
-                await asyncio.sleep(0.02)
+            await wait_until(lambda: not remembered(project, TESTS).is_open)
         client.answers = True
         client.replies["workspace/applyEdit"] = {"applied": True}
         argument = found["lines"] | {"id": found["repairs"][1]["id"]}

@@ -15,11 +15,9 @@ from assay.calibration.fitting.fit import fit
 from assay.calibration.trust import answer_file, remember, remembered
 from assay.inference.completion.task import task_of
 
-from ..client import Client, client_of, started
+from ..client import QUESTION, Client, client_of, started, wait_until
 
 pytestmark = pytest.mark.slow
-
-QUESTION = "window/showMessageRequest"
 
 
 @pytest.fixture(scope="module")
@@ -51,25 +49,13 @@ async def until(client: Client, project: Path, wanted: str | None) -> None:
             await asyncio.sleep(0.05)
 
 
-async def question(client: Client, count: int = 1) -> dict[str, Any]:
-    """The last of so many questions that the server has asked the user."""
-    async with asyncio.timeout(20):
-        while len(found := [asked for asked in client.requests if asked["method"] == QUESTION]) < count:
-            await asyncio.sleep(0.02)
-    return found[-1]
-
-
 def questions(client: Client) -> int:
     return sum(asked["method"] == QUESTION for asked in client.requests)
 
 
-async def test_where_the_editor_says_nothing_the_user_is_asked_once_and_until_then_they_do_not_count(
-    answering_gguf: Path, project: Path
-) -> None:
-    async with client_of(answering_gguf) as client:
-        client.answers = False
-        await client.initialize(root=project)
-        asked = await question(client)
+async def test_where_the_editor_says_nothing_the_user_is_asked_once(answering_gguf: Path, project: Path) -> None:
+    async with started(answering_gguf, root=project, answers=False) as client:
+        asked = await client.question()
         assert str(project) in asked["params"]["message"]
         no, yes = (action["title"] for action in asked["params"]["actions"])
         assert await origin_at(client, project) is None
@@ -81,9 +67,7 @@ async def test_where_the_editor_says_nothing_the_user_is_asked_once_and_until_th
         assert questions(client) == 1
         assert await client.leave() == 0
     for answers in range(2):
-        async with client_of(answering_gguf) as client:
-            client.answers = False
-            await client.initialize(root=project)
+        async with started(answering_gguf, root=project, answers=False) as client:
             await until(client, project, "project" if answers == 0 else None)
             assert questions(client) == 0
         remember(project, trusted=False)
@@ -93,27 +77,19 @@ async def test_where_the_editor_says_nothing_the_user_is_asked_once_and_until_th
 @pytest.mark.parametrize(
     "answer", [{"result": None}, {"error": {"code": -32601, "message": "no"}}, {"result": 7}, {"result": {"title": "?"}}]
 )
-async def test_a_question_that_is_not_answered_leaves_them_out_and_is_asked_again_another_time(
-    answering_gguf: Path, project: Path, answer: dict[str, Any]
-) -> None:
-    async with client_of(answering_gguf) as client:
-        client.answers = False
-        await client.initialize(root=project)
-        client.send({"id": (await question(client))["id"], **answer})
+async def test_an_unanswered_question_trusts_nothing_and_comes_again(answering_gguf: Path, project: Path, answer: dict[str, Any]) -> None:
+    async with started(answering_gguf, root=project, answers=False) as client:
+        client.send({"id": (await client.question())["id"], **answer})
         assert await origin_at(client, project) is None
         assert remembered(project).is_open
         assert await client.leave() == 0
 
 
 async def test_no_is_an_answer_and_a_command_takes_it_back_while_the_server_runs(answering_gguf: Path, project: Path) -> None:
-    async with client_of(answering_gguf) as client:
-        client.answers = False
-        await client.initialize(root=project)
-        asked = await question(client)
+    async with started(answering_gguf, root=project, answers=False) as client:
+        asked = await client.question()
         client.send({"id": asked["id"], "result": asked["params"]["actions"][0]})
-        async with asyncio.timeout(20):
-            while remembered(project).is_open:
-                await asyncio.sleep(0.02)
+        await wait_until(lambda: not remembered(project).is_open)
         assert await origin_at(client, project) is None
         remember(project, trusted=True)
         await until(client, project, "project")
@@ -145,10 +121,8 @@ async def test_what_is_neither_true_nor_false_trusts_nothing(answering_gguf: Pat
 
 async def test_the_editors_word_is_not_for_a_folder_above_the_workspace(answering_gguf: Path, project: Path) -> None:
     (project / "src").mkdir()
-    async with client_of(answering_gguf) as client:
-        client.answers = False
-        await client.initialize(root=project / "src", trusted=True)
-        asked = await question(client)
+    async with started(answering_gguf, root=project / "src", trusted=True, answers=False) as client:
+        asked = await client.question()
         assert await origin_at(client, project / "src") is None
         client.send({"id": asked["id"], "result": asked["params"]["actions"][1]})
         await until(client, project / "src", "project")
@@ -157,10 +131,8 @@ async def test_the_editors_word_is_not_for_a_folder_above_the_workspace(answerin
 async def test_an_answer_that_can_not_be_kept_is_said(answering_gguf: Path, project: Path) -> None:
     answer_file(project).parent.parent.mkdir()
     answer_file(project).parent.write_text("no folder")
-    async with client_of(answering_gguf) as client:
-        client.answers = False
-        await client.initialize(root=project)
-        asked = await question(client)
+    async with started(answering_gguf, root=project, answers=False) as client:
+        asked = await client.question()
         client.send({"id": asked["id"], "result": asked["params"]["actions"][1]})
         told = await client.heard("window/showMessage", "can't be remembered")
         assert str(answer_file(project)) in told["message"]
@@ -169,7 +141,7 @@ async def test_an_answer_that_can_not_be_kept_is_said(answering_gguf: Path, proj
 async def test_the_name_of_a_folder_neither_writes_the_question_nor_makes_a_link_in_it(answering_gguf: Path, project: Path) -> None:
     named = project.rename(project.with_name("shop\n\x1b[2Jis safe [Trusted](command:workbench.action.quit)"))
     async with started(answering_gguf, root=named) as client:
-        message = (await question(client))["params"]["message"]
+        message = (await client.question())["params"]["message"]
         assert not {"\x1b", "\n"} & set(message)
         assert "shop" in message
         assert "[Trusted] (command:workbench.action.quit)" in message
@@ -178,14 +150,12 @@ async def test_the_name_of_a_folder_neither_writes_the_question_nor_makes_a_link
 async def test_projects_are_asked_about_one_after_the_other(answering_gguf: Path, project: Path, fitting: Calibrator) -> None:
     other = project.with_name("other")
     save(fitting, other / ".assay" / "calibrators" / "theirs.json")
-    async with client_of(answering_gguf) as client:
-        client.answers = False
-        await client.initialize(folders=[project, other])
-        first = await question(client)
+    async with started(answering_gguf, folders=[project, other], answers=False) as client:
+        first = await client.question()
         await asyncio.sleep(0.3)
         assert questions(client) == 1
         client.send({"id": first["id"], "result": None})
-        second = await question(client, 2)
+        second = await client.question(2)
         assert first["params"]["message"] != second["params"]["message"]
 
 

@@ -20,7 +20,7 @@ from assay.server.model import live as model_watch
 from assay.server.model.live import LiveModel
 from assay.server.model.process import State
 
-from ..client import TIMEOUT_S, URI, RpcError, client_of, place, started
+from ..client import TIMEOUT_S, URI, RpcError, client_of, place, started, wait_until
 from ..logged import requests_of
 from ..wanted import wanted
 
@@ -36,9 +36,7 @@ async def followed(model: str, on_state: Callable[[State], None] = lambda _: Non
 
 
 @pytest.mark.slow
-async def test_a_model_that_is_replaced_is_loaded_and_its_old_words_forgotten(
-    answering_gguf: Path, tiny_gguf: Path, tmp_path: Path
-) -> None:
+async def test_a_replaced_model_is_loaded_and_its_old_words_forgotten(answering_gguf: Path, tiny_gguf: Path, tmp_path: Path) -> None:
     path = tmp_path / "model.gguf"
     shutil.copy(tiny_gguf, path)
     async with started(path) as client:
@@ -72,8 +70,7 @@ async def test_of_a_model_that_is_replaced_when_its_process_dies_no_old_word_is_
                 (tmp_path / "new").replace(path)
             assert live.process.pid is not None
             os.kill(live.process.pid, signal.SIGKILL)
-            while live.process.state == "ready":
-                await asyncio.sleep(0.01)
+            await wait_until(lambda: live.process.state != "ready")
             assert ((await live.loaded()).fingerprint.id != before) == other
         assert live.remembered(request) is None
         assert (await live.generate(request)).generations[0].text == " another"
@@ -81,7 +78,7 @@ async def test_of_a_model_that_is_replaced_when_its_process_dies_no_old_word_is_
 
 
 @pytest.mark.slow
-async def test_a_models_file_is_followed_on_after_an_error(
+async def test_a_models_file_is_followed_on(
     answering_gguf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(model_watch, "LOOK_S", 0.02)
@@ -93,9 +90,7 @@ async def test_a_models_file_is_followed_on_after_an_error(
         raise ConnectionResetError("the editor is away")
 
     async def told(count: int) -> None:
-        async with asyncio.timeout(TIMEOUT_S):
-            while len(notes) < count or caplog.text.count("the editor is away") < count:
-                await asyncio.sleep(0.02)
+        await wait_until(lambda: min(len(notes), caplog.text.count("the editor is away")) >= count)
 
     async with followed(str(path), on_note=note) as live:
         await live.loaded()
@@ -131,13 +126,8 @@ async def test_a_request_waits_for_the_model_to_load_as_long_as_it_may_and_no_lo
 
 
 @pytest.mark.slow
-async def test_a_request_between_the_start_and_the_settings_is_answered_and_six_changes_leave_one_process(
-    answering_gguf: Path, tiny_gguf: Path
-) -> None:
-    async with client_of(tiny_gguf) as client:
-        client.answers = False
-        await client.initialize(configuration=True)
-        client.open(URI, "x?")
+async def test_a_request_before_the_settings_is_answered_and_changes_leave_one_process(answering_gguf: Path, tiny_gguf: Path) -> None:
+    async with started(tiny_gguf, "x?", uri=URI, configuration=True, answers=False) as client:
         early = client.ask("textDocument/inlineCompletion", place(URI, 0, 2))
         while not (asked := [request for request in client.requests if request["method"] == "workspace/configuration"]):
             await asyncio.sleep(0.01)
@@ -153,8 +143,7 @@ async def test_a_request_between_the_start_and_the_settings_is_answered_and_six_
         pid = (await client.ready())["process"]
         children = Path(f"/proc/{client.process.pid}/task/{client.process.pid}/children")
         if children.exists():
-            while children.read_text().split() != [str(pid)]:
-                await asyncio.sleep(0.05)
+            await wait_until(lambda: children.read_text().split() == [str(pid)])
 
 
 @pytest.mark.slow
@@ -174,8 +163,7 @@ async def test_settings_that_come_late_are_used_when_they_come_and_until_then_th
         client.open(URI, "x?")
         assert await client.complete(URI, 0, 2) == []
         client.notify("workspace/didChangeConfiguration", {"settings": None})
-        while len(asked()) < 2:
-            await asyncio.sleep(0.01)
+        await wait_until(lambda: len(asked()) >= 2)
         await asyncio.sleep(2.2)  # longer than the server waits for an answer
         assert await client.complete(URI, 0, 2) == []
         client.send({"id": asked()[-1]["id"], "result": [{"model": str(answering_gguf)}]})

@@ -21,9 +21,7 @@ from ..logged import bytes_of, events_of, requests_of
 pytestmark = pytest.mark.slow
 
 
-async def test_typing_along_and_taking_back_is_answered_from_memory_with_the_rest_and_its_own_confidence(
-    answering_gguf: Path, log: Path
-) -> None:
+async def test_typing_along_and_taking_back_is_answered_from_memory_with_the_rest(answering_gguf: Path, log: Path) -> None:
     async with started(answering_gguf, "y = 1\n" * 200 + "x?", options={"log": {"path": str(log)}}) as client:
         (whole,) = await client.complete(URI, 200, 2)
         client.insert(URI, 2, 200, 2, " ans")
@@ -60,22 +58,6 @@ async def test_an_editor_that_cancels_and_asks_again_at_each_key_gets_the_genera
     assert requests_of(log)[1]["source"] in ("running", "memory")
 
 
-async def test_of_many_keys_in_a_row_each_request_ends_once_and_the_last_is_answered(answering_gguf: Path) -> None:
-    async with started(answering_gguf) as client:
-        await client.ready()
-        client.open(URI, "x")
-        asked = []
-        for count in range(1, 40):
-            client.insert(URI, 1 + count, 0, count, "?")
-            asked.append(client.ask("textDocument/inlineCompletion", place(URI, 0, 1 + count)))
-        answers = [await client.answer(number) for number in asked]
-        assert answers[-1]["items"][0]["insertText"] == " answer"
-        assert all(not answer["items"] for answer in answers[:-2])
-        ended = await client.outcomes()
-        assert sum(ended.values()) == len(asked)
-        assert ended["produced"] + ended["superseded"] == len(asked)
-
-
 async def test_the_dial_hides_what_is_not_likely_enough_but_not_from_who_asks(answering_gguf: Path, log: Path) -> None:
     options = {"event": "kept", "showUncalibrated": False, "log": {"path": str(log)}, "explore": 0}
     async with started(answering_gguf, "x?", options=options) as client:
@@ -103,9 +85,7 @@ async def test_of_alternatives_that_show_one_text_the_first_is_shown(tmp_path: P
         assert math.exp(said["measures"]["agreement"]) < 1
 
 
-async def test_one_suggestion_comes_by_itself_also_when_more_are_prepared_and_typing_on_another_is_answered_by_it(
-    answering_gguf: Path, log: Path
-) -> None:
+async def test_one_suggestion_comes_unasked_and_typing_another_is_answered_by_it(answering_gguf: Path, log: Path) -> None:
     async with started(answering_gguf, "x?", options={"log": {"path": str(log)}}) as client:
         items = await client.complete(URI, 0, 2, invoked=True)
         assert len(items) > 1
@@ -178,15 +158,6 @@ async def test_a_request_at_no_place_ends_as_one_that_found_nothing(answering_gg
     assert "menu" in requests_of(log)[1]["reason"]
 
 
-async def test_a_cell_of_a_notebook_is_completed_behind_the_cells_before_it(answering_gguf: Path) -> None:
-    async with started(answering_gguf) as client:
-        client.open_notebook("x = 1", "y?")
-        (item,) = await client.complete("cell:1", 0, 2)
-        assert item["insertText"] == " answer"
-        context = await client.request("assay/context", {"textDocument": {"uri": "cell:1"}, "position": {"line": 0, "character": 2}})
-        assert context["prefix"]["text"] == "x = 1\ny?"
-
-
 async def test_a_cell_behind_more_than_is_looked_at_is_not_taken_for_a_string_that_began_there(answering_gguf: Path) -> None:
     async with started(answering_gguf, options={"inStrings": False}) as client:
         client.open_notebook('"""' + "some words of a text\n" * 2_000 + '"""\n', "def f():\n    x?")
@@ -194,9 +165,7 @@ async def test_a_cell_behind_more_than_is_looked_at_is_not_taken_for_a_string_th
         assert item["insertText"] == " answer"
 
 
-async def test_what_is_logged_says_who_began_and_of_a_request_where_and_what_without_code_or_path(
-    answering_gguf: Path, tmp_path: Path
-) -> None:
+async def test_the_log_says_who_began_where_and_what_without_code_or_path(answering_gguf: Path, tmp_path: Path) -> None:
     project, log = tmp_path / "project", tmp_path / "log.sqlite3"
     document = (project / "a.py").as_uri()
     async with started(answering_gguf, "x?", uri=document, root=project, name="an editor", options={"log.path": str(log)}) as client:
@@ -215,9 +184,7 @@ async def test_what_is_logged_says_who_began_and_of_a_request_where_and_what_wit
     assert b"project/" not in bytes_of(log)
 
 
-async def test_nothing_is_logged_before_a_client_has_said_that_nothing_is_to_be_logged(
-    answering_gguf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_nothing_is_logged_where_a_client_wants_no_log(answering_gguf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASSAY_DATA_HOME", str(tmp_path / "home"))
     async with client_of(answering_gguf) as client:
         client.configuration = {"log": {"events": False}}

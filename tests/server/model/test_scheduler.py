@@ -186,9 +186,7 @@ async def test_what_is_prepared_waits_for_nothing_and_gives_way_to_every_request
     assert writer.cancelled == [AT]
 
 
-async def test_what_is_prepared_elsewhere_takes_the_place_of_what_was_and_of_nothing_that_is_waited_for(
-    one: Scheduler, writer: Writer
-) -> None:
+async def test_preparing_elsewhere_ends_what_was_prepared_and_nothing_that_is_waited_for(one: Scheduler, writer: Writer) -> None:
     here, elsewhere = changed(AT, speculative=True), changed(AT, uri="file:///b.py", speculative=True)
     one.prepare(here)
     await asyncio.sleep(0.006)

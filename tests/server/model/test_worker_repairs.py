@@ -142,7 +142,6 @@ def test_whatever_a_text_holds_it_arrives_as_it_was(prefix: str, suffix: str, pa
     request = wanted(prefix, suffix, surroundings=Surroundings("head", path, ((path, prefix),)), settings=Settings(line_tokens=9), count=3)
     message = {"id": 1, "asked": model_part(request), "options": {"n_ctx": number}}
     found = read_frame(io.BytesIO(frame(message)))
-    assert found is not None
     assert found["options"] == {"n_ctx": number}
     assert arguments_of(found["asked"]) == {
         "prefix": prefix,

@@ -149,10 +149,7 @@ async def test_requests_before_the_model_is_loaded_wait_for_it_and_loading_is_re
 
 
 async def test_answers_that_come_late_or_to_nothing_do_no_harm(answering_gguf: Path) -> None:
-    async with client_of(answering_gguf) as client:
-        client.answers = False
-        await client.initialize(progress=True)
-        client.open(URI, "a?")
+    async with started(answering_gguf, "a?", uri=URI, progress=True, answers=False) as client:
         number = client.ask("textDocument/inlineCompletion", place(URI, 0, 2))
         client.send({"id": number, "result": None})
         client.send({"id": "never asked", "result": None})
@@ -217,7 +214,6 @@ async def test_when_the_model_process_is_killed_one_request_is_lost_and_the_next
 async def test_when_the_client_goes_away_the_server_and_its_model_end(tiny_gguf: Path) -> None:
     async with started(tiny_gguf) as client:
         pid = (await client.ready())["process"]
-        assert client.process.stdin is not None
         client.process.stdin.close()
         assert await asyncio.wait_for(client.process.wait(), TIMEOUT_S) == 1
         assert not is_alive(pid)

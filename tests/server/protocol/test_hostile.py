@@ -171,9 +171,7 @@ async def test_a_message_at_any_depth_has_one_answer(tiny_gguf: Path) -> None:
         assert (await client.request("assay/status"))["state"] in ("loading", "ready")
 
 
-async def test_each_request_among_ten_thousand_malformed_or_untimely_messages_has_one_answer_and_the_server_goes_on(
-    answering_gguf: Path, tmp_path: Path
-) -> None:
+async def test_each_request_among_ten_thousand_hostile_messages_has_one_answer(answering_gguf: Path, tmp_path: Path) -> None:
     hostile = Hostile(seed=1)
     async with listener_of(answering_gguf, tmp_path / "stderr") as client:
         await client.survive(hostile.bodies(500, initialized=False))
@@ -200,7 +198,6 @@ class Listener(Client):
         """Send them all; wait until each that has to be answered is, and see that none is twice."""
         expected: Counter[Any] = Counter()
         self.counts.clear()
-        assert self.process.stdin is not None
         for body, number in bodies:
             if number is not NO_ANSWER:
                 expected[number] += 1

@@ -14,9 +14,7 @@ JSON = st.recursive(
 
 
 @given(st.integers(-(10**9), 10**9) | st.text(), st.text(), JSON, st.booleans())
-def test_the_outline_has_the_messages_own_id_and_method_and_none_from_within(
-    number: int | str, method: str, params: object, is_first: bool
-) -> None:
+def test_the_outline_has_id_and_method_of_the_message_itself(number: int | str, method: str, params: object, is_first: bool) -> None:
     fields = {"id": number, "method": method, "jsonrpc": "2.0"}
     message = {**fields, "params": params} if is_first else {"params": params, **fields}
     assert outline(json.dumps(message).encode()) == fields

@@ -151,9 +151,7 @@ def repair(old: list[str], new: list[str], above: int, encoding: Encoding, newli
     st.sampled_from(("utf-8", "utf-16", "utf-32")),
     st.sampled_from(("\n", "\r\n")),
 )
-def test_it_makes_the_repaired_text_and_changes_no_other_line(
-    above: list[str], old: list[str], new: list[str], encoding: Encoding, newline: str
-) -> None:
+def test_the_edit_makes_the_repaired_text(above: list[str], old: list[str], new: list[str], encoding: Encoding, newline: str) -> None:
     before, after = (newline.join([*above, *lines, "below"]) for lines in (old, new))
     document = Document("file:///a.py", "python", 1, before, encoding)
     place, text = text_edit(repair(old, new, len(above), encoding, newline), encoding)
@@ -228,10 +226,8 @@ def found(text: Document, first: int, last: int) -> Lines:
 def test_a_selection_that_ends_before_a_line_does_not_have_it() -> None:
     text = document("a", "b", "c")
     lines = lines_at(text, rows(0, 2, 0))
-    assert lines is not None
     assert (lines.first, lines.end, lines.name) == (0, 2, "block")
     whole = lines_at(text, rows(0, 3, 0))
-    assert whole is not None
     assert whole.end == 3
 
 
@@ -253,7 +249,6 @@ def test_lines_that_moved_are_found_where_they_are_now(texts: list[str], first: 
     lines = found(document(*texts), first, first)
     moved = edited(document(*texts), Change("".join(f"{line}\n" for line in above), Range(Position(0, 0), Position(0, 0))))
     again = found_again(moved, lines)
-    assert again is not None
     assert (again.first, again.version) == (first + len(above), 2)
     assert moved.line(again.first).rstrip("\n") == texts[first]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import threading
@@ -35,6 +34,7 @@ from assay.server.tracking.event_writer import EventWriter, LogTarget
 from assay.suggestion.positions import Position, Range
 from assay.suggestion.suggestion import Place, Suggestion
 
+from ..client import wait_until
 from ..logged import requests_of
 
 AT = Range(Position(0, 2), Position(0, 2))
@@ -120,9 +120,7 @@ async def test_what_a_request_waits_on_purpose_is_not_counted(answering_gguf: Pa
 
 @pytest.mark.parametrize("ends", ["\n", "\r\n"])
 @pytest.mark.parametrize("closed", ["", ")", "\n}"])
-def test_a_generation_is_the_same_one_at_each_keystroke_whatever_ends_its_lines_and_whatever_the_editor_closes(
-    ends: str, closed: str
-) -> None:
+def test_a_generation_is_the_same_one_at_each_keystroke(ends: str, closed: str) -> None:
     text = "\n    g(x, [1])\n    return f(x" + (closed or ")")
     made = Generation(text, tuple(Token(0, c.encode(), -0.1, -3.0, 0.2) for c in text), StopReason.BLOCK, Timings(1.0, 1.0, 10, 0))
     memory, prefix, suffix = GenerationCache(), ends.join(f"line {number}" for number in range(100)), f"{ends}last"
@@ -132,7 +130,6 @@ def test_a_generation_is_the_same_one_at_each_keystroke_whatever_ends_its_lines_
         typed = text[:count].replace("\n", ends)
         gained = closed.replace("\n", ends) if count > 20 else ""
         found = memory.find("u", prefix + typed, gained + suffix, "block")
-        assert found is not None
         ask = GenerationRequest("u", Place(prefix + typed, gained + suffix, AT), invoked=False)
         (rest,) = found.generations
         identities[count] = identity_of(ask, GenerationResult((rest,), "block", found.typed, "memory"), rest)
@@ -148,11 +145,9 @@ async def test_what_is_prepared_behind_an_accepted_suggestion_is_of_the_kind_tha
             GenerationRequest("u", Place("def f", "", AT, language="python"), memory=ReadAlong(DEFAULTS.memory)), lambda: True
         )
         assert (suggestion.kind, suggestion.text) == ("line", "(x):")
-        while live.scheduler.busy:
-            await asyncio.sleep(0.01)
+        await wait_until(lambda: not live.scheduler.busy)
         assert requests.accepted(suggestion.id) is not None
-        while live.scheduler.busy:
-            await asyncio.sleep(0.01)
+        await wait_until(lambda: not live.scheduler.busy)
         assert live.cache.find("u", "def f(x):", "", "function") is not None
 
 
@@ -162,8 +157,7 @@ async def test_once_other_files_are_to_be_read_nothing_is_prepared_behind_an_acc
     async with requests_to(model, lambda: chosen[0]) as (requests, live, _, _):
         ask = GenerationRequest("u", Place("def f", "", AT, language="python"), memory=ReadAlong(DEFAULTS.memory))
         (suggestion,) = await requests.suggestions(ask, lambda: True)
-        while live.scheduler.busy:
-            await asyncio.sleep(0.01)
+        await wait_until(lambda: not live.scheduler.busy)
         chosen[0] = replace(DEFAULTS, memory="off")
         assert requests.accepted(suggestion.id) is not None
         assert not live.scheduler.busy
@@ -184,9 +178,7 @@ async def test_what_was_prepared_as_another_choice_does_not_come_by_itself(answe
 
 
 @pytest.mark.parametrize(("others", "source"), [((), "model"), (("return x",), "memory")])
-async def test_whoever_asks_for_suggestions_gets_more_than_the_one_that_typing_left(
-    answering_gguf: Path, tmp_path: Path, others: Sequence[str], source: str
-) -> None:
+async def test_who_asks_gets_more_than_what_typing_left(answering_gguf: Path, tmp_path: Path, others: Sequence[str], source: str) -> None:
     before, after = "def f(x):\n    y = x + 1\n    ", "\n    return y\n"
     async with requests_to(answering_gguf, lambda: replace(DEFAULTS, speculate=False), tmp_path / "log") as (requests, live, log, _):
         live.cache.keep("u", before, after, "line", tuple(made_of(text) for text in ("return z", *others, "z = 1")))
@@ -217,7 +209,6 @@ async def test_what_the_model_saw_is_told_while_it_prepares_what_may_be_asked_ne
     async with requests_to(answering_gguf) as (requests, live, _, _):
         first, *_ = await requests.suggestions(ASK, lambda: True)
         given = requests.find(first.id)
-        assert given is not None
         live.prepare(replace(given.request, place=replace(given.request.place, prefix="y?")), again=True)
         assert live.scheduler.busy
         assert [seen.part for seen in (await requests.explain(given)).seen] == ["the text before the cursor"]
@@ -230,12 +221,10 @@ async def test_of_old_suggestions_the_texts_around_are_let_go_and_what_is_known_
         for number in range(40):
             await requests.suggestions(replace(BY_ITSELF, place=replace(ASK.place, prefix=f"{number}?")), lambda: True)
         given = requests.find(first.id)
-        assert given is not None
         assert (given.request.place.prefix, given.has_texts, given.suggestion) == ("", False, first)
         told = await requests.explain(given)
         assert (told.seen, told.tokens) == ((), 2)
-        while live.scheduler.busy:
-            await asyncio.sleep(0.01)
+        await wait_until(lambda: not live.scheduler.busy)
         assert requests.accepted(first.id) is given
         assert not live.scheduler.busy
 
@@ -247,9 +236,7 @@ def test_neovim_is_given_lines_as_it_parts_them(ends: str) -> None:
     assert inline_item(suggestion, line_feeds=False)["insertText"] == suggestion.text
 
 
-async def test_whoever_asks_on_a_busy_machine_gets_what_is_finished_when_the_time_is_up(
-    answering_gguf: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_on_a_busy_machine_comes_what_is_finished_when_the_time_is_up(answering_gguf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = list[GenerationRequest]()
 
     async def complete(request: GenerationRequest, **_: Any) -> tuple[Generation, ...]:

@@ -49,9 +49,7 @@ def test_a_region_followed_through_edits_is_that_of_the_marked_text(data: st.Dat
 
 
 @given(st.data(), TEXTS, TEXTS)
-def test_what_comes_where_a_text_would_have_stood_is_within_reach_and_what_comes_around_is_not(
-    data: st.DataObject, before: str, behind: str
-) -> None:
+def test_what_comes_where_a_text_would_have_stood_is_within_reach(data: st.DataObject, before: str, behind: str) -> None:
     there, anchor = "", Anchor(len(before), len(before))
     for _ in range(data.draw(st.integers(1, 8))):
         new = data.draw(st.text(st.sampled_from("xyz"), max_size=4))

@@ -66,9 +66,7 @@ def test_the_users_own_log_is_made_with_its_folder_for_the_owner_alone(tmp_path:
     assert stat.S_IMODE(writer.path.stat().st_mode) == 0o600
 
 
-def test_a_folder_that_the_user_named_is_not_made_that_is_told_once_and_nothing_is_lost_when_it_is_there(
-    tmp_path: Path, impatient: None
-) -> None:
+def test_a_named_folder_is_not_made_and_nothing_is_lost_when_it_is_there(tmp_path: Path, impatient: None) -> None:
     path, told, heard = tmp_path / "mistyped" / "events.sqlite3", list[str](), threading.Event()
 
     def tell(message: str) -> None:
@@ -174,9 +172,7 @@ def test_a_file_that_is_no_log_is_left_alone_and_the_trouble_told(path: Path) ->
     assert path.read_text() == "of somebody else\n" * 100
 
 
-def test_while_another_process_holds_the_log_events_wait_and_nobody_else(
-    path: Path, impatient: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_while_another_process_holds_the_log_events_wait(path: Path, impatient: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("assay.calibration.log.event_log._BUSY_S", 0.02)
     writer, heard = EventWriter(LogTarget(path), on_trouble=lambda _: heard.set()), threading.Event()
     writer.add(ShowingSeen(by="client"))
@@ -191,9 +187,7 @@ def test_while_another_process_holds_the_log_events_wait_and_nobody_else(
     writer.close(60)
 
 
-def test_events_that_come_faster_than_the_disk_takes_them_are_dropped_counted_and_the_log_says_so(
-    path: Path, monkeypatch: pytest.MonkeyPatch, impatient: None
-) -> None:
+def test_events_that_come_too_fast_are_dropped_counted_and_logged(path: Path, monkeypatch: pytest.MonkeyPatch, impatient: None) -> None:
     monkeypatch.setattr(event_writer, "_MAX_WAITING", 100)
     hangs, goes_on = threading.Event(), threading.Event()
 

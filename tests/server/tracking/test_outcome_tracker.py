@@ -103,9 +103,7 @@ async def test_what_is_not_told_is_concluded(answering_gguf: Path, tmp_path: Pat
     assert not any(isinstance(row.event, TextLogged) for row in rows)
 
 
-async def test_an_alternative_that_was_gone_on_to_is_reported_with_its_own_numbers_and_forgotten_with_its_document(
-    tiny_gguf: Path, log: Path
-) -> None:
+async def test_another_alternative_is_reported_with_its_own_numbers(tiny_gguf: Path, log: Path) -> None:
     async with started(tiny_gguf, "def f(x):\n    return x", options={"log.path": str(log), "log.text": True, "alternatives": 4}) as client:
         _, second, *_ = await client.complete(URI, 1, 12, invoked=True)
         await command(client, "shown", second)

@@ -19,6 +19,7 @@ from assay.server.verification.accepted_tests import AcceptedTests, event_of
 from assay.suggestion.repair.verified import Verification
 from assay.suggestion.suggestion import Suggestion
 
+from ..client import wait_until
 from ..wanted import AT, wanted
 
 PURPOSE = Purpose("", "", "exact_match", "line", "python")
@@ -51,9 +52,7 @@ async def test_of_acceptances_that_come_while_tests_run_the_latest_is_tested() -
         tests.begin(Offer(suggestion, made, wanted("", uri=document.uri), PURPOSE, SINGLE_DRAW), document, f"s{number}")
         await asyncio.sleep(0)
     slow.go.set()
-    async with asyncio.timeout(5):
-        while len(told) < 2:
-            await asyncio.sleep(0)
+    await wait_until(lambda: len(told) >= 2)
     assert slow.asked == ["x", "xxxx"]
     assert [(showing, event and event.tests) for event, showing in told] == [("s0", 1), ("s3", 4)]
     assert (tests.as_json() or {})["title"] == "✔ 4 tests pass (0.5 s)"

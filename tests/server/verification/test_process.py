@@ -19,6 +19,8 @@ from assay.server.verification import verifications as verifications_module
 from assay.server.verification.consent import Consent
 from assay.server.verification.verifications import ProjectProcess, Verifications
 
+from ..client import wait_until
+
 BUG = "def double(x):\n    return x * 3\n"
 RIGHT = BUG.replace("3", "2")
 TEST = "import one\n\n\ndef test_double():\n    assert one.double(2) == 4\n"
@@ -112,9 +114,7 @@ async def test_once_consent_is_taken_back_elsewhere_a_save_ends_the_process_and_
         remember(project, trusted=False, about=TESTS)
         (project / "test_one.py").write_text(TEST + "\n")
         made.saved(uri)
-        async with asyncio.timeout(20):
-            while made.pids:
-                await asyncio.sleep(0.05)
+        await wait_until(lambda: not made.pids)
         assert len(notes) == ran
     finally:
         await made.close()

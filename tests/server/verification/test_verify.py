@@ -13,7 +13,7 @@ from tiny_gguf import scripted, write_tiny_gguf
 from assay.calibration.log.events import AcceptanceTested
 from assay.calibration.trust import TESTS, remember, remembered
 
-from ..client import Client, RpcError, client_of, span, started
+from ..client import Client, RpcError, span, started, wait_until
 from ..logged import events_of
 
 pytestmark = pytest.mark.slow
@@ -21,7 +21,6 @@ pytestmark = pytest.mark.slow
 BUG = "def double(x):\n    return x * 3\n"
 RIGHT = BUG.replace("3", "2")
 TEST = "import one\n\n\ndef test_double():\n    assert one.double(2) == 4\n\n\ndef test_zero():\n    assert one.double(0) == 0\n"
-QUESTION = "window/showMessageRequest"
 SLOW_S = 300.0
 
 
@@ -47,22 +46,11 @@ async def verified(client: Client, uri: str, *texts: str) -> list[dict[str, Any]
     return told
 
 
-async def asked(client: Client, count: int = 1) -> dict[str, Any]:
-    """The last of so many questions that the user was asked."""
-    async with asyncio.timeout(20):
-        while len(found := [request for request in client.requests if request["method"] == QUESTION]) < count:
-            await asyncio.sleep(0.02)
-    return found[-1]
-
-
 async def test_without_the_users_yes_no_test_is_run_and_the_reason_is_told(model: Path, project: Path, bare_python: Path) -> None:
     uri = (project / "one.py").as_uri()
-    async with client_of(model) as client:
-        client.answers = False
-        await client.initialize(root=project, options=settings(bare_python))
-        client.open(uri, BUG)
+    async with started(model, BUG, uri=uri, root=project, options=settings(bare_python), answers=False) as client:
         number = client.ask("assay/verify", {"textDocument": {"uri": uri}, "texts": [RIGHT]})
-        question = await asked(client)
+        question = await client.question()
         assert "may Assay run the tests of" in question["params"]["message"]
         no = question["params"]["actions"][0]["title"]
         client.send({"id": question["id"], "result": {"title": no}})
@@ -81,38 +69,28 @@ async def test_without_the_users_yes_no_test_is_run_and_the_reason_is_told(model
 async def test_the_name_of_a_folder_writes_no_line_of_the_question(model: Path, project: Path, bare_python: Path) -> None:
     renamed = project.rename(project.with_name("shop\nAssay: all is well\x1b[2K\u202e"))
     uri = (renamed / "one.py").as_uri()
-    async with client_of(model) as client:
-        client.answers = False
-        await client.initialize(root=renamed, options=settings(bare_python))
-        client.open(uri, BUG)
+    async with started(model, BUG, uri=uri, root=renamed, options=settings(bare_python), answers=False) as client:
         client.ask("assay/verify", {"textDocument": {"uri": uri}, "texts": [RIGHT]})
-        message = (await asked(client))["params"]["message"]
+        message = (await client.question())["params"]["message"]
         assert r"shop\nAssay: all is well\x1b[2K\u202e, to verify repairs?" in message
         await client.leave()
 
 
-async def test_who_runs_tests_is_asked_again_where_an_earlier_question_may_be_out_of_sight(
-    model: Path, project: Path, bare_python: Path
-) -> None:
+async def test_who_runs_tests_is_asked_again_where_a_question_may_be_out_of_sight(model: Path, project: Path, bare_python: Path) -> None:
     uri = (project / "one.py").as_uri()
-    async with client_of(model) as client:
-        client.answers = False
-        await client.initialize(root=project, options=settings(bare_python))
-        client.open(uri, BUG)
+    async with started(model, BUG, uri=uri, root=project, options=settings(bare_python), answers=False) as client:
         await client.request("assay/repairs", {"textDocument": {"uri": uri}, "range": span(1, 0, 1, 0)})
-        first = await asked(client)
+        first = await client.question()
         argument = {"uri": uri, "range": span(1, 0, 1, 0)}
         number = client.ask("workspace/executeCommand", {"command": "assay.runTests", "arguments": [argument]})
-        second = await asked(client, 2)
+        second = await client.question(2)
         assert second["params"] == first["params"]
         client.send({"id": second["id"], "result": {"title": "Don't run them"}})
         assert (await client.answer(number))["why"] == "you said that Assay may not run the tests of this project"
         await client.leave()
 
 
-async def test_what_belongs_to_no_project_or_is_turned_off_has_a_reason(
-    model: Path, project: Path, bare_python: Path, tmp_path: Path
-) -> None:
+async def test_what_is_of_no_project_or_turned_off_has_a_reason(model: Path, project: Path, bare_python: Path, tmp_path: Path) -> None:
     remember(project, trusted=True, about=TESTS)
     async with started(model, root=project, options=settings(bare_python)) as client:
         for uri, why in (
@@ -153,18 +131,13 @@ async def test_changes_are_judged_one_after_the_other_beside_what_is_not_saved(m
         await client.leave()
 
 
-async def test_the_tests_that_touch_lines_are_run_on_command_and_consent_can_be_taken_back(
-    model: Path, project: Path, bare_python: Path
-) -> None:
+async def test_the_tests_of_lines_are_run_on_command_and_consent_can_be_taken_back(model: Path, project: Path, bare_python: Path) -> None:
     isolated()
     uri = (project / "one.py").as_uri()
-    async with client_of(model) as client:
-        client.answers = False
-        await client.initialize(root=project, options=settings(bare_python))
-        client.open(uri, RIGHT)
+    async with started(model, RIGHT, uri=uri, root=project, options=settings(bare_python), answers=False) as client:
         command = {"command": "assay.runTests", "arguments": [{"uri": uri, "range": span(1, 0, 1, 3)}]}
         number = client.ask("workspace/executeCommand", command)
-        question = await asked(client)
+        question = await client.question()
         client.send({"id": question["id"], "result": {"title": question["params"]["actions"][1]["title"]}})
         told = await client.answer(number, SLOW_S)
         assert (told["passed"], told["tests"], told["mends"]) == (True, 2, ["test_one.py::test_double"])
@@ -175,9 +148,7 @@ async def test_the_tests_that_touch_lines_are_run_on_command_and_consent_can_be_
         await client.leave()
 
 
-async def test_after_an_acceptance_the_tests_are_run_the_status_says_how_and_the_log_has_the_label(
-    model: Path, project: Path, bare_python: Path, tmp_path: Path
-) -> None:
+async def test_after_an_acceptance_the_tests_run_and_make_a_label(model: Path, project: Path, bare_python: Path, tmp_path: Path) -> None:
     isolated()
     remember(project, trusted=True, about=TESTS)
     uri, log = (project / "one.py").as_uri(), tmp_path / "events.sqlite3"
@@ -216,9 +187,7 @@ async def test_no_process_stays_behind_when_the_server_ends(model: Path, project
         else:
             client.process.kill()
             await client.process.wait()
-    async with asyncio.timeout(30):
-        while any(map(_lives, running)):
-            await asyncio.sleep(0.1)
+    await wait_until(lambda: not any(map(_lives, running)))
 
 
 async def _started(server: int) -> list[int]:

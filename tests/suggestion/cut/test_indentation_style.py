@@ -73,9 +73,7 @@ BEFORE = [(0, "class B:"), (1, "def g(self):"), (2, "if self:"), (3, "h()")]
 
 
 @given(blocks(), st.integers(0, 3), st.sampled_from(sorted(STYLES)), st.data())
-def test_a_block_is_written_as_the_document_is_however_a_model_indents_it(
-    block: list[tuple[int, str]], header: int, style: str, data: st.DataObject
-) -> None:
+def test_a_block_is_indented_as_the_document_is(block: list[tuple[int, str]], header: int, style: str, data: st.DataObject) -> None:
     above = written([*BEFORE[:header], *BEFORE, *BEFORE[:header]], style)
     prefix = "\n".join([*above, indent(style, header) + "while a:"])
     inside = [(level + header + 1, text) for level, text in block]

@@ -61,9 +61,7 @@ def registry(request_at_line: Request) -> Registry:
     return registry_of([Entry("user", Path("repair.json"), replace(made, status="informative"))], ())
 
 
-def test_repairs_have_the_probabilities_of_their_calibrator_and_the_likeliest_comes_first(
-    request_at_line: Request, found: Repairs, registry: Registry
-) -> None:
+def test_repairs_have_probabilities_and_the_likeliest_comes_first(request_at_line: Request, found: Repairs, registry: Registry) -> None:
     told = with_confidence(found, purpose_of(request_at_line, "tests_pass", sources=SOURCES), registry).found
     probabilities = [each.suggestion.confidence.probability for each in told]
     assert None not in probabilities
@@ -84,7 +82,7 @@ def test_without_a_calibrator_the_order_stays_and_the_reason_is_said(request_at_
     ("unlike", "reason"),
     [({"lines": 2}, "single lines"), ({"parses": False}, "files that parse"), ({"stopped_by": StopReason.TIME}, "the time was up")],
 )
-def test_what_no_calibrator_was_fitted_on_has_no_number(
+def test_others_have_no_number(
     request_at_line: Request, found: Repairs, registry: Registry, unlike: dict[str, object], reason: str
 ) -> None:
     other = replace(found, **unlike)  # type: ignore[arg-type]

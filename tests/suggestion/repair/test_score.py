@@ -15,7 +15,6 @@ BEFORE, AFTER = "\n".join(CODE[:LINE]) + "\n        ", "\n    return found\n"
 
 def test_new_and_old_line_are_scored_as_a_completion_at_their_place_would_be(asking: Asking) -> None:
     score = Scores(asking, CODE).of(Change(LINE, LINE + 1, ("        found.append(record)",)))
-    assert score is not None
     old, new = (generation_of(asking.model, BEFORE, AFTER, text) for text in ("found.append(records)", "found.append(record)"))
     assert score.old_logprob == pytest.approx(total_logprob(old), abs=0.05)
     assert total_logprob(score.new) == pytest.approx(total_logprob(new), abs=0.05)
@@ -25,7 +24,6 @@ def test_new_and_old_line_are_scored_as_a_completion_at_their_place_would_be(ask
 
 def test_a_line_that_moves_is_scored_from_the_indentation_that_both_have(asking: Asking) -> None:
     score = Scores(asking, CODE).of(Change(LINE, LINE + 1, ("    found.append(records)",)))
-    assert score is not None
     assert score.new.text == "found.append(records)"
     old = generation_of(asking.model, BEFORE[:-4], AFTER, "    found.append(records)")
     assert score.old_logprob == pytest.approx(total_logprob(old), abs=0.05)
@@ -34,7 +32,6 @@ def test_a_line_that_moves_is_scored_from_the_indentation_that_both_have(asking:
 def test_of_a_line_with_a_loop_no_end_counts_nor_of_what_replaces_it(asking: Asking) -> None:
     lines = ("a = (", "value" + ".parent.parent" * 6, ")")
     score = Scores(asking, lines).of(Change(1, 2, ("value",)))
-    assert score is not None
     assert b"".join(token.text for token in score.new.tokens) == b"value"
 
 

@@ -35,7 +35,6 @@ RETURN = 7
 
 def test_the_tokens_of_a_line_are_its_text_and_its_end(asking: Asking) -> None:
     found = surprise_at(asking, CODE, RETURN)
-    assert found is not None
     assert "".join(token.text for token in found.tokens) == CODE[RETURN].lstrip()
     assert [CODE[RETURN][token.start : token.end] for token in found.tokens] == [token.text for token in found.tokens]
     assert found.tokens[0].start == 12
@@ -45,7 +44,6 @@ def test_the_tokens_of_a_line_are_its_text_and_its_end(asking: Asking) -> None:
 
 def test_a_token_is_the_models_own_choice_where_its_surprise_is_below_0(asking: Asking) -> None:
     found = surprise_at(asking, CODE, RETURN)
-    assert found is not None
     told = with_alternatives(asking, CODE, found)
     for before, token in zip(found.tokens, told.tokens, strict=True):
         assert token.surprise > 0 or not token.alternative
@@ -57,10 +55,8 @@ def test_a_token_is_the_models_own_choice_where_its_surprise_is_below_0(asking: 
 def test_a_line_that_the_model_would_write_itself_does_not_surprise_it(asking: Asking) -> None:
     lines = ("def names(records):", "    found = []", "    for record in records:", "        found.append(x)", "    return found", "")
     found = surprise_at(asking, lines, 3)
-    assert found is not None
     own = with_alternatives(asking, lines, found).alternative
     again = surprise_at(asking, (*lines[:3], own, *lines[4:]), 3)
-    assert again is not None
     assert again.surprise == pytest.approx(0, abs=0.2)
     assert found.logprob < again.logprob
     assert found.surprise > 1
@@ -69,7 +65,6 @@ def test_a_line_that_the_model_would_write_itself_does_not_surprise_it(asking: A
 def test_characters_of_several_bytes_keep_their_columns(asking: Asking) -> None:
     lines = ("names = {}", "names['日本'] = 'é𝒳'", "")
     found = surprise_at(asking, lines, 1)
-    assert found is not None
     assert all(lines[1][token.start : token.end] == token.text for token in found.tokens)
 
 
@@ -162,9 +157,7 @@ def test_the_smallest_change_makes_the_same_file_whatever_lines_it_is_told_by(ol
         (1, 3, ["b", "c"], Change(3, 4, ("d",))),
     ],
 )
-def test_lines_that_are_put_in_or_taken_out_change_together_with_one_beside_them(
-    first: int, end: int, new: list[str], change: Change
-) -> None:
+def test_lines_put_in_or_taken_out_change_together_with_one_beside_them(first: int, end: int, new: list[str], change: Change) -> None:
     assert change_of(FILE, first, end, new) == change
 
 

@@ -109,9 +109,7 @@ def drawn(count: int, task: str) -> list[Sample]:
 
 
 @pytest.mark.slow
-def test_a_map_of_all_alternatives_is_shipped_only_where_the_rule_allows_it_and_an_older_one_goes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_map_of_all_alternatives_is_shipped_only_where_the_rule_allows_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(alternatives, "FREE", ("total_logprob", "length", "agreement"))
     run, shipped = tmp_path / "alternatives", tmp_path / SHIPPED
     for task in TASKS:

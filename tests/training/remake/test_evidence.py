@@ -180,9 +180,7 @@ def put(calibrator: Calibrator, file: Path) -> set[Path]:
     return beside
 
 
-def test_folds_and_tables_are_withdrawn_with_their_calibrator_and_so_are_those_that_belong_to_none(
-    bare: Path, now: Present, fitted: Calibrator
-) -> None:
+def test_folds_and_tables_go_with_their_calibrator_and_so_do_those_of_none(bare: Path, now: Present, fitted: Calibrator) -> None:
     kept, old = bare / SHIPPED / "exact_match-line.json", bare / SHIPPED / "exact_match-line_rest.json"
     of_kept = put(fitted, kept)
     of_old = put(replace(fitted, fitted_on=replace(fitted.fitted_on, prompt="f" * 16)), old)
@@ -196,9 +194,7 @@ def test_folds_and_tables_are_withdrawn_with_their_calibrator_and_so_are_those_t
     assert not any((bare / SHIPPED / name).exists() for name in BESIDE)
 
 
-def test_what_a_step_made_is_another_where_the_folds_of_its_own_calibrators_are(
-    bare: Path, now: Present, tmp_path: Path, fitted: Calibrator
-) -> None:
+def test_what_a_step_made_includes_the_folds_of_its_calibrators(bare: Path, now: Present, tmp_path: Path, fitted: Calibrator) -> None:
     steps = {step.name: step for step in STEPS}
     at, one = Remake(steps, tmp_path / "work", bare, now), steps["exact_match/fit"]
     path = bare / SHIPPED / "exact_match-line.json"
