@@ -1,9 +1,8 @@
 """The blocks on the maps for any model: each model by a map of the others, own samples moving it, and quantisations of one model.
 
-`MODELS` are those that they are fitted to, with what names the model and how many functions of a project, and how many of a package in
-another language than Python, it is asked about. `KIN` are quantisations of one of them, which they are not fitted to:
-`python -m training.remake.any_model quantise FOLDER` makes their files, and `… moved RUNS NAME FILES` a model's own calibrators from few
-samples.
+`MODELS` are those that they are fitted to, with what names the model, which lines it is asked about, and about how many functions of a
+package in another language than Python. `KIN` are quantisations of one of them, with the first number:
+`python -m training.remake.any_model FOLDER` makes their files.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from statistics import mean, median
 import llama_cpp
 import numpy as np
 
-from assay.calibration.calibrator import KIN_SD, Calibrator, load, save
+from assay.calibration.calibrator import KIN_SD, Calibrator, load
 from assay.calibration.confidence import confidence
 from assay.calibration.evidence import evidence_of
 from assay.calibration.fitting.fit import fit
@@ -33,14 +32,16 @@ from .cells import code, interval, table
 
 EVENT = "exact_match"
 FEATURES = ("total_logprob", "length")
+# Lines that Qwen2.5-Coder can't have seen.
+_NEWER = "--code $self/code/* --older $self/older --languages python"
 MODELS = {
-    "embedded": ("the embedded one, 8 M", "", 12, 6),
-    "smollm2": ("SmolLM2 135M, Q4_1", "--prompt-size small --model $models/SmolLM2-135M-Instruct.Q4_1.gguf", 5, 3),
-    "gemma3": ("Gemma 3 270M, Q4_K_M", "--prompt-size small --model $models/gemma-3-270m-q4_k_m.gguf", 5, 3),
-    "qwen05": ("Qwen2.5-Coder 0.5B, Q4_K_M", "--model qwen2.5-coder-0.5b", 12, 4),
-    "qwen15": ("Qwen2.5-Coder 1.5B, Q4_K_M", "--prompt-size small --model qwen2.5-coder-1.5b", 3, 1),
+    "embedded": ("the embedded one, 8 M", "", "--per-project 12", 6),
+    "smollm2": ("SmolLM2 135M, Q4_1", "--prompt-size small --model $models/SmolLM2-135M-Instruct.Q4_1.gguf", "--per-project 5", 3),
+    "gemma3": ("Gemma 3 270M, Q4_K_M", "--prompt-size small --model $models/gemma-3-270m-q4_k_m.gguf", "--per-project 5", 2),
+    "qwen05": ("Qwen2.5-Coder 0.5B, Q4_K_M", "--model qwen2.5-coder-0.5b", f"{_NEWER} --per-project 6", 4),
+    "qwen15": ("Qwen2.5-Coder 1.5B, Q4_K_M", "--prompt-size small --model qwen2.5-coder-1.5b", "--per-project 3", 1),
 }
-KIN = {"q8_0": "Q8_0", "q4_0": "Q4_0"}
+KIN = {"q4_k_m": ("Q4_K_M, its own", 12), "q8_0": ("Q8_0", 2), "q4_0": ("Q4_0", 2)}
 OWN = (0, 10, 20, 40)
 _LANGUAGES = "models/languages"
 _REPEATS = 8
@@ -144,42 +145,25 @@ def kin(at: Folders) -> str:
         file = at["tree"] / SHIPPED / f"{EVENT}-{task}-qwen2.5-coder-0.5b.json"
         shipped = load(file)
         probability = held_out(shipped, load_folds(folds_path(shipped, file)))
-        for name, shown in {"qwen05": "Q4_K_M, its own", **KIN}.items():
+        for name, (shown, _) in KIN.items():
             found = [(p, sample) for sample in samples_of(at, name, task) if (p := probability(sample)) is not None]
             rows.append((code(task), shown, *_judged([p for p, _ in found], [sample for _, sample in found])))
     return f"{table(('task', 'quantisation', *_HEADS), 'llrrrcc', rows)}\n\nThe range of another quantisation has {KIN_SD} log odds more."
 
 
-def moved(at: Folders, task: str, name: str) -> Calibrator:
-    """A model's own calibrator: the map of the other models, moved to all of its samples."""
-    return fit(samples_of(at, name, task), EVENT, adapt_from=common_without(at, task, name)).calibrator
-
-
-def own(at: Folders) -> str:
-    """What the calibrators are worth that were moved to a model's own samples, held out by project."""
-    rows = []
-    for task in TASKS:
-        evidence = load(at["tree"] / SHIPPED / f"{EVENT}-{task}-qwen2.5-coder-1.5b.json").evidence
-        error = f"{evidence.smooth_ece.value:.3f} ({evidence.smooth_ece.noise_floor:.3f})"
-        rows.append((code(task), evidence.n, f"{evidence.base_rate:.1%}", interval(evidence.skill), error))
-    return table(("task", "n", "exact match", "skill score", "smooth ECE (floor)"), "lrrcc", rows)
-
-
 def quantise(folder: Path) -> None:
     """Write the quantisations of `KIN`, from the model's own file, into a folder."""
     source = ModelChoice("qwen2.5-coder-0.5b").located
-    for name, kind in KIN.items():
+    itself = folder / "q4_k_m.gguf"
+    itself.unlink(missing_ok=True)
+    itself.symlink_to(source)
+    for name in list(KIN)[1:]:
         options = llama_cpp.llama_model_quantize_default_params()
-        options.ftype, options.allow_requantize = getattr(llama_cpp, f"LLAMA_FTYPE_MOSTLY_{kind}"), True
+        options.ftype, options.allow_requantize = getattr(llama_cpp, f"LLAMA_FTYPE_MOSTLY_{name.upper()}"), True
         to = folder / f"{name}.gguf"
         if llama_cpp.llama_model_quantize(str(source).encode(), str(to).encode(), options):
             sys.exit(f"{to}: llama.cpp could not write it")
 
 
 if __name__ == "__main__":
-    what, *folders = sys.argv[1:]
-    if what == "quantise":
-        quantise(Path(folders[0]))
-    else:  # the folder of the runs, the model, and the files to write with TASK for the task
-        for each in TASKS:
-            save(moved({"models/any": Path(folders[0])}, each, folders[1]), Path(folders[2].replace("TASK", each)))
+    quantise(Path(sys.argv[1]))

@@ -1,38 +1,17 @@
-"""Code that is newer than Qwen2.5-Coder, which was published in November 2024: what is fitted to it, and what a map of older code promises.
+"""Projects with the last release of each before Qwen2.5-Coder, which was published in November 2024: their newer lines it can't have seen.
 
-    python -m training.remake.newer_lines FOLDER        # the newest release of each project of a fit below FOLDER/code, and the last
-                                                        # before the model below FOLDER/older
-    python -m training.remake.newer_lines FOLDER CODE   # the last before the model of each project in CODE, below FOLDER
-
-A line is newer if it stands nowhere in the project's last release before the model's.
+python -m training.remake.newer_lines FOLDER        # the newest release of each project of a fit below FOLDER/code, and the last
+                                                    # before the model below FOLDER/older
+python -m training.remake.newer_lines FOLDER CODE   # the last before the model of each project in CODE, below FOLDER
 """
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterable
-from functools import cache
 from pathlib import Path
 
-import numpy as np
-
-from assay.calibration.confidence import confidence
-from assay.calibration.fitting.folds import numbered
-from assay.calibration.metrics.groups import difference
-from assay.offline_eval.sets.projects import (
-    ProjectError,
-    archive_of,
-    default_cache,
-    fetch,
-    measured_projects,
-    python_files,
-    unpacked,
-)
-
-from .any_model import EVENT, MODELS, common_without, samples_of
-from .calibrators import TASKS, Folders
-from .cells import code, percents, table
+from assay.offline_eval.sets.projects import ProjectError, default_cache, fetch, measured_projects, python_files, unpacked
 
 # Wheels of the projects that its memory weights were fitted to, which come to those of offline_eval/sets/projects.toml.
 _NEWEST = """
@@ -90,41 +69,6 @@ def unpack_older(folder: Path, names: Iterable[str]) -> None:
         (folder / name).mkdir(parents=True, exist_ok=True)
         if name in versions:
             _unpack(_archive(name, versions[name]), name, folder)
-
-
-def newer(at: Folders) -> str:
-    """Each model by a map of the others: what is promised and right in older lines and in newer ones, and how the differences differ."""
-    rows = []
-    for task in TASKS:
-        for name, (shown, *_) in MODELS.items():
-            common, items = common_without(at, task, name), at["models/any"] / name / "items.jsonl"
-            places = {each["id"]: each for each in map(json.loads, items.read_text(encoding="utf-8").splitlines())}
-            p, y, is_newer, projects = [], [], [], []
-            for sample in samples_of(at, name, task):
-                if (promised := confidence(common, sample.measures).probability) is not None:
-                    place = places[sample.id.rpartition(":")[0]]
-                    line = _texts(sample.project)[place["file"]].splitlines()[place["line"] - 1].strip()
-                    p.append(promised)
-                    y.append(float(bool(sample.labels[EVENT])))
-                    is_newer.append(line not in _older_lines(sample.project))
-                    projects.append(sample.project)
-            promises, right, ages = np.array(p), np.array(y), np.array(is_newer)
-            cells = (f"{promises[of].mean():.0%} / {right[of].mean():.0%} of {of.sum()}" for of in (~ages, ages))
-            rows.append((code(task), shown, *cells, percents(difference(promises - right, ages, numbered(projects)))))
-    columns = ("task", "model", "older: promised / right", "newer: promised / right", "promised too much, more than of older lines")
-    return table(columns, "llccc", rows)
-
-
-@cache
-def _texts(name: str) -> dict[str, str]:
-    project = next(each for each in measured_projects() if each.name == name)
-    return {file.path: file.text for file in python_files(archive_of(project, default_cache()), name)}
-
-
-@cache
-def _older_lines(name: str) -> frozenset[str]:
-    archive = _archive(name, _releases(_OLDER)[name])
-    return frozenset(line.strip() for file in python_files(archive, name) for line in file.text.splitlines())
 
 
 if __name__ == "__main__":

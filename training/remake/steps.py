@@ -9,16 +9,13 @@ from functools import partial
 from assay.offline_eval.repairs.candidates import FEATURES
 from assay.offline_eval.sets.projects import measured_projects
 
-from . import alternatives, any_model, calibrators, newer_lines, results
+from . import alternatives, any_model, calibrators, results
 from .calibrators import PER_PROJECT, TASKS, Folders
 
 # The validation tables compare them. Calibrators are fitted to the first alone.
 ARMS = "docstring,no_docstring,no_suffix"
 # The projects whose tests take least.
 QUICK = ("beautifulsoup4", "boltons", "cachetools", "intervaltree", "markdown", "marshmallow", "sqlparse", "toolz")
-
-# Of lines that Qwen2.5-Coder can't have seen.
-_NEWER = "assay eval calibration --model qwen2.5-coder-0.5b --languages python --per-project 6"
 
 # Code that decides a result beside the model and the prompt, whose fingerprints stand for the rest.
 _PLACES = ("offline_eval/calibration", "offline_eval/sets", "analysis/python", "calibration/measures", "inference/project_memory",
@@ -134,40 +131,28 @@ STEPS = (
         code=(*_PLACES, *_FITS, "analysis/lines", "training/remake/calibrators.py"),
     ),
     Step(
-        "models/qwen05",
-        (
-            "python -m training.remake.newer_lines $self",
-            f"{_NEWER} --code $self/code/* --older $self/older --out $self/newer",
-            *_each_task(
-                "assay calibrate fit $self/newer/samples/TASK.jsonl --event exact_match --features free --keep-folds "
-                "--out calibration/shipped/exact_match-TASK-qwen2.5-coder-0.5b.json"
-            ),
-        ),
-        minutes=40,
-        files=_shipped(*(f"exact_match-{task}-qwen2.5-coder-0.5b" for task in TASKS)),
-        code=(*_PLACES, *_FITS, "training/remake/newer_lines.py"),
-    ),
-    Step(
         "models/any",
         (
+            "python -m training.remake.newer_lines $self",
             *(
-                f"assay eval calibration --out $self/{name} {model} --per-project {places}"
-                for name, (_, model, places, _) in any_model.MODELS.items()
+                f"assay eval calibration --out $self/{name} {model} {lines}"
+                for name, (_, model, lines, _) in any_model.MODELS.items()
+            ),
+            *_each_task(
+                "assay calibrate fit $self/qwen05/samples/TASK.jsonl --event exact_match --features free --keep-folds "
+                "--out calibration/shipped/exact_match-TASK-qwen2.5-coder-0.5b.json"
             ),
             *_each_task(
                 "assay calibrate fit --any-model --event exact_match --features total_logprob,length --map platt "
                 f"{' '.join(f'$self/{name}/samples/TASK.jsonl' for name in any_model.MODELS)} "
                 "--out calibration/shipped/exact_match-TASK-any.json"
             ),
-            "python -m training.remake.any_model moved $self qwen15 calibration/shipped/exact_match-TASK-qwen2.5-coder-1.5b.json",
         ),
-        minutes=60,
-        files=_shipped(*(f"exact_match-{task}-{of}" for task in TASKS for of in ("any", "qwen2.5-coder-1.5b"))),
+        minutes=120,
+        files=_shipped(*(f"exact_match-{task}-{of}" for task in TASKS for of in ("any", "qwen2.5-coder-0.5b"))),
         blocks={
             "docs/calibration.md#left-out": any_model.left_out,
             "docs/calibration.md#narrowing": any_model.narrowing,
-            "docs/calibration.md#moved": any_model.own,
-            "docs/calibration.md#newer": newer_lines.newer,
         },
         code=(*_PLACES, *_FITS, "training/remake/any_model.py", "training/remake/newer_lines.py"),
     ),
@@ -192,14 +177,14 @@ STEPS = (
     Step(
         "models/kin",
         (
-            "python -m training.remake.any_model quantise $self",
+            "python -m training.remake.any_model $self",
             *(
-                f"assay eval calibration --out $self/{name} --prompt-size small --model $self/{name}.gguf --per-project 2"
-                for name in any_model.KIN
+                f"assay eval calibration --out $self/{name} --prompt-size small --model $self/{name}.gguf --per-project {places}"
+                for name, (_, places) in any_model.KIN.items()
             ),
         ),
         minutes=30,
-        needs=("models/qwen05", "models/any"),
+        needs=("models/any",),
         blocks={"docs/calibration.md#kin": any_model.kin},
         code=(*_PLACES, *_FITS, "training/remake/any_model.py"),
     ),
@@ -310,7 +295,8 @@ STEPS = (
         "fresh/qwen05",
         (
             "python -m training.remake.newer_lines $self/older $fresh_runs/code",
-            f"{_NEWER} --code $fresh_runs/code/* --older $self/older --out $self/fresh-qwen05",
+            "assay eval calibration --model qwen2.5-coder-0.5b --code $fresh_runs/code/* --older $self/older --languages python "
+            "--out $self/fresh-qwen05 --per-project 6",
         ),
         minutes=25, needs=("fresh/runs",), code=(*_PLACES, "calibration/validation/fresh.toml", "training/remake/newer_lines.py"),
     ),
