@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from tree_sitter import Node
 
@@ -43,14 +43,7 @@ class Effects:
     jumps: bool = False
 
     def __or__(self, other: Effects) -> Effects:
-        return Effects(
-            self.reads | other.reads,
-            self.writes | other.writes,
-            self.heap_read or other.heap_read,
-            self.heap_written or other.heap_written,
-            self.throws | other.throws,
-            self.jumps or other.jumps,
-        )
+        return Effects(*(getattr(self, each.name) | getattr(other, each.name) for each in fields(self)))
 
     @property
     def total(self) -> bool:
@@ -112,7 +105,7 @@ def effects(java: JavaSource, node: Node) -> Effects:
 def commute(first: Effects, second: Effects) -> str:
     """Why two pieces of code must not be swapped; "" where their order makes no difference.
 
-    Two that may throw only NullPointerException can be swapped: nothing shows which of them threw it.
+    Two that may throw the same kind alone can be swapped: nothing shows which of them threw it.
     """
     if first.jumps or second.jumps:
         return "control may leave in between"
@@ -120,9 +113,8 @@ def commute(first: Effects, second: Effects) -> str:
         return "one changes a variable that the other uses"
     if (first.heap_written and (second.heap_read or second.heap_written)) or (second.heap_written and first.heap_read):
         return "one may change what the other sees"
-    if first.throws and second.throws and len(first.throws | second.throws) > 1:
-        return "either may throw, and which comes first shows"
-    if ANYTHING in first.throws & second.throws:
+    either = first.throws | second.throws
+    if first.throws and second.throws and (len(either) > 1 or ANYTHING in either):
         return "either may throw, and which comes first shows"
     for thrower, other in ((first, second), (second, first)):
         if thrower.throws and other.heap_written:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal
 
 from tree_sitter import Node
 
-from .syntax import METHODS, TYPE_BODIES, JavaSource, ancestors, bare, callable_around, parse, role, walk, words
+from .syntax import METHODS, TYPE_BODIES, JavaSource, ancestors, bare, callable_around, role, walk, words
 from .syntax import field as part
 
 Kind = Literal["local", "parameter", "each", "catch", "resource", "lambda", "pattern"]
@@ -28,6 +28,9 @@ _NEVER_VARIABLES = METHODS | words(
     "record_pattern_component type_pattern class_declaration interface_declaration enum_declaration record_declaration "
     "annotation_type_declaration annotation_type_element_declaration"
 )
+# The field of a node that is a name and no use of a variable.
+_OTHER_NAMES = dict.fromkeys(_DECLARING | {"method_invocation"}, "name")
+_OTHER_NAMES |= {"lambda_expression": "parameters", "field_access": "field", "element_value_pair": "key"}
 # Names for new variables; none is a keyword anywhere in the language.
 FRESH = sorted(
     words(
@@ -76,14 +79,9 @@ class Names:
     used: frozenset[str]
 
 
+@lru_cache(maxsize=16)
 def names_of(java: JavaSource) -> Names:
     """The local variables of a file, with every identifier that means one."""
-    return _names(java.source)
-
-
-@lru_cache(maxsize=16)
-def _names(source: str) -> Names:
-    java = parse(source)
     every = [n for n in walk(java.root) if n.type in {"identifier", "type_identifier"}]
     found = [_Found(variable) for variable in _declarations(java)]
     by_name: dict[str, list[_Found]] = {}
@@ -103,11 +101,7 @@ def _names(source: str) -> Names:
         if node.id in declared or not rivals or not _may_mean_variable(node):
             continue
         _resolve(java, node, rivals)
-    variables = tuple(
-        Variable(v.name, v.kind, v.declared, v.declaration, v.type, v.initial, v.scope, tuple(one.uses), one.doubt)
-        for one in found
-        for v in (one.variable,)
-    )
+    variables = tuple(replace(one.variable, uses=tuple(one.uses), doubt=one.doubt) for one in found)
     meanings = {node.id: v for v in variables for node in (*v.uses, v.declared)}
     return Names(variables, meanings, frozenset(java.text(n) for n in every))
 
@@ -165,16 +159,9 @@ def _may_mean_variable(node: Node) -> bool:
     above = node.parent
     if node.type != "identifier" or above is None or above.type in _NEVER_VARIABLES:
         return False
-    where = role(node)
     if above.type == "method_reference":
         return above.children[0] == node
-    if above.type in {"method_invocation", "variable_declarator", "formal_parameter", "catch_formal_parameter", "instanceof_expression"}:
-        return where != "name"
-    if above.type in {"enhanced_for_statement", "resource"}:
-        return where != "name"
-    if above.type == "lambda_expression":
-        return where != "parameters"
-    return not (above.type == "field_access" and where == "field") and not (above.type == "element_value_pair" and where == "key")
+    return role(node) != _OTHER_NAMES.get(above.type, "")
 
 
 def _pattern_rivals(variable: Variable, rivals: list[_Found]) -> bool:
@@ -183,12 +170,8 @@ def _pattern_rivals(variable: Variable, rivals: list[_Found]) -> bool:
 
 
 def _outermost(node: Node) -> Node | None:
-    last = None
-    at: Node | None = node
-    while at is not None:
-        at = callable_around(at)
-        last = at or last
-    return last
+    inner = callable_around(node)
+    return None if inner is None else _outermost(inner) or inner
 
 
 def _declarations(java: JavaSource) -> Iterator[Variable]:

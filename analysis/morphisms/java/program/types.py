@@ -7,7 +7,7 @@ from functools import lru_cache
 from tree_sitter import Node
 
 from .names import Variable, fields_of, may_inherit, names_of
-from .syntax import COMMENTS, TYPE_BODIES, JavaSource, ancestors, bare, field, operator, parse, walk, words
+from .syntax import COMMENTS, TYPE_BODIES, JavaSource, ancestors, bare, field, operator, walk, words
 
 INTEGRAL = ("byte", "short", "char", "int", "long")
 FLOATING = ("float", "double")
@@ -55,23 +55,16 @@ def head(declared: str | None) -> str:
 
 def is_own(java: JavaSource, name: str) -> bool:
     """Whether the file declares a class, interface, enum, record or type parameter of that name, hiding the library's."""
-    return name in _own_types(java.source)
-
-
-@lru_cache(maxsize=16)
-def _own_methods(source: str) -> frozenset[str]:
-    java = parse(source)
-    return frozenset(java.text(field(n, "name")) for n in walk(java.root) if n.type == "method_declaration")
+    return name in _own_types(java)
 
 
 def declares_method(java: JavaSource, name: str) -> bool:
     """Whether some class of the file has a method of that name, which a call may reach."""
-    return name in _own_methods(java.source)
+    return any(n.type == "method_declaration" and java.text(field(n, "name")) == name for n in walk(java.root))
 
 
 @lru_cache(maxsize=16)
-def _own_types(source: str) -> frozenset[str]:
-    java = parse(source)
+def _own_types(java: JavaSource) -> frozenset[str]:
     found = set()
     for node in walk(java.root):
         if node.type.endswith("_declaration") and any(c.type in TYPE_BODIES for c in node.children):
