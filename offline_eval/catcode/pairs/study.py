@@ -18,22 +18,21 @@ from ....analysis.sandbox.isolation.best_level import best_level
 from ....analysis.sandbox.judging.java import MissingJava, find_jdk
 from ....calibration.report.study_report import StudyContent
 from ...asked_model import NOBODY, Evaluator, evaluator_of, fingerprint_of, how_asked, question_in_words, text_of
-from ...catcode.pairs.asking import PROMPTS, asking_pairs
-from ...catcode.pairs.pair import DrawnPrograms
 from ...counterfeit.problems.asking import lost_in, without_p
-from ...errors import StudyError, UsageError
+from ...errors import StudyError
 from ...plan import tell_study
-from ...progress import counted, duration, to_stderr
+from ...progress import counted
 from ...recorded.source import recorded_in
 from ...recorded.source import sources_of as answer_sources
-from ...run import TIMINGS, Run
+from ...run import Run
+from ...sets.judging import InSandbox
 from ...sets.programs import Program
 from ...study import Making, Study, all_of, carry_out
 from ...study_page import again, cells_of, facts_of, page_of
-from .asking import ANSWERS, Options, Sources, manner, prompt, questions_of, sources_of
-from .building import MADE, MAX_OF_KIND, MAX_RULES, MAX_RUN, MAX_SITES, builder
+from .asking import ANSWERS, PROMPTS, Options, Sources, asking_pairs, check_answered, manner, prompt, questions_of, sources_of
+from .building import MADE, MAX_OF_KIND, MAX_RULES, MAX_RUN, MAX_SITES, built
 from .pages import claims, compare, false_equivalents, judged_section, made_section, summary_of
-from .pair import GLOBAL, KINDS, CodePair, write_pairs
+from .pair import GLOBAL, KINDS, CodePair, DrawnPrograms, write_pairs
 from .tables import Judgement, judgements_of
 
 NAME = "catcode_pairs"
@@ -54,11 +53,6 @@ class SourceItem:
     sha256: str
 
 
-def _compare(runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
-    """A page on runs of several models. Raises StudyError where they have no question in common."""
-    compare(runs, [_judged(run) for run in runs], out, as_json=as_json)
-
-
 _NEEDED = ("set", "items", "form", "made")
 
 
@@ -67,13 +61,13 @@ def run_pairs(options: Options) -> Run:
     sources = sources_of(options)
     _check_tools({item.language for item in sources.items})
     evaluator = evaluator_of(options.choice, options.form, options.recorded) if options.asks else NOBODY
-    _check_answered(evaluator, sources.pairs)
+    check_answered(evaluator, questions_of(sources.pairs))
     draws = f", draws for {counted(len(sources.drawn), 'problem')}" if sources.drawn else ""
     made = f"{counted(len(sources.pairs), 'pair')} that are made already"
     told = f"{counted(len(sources.programs), 'program')} to rewrite{draws}" if sources.items else made
 
     def works(run: Run) -> dict[str, Making]:
-        start = partial(builder, options.seed, best_level())
+        start = InSandbox(best_level(), partial(built, options.seed), several=True)
         pairs = {"pairs": lambda: all_of(MADE, sources.items, start, options.pool, max_item_s=MAX_PROGRAM_S)} if sources.items else {}
         kept = partial(_kept_pairs, run)
         return pairs | {
@@ -81,9 +75,7 @@ def run_pairs(options: Options) -> Run:
         }
 
     items = sources.pairs or map(_item_of, sources.items)
-    run = carry_out(STUDY, options, question_of(options, sources, evaluator), items, works, told)
-    _tell_rate(run)
-    return run
+    return carry_out(STUDY, options, question_of(options, sources, evaluator), items, works, told)
 
 
 def _check_tools(languages: Collection[str]) -> None:
@@ -117,18 +109,6 @@ def _item_of(item: Program | DrawnPrograms) -> SourceItem:
     return SourceItem(item.id, item.set, item.language, item.problem, hashlib.sha256(told).hexdigest())
 
 
-def _check_answered(evaluator: Evaluator, pairs: Sequence[CodePair]) -> None:
-    """Raises UsageError where recorded answers are of other questions."""
-    if not evaluator.files:
-        return
-    answered = {item for file in evaluator.files for item, step, _ in file.answers.answers if step == "pair"}
-    files = ", ".join(str(file.path) for file in evaluator.files)
-    if not answered:
-        raise UsageError(f"{files}: no answer of the step pair, which is that of questions about pairs")
-    if pairs and not answered & {question.id for question in questions_of(pairs)}:
-        raise UsageError(f"{files}: no answer to any of these pairs (an item is named as {pairs[0].id}:ab, or :ba for the other order)")
-
-
 def _kept_pairs(run: Run) -> list[CodePair]:
     """The pairs of a run: those that it began with, or those that it made, which it writes into its folder, too."""
     question = run.question(_NEEDED)
@@ -144,6 +124,11 @@ def _kept_pairs(run: Run) -> list[CodePair]:
 
 def _judged(run: Run) -> list[Judgement]:
     return judgements_of(_kept_pairs(run), run.records(ANSWERS).read())
+
+
+def _compare(runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
+    """A page on runs of several models. Raises StudyError where they have no question in common."""
+    compare(runs, [_judged(run) for run in runs], out, as_json=as_json)
 
 
 def _content(run: Run) -> StudyContent:
@@ -181,23 +166,6 @@ def _why_none(run: Run) -> str:
     return max(sorted(set(reasons)), key=reasons.count) if reasons else "no program is done yet"
 
 
-def _tell_rate(run: Run) -> None:
-    """How fast pairs are made, which no report tells: it differs from run to run."""
-    path = run.folder / TIMINGS
-    if not path.exists():
-        return
-    timings = [json.loads(line) for line in path.read_bytes().splitlines()]
-    seconds = {each["id"]: each["total_ms"] / 1e3 for each in timings if each["step"] == MADE.name}
-    made = [record for record in run.records(MADE).read() if record["id"] in seconds]
-    total = sum(seconds[record["id"]] for record in made)
-    if total > 0:
-        pairs, checks = sum(len(record["pairs"]) for record in made), sum(record["checks"] for record in made)
-        to_stderr(
-            f"{counted(pairs, 'pair')} of {counted(len(made), 'program')} in {duration(total)} of work: {pairs / total:.2f} pairs and "
-            f"{checks / total:.1f} runs of programs a second"
-        )
-
-
 # Characters of a token of code, about.
 _CHARACTERS = 3.2
 # The most pairs of each kind that a program, or the draws for a problem, can give.
@@ -214,13 +182,14 @@ _RUNS = 1 + MAX_RULES + 2 + MAX_RULES * MAX_SITES
 def tell_pairs(options: Options) -> None:
     """Say what a run would do. Raises what `run_pairs` raises before it begins, but for a model that can't be opened."""
     sources = sources_of(options)
-    if options.recorded:
-        evaluator_of(options.choice, options.form, options.recorded) if options.asks else NOBODY
+    if options.recorded and options.asks:
+        evaluator_of(options.choice, options.form, options.recorded)
     questions, characters = _questions(options, sources)
     how = manner(options.votes)
     answers = questions * how.answers
     sets = Counter([f"{each.set} {each.language}" for each in sources.programs] + [pair.data for pair in sources.pairs])
-    example = _example(sources)
+    pairs = [(pair.first, pair.second) for pair in sources.pairs] or [(program.source, program.source) for program in sources.programs]
+    example = _rendered(*pairs[0])
     plan: dict[str, Any] = {
         "programs": len(sources.programs),
         "problems_with_draws": len(sources.drawn),
@@ -267,12 +236,6 @@ def _questions(options: Options, sources: Sources) -> tuple[int, int]:
     characters = sum(local * (frame + 2 * len(program.source)) for program in sources.programs)
     characters += sum(of_draws * (frame + 2 * max(len(text) for text, _ in each.programs)) for each in sources.drawn)
     return local * len(sources.programs) + of_draws * len(sources.drawn), characters
-
-
-def _example(sources: Sources) -> str:
-    if sources.pairs:
-        return _rendered(sources.pairs[0].first, sources.pairs[0].second)
-    return _rendered(sources.programs[0].source, sources.programs[0].source)
 
 
 def _rendered(first: str, second: str) -> str:
