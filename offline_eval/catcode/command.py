@@ -118,6 +118,7 @@ def _run_lines(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -
 
 def _run_programs(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -> None:
     from .functors import study as functors
+    from .functors.labelling import Options as FunctorOptions
     from .pairs import study as pairs
     from .pairs.asking import Options
 
@@ -127,7 +128,7 @@ def _run_programs(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool
         (pairs.tell_pairs if arguments.dry_run else pairs.run_pairs)(of_pairs)
     else:
         languages = {"sources": arguments.language, "targets": arguments.to}
-        options = options_from(functors.Options, arguments, **more, **languages)
+        options = options_from(FunctorOptions, arguments, **more, **languages)
         (functors.tell_functors if arguments.dry_run else functors.run_functors)(options)
 
 

@@ -15,12 +15,13 @@ from ...errors import StudyError
 from ...progress import counted
 from ...rtc.scores import mean_of
 from ...rtc.tables import cell_of
-from ...run import RUN, Run
+from ...run import RUN, AskedQuestion, Run
 from ...study_page import again_of, apart, cells_in, named_apart, the_paper, write_page
+from ..paper import paper
 from .items import ARMS, Arm, Item, Kind
 from .page import loses, scored_of, translation_is_good
 from .placing.registry import NAMES
-from .tables import ARM_WORDS, BY, Scored, by_place, ended_as, languages_of, mean_of_places, paper, set_word, translation_table
+from .tables import ARM_WORDS, BY, Scored, by_place, ended_as, mean_of_places, names_of, set_word, translation_table
 
 _PAIRED = (
     "Only what both have a label for is compared, pair by pair. Differences are of the second minus the first, with 95 % intervals by "
@@ -46,21 +47,19 @@ class Pair:
 def compare(runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
     """Write report/ into `out`. Raises StudyError where the runs are neither of the same programs nor a translation and a reproduction."""
     questions = [run.question(("set", "items")) for run in runs]
-    found = [scored_of(run, run.items(Item)) for run in runs]
-    command = again_of(runs)
+    found, command = [scored_of(run, run.items(Item)) for run in runs], again_of(runs)
     kinds = [question["set"] for question in questions]
     if sorted(kinds) == ["explain", "translate"]:
         first, second = (kinds.index(kind) for kind in ("translate", "explain"))
         names = names_in_forms(questions)
         content = functors_content(found[first], found[second], (names[first], names[second]), command)
     else:
-        _check_same(runs)
+        _check_same(runs, questions)
         content = models_content(dict(zip(named_apart(questions), found, strict=True)), kinds[0], command)
     write_page(out, content, as_json=as_json)
 
 
-def _check_same(runs: Sequence[Run]) -> None:
-    questions = [run.question(("set", "items")) for run in runs]
+def _check_same(runs: Sequence[Run], questions: Sequence[AskedQuestion]) -> None:
     for run, question in zip(runs[1:], questions[1:], strict=True):
         if question["items"] != questions[0]["items"]:
             told = apart((questions[0], question), "draws", "left_out")
@@ -112,25 +111,24 @@ def functors_table(pairs: Sequence[Pair]) -> CellTable:
     rows = []
     for place, found in by_place(pairs).items():
         name, _, language = place.partition("/")
-        rows.append(Row((set_word(name), language), _pair_cells(f"C/{place}", found, ("translation", "reproduction"))))
+        rows.append(Row((set_word(name), NAMES[language]), _pair_cells(f"C/{place}", found, ("translation", "reproduction"))))
     rows.append(Row(("mean", "of the rows above"), _pair_cells("C/mean", pairs, ("translation", "reproduction"), places=True)))
     columns = ("translation", "reproduction", "reproduction minus translation")
-    named = tuple(Row((row.names[0], NAMES.get(row.names[1], row.names[1])), row.cells) for row in rows)
-    return CellTable("C", "Reproduction beside translation, paired by problem", ("data", "code"), columns, named)
+    return CellTable("C", "Reproduction beside translation, paired by problem", ("data", "code"), columns, tuple(rows))
 
 
 def _pair_cells(place: str, pairs: Sequence[Pair], names: tuple[str, str], *, places: bool = False) -> tuple[Cell, ...]:
-    values: tuple[Callable[[Pair], float], ...] = (
-        lambda pair: pair.first,
-        lambda pair: pair.second,
-        lambda pair: pair.second - pair.first,
-    )
-
-    def cell(column: str, number: int) -> Cell:
-        found = mean_of_places(pairs, values[number]) if places else mean_of(pairs, values[number], share=number < 2)
-        return cell_of(f"{place}/{column}", found, BY, sign=number == 2)
-
-    return tuple(cell(column, number) for number, column in enumerate((*names, "difference")))
+    values: dict[str, Callable[[Pair], float]] = {
+        names[0]: lambda pair: pair.first,
+        names[1]: lambda pair: pair.second,
+        "difference": lambda pair: pair.second - pair.first,
+    }
+    cells = []
+    for column, value in values.items():
+        sign = column == "difference"
+        found = mean_of_places(pairs, value) if places else mean_of(pairs, value, share=not sign)
+        cells.append(cell_of(f"{place}/{column}", found, BY, sign=sign))
+    return tuple(cells)
 
 
 def models_content(found: Mapping[str, Sequence[Scored]], kind: Kind, command: str) -> StudyContent:
@@ -157,21 +155,18 @@ def _model_rows(found: Mapping[str, Sequence[Scored]], kind: Kind) -> Iterator[R
         for place, of_place in by_place(items).items():
             for arm in ARMS[kind]:
                 cell = cell_of(f"M/{name}/{place}/{arm}", mean_of(of_place, ended_as(arm)), BY)
-                yield Row((name, set_word(of_place[0].set), languages_of(of_place[0]), ARM_WORDS[arm]), (cell,))
+                yield Row((name, *names_of(of_place[0]), ARM_WORDS[arm]), (cell,))
 
 
 def _difference_table(first: str, other: str, found: Mapping[str, Sequence[Scored]], kind: Kind) -> CellTable:
     rows = []
-    words = {item.place: (set_word(item.set), languages_of(item)) for item in found[first]}
+    words = {item.place: names_of(item) for item in found[first]}
     for arm in ARMS[kind]:
         pairs = list(_model_pairs(found[first], found[other], arm))
         for place, of_place in by_place(pairs).items():
             rows.append(Row((*words[place], ARM_WORDS[arm]), _pair_cells(f"P/{other}/{arm}/{place}", of_place, ("first", "second"))))
-        rows.append(
-            Row(
-                ("mean", "of the rows above", ARM_WORDS[arm]), _pair_cells(f"P/{other}/{arm}/mean", pairs, ("first", "second"), places=True)
-            )
-        )
+        mean = _pair_cells(f"P/{other}/{arm}/mean", pairs, ("first", "second"), places=True)
+        rows.append(Row(("mean", "of the rows above", ARM_WORDS[arm]), mean))
     columns = (first, other, "difference")
     return CellTable(f"P/{other}", f"{other} beside {first}, paired", ("data", "languages", "code"), columns, tuple(rows))
 

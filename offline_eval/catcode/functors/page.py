@@ -17,7 +17,8 @@ from ...rtc.scores import Mean, mean_of
 from ...rtc.tables import cell_of
 from ...run import Run
 from ...study_page import again, cells_in, facts_of, lost_items, the_paper
-from .items import ANSWERS, ARMS, DESCRIPTIONS, Answer, Answers, Arm, Described, Item, Kind
+from ..paper import paper
+from .items import ANSWERS, ARMS, DESCRIPTIONS, Answer, Answers, Described, Item, Kind
 from .labelling import ENDINGS, LABELS, SOURCES, Ending, Label, label_id
 from .placing.registry import NAMES
 from .tables import (
@@ -28,7 +29,6 @@ from .tables import (
     description_table,
     ended_as,
     ending_table,
-    paper,
     reproduction_table,
     scored,
     set_word,
@@ -43,35 +43,26 @@ ABOUT_30 = (-0.4, -0.2)
 _BELOW_0, _ABOVE_0 = Rule("below 0", below=0.0), Rule("above 0", above=0.0)
 
 
-def _readable(cells: Mapping[str, Cell], *called: str) -> Mapping[str, Asked]:
-    ids = tuple(id for id in cells if id.startswith("E/") and id.endswith("/unreadable"))
-    return dict.fromkeys(called, Asked(ids))
-
-
 def claims_of(kind: Kind, cells: Mapping[str, Cell]) -> tuple[PaperClaim, ...]:
     """The claims that one run can tell of, and for claim c what it takes."""
     if kind == "translate":
         return (translation_is_good(cells), *loses(cells))
     if kind == "explain":
-        wanted = [(language, f"T6/mean/{language}") for language in ("java", "python", "javascript") if f"T6/mean/{language}/lift" in cells]
+        languages = [language for language in ("java", "python", "javascript") if f"T6/mean/{language}/lift" in cells]
+        lift, names = ([(language, f"T6/mean/{language}/{column}") for language in languages] for column in ("lift", "names"))
+        leans, asked = "Reproduction leans on names and types in the description", "not looked at; its prompt asks for them"
         return (
             *loses(cells),
-            claim_of(
-                "lift", "A description adds to what the header alone tells", "not looked at", _ABOVE_0,
-                [(language, f"{place}/lift") for language, place in wanted], cells, _readable(cells, *dict(wanted)),
-            ),
-            claim_of(
-                "names", "Reproduction leans on names and types in the description", "not looked at; its prompt asks for them", _ABOVE_0,
-                [(language, f"{place}/names") for language, place in wanted], cells, _readable(cells, *dict(wanted)),
-            ),
-        )  # fmt: skip
+            _claim(cells, "lift", "A description adds to what the header alone tells", "not looked at", _ABOVE_0, lift),
+            _claim(cells, "names", leans, asked, _ABOVE_0, names),
+        )
     return ()
 
 
 def translation_is_good(cells: Mapping[str, Cell]) -> PaperClaim:
     """Claim b."""
     rule = Rule(f"the mean over data sets and languages is above {GOOD:.0%}", above=GOOD)
-    return claim_of("b", "Translation is good", "means 81.5, 84.7 and 48.7 %", rule, [("mean", "T4/mean")], cells, _readable(cells, "mean"))
+    return _claim(cells, "b", "Translation is good", "means 81.5, 84.7 and 48.7 %", rule, [("mean", "T4/mean")])
 
 
 def loses(cells: Mapping[str, Cell]) -> tuple[PaperClaim, PaperClaim]:
@@ -80,9 +71,15 @@ def loses(cells: Mapping[str, Cell]) -> tuple[PaperClaim, PaperClaim]:
     low, high = ABOUT_30
     about = Rule(f"reproduction minus translation is between {100 * low:.0f} and {100 * high:.0f} points", above=low, below=high)
     return (
-        claim_of("c1", "Explain-then-reproduce loses against translation", printed, _BELOW_0, wanted, cells, _readable(cells, "mean")),
-        claim_of("c2", "It loses about 30 points", printed, about, wanted, cells, _readable(cells, "mean")),
+        _claim(cells, "c1", "Explain-then-reproduce loses against translation", printed, _BELOW_0, wanted),
+        _claim(cells, "c2", "It loses about 30 points", printed, about, wanted),
     )
+
+
+def _claim(cells: Mapping[str, Cell], id: str, claim: str, printed: str, rule: Rule, wanted: Sequence[tuple[str, str]]) -> PaperClaim:
+    """A claim that nothing decides where too many answers have no code."""
+    asked = Asked(tuple(id for id in cells if id.startswith("E/") and id.endswith("/unreadable")))
+    return claim_of(id, claim, printed, rule, wanted, cells, {called: asked for called, _ in wanted})
 
 
 EACH, MAX_CHARACTERS = 1, 2_000
@@ -142,13 +139,15 @@ _TITLES: Mapping[Kind, str] = {
     "explain": "Explanation and reproduction",
     "complete": "Recorded completions",
 }
-# What the summary tells of.
-MAIN_ARM: Mapping[Kind, Arm] = {"translate": "translation", "explain": "named", "complete": "completion"}
 
 
 def scored_of(run: Run, items: Sequence[Item]) -> list[Scored]:
     """The items of a run with their scores. Raises RunError."""
-    return scored(items, *(run.records(step).read() for step in (DESCRIPTIONS, ANSWERS, LABELS)))
+    return scored(items, *_records(run))
+
+
+def _records(run: Run) -> tuple[list[Described], list[Answers], list[Label]]:
+    return run.records(DESCRIPTIONS).read(), run.records(ANSWERS).read(), run.records(LABELS).read()
 
 
 def content_of(run: Run) -> StudyContent:
@@ -158,12 +157,8 @@ def content_of(run: Run) -> StudyContent:
     found = scored_of(run, items)
     tables = list(_tables(kind, found))
     read = claims_of(kind, cells_in(tables))
-    described, answers, labels = (run.records(step).read() for step in (DESCRIPTIONS, ANSWERS, LABELS))
-    shown = tuple(examples(items, described, answers, labels, int(question["seed"])))
-    blocks: tuple[Block | CellTable, ...] = (
-        Paragraph(_WHAT if kind == "complete" else f"{_WHAT} {_ASKED}"),
-        *tables,
-    )
+    shown = tuple(examples(items, *_records(run), int(question["seed"])))
+    blocks = Paragraph(_WHAT if kind == "complete" else f"{_WHAT} {_ASKED}"), *tables
     return StudyContent(
         title=f"{_TITLES[kind]}: {question['model_name'] or ', '.join(question['recorded'])}",
         summary=_summary(kind, question, found, read),
@@ -200,8 +195,7 @@ def _facts(question: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _summary(kind: Kind, question: Mapping[str, Any], found: Sequence[Scored], read: Sequence[PaperClaim]) -> tuple[str, str, str]:
-    arm, unreadable = MAIN_ARM[kind], unreadable_of(found)
-    main = mean_of(found, ended_as(arm))
+    main, unreadable = mean_of(found, ended_as(ARMS[kind][0])), unreadable_of(found)
     model = question["model_name"] or "the recorded model"
     first = "No answer has a label yet."
     if main.value is not None:
@@ -222,7 +216,7 @@ def _second(kind: Kind, found: Sequence[Scored]) -> str:
         if unnamed.value is not None and alone.value is not None:
             return f"Without names and types {_percent(unnamed)} pass, and from the header alone, without a description, {_percent(alone)}."
     failing = [ending for ending in ENDINGS if ending not in ("passes", "unreadable")]
-    shares = [mean_of(found, ended_as(MAIN_ARM[kind], ending)).value or 0.0 for ending in failing]
+    shares = [mean_of(found, ended_as(ARMS[kind][0], ending)).value or 0.0 for ending in failing]
     words = ", ".join(f"{share:.1%} {ENDING_WORDS[ending]}" for share, ending in zip(shares, failing, strict=True))
     return f"How the others end: {words}."
 

@@ -18,7 +18,7 @@ from ....calibration.metrics.intervals import Interval
 from ....calibration.report.cells import Cell, CellTable, Row
 from ...rtc.scores import JAVA, PYTHON, Grouped, Mean, is_copy, mean_of
 from ...rtc.tables import cell_of
-from ...study_page import Paper, paper_of
+from ..paper import paper
 from .items import ARMS, Answers, Arm, Described, Description, Item, Kind, Told, told_of
 from .labelling import ENDINGS, Ending, Label, label_id
 from .placing.registry import NAMES
@@ -167,11 +167,6 @@ def mean_of_places(items: Sequence[AnyPlaced], number: Callable[[AnyPlaced], flo
     return Mean(value, clipped, len(values), count)
 
 
-def paper() -> Paper:
-    """The paper."""
-    return paper_of(__package__, "lin2024")
-
-
 BY = "problem"
 ENDING_WORDS: Mapping[Ending, str] = {
     "passes": "passes",
@@ -209,9 +204,10 @@ def set_word(name: str) -> str:
     return SET_WORDS.get(name, name)
 
 
-def languages_of(item: Scored) -> str:
-    """Its languages for people."""
-    return NAMES[item.target] if item.source in (None, item.target) else f"{NAMES[item.source]} to {NAMES[item.target]}"
+def names_of(item: Scored) -> tuple[str, str]:
+    """Its data set and languages, for people."""
+    languages = NAMES[item.target] if item.source in (None, item.target) else f"{NAMES[item.source]} to {NAMES[item.target]}"
+    return set_word(item.set), languages
 
 
 def translation_table(items: Sequence[Scored]) -> CellTable:
@@ -220,7 +216,7 @@ def translation_table(items: Sequence[Scored]) -> CellTable:
     for place, found in by_place(items).items():
         printed = paper().values(f"T4/{found[0].set}/*/{found[0].target}") if found[0].source == "java" else ()
         mean = mean_of(found, ended_as("translation"))
-        rows.append(Row((set_word(found[0].set), languages_of(found[0])), (cell_of(f"T4/{place}", mean, BY, paper_values=printed),)))
+        rows.append(Row(names_of(found[0]), (cell_of(f"T4/{place}", mean, BY, paper_values=printed),)))
     mean = mean_of_places(items, ended_as("translation"))
     rows.append(Row(("mean", "of the rows above"), (cell_of("T4/mean", mean, BY, paper_values=paper().values("T4/mean/*/all")),)))
     return CellTable("T4", "Translation", ("data", "languages"), ("pass@1",), tuple(rows), (_READ_OFF,))
@@ -229,7 +225,7 @@ def translation_table(items: Sequence[Scored]) -> CellTable:
 def reproduction_table(items: Sequence[Scored]) -> CellTable:
     """Table 6: pass@1 of what is written again from a description, with and without names and copies, and of the header alone."""
     rows = [
-        Row((set_word(found[0].set), languages_of(found[0])), _reproduced(f"T6/{place}", found, found[0].set, found[0].target))
+        Row(names_of(found[0]), _reproduced(f"T6/{place}", found, found[0].set, found[0].target))
         for place, found in by_place(items).items()
     ]
     for language in dict.fromkeys(item.target for item in items):
@@ -260,10 +256,7 @@ def _reproduced(place: str, items: Sequence[Scored], name: str, language: str) -
 def completion_table(items: Sequence[Scored]) -> CellTable:
     """pass@1 of recorded completions."""
     rows = [
-        Row(
-            (set_word(found[0].set), languages_of(found[0])),
-            (cell_of(f"D/{place}", mean_of(found, ended_as("completion")), BY),),
-        )
+        Row(names_of(found[0]), (cell_of(f"D/{place}", mean_of(found, ended_as("completion")), BY),))
         for place, found in by_place(items).items()
     ]
     return CellTable("D", "Completions", ("data", "language"), ("pass@1",), tuple(rows))
@@ -276,7 +269,7 @@ def ending_table(items: Sequence[Scored], kind: Kind) -> CellTable:
         for arm in ARMS[kind]:
             if any(item.answers.get(arm) for item in found):
                 cells = tuple(cell_of(f"E/{place}/{arm}/{ending}", mean_of(found, ended_as(arm, ending)), BY) for ending in ENDINGS)
-                rows.append(Row((set_word(found[0].set), languages_of(found[0]), ARM_WORDS[arm]), cells))
+                rows.append(Row((*names_of(found[0]), ARM_WORDS[arm]), cells))
     columns = tuple(ENDING_WORDS[ending] for ending in ENDINGS)
     return CellTable("E", "How answers end", ("data", "languages", "code"), columns, tuple(rows), (_ENDINGS,))
 
