@@ -113,7 +113,6 @@ def as_shown(model: Model, view: View, settings: Settings) -> FileWithGap | None
 
 
 Arm = Literal["context", "equivalent", "wrong"]
-ARMS: tuple[Arm, ...] = ("context", "equivalent", "wrong")
 # What became of a rule at a line.
 Outcome = Literal["made", "no place", "refused", "elsewhere", "at import", "contradicted", "not noticed", "unknown"]
 Class = Literal["right", "counterfeit", "other"]

@@ -21,7 +21,7 @@ from assay.calibration.validation.catcode_facts import PlaceFact
 from assay.cli.main import main
 from assay.offline_eval.asked_line import label_id
 from assay.offline_eval.catcode.lines.asking import facts_of, lines_at
-from assay.offline_eval.catcode.lines.page import About, content_of, figures_of
+from assay.offline_eval.catcode.lines.page import content_of, figures_of
 from assay.offline_eval.catcode.lines.tables import BALANCED, falls_of, regenerated_table, thresholds, told_apart, youden
 from assay.offline_eval.run import SCHEMA
 
@@ -191,7 +191,8 @@ def test_they_are_what_the_validation_table_reads() -> None:
 
 
 def page(facts: list[Any], samples: list[Sample], **about: Any) -> StudyContent:
-    return content_of(facts, samples, About("tiny", "assay eval report run", ("truth", "suggestion"), **about))
+    question = {"model_name": "tiny", "model": "m", "prompt": "p", "of": ["truth", "suggestion"]}
+    return content_of(question, facts, samples, "assay eval report run", **about)
 
 
 def cells(content: StudyContent) -> dict[str, Any]:
