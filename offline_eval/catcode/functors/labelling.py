@@ -9,6 +9,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypedDict, get_args
@@ -81,9 +82,10 @@ def find(options: Options, kind: Kind) -> Found:
     programs = read_programs(options.data, unsolved_too=True)
     headers, why = dict[str, Header](), Counter[str]()
     for program in programs:
-        try:
-            headers[program.id] = _header(program)
-        except NoHeader:
+        with suppress(NoHeader):
+            if program.prompt:
+                headers[program.id] = LANGUAGES[program.language].header_of(program.prompt, program.entry_point)
+        if program.id not in headers:
             why[f"{program.set} in {NAMES[program.language]}"] += 1
     left_out = [f"{count:,} of {what}: no header of a function can be read from what is given of them" for what, count in why.items()]
     known = [program for program in programs if program.id in headers]
@@ -97,12 +99,6 @@ def find(options: Options, kind: Kind) -> Found:
     found = [(_item(kind, source, target, headers[target.id]), source, target) for source, target in pairs]
     sources = {item.id: source for item, source, _ in found if source is not None}
     return Found([item for item, *_ in found], {item.id: target for item, _, target in found}, sources, left_out)
-
-
-def _header(program: Program) -> Header:
-    if not program.prompt:
-        raise NoHeader("nothing tells what is given of it")
-    return LANGUAGES[program.language].header_of(program.prompt, program.entry_point)
 
 
 def _pairs(programs: Sequence[Program], kind: Kind, options: Options) -> Iterator[Pair]:

@@ -19,12 +19,16 @@ from ....calibration.report.cells import Cell, CellTable, Row
 from ...rtc.scores import JAVA, PYTHON, Grouped, Mean, is_copy, mean_of
 from ...rtc.tables import cell_of
 from ..paper import paper
-from .items import ARMS, Answers, Arm, Described, Description, Item, Kind, Told, told_of
+from .items import ARMS, Answers, Arm, Described, Item, Kind, Told, told_of
+from .items import Description as SaidInWords
 from .labelling import ENDINGS, Ending, Label, label_id
 from .placing.registry import NAMES
 
 # Words of a program that are no names, for what is a copy of it.
 _KEYWORDS: Mapping[Language, frozenset[str]] = {"python": PYTHON, "java": JAVA}
+
+
+Description = Literal["copies", "unreadable", "own words"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """An item with its answers, by how they were asked for. descriptions, copies, unreadable: counts of descriptions, by their kind.
+    """An item with its answers, by how they were asked for. descriptions: what those of each kind are.
     judged: whether the run has labels at all; without, no share is told, not even of answers that need none.
     """
 
@@ -47,9 +51,7 @@ class Scored:
     source: Language | None
     target: Language
     answers: Mapping[Arm, tuple[Answered, ...]]
-    descriptions: Mapping[Told, int]
-    copies: Mapping[Told, int]
-    unreadable: Mapping[Told, int]
+    descriptions: Mapping[Told, Sequence[Description]]
     judged: bool = True
 
     @property
@@ -91,20 +93,19 @@ def scored(items: Sequence[Item], described: Sequence[Described], answers: Seque
     return [_scored(item, told.get(item.id, []), written[item.id], known, judged=judged) for item in items if item.id in written]
 
 
-def _scored(item: Item, described: Sequence[Description], written: Answers, labels: Mapping[str, Ending | None], *, judged: bool) -> Scored:
-    by_told = {told: [each["text"] for each in described if each["told"] == told] for told in told_of(item.kind)}
-    copied = {told: [text is not None and _recites(item, told, text) for text in texts] for told, texts in by_told.items()}
+def _scored(item: Item, described: Sequence[SaidInWords], written: Answers, labels: Mapping[str, Ending | None], *, judged: bool) -> Scored:
+    told = {told: [_is(item, told, each["text"]) for each in described if each["told"] == told] for told in told_of(item.kind)}
     found = dict[Arm, list[Answered]]()
     for one in written["answers"]:
         ending: Ending | None = "unreadable"
         if one["text"] is not None:
             ending = labels.get(label_id(item, item.program(one["arm"], one["text"])))
-        of_copies = copied.get(one["arm"], []) if one["arm"] in ("named", "unnamed") else []
-        found.setdefault(one["arm"], []).append(Answered(ending, one["of"] < len(of_copies) and of_copies[one["of"]]))
-    for told, texts in by_told.items():
+        of = told[one["arm"]] if one["arm"] in ("named", "unnamed") else []
+        found.setdefault(one["arm"], []).append(Answered(ending, of[one["of"] : one["of"] + 1] == ["copies"]))
+    for arm, descriptions in told.items():
         # from a description that can't be read nothing is written
-        if lost := texts.count(None):
-            found.setdefault(told, []).extend([Answered("unreadable")] * lost)
+        if lost := descriptions.count("unreadable"):
+            found.setdefault(arm, []).extend([Answered("unreadable")] * lost)
     return Scored(
         id=item.id,
         group=item.group,
@@ -112,15 +113,15 @@ def _scored(item: Item, described: Sequence[Description], written: Answers, labe
         source=item.source,
         target=item.target,
         answers={arm: tuple(each) for arm, each in found.items()},
-        descriptions={told: len(texts) for told, texts in by_told.items()},
-        copies={told: sum(each) for told, each in copied.items()},
-        unreadable={told: texts.count(None) for told, texts in by_told.items()},
+        descriptions=told,
         judged=judged,
     )
 
 
-def _recites(item: Item, told: Told, text: str) -> bool:
-    return is_copy(text, item.described_body(told), _KEYWORDS.get(item.target, JAVA))
+def _is(item: Item, told: Told, text: str | None) -> Description:
+    if text is None:
+        return "unreadable"
+    return "copies" if is_copy(text, item.described_body(told), _KEYWORDS.get(item.target, JAVA)) else "own words"
 
 
 class Placed(Grouped, Protocol):
@@ -276,19 +277,17 @@ def ending_table(items: Sequence[Scored], kind: Kind) -> CellTable:
 
 def description_table(items: Sequence[Scored]) -> CellTable:
     """What the descriptions are."""
-    rows = []
-    for told in told_of("explain"):
-        cells = (
-            cell_of(f"N/{told}/copies", mean_of(items, partial(_of_descriptions, "copies", told)), BY),
-            cell_of(f"N/{told}/unreadable", mean_of(items, partial(_of_descriptions, "unreadable", told)), BY),
-        )
-        rows.append(Row((ARM_WORDS[told],), cells))
+
+    def share(what: Description, told: Told, item: Scored) -> float | None:
+        found = item.descriptions.get(told)
+        return found.count(what) / len(found) if found else None
+
+    kinds: tuple[Description, ...] = ("copies", "unreadable")
+    rows = [
+        Row((ARM_WORDS[told],), tuple(cell_of(f"N/{told}/{kind}", mean_of(items, partial(share, kind, told)), BY) for kind in kinds))
+        for told in told_of("explain")
+    ]
     return CellTable("N", "The descriptions", ("programs",), ("recite the code", "can't be read"), tuple(rows))
-
-
-def _of_descriptions(what: Literal["copies", "unreadable"], told: Told, item: Scored) -> float | None:
-    count = item.descriptions.get(told, 0)
-    return getattr(item, what)[told] / count if count else None
 
 
 def unreadable_of(items: Sequence[Scored]) -> Mean:

@@ -19,9 +19,7 @@ from ....calibration.validation.catcode_study import EVENTS, figures
 from ....calibration.validation.figures import Figure
 from ....calibration.validation.inputs import Inputs
 from ...progress import counted
-from ...run import Run
-from ...study import Results
-from ...study_page import again, cells_in, facts_of, figures_of_fitted, figures_of_task, lost_items, titled, write_page
+from ...study_page import cells_in, facts_of, figures_of_fitted, figures_of_task, lost_items, titled
 from ..pairs.pages import SEEN
 from .asking import LineFacts, PlaceFacts, VariantFacts
 from .tables import (
@@ -228,14 +226,3 @@ def left_out(facts: Sequence[PlaceFacts], codes: Sequence[str], lost: int) -> It
     unscored = sum(one["measures"] is None for place in facts for line in place["lines"] for one in line["variants"])
     if unscored:
         yield f"{counted(unscored, 'rewrite')} without a score: the step score is not done, or the model had no room for the text."
-
-
-def write_report(run: Run, results: Results, facts: Sequence[PlaceFacts], lost: int, *, as_json: bool) -> None:
-    """Write report/. On stdout the paths of samples and report, or one JSON document. lost: how many items have no answer.
-
-    Raises StudyError and SampleError.
-    """
-    question = run.question()
-    samples = [sample for found in results.samples.values() for sample in found]
-    figures = tuple(figures_of(question, samples, facts))
-    write_page(run.folder, content_of(question, facts, samples, again(run), lost, figures), samples=results.paths, as_json=as_json)

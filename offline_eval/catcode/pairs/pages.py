@@ -199,12 +199,12 @@ _CLASSES = {"equivalent pairs": True, "other pairs": False}
 Said = tuple[str, Sequence[Judgement]]
 
 
-def compare(runs: Sequence[Run], judged: Sequence[Sequence[Judgement]], out: Path, *, as_json: bool) -> None:
-    """Write report/ into `out`; on stdout its files, or one JSON document with all figures. judged: what was said in each run.
+def compare(judged_in: Callable[[Run], Sequence[Judgement]], runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
+    """Write report/ into `out`; on stdout its files, or one JSON document with all figures. judged_in: what was said in a run.
 
     Raises StudyError for a run without an answer, or runs without a common question.
     """
-    names = names_in_forms([run.question() for run in runs])
+    names, judged = names_in_forms([run.question() for run in runs]), [judged_in(run) for run in runs]
     # models of one name are told apart by their runs' folders
     told = [f"{name} ({run.folder.name})" if names.count(name) > 1 else name for name, run in zip(names, runs, strict=True)]
     if silent := next((run.folder for run, said in zip(runs, judged, strict=True) if not said), None):

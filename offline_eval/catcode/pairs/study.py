@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -126,17 +125,14 @@ def _judged(run: Run) -> list[Judgement]:
     return judgements_of(_kept_pairs(run), run.records(ANSWERS).read())
 
 
-def _compare(runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
-    """A page on runs of several models. Raises StudyError where they have no question in common."""
-    compare(runs, [_judged(run) for run in runs], out, as_json=as_json)
-
-
 def _content(run: Run) -> StudyContent:
     question = run.question(_NEEDED)
-    pairs = _kept_pairs(run)
+    pairs, made = _kept_pairs(run), run.records(MADE).read()
     if not pairs:
-        raise StudyError(f"no pair came out of {question['set']}: {_why_none(run)}")
-    sections = [made_section(pairs, run.records(MADE).read())]
+        reasons = [each["reason"] for record in made for each in record["refusals"]]
+        why = max(sorted(set(reasons)), key=reasons.count) if reasons else "no program is done yet"
+        raise StudyError(f"no pair came out of {question['set']}: {why}")
+    sections = [made_section(pairs, made)]
     if judgements := _judged(run):
         sections.append(judged_section(judgements))
     cells = cells_of(sections)
@@ -146,7 +142,7 @@ def _content(run: Run) -> StudyContent:
         "the answers were recorded by others; no model was asked" if "recorded" in question else
         how_asked(question)
     )  # fmt: skip
-    wrong = false_equivalents(run.records(MADE).read())
+    wrong = false_equivalents(made)
     told = f" ({'; '.join(wrong[:_MAX_TOLD])})" if wrong else ""
     left_out = [f"{counted(len(wrong), 'variant')} of rules that keep what a program does, which the tests refuse{told}."] if wrong else []
     return StudyContent(
@@ -159,11 +155,6 @@ def _content(run: Run) -> StudyContent:
         sources=answer_sources(question) if "recorded" in question else (),
         command=again(run),
     )
-
-
-def _why_none(run: Run) -> str:
-    reasons = [each["reason"] for record in run.records(MADE).read() for each in record["refusals"]]
-    return max(sorted(set(reasons)), key=reasons.count) if reasons else "no program is done yet"
 
 
 # Characters of a token of code, about.
@@ -242,4 +233,4 @@ def _rendered(first: str, second: str) -> str:
     return text_of(prompt("local").render(first=first.strip("\n"), second=second.strip("\n")))
 
 
-STUDY = Study(NAME, (MADE, ANSWERS), _NEEDED, page_of(_content), compare=_compare, compared=(NAME,))
+STUDY = Study(NAME, (MADE, ANSWERS), _NEEDED, page_of(_content), compare=partial(compare, _judged), compared=(NAME,))

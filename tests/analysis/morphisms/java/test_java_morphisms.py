@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from java_morphisms import EQUIVALENT, OTHER, applied, reason
 
 from assay.analysis.morphisms.morphism import Morphism, Refused
-from assay.analysis.morphisms.registry import morphism, morphisms
+from assay.analysis.morphisms.registry import morphism
 from assay.analysis.python.source_text import UnreadableSource
 from assay.analysis.text_edits import changed_span
 
@@ -47,13 +47,6 @@ def only(name: str, source: str) -> str:
     """What the morphism makes of its only site."""
     (site,) = morphism(name, "java").sites(source)
     return morphism(name, "java").apply(source, site, random.Random(0))
-
-
-def test_there_are_seven_equivalent_morphisms_and_two_others() -> None:
-    assert [one.equivalent for one in ALL] == [True] * 7 + [False] * 2
-    assert "switch_to_if" in {one.name for one in morphisms("java", equivalent=True)}
-    with pytest.raises(ValueError, match="no morphism 'match_to_if' for java"):
-        morphism("match_to_if", "java")
 
 
 @given(st.sampled_from(sorted(PROGRAMS)), st.sampled_from(ALL), st.integers(0, 10**6))

@@ -57,7 +57,7 @@ def test_where_nothing_varies_the_interval_has_a_width() -> None:
 
 
 def scored(*answers: Answered, judged: bool = True) -> Scored:
-    return Scored("x", "g", "s", "java", "python", {"named": answers}, {"named": 2}, {"named": 1}, {"named": 0}, judged)
+    return Scored("x", "g", "s", "java", "python", {"named": answers}, {"named": ["copies", "own words"]}, judged)
 
 
 def test_one_unknown_answer_makes_the_share_unknown_and_copies_can_be_left_out() -> None:
