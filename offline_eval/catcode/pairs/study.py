@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Collection
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -39,17 +39,6 @@ PAIRS_FILE = "pairs.jsonl"
 # A program whose worker takes so long hangs: the sandbox itself ends each run of it far earlier.
 MAX_PROGRAM_S = 900.0
 _MAX_TOLD = 5
-
-
-@dataclass(frozen=True, slots=True)
-class SourceItem:
-    """A program of a run, or the draws for a problem, as a line of items.jsonl."""
-
-    id: str
-    set: str
-    language: str
-    problem: str
-    sha256: str
 
 
 _NEEDED = ("set", "items", "form", "made")
@@ -103,9 +92,11 @@ def question_of(options: Options, sources: Sources, evaluator: Evaluator) -> dic
     return question | options.limited
 
 
-def _item_of(item: Program | DrawnPrograms) -> SourceItem:
+def _item_of(item: Program | DrawnPrograms) -> dict[str, str]:
+    """A program of a run, or the draws for a problem, as a line of items.jsonl."""
     told = json.dumps(asdict(item), sort_keys=True).encode(errors="surrogatepass")
-    return SourceItem(item.id, item.set, item.language, item.problem, hashlib.sha256(told).hexdigest())
+    about = {"id": item.id, "set": item.set, "language": item.language, "problem": item.problem}
+    return {**about, "sha256": hashlib.sha256(told).hexdigest()}
 
 
 def _kept_pairs(run: Run) -> list[CodePair]:
@@ -113,7 +104,7 @@ def _kept_pairs(run: Run) -> list[CodePair]:
     question = run.question(_NEEDED)
     if question["made"] == "file":
         return run.items(CodePair)
-    order = {item.id: place for place, item in enumerate(run.items(SourceItem))}
+    order = {item["id"]: place for place, item in enumerate(run.items(dict[str, str]))}
     records = sorted(run.records(MADE).read(), key=lambda record: order[record["id"]])
     pairs = [msgspec.convert(pair, CodePair) for record in records for pair in record["pairs"]]
     if pairs:

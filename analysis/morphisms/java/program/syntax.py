@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 
-import tree_sitter_java
-from tree_sitter import Language, Node, Parser
+from tree_sitter import Node
 
+from ....grammars import parser_of
 from ....python.source_text import UnreadableSource
 from ....text_edits import Edit
 from ...morphism import Refused
@@ -40,7 +40,7 @@ STATEMENTS = (
 # The walks over the tree are recursive, with a few calls a level.
 _MAX_DEPTH = 200
 
-_PARSER = Parser(Language(tree_sitter_java.language()))
+_PARSER = parser_of("java")
 # An escape that javac replaces by its character before it splits the text into tokens; it follows an even number of backslashes.
 _ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\u+([0-9a-fA-F]{4})")
 # Two characters that would be one token if nothing stood between them.
@@ -81,8 +81,8 @@ def parse(source: str) -> JavaSource:
         raise UnreadableSource(f"not text: {error.reason} at character {error.start}") from None
     root = _PARSER.parse(data).root_node
     if root.has_error:
-        error = next((node for child in root.children for node in walk(child) if node.is_error or node.is_missing), root)
-        raise UnreadableSource(f"line {error.start_point.row + 1}: not Java that can be parsed")
+        wrong = next((node for child in root.children for node in walk(child) if node.is_error or node.is_missing), root)
+        raise UnreadableSource(f"line {wrong.start_point.row + 1}: not Java that can be parsed")
     level, depth = [root], 0
     while level:
         if depth > _MAX_DEPTH:

@@ -209,12 +209,6 @@ def test_where_meaning_is_noticed_the_first_sentences_say_how_well() -> None:
     assert cells(content)["rule/wrong/wrong_name/fall"].value == pytest.approx(5, abs=0.3)
 
 
-def test_where_it_is_not_noticed_the_interval_has_chance_in_it() -> None:
-    found = cells(page(*world(0.0)))[BALANCED]
-    assert found.low < 0.55
-    assert found.value == pytest.approx(0.5, abs=0.08)
-
-
 def test_the_claim_about_edits_follows_the_balanced_accuracy_and_the_others_say_what_they_need() -> None:
     def verdicts(noticed: float) -> dict[str, str]:
         return {claim.id: claim.verdict for claim in page(*world(noticed)).claims}
