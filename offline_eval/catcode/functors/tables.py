@@ -70,9 +70,9 @@ class Scored:
         """The share that passes."""
         return self.share(arm, "passes", copies=copies)
 
-    def lift(self, arm: Arm, baseline: Arm, *, copies: bool = True) -> float | None:
+    def lift(self, arm: Arm, baseline: Arm) -> float | None:
         """How much more passes of one arm than of the other."""
-        one, other = self.pass_at_1(arm, copies=copies), self.pass_at_1(baseline)
+        one, other = self.pass_at_1(arm), self.pass_at_1(baseline)
         return None if one is None or other is None else one - other
 
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Collection
 from dataclasses import asdict
 from functools import partial
 from typing import Any
 
 import msgspec
 
+from ....analysis.corpora.benchmarks import Language
 from ....analysis.morphisms.registry import morphisms
 from ....analysis.sandbox.isolation.best_level import best_level
-from ....analysis.sandbox.judging.java import MissingJava, find_jdk
 from ....calibration.report.study_report import StudyContent
 from ...asked_model import NOBODY, Evaluator, evaluator_of, fingerprint_of, how_asked, question_in_words, text_of
 from ...counterfeit.problems.asking import lost_in, without_p
@@ -28,6 +27,7 @@ from ...sets.judging import InSandbox
 from ...sets.programs import Program
 from ...study import Making, Study, all_of, carry_out
 from ...study_page import again, cells_of, facts_of, page_of
+from ..functors.labelling import check_languages
 from .asking import ANSWERS, PROMPTS, Options, Sources, asking_pairs, check_answered, manner, prompt, questions_of, sources_of
 from .building import MADE, MAX_OF_KIND, MAX_RULES, MAX_RUN, MAX_SITES, built
 from .pages import claims, compare, false_equivalents, judged_section, made_section, summary_of
@@ -47,7 +47,7 @@ _NEEDED = ("set", "items", "form", "made")
 def run_pairs(options: Options) -> Run:
     """Run, or resume, the study. Raises UsageError, RunError, StudyError, NoIsolation, ModelError and OSError."""
     sources = sources_of(options)
-    _check_tools({item.language for item in sources.items})
+    _check_tools(frozenset(item.language for item in sources.items))
     evaluator = evaluator_of(options.choice, options.form, options.recorded) if options.asks else NOBODY
     check_answered(evaluator, questions_of(sources.pairs))
     draws = f", draws for {counted(len(sources.drawn), 'problem')}" if sources.drawn else ""
@@ -66,17 +66,15 @@ def run_pairs(options: Options) -> Run:
     return carry_out(STUDY, options, question_of(options, sources, evaluator), items, works, told)
 
 
-def _check_tools(languages: Collection[str]) -> None:
-    """Raises StudyError where what rewrites or runs programs of these languages is not installed."""
+def _check_tools(languages: frozenset[Language]) -> None:
+    """Raises StudyError where what rewrites or runs programs of these languages is not installed, and NoIsolation."""
     try:
         for language in languages:
             morphisms(language, equivalent=True)
-        if "java" in languages:
-            find_jdk()
     except ImportError as error:
         raise StudyError(f"{error.name}, which parses programs, is not installed: pip install 'assay[studies]'") from None
-    except MissingJava as error:
-        raise StudyError(str(error)) from None
+    if languages:
+        check_languages(languages)
 
 
 def question_of(options: Options, sources: Sources, evaluator: Evaluator) -> dict[str, Any]:
