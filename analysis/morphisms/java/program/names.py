@@ -188,73 +188,60 @@ def _declarations(java: JavaSource) -> Iterator[Variable]:
         elif node.type == "inferred_parameters" and above is not None:
             for name in node.named_children:
                 if name.type == "identifier":
-                    yield Variable(java.text(name), "lambda", name, node, None, None, (above.start_byte, above.end_byte))
+                    yield Variable(java.text(name), "lambda", name, node, None, None, above.byte_range)
         elif node.type == "lambda_expression" and part(node, "parameters").type == "identifier":
             name = part(node, "parameters")
-            yield Variable(java.text(name), "lambda", name, node, None, None, (node.start_byte, node.end_byte))
+            yield Variable(java.text(name), "lambda", name, node, None, None, node.byte_range)
 
 
 def _declared_here(java: JavaSource, node: Node, above: Node) -> Variable | None:
-    name = node.child_by_field_name("name")
+    name, value, owner = node.child_by_field_name("name"), node.child_by_field_name("value"), above.parent
     if name is None or name.type != "identifier":
         return None
     text = java.text(name)
-    if node.type == "variable_declarator":
-        return _declarator(java, node, above, name)
-    if node.type == "formal_parameter":
-        owner = above.parent
-        if owner is None or owner.type == "record_declaration":
-            return None
-        kind: Kind = "lambda" if owner.type == "lambda_expression" else "parameter"
-        return Variable(text, kind, name, node, _type(java, node), None, (owner.start_byte, owner.end_byte))
-    if node.type == "enhanced_for_statement":
-        body = part(node, "body")
-        return Variable(text, "each", name, node, _type(java, node), None, (body.start_byte, body.end_byte))
-    if node.type == "catch_formal_parameter":
-        return Variable(text, "catch", name, node, None, None, (above.start_byte, above.end_byte))
-    if node.type == "resource":
-        body = next(part(a, "body") for a in ancestors(node) if a.type == "try_with_resources_statement")
-        return Variable(
-            text, "resource", name, node, _type(java, node), node.child_by_field_name("value"), (node.start_byte, body.end_byte)
-        )
-    return _pattern(java, node, name, part(node, "right"))
-
-
-def _declarator(java: JavaSource, node: Node, above: Node, name: Node) -> Variable | None:
-    text = java.text(name)
-    if above.type == "spread_parameter":
-        owner = above.parent.parent if above.parent is not None else None
-        if owner is None or owner.type == "record_declaration":
-            return None
-        element = next((c for c in above.named_children if c.type.endswith(("_type", "type_identifier"))), None)
-        declared = None if element is None else java.text(element) + "[]"
-        return Variable(text, "parameter", name, above, declared, None, (owner.start_byte, owner.end_byte))
-    if above.type != "local_variable_declaration" or above.parent is None:
-        return None
-    place = above.parent if above.parent.type != "switch_block_statement_group" else above.parent.parent or above.parent
-    value = node.child_by_field_name("value")
-    declared = _type(java, above)
-    if declared is not None and node.child_by_field_name("dimensions") is not None:
-        declared += java.text(part(node, "dimensions")).replace(" ", "")
-    return Variable(text, "local", name, node, declared, value, (name.start_byte, place.end_byte))
+    match node.type, above.type:
+        case "variable_declarator", "spread_parameter":
+            owner = owner.parent if owner is not None else None
+            if owner is None or owner.type == "record_declaration":
+                return None
+            element = next((c for c in above.named_children if c.type.endswith(("_type", "type_identifier"))), None)
+            declared = None if element is None else java.text(element) + "[]"
+            return Variable(text, "parameter", name, above, declared, None, owner.byte_range)
+        case "variable_declarator", "local_variable_declaration" if owner is not None:
+            place = owner if owner.type != "switch_block_statement_group" else owner.parent or owner
+            declared = _type(java, above)
+            if declared is not None:
+                declared += _dimensions(java, node)
+            return Variable(text, "local", name, node, declared, value, (name.start_byte, place.end_byte))
+        case "formal_parameter", _ if owner is not None and owner.type != "record_declaration":
+            kind: Kind = "lambda" if owner.type == "lambda_expression" else "parameter"
+            return Variable(text, kind, name, node, _type(java, node), None, owner.byte_range)
+        case "enhanced_for_statement", _:
+            return Variable(text, "each", name, node, _type(java, node), None, part(node, "body").byte_range)
+        case "catch_formal_parameter", _:
+            return Variable(text, "catch", name, node, None, None, above.byte_range)
+        case "resource", _:
+            end = next(part(a, "body") for a in ancestors(node) if a.type == "try_with_resources_statement").end_byte
+            return Variable(text, "resource", name, node, _type(java, node), value, (node.start_byte, end))
+        case "instanceof_expression", _:
+            return _pattern(java, node, name, part(node, "right"))
+    return None
 
 
 def _pattern(java: JavaSource, node: Node, name: Node, declared: Node) -> Variable:
-    outer = _outermost(name) or java.root
-    text = java.text(declared)
-    return Variable(
-        java.text(name), "pattern", name, node, None if text in {"var", "final"} else text, None, (outer.start_byte, outer.end_byte)
-    )
+    text, outer = java.text(declared), _outermost(name) or java.root
+    return Variable(java.text(name), "pattern", name, node, None if text in {"var", "final"} else text, None, outer.byte_range)
 
 
 def _type(java: JavaSource, node: Node) -> str | None:
     declared = node.child_by_field_name("type")
-    if declared is None:
-        return None
-    text = java.text(declared)
-    if node.child_by_field_name("dimensions") is not None:
-        text += java.text(part(node, "dimensions")).replace(" ", "")
+    text = "var" if declared is None else java.text(declared) + _dimensions(java, node)
     return None if text == "var" else text
+
+
+def _dimensions(java: JavaSource, node: Node) -> str:
+    """The brackets of an array behind a name."""
+    return "" if node.child_by_field_name("dimensions") is None else java.text(part(node, "dimensions")).replace(" ", "")
 
 
 def is_write(node: Node) -> bool:
