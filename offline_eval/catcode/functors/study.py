@@ -26,7 +26,6 @@ from ...sets.judging import InSandbox
 from ...sets.programs import Program
 from ...study import Making, Study, Work, all_of, carry_out
 from ...study_page import page_of
-from .compare import compare
 from .items import (
     ANSWERS,
     CODE_TOKENS,
@@ -43,7 +42,7 @@ from .items import (
     written_in,
 )
 from .labelling import LABELS, MAX_PROGRAM_S, SOURCES, Found, Options, check_languages, find, labelled, to_label
-from .page import content_of
+from .page import compare, content_of
 
 NAME = "catcode_functors"
 STUDY = Study(NAME, (SOURCES, DESCRIPTIONS, ANSWERS, LABELS), ("set", "items"), page_of(content_of), compare=compare, compared=(NAME,))
