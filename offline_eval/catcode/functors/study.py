@@ -57,9 +57,8 @@ def run_functors(options: Options) -> Run:
         question = _question(options, kind, evaluator)
         if not evaluator.files:
             Run.check(options.out, question)
-    told = f"{found.counts}; {evaluator.name} is asked {IN_FORM[evaluator.form]}"
-    if evaluator.files:
-        told = f"recorded answers to {found.counts}; no model is asked"
+    asked = f"{found.counts}; {evaluator.name} is asked {IN_FORM[evaluator.form]}"
+    told = f"recorded answers to {found.counts}; no model is asked" if evaluator.files else asked
     left_out = [f"left out: {line}" for line in found.left_out]
     question |= {"left_out": list(found.left_out)}
     return carry_out(STUDY, options, question, found.items, lambda run: _works(options, run, evaluator, found), *left_out, told)

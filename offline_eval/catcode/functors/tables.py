@@ -51,7 +51,7 @@ class Scored:
     source: Language | None
     target: Language
     answers: Mapping[Arm, tuple[Answered, ...]]
-    descriptions: Mapping[Told, Sequence[Description]]
+    descriptions: Mapping[Arm, Sequence[Description]]
     judged: bool = True
 
     @property
@@ -94,17 +94,19 @@ def scored(items: Sequence[Item], described: Sequence[Described], answers: Seque
 
 
 def _scored(item: Item, described: Sequence[SaidInWords], written: Answers, labels: Mapping[str, Ending | None], *, judged: bool) -> Scored:
-    told = {told: [_is(item, told, each["text"]) for each in described if each["told"] == told] for told in told_of(item.kind)}
+    descriptions: dict[Arm, list[Description]] = {
+        told: [_is(item, told, each["text"]) for each in described if each["told"] == told] for told in told_of(item.kind)
+    }
     found = dict[Arm, list[Answered]]()
     for one in written["answers"]:
         ending: Ending | None = "unreadable"
         if one["text"] is not None:
             ending = labels.get(label_id(item, item.program(one["arm"], one["text"])))
-        of = told[one["arm"]] if one["arm"] in ("named", "unnamed") else []
+        of = descriptions.get(one["arm"], [])
         found.setdefault(one["arm"], []).append(Answered(ending, of[one["of"] : one["of"] + 1] == ["copies"]))
-    for arm, descriptions in told.items():
+    for arm, those in descriptions.items():
         # from a description that can't be read nothing is written
-        if lost := descriptions.count("unreadable"):
+        if lost := those.count("unreadable"):
             found.setdefault(arm, []).extend([Answered("unreadable")] * lost)
     return Scored(
         id=item.id,
@@ -113,7 +115,7 @@ def _scored(item: Item, described: Sequence[SaidInWords], written: Answers, labe
         source=item.source,
         target=item.target,
         answers={arm: tuple(each) for arm, each in found.items()},
-        descriptions=told,
+        descriptions=descriptions,
         judged=judged,
     )
 
