@@ -169,12 +169,12 @@ def content_of(run: Run) -> StudyContent:
     tables = list(_tables(kind, found))
     read = claims_of(kind, cells_in(tables))
     shown = tuple(examples(items, *_records(run), int(question["seed"])))
-    blocks = Paragraph(_WHAT if kind == "complete" else f"{_WHAT} {_ASKED}"), *tables
+    what = Paragraph(_WHAT if kind == "complete" else f"{_WHAT} {_ASKED}")
     return StudyContent(
         title=f"{_TITLES[kind][0]}: {question['model_name'] or ', '.join(question['recorded'])}",
         summary=_summary(kind, question, found, read),
         facts=tuple(_facts(question)),
-        sections=(Section(_TITLES[kind][0], blocks), *((Section("Answers to look at", shown),) if shown else ())),
+        sections=(Section(_TITLES[kind][0], (what, *tables)), *((Section("Answers to look at", shown),) if shown else ())),
         claims=read,
         left_out=tuple(_left_out(run, kind, items, found)),
         sources=sources_of(question) if "recorded" in question else (),

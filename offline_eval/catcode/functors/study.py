@@ -19,6 +19,7 @@ from ....inference.asking.asker import Asker
 from ...asked_model import IN_FORM, AskedModel, Asking, Evaluator, evaluator_of, question_in_words, text_of
 from ...errors import UsageError
 from ...plan import tell_study
+from ...pool.interface import Start
 from ...progress import counted, tell_if_stopped
 from ...recorded.source import read, recorded_in
 from ...run import Run, Step
@@ -105,7 +106,7 @@ def _works(options: Options, run: Run, evaluator: Evaluator, found: Found) -> Ma
 
     def asking(step: Step, items: Sequence[Item], ask: Callable[[Asker, Any], dict[str, Any]], recorded: Callable[..., Any]) -> Work[Any]:
         model = AskedModel(options.choice, evaluator.id, evaluator.name, evaluator.form)
-        start = partial(recorded, options.recorded) if evaluator.files else Asking(model, ask)
+        start: Start[Any, Any] = partial(recorded, options.recorded) if evaluator.files else Asking(model, ask)
         return all_of(step, items, start, options.pool, waits=options.waits)
 
     def tested(step: Step, units: Iterable[Program]) -> Work[Any]:
