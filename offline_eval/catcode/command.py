@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..command import Command, Sorts, add_ask_option, add_run_options, checked_pool, listed, options_from, positive
 from ..errors import UsageError
 
 if TYPE_CHECKING:
     from ...inference.opening import ModelChoice
-    from ..pool.pool import Pool
 
 # Of programs.
 LANGUAGES = ("python", "java", "javascript")
@@ -101,34 +100,24 @@ def _check(arguments: argparse.Namespace, choice: ModelChoice) -> None:
 def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
     """Run, or resume, the study; ends with the paths of its samples files and report. Raises UsageError, and what each study raises."""
     _check(arguments, choice)
-    pool = checked_pool(arguments)
+    shared: dict[str, Any] = {"choice": choice, "pool": checked_pool(arguments)}
     if arguments.set == "lines":
-        _run_lines(arguments, choice, pool)
+        from ..sets.projects import named
+        from .lines.study import Options, run_lines, tell_lines
+
+        options = options_from(Options, arguments, **shared, projects=named(arguments.projects, suite=True))
+        (tell_lines if arguments.dry_run else run_lines)(options)
+    elif arguments.set == "pairs":
+        from .pairs.asking import Options as PairOptions
+        from .pairs.study import run_pairs, tell_pairs
+
+        (tell_pairs if arguments.dry_run else run_pairs)(options_from(PairOptions, arguments, **shared, form=arguments.ask))
     else:
-        _run_programs(arguments, choice, pool)
+        from .functors.labelling import Options as FunctorOptions
+        from .functors.study import run_functors, tell_functors
 
-
-def _run_lines(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -> None:
-    from ..sets.projects import named
-    from .lines.study import Options, run_lines, tell_lines
-
-    options = options_from(Options, arguments, choice=choice, pool=pool, projects=named(arguments.projects, suite=True))
-    (tell_lines if arguments.dry_run else run_lines)(options)
-
-
-def _run_programs(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -> None:
-    from .functors import study as functors
-    from .pairs import study as pairs
-    from .pairs.asking import Options
-
-    more = {"choice": choice, "pool": pool, "form": arguments.ask}
-    if arguments.set == "pairs":
-        of_pairs = options_from(Options, arguments, **more)
-        (pairs.tell_pairs if arguments.dry_run else pairs.run_pairs)(of_pairs)
-    else:
-        languages = {"sources": arguments.language, "targets": arguments.to}
-        options = options_from(functors.Options, arguments, **more, **languages)
-        (functors.tell_functors if arguments.dry_run else functors.run_functors)(options)
+        shared |= {"form": arguments.ask, "sources": arguments.language, "targets": arguments.to}
+        (tell_functors if arguments.dry_run else run_functors)(options_from(FunctorOptions, arguments, **shared))
 
 
 COMMAND = Command(

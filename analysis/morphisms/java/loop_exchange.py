@@ -72,8 +72,8 @@ def _as_while(java: JavaSource, loop: Node) -> Edit:
         raise Refused("the condition may be constant, which javac's flow analysis sees")
     if updates:
         _check_updates(java, loop, body, continues)
-    before, outer = _initial(java, loop)
-    whole = loop.parent if loop.parent is not None and loop.parent.type == "labeled_statement" else loop
+    whole = loop.parent if loop.parent is not None and _is_labelled(loop) else loop
+    before, outer = _initial(java, loop, whole)
     base, end = indentation(java, whole), newline(java)
     text = _changed_body(java, body, updates, continues, indentation(java, loop))
     head = f"while ({'true' if condition is None else java.text(condition)}) "
@@ -122,11 +122,10 @@ def _check_updates(java: JavaSource, loop: Node, body: Node, continues: list[Nod
         raise Refused(f"{min(used & declared)}, which the updates use, is declared in the body, too")
 
 
-def _initial(java: JavaSource, loop: Node) -> tuple[list[str], bool]:
-    """The statements to stand before the loop, and whether they can stand in the block that the loop stands in."""
+def _initial(java: JavaSource, loop: Node, whole: Node) -> tuple[list[str], bool]:
+    """The statements to stand before the loop, and whether they can stand in the block that the loop, with its label, stands in."""
     parts = loop.children_by_field_name("init")
     before = [java.text(p) if p.type == "local_variable_declaration" else java.text(p) + ";" for p in parts]
-    whole = loop.parent if loop.parent is not None and loop.parent.type == "labeled_statement" else loop
     place = whole.parent
     if not before:
         return [], True

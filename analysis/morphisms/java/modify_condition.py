@@ -14,7 +14,7 @@ from tree_sitter import Node
 
 from ...text_edits import Edit
 from ..morphism import Refused, Site
-from .program.flow import check_not_tracked
+from .program.flow import assigns_tracked_variable, binds_pattern, may_be_constant
 from .program.syntax import JavaSource, bare, field, operator, walk, with_operator, words
 from .program.types import NUMERIC, UNBOXED, type_of
 
@@ -23,15 +23,8 @@ EXAMPLE = (
     "int f(int a, int b) { if (a != b) return 1; return 0; }",
 )
 _ORDER = ("<", "<=", ">", ">=")
-CHANGES = {sign: tuple(s for s in _ORDER if s != sign) for sign in _ORDER} | {
-    "==": ("!=",),
-    "!=": ("==",),
-    "&&": ("||",),
-    "||": ("&&",),
-    "+": ("-",),
-    "-": ("+",),
-    "*": ("+",),
-}
+CHANGES = {sign: tuple(s for s in _ORDER if s != sign) for sign in _ORDER}
+CHANGES |= {"==": ("!=",), "!=": ("==",), "&&": ("||",), "||": ("&&",), "+": ("-",), "-": ("+",), "*": ("+",)}
 _CONDITIONAL = words("if_statement while_statement do_statement for_statement ternary_expression")
 
 
@@ -68,7 +61,12 @@ def edits(java: JavaSource, place: tuple[Node, Node], rng: random.Random) -> lis
     """Put a random other operator there, so bracketed that nothing else changes. Raises Refused where javac would notice."""
     condition, node = place
     new = rng.choice(CHANGES[operator(node)])
-    check_not_tracked(java, condition, "condition")
+    if may_be_constant(java, condition):
+        raise Refused("the condition may be constant, which javac's flow analysis sees")
+    if assigns_tracked_variable(java, condition):
+        raise Refused("a variable gets its value in the condition")
+    if binds_pattern(condition):
+        raise Refused("the condition binds a pattern's variable, whose scope would change")
     if new in "+-" and any(UNBOXED.get(t := type_of(java, field(node, side)) or "", t) not in NUMERIC for side in ("left", "right")):
         raise Refused("the operands are not shown to be numbers")
     return with_operator(java, node, new)

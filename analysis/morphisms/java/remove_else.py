@@ -12,8 +12,8 @@ from tree_sitter import Node
 
 from ...text_edits import Edit
 from ..morphism import Refused, Site
-from .program.flow import assigns_tracked_variable, binds_pattern, check_compiles
-from .program.syntax import JavaSource, ancestors, field, statements, walk, words
+from .program.flow import assigns_tracked_variable, binds_pattern, flow_error
+from .program.syntax import JavaSource, ancestors, field, parse, splice, statements, walk, words
 
 EXAMPLE = (
     "int f(int n) { if (n > 3) { n = 1; } else { n = 2; } return n; }",
@@ -40,7 +40,8 @@ def edits(java: JavaSource, place: tuple[Node, Node], _: object) -> list[Edit]:
         raise Refused("the else does nothing")
     _check_removal(java, node, other)
     removal = [Edit(java.span(field(node, "consequence"))[1], java.span(other)[1], "")]
-    check_compiles(java, removal)
+    if reason := flow_error(parse(splice(java.source, removal))):
+        raise Refused(reason)
     return removal
 
 

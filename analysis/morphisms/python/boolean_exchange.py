@@ -52,11 +52,7 @@ def _assigned(parsed: Parsed, occurrence: Occurrence) -> cst.BaseExpression | No
         case cst.AssignTarget():
             assign = parsed.parents[parent]
             return assign.value if isinstance(assign, cst.Assign) and len(assign.targets) == 1 else None
-        case cst.AnnAssign() if parent.target is occurrence.node:
-            return parent.value
-        case cst.NamedExpr() if parent.target is occurrence.node:
-            return parent.value
-        case cst.AugAssign() if parent.target is occurrence.node:
+        case cst.AnnAssign() | cst.NamedExpr() | cst.AugAssign() if parent.target is occurrence.node:
             return parent.value
     return None
 

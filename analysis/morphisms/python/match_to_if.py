@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import libcst as cst
 
@@ -28,14 +27,6 @@ EXAMPLE = (
 # match requires that a class in a pattern is a type; these are
 TYPES = ("bool", "bytearray", "bytes", "complex", "dict", "float", "frozenset", "int", "list", "object", "set", "str", "tuple")
 SUBJECTS = ("subject", "matched", "choice", "case_value", "selected")
-
-
-@dataclass(frozen=True, slots=True)
-class _Branch:
-    """A case. condition: None where the pattern always matches. name: the one that the case binds the subject to, or None."""
-
-    condition: str | None
-    name: str | None
 
 
 def places(parsed: Parsed) -> Iterator[tuple[Site, cst.Match]]:
@@ -83,15 +74,12 @@ def _clauses(parsed: Parsed, node: cst.Match, subject: str, indentation: str) ->
         start, stop = parsed.spans[case]
         if end is not None:
             yield reindented(parsed, end, parsed.line_start(start), parsed.source[parsed.line_start(start) : start], indentation)
-        branch = _branch(parsed, case, subject)
-        if branch.condition is not None:
-            head = f"{'if' if number == 0 else 'elif'} {branch.condition}:"
-        else:
-            head = "if True:" if number == 0 else "else:"
+        condition, name = _branch(parsed, case, subject)
+        head = "else:" if condition is None and number else f"{'elif' if number else 'if'} {condition or 'True'}:"
         yield head if number == 0 else indentation + head
         colon = parsed.source.index(":", parsed.span(case.guard or case.pattern)[1]) + 1
         old = parsed.source[parsed.line_start(start) : start]
-        yield _body(parsed, case, (colon, stop), (old, indentation), branch.name and f"{branch.name} = {subject}")
+        yield _body(parsed, case, (colon, stop), (old, indentation), name and f"{name} = {subject}")
         end = stop
 
 
@@ -108,7 +96,8 @@ def _body(parsed: Parsed, case: cst.MatchCase, span: tuple[int, int], indentatio
     return f"{reindented(parsed, start, first, old, new)}{new}{inner.removeprefix(old)}{binding}{newline(parsed)}{rest}"
 
 
-def _branch(parsed: Parsed, case: cst.MatchCase, subject: str) -> _Branch:
+def _branch(parsed: Parsed, case: cst.MatchCase, subject: str) -> tuple[str | None, str | None]:
+    """The condition of a case, None where its pattern always matches; and the name that it binds the subject to, if it does."""
     pattern, name = case.pattern, None
     if isinstance(pattern, cst.MatchAs):
         name = pattern.name.value if pattern.name is not None else None
@@ -118,11 +107,11 @@ def _branch(parsed: Parsed, case: cst.MatchCase, subject: str) -> _Branch:
     else:
         condition = _condition(parsed, pattern, subject)
     if case.guard is None:
-        return _Branch(condition, name)
+        return condition, name
     guard = parsed.text(case.guard)
     if condition is None:
-        return _Branch(guard, name)
-    return _Branch(f"{condition if ' or ' not in condition else f'({condition})'} and ({guard})", name)
+        return guard, name
+    return f"{condition if ' or ' not in condition else f'({condition})'} and ({guard})", name
 
 
 def _condition(parsed: Parsed, pattern: cst.MatchPattern, subject: str) -> str | None:

@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Any, Literal, TypedDict, get_args
 
 from ....analysis.corpora.benchmarks import Language
-from ....inference.asking.asker import Asker, Message, last_block
+from ....inference.asking.asker import Asker, Form, Message, last_block
 from ....inference.model import StopReason
-from ...asked_model import AskedModel, prompt_beside
-from ...recorded.answers import RecordedAnswer
+from ...asked_model import prompt_beside
 from ...recorded.answers import Step as RecordedStep
 from ...recorded.formats import recorded
-from ...run import SCHEMA, Step
+from ...run import Step
 from .placing.header import NEUTRAL, Header, renamed
 from .placing.registry import LANGUAGES, NAMES
 
@@ -78,6 +77,7 @@ Kind = Literal["translate", "explain", "complete"]
 # without, below a header whose function has a neutral name. header: from the header alone.
 Arm = Literal["translation", "named", "unnamed", "header", "completion"]
 Told = Literal["named", "unnamed"]
+# Of each kind, first the one that its summary tells of, and that recorded answers are of.
 ARMS: Mapping[Kind, tuple[Arm, ...]] = {
     "translate": ("translation",),
     "explain": ("named", "unnamed", "header"),
@@ -255,63 +255,44 @@ DESCRIPTIONS = Step("descriptions", "described program", Described)
 ANSWERS = Step("answers", "program", Answers)
 
 
-def question_of(model: AskedModel, study: str, draws: int) -> dict[str, Any]:
-    """The first part of a run's question."""
+def prompts_of(form: Form) -> str:
+    """The fingerprint of all that is the same in each question of a form."""
     examples = [text for example in EXAMPLES.values() for text in (example.prompt, example.code, example.named)]
     numbers = map(str, (DRAWN_AT, DESCRIBE_TOKENS, CODE_TOKENS))
-    told = [model.form, *numbers, NO_WORDS, UNNAMED, *examples, *(prompt(name).fingerprint for name in PROMPTS)]
-    asked = {"prompt": hashlib.sha256("\0".join(told).encode()).hexdigest()[:16], "form": model.form, "draws": draws}
-    return {"schema": SCHEMA, "study": study, "model": model.id, "model_name": model.name, **asked}
+    told = [form, *numbers, NO_WORDS, UNNAMED, *examples, *(prompt(name).fingerprint for name in PROMPTS)]
+    return hashlib.sha256("\0".join(told).encode()).hexdigest()[:16]
 
 
-@dataclass(frozen=True, slots=True)
-class Asks:
-    """How a model is asked. draws: answers to each question; one is greedy."""
+def describe(draws: int, seed: int, asker: Asker, item: Item) -> dict[str, Any]:
+    """The record of the step. Raises as `Asker.say`."""
+    how: dict[str, Any] = {"temperature": DRAWN_AT * (draws > 1), "max_tokens": DESCRIBE_TOKENS, "stop": ("[/DESCRIPTION]",)}
+    found = list[Description]()
+    for told in told_of(item.kind):
+        for said in asker.say(item.to_describe(told), n=draws, seed=seed, **how):
+            text = description_of(said.text, cut_off=said.stopped_by is StopReason.TOKENS)
+            found.append(Description(told=told, text=text, said=said.text, stopped_by=said.stopped_by))
+    return {"id": item.id, "descriptions": found}
 
-    draws: int = 1
-    seed: int = 0
 
-    @property
-    def temperature(self) -> float:
-        """Of all answers."""
-        return 0.0 if self.draws == 1 else DRAWN_AT
+def write(draws: int, seed: int, described: Mapping[str, Sequence[Description]], asker: Asker, item: Item) -> dict[str, Any]:
+    """The record of the step. described: by item. Raises as `Asker.say`."""
+    how: dict[str, Any] = {"temperature": DRAWN_AT * (draws > 1), "max_tokens": CODE_TOKENS, "stop": ("[/CODE]",)}
+    found = list[Answer]()
+    for arm, of, messages, n in _questions(item, described.get(item.id, ()), draws):
+        for number, said in enumerate(asker.say(messages, n=n, seed=seed + of, **how)):
+            found.append(Answer(arm=arm, of=of + number, text=code_of(said.text), said=said.text, stopped_by=said.stopped_by))
+    return {"id": item.id, "answers": found}
 
-    def describe(self, asker: Asker, item: Item) -> dict[str, Any]:
-        """The record of the step. Raises as `Asker.say`."""
-        found = list[Description]()
-        for told in told_of(item.kind):
-            for said in asker.say(
-                item.to_describe(told),
-                n=self.draws,
-                temperature=self.temperature,
-                max_tokens=DESCRIBE_TOKENS,
-                stop=("[/DESCRIPTION]",),
-                seed=self.seed,
-            ):
-                text = description_of(said.text, cut_off=said.stopped_by is StopReason.TOKENS)
-                found.append(Description(told=told, text=text, said=said.text, stopped_by=said.stopped_by))
-        return {"id": item.id, "descriptions": found}
 
-    def write(self, described: Mapping[str, Sequence[Description]], asker: Asker, item: Item) -> dict[str, Any]:
-        """The record of the step. described: by item. Raises as `Asker.say`."""
-        return {"id": item.id, "answers": list(self._written(asker, item, described.get(item.id, ())))}
-
-    def _written(self, asker: Asker, item: Item, described: Sequence[Description]) -> Iterator[Answer]:
-        for arm, of, messages, n in self._questions(item, described):
-            for number, said in enumerate(
-                asker.say(messages, n=n, temperature=self.temperature, max_tokens=CODE_TOKENS, stop=("[/CODE]",), seed=self.seed + of)
-            ):
-                yield Answer(arm=arm, of=of + number, text=code_of(said.text), said=said.text, stopped_by=said.stopped_by)
-
-    def _questions(self, item: Item, described: Sequence[Description]) -> Iterator[tuple[Arm, int, tuple[Message, ...], int]]:
-        """Each question for code, of which description, and how often it is asked."""
-        if item.kind == "translate":
-            yield "translation", 0, item.to_translate(), self.draws
-            return
-        for told in told_of(item.kind):
-            texts = [each["text"] for each in described if each["told"] == told]
-            yield from ((told, of, item.to_rebuild(told, text), 1) for of, text in enumerate(texts) if text is not None)
-        yield "header", 0, item.to_rebuild("header", ""), self.draws
+def _questions(item: Item, described: Sequence[Description], draws: int) -> Iterator[tuple[Arm, int, tuple[Message, ...], int]]:
+    """Each question for code, of which description, and how often it is asked."""
+    if item.kind == "translate":
+        yield "translation", 0, item.to_translate(), draws
+        return
+    for told in told_of(item.kind):
+        texts = [each["text"] for each in described if each["told"] == told]
+        yield from ((told, of, item.to_rebuild(told, text), 1) for of, text in enumerate(texts) if text is not None)
+    yield "header", 0, item.to_rebuild("header", ""), draws
 
 
 def described_in(paths: Sequence[Path]) -> Callable[[Item], dict[str, Any]]:
@@ -320,8 +301,8 @@ def described_in(paths: Sequence[Path]) -> Callable[[Item], dict[str, Any]]:
 
     def describe(item: Item) -> dict[str, Any]:
         found = next((answers for file in files if (answers := file.of(item.id, "describe"))), [])
-        descriptions: list[Description] = [
-            {"told": "named", "text": each.text.strip() or None, "said": each.text, "stopped_by": each.stopped_by} for each in found
+        descriptions = [
+            Description(told="named", text=each.text.strip() or None, said=each.text, stopped_by=each.stopped_by) for each in found
         ]
         return {"id": item.id, "descriptions": descriptions}
 
@@ -331,14 +312,13 @@ def described_in(paths: Sequence[Path]) -> Callable[[Item], dict[str, Any]]:
 def written_in(paths: Sequence[Path]) -> Callable[[Item], dict[str, Any]]:
     """A worker's function that gives the code that was recorded."""
     files = [recorded(path) for path in paths]
-    arms: Mapping[Kind, Arm] = {"translate": "translation", "explain": "named", "complete": "completion"}
 
     def write(item: Item) -> dict[str, Any]:
         found = next(answers for file in files if (answers := file.of(item.id, STEP_OF[item.kind])))
-        return {"id": item.id, "answers": [_recorded(arms[item.kind], number, each) for number, each in enumerate(found)]}
+        answers = [
+            Answer(arm=ARMS[item.kind][0], of=number, text=recorded_code(each.text), said=each.text, stopped_by=each.stopped_by)
+            for number, each in enumerate(found)
+        ]
+        return {"id": item.id, "answers": answers}
 
     return write
-
-
-def _recorded(arm: Arm, number: int, answer: RecordedAnswer) -> Answer:
-    return Answer(arm=arm, of=number, text=recorded_code(answer.text), said=answer.text, stopped_by=answer.stopped_by)

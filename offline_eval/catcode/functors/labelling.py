@@ -9,7 +9,8 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypedDict, get_args
 
@@ -19,7 +20,9 @@ from ....analysis.sandbox.judging.java import MissingJava, find_jdk
 from ....analysis.sandbox.judging.javascript import MissingNode, find_node
 from ....analysis.sandbox.judging.result import ProgramOutcome, Result
 from ...answers import text_id
+from ...asked_model import ChatOptions
 from ...errors import StudyError, UsageError
+from ...progress import counted
 from ...run import Step
 from ...sets.judging import Sandboxes
 from ...sets.programs import HOW, Program, read_programs
@@ -28,21 +31,25 @@ from .placing.header import Header, NoHeader
 from .placing.registry import LANGUAGES, NAMES
 
 Set = Literal["translate", "explain"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(ChatOptions):
+    """What the user wants. data: files of benchmarks. sources, targets: languages; empty: the paper's sources, and every target. limit: so
+    many problems of each set, by the seed. draws: answers to each question.
+    """
+
+    data: Sequence[Path]
+    set: Set = "translate"
+    sources: Sequence[Language] = ()
+    targets: Sequence[Language] = ()
+    draws: int = 1
+
+
 # The program that is the code of an item, and the one whose header and test it has.
 Pair = tuple[Program | None, Program]
 # The paper's, where nothing else is asked for.
-OF_PAPER: Mapping[Set, tuple[Language, ...]] = {"translate": ("java",), "explain": ("java", "python")}
-
-
-@dataclass(frozen=True, slots=True)
-class ProgramUnderTest:
-    """A program with its test. id: of its source, or of the label."""
-
-    id: str
-    language: Language
-    program: str
-    test: str
-    entry_point: str | None
+OF_PAPER: Mapping[Kind, tuple[Language, ...]] = {"translate": ("java",), "explain": ("java", "python")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +58,7 @@ class Found:
 
     items: Sequence[Item]
     tests: Mapping[str, Program]
-    sources: Mapping[str, ProgramUnderTest]
+    sources: Mapping[str, Program]
     left_out: Sequence[str]
 
     @property
@@ -59,60 +66,48 @@ class Found:
         """Those that a sandbox is needed for."""
         return frozenset({item.target for item in self.items} | {each.language for each in self.sources.values()})
 
+    @property
+    def counts(self) -> str:
+        """For people."""
+        return f"{counted(len(self.items), 'program')} of {counted(self.problems, 'problem')}"
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """Which items. sources, targets: languages; None for the paper's sources, and for every target. limit: so many problems of each
-    set, by the seed.
-    """
-
-    kind: Kind
-    sources: Sequence[Language] | None = None
-    targets: Sequence[Language] | None = None
-    limit: int | None = None
-    seed: int = 0
+    @property
+    def problems(self) -> int:
+        """How many there are."""
+        return len({item.group for item in self.items})
 
 
-def find(data: Sequence[Path], wanted: Wanted) -> Found:
+def find(options: Options, kind: Kind) -> Found:
     """The items. Raises SetError, and UsageError where there are none."""
-    if not data:
-        raise UsageError(f"programs are needed: {HOW}")
-    programs = read_programs(data, unsolved_too=True)
+    programs = read_programs(options.data, unsolved_too=True)
     headers, why = dict[str, Header](), Counter[str]()
     for program in programs:
-        try:
-            headers[program.id] = _header(program)
-        except NoHeader:
+        with suppress(NoHeader):
+            if program.prompt:
+                headers[program.id] = LANGUAGES[program.language].header_of(program.prompt, program.entry_point)
+        if program.id not in headers:
             why[f"{program.set} in {NAMES[program.language]}"] += 1
     left_out = [f"{count:,} of {what}: no header of a function can be read from what is given of them" for what, count in why.items()]
     known = [program for program in programs if program.id in headers]
-    pairs = _limited(list(_pairs(known, wanted)), wanted)
+    pairs = _limited(list(_pairs(known, kind, options)), options)
     if not pairs:
-        raise UsageError(_nothing(programs, wanted))
-    items, tests, sources = list[Item](), dict[str, Program](), dict[str, ProgramUnderTest]()
-    for source, target in pairs:
-        item = _item(wanted.kind, source, target, headers[target.id])
-        items.append(item)
-        tests[item.id] = target
-        if source is not None:
-            sources[item.id] = ProgramUnderTest(source.id, source.language, source.published, source.test, source.entry_point)
-    return Found(items, tests, sources, left_out)
+        names = dict.fromkeys(f"{program.set} in {NAMES[program.language]}" for program in programs)
+        lacks, more = ("to explain", HOW) if kind == "explain" else (
+            "that is to be found in two languages", f"name the files of the other language, too. {HOW}"
+        )  # fmt: skip
+        raise UsageError(f"--data has no program {lacks} (it has {', '.join(names)}): {more}")
+    found = [(_item(kind, source, target, headers[target.id]), source, target) for source, target in pairs]
+    sources = {item.id: source for item, source, _ in found if source is not None}
+    return Found([item for item, *_ in found], {item.id: target for item, _, target in found}, sources, left_out)
 
 
-def _header(program: Program) -> Header:
-    if not program.prompt:
-        raise NoHeader("nothing tells what is given of it")
-    return LANGUAGES[program.language].header_of(program.prompt, program.entry_point)
-
-
-def _pairs(programs: Sequence[Program], wanted: Wanted) -> Iterator[Pair]:
+def _pairs(programs: Sequence[Program], kind: Kind, options: Options) -> Iterator[Pair]:
     """Each program that is asked about, with what is to be written."""
-    if wanted.kind == "complete":
+    if kind == "complete":
         yield from ((None, program) for program in programs)
         return
-    name: Set = wanted.kind
-    sources = [program for program in programs if program.published and program.language in (wanted.sources or OF_PAPER[name])]
-    if name == "explain":
+    sources = [program for program in programs if program.published and program.language in (options.sources or OF_PAPER[kind])]
+    if kind == "explain":
         yield from ((program, program) for program in sources)
         return
     targets = dict[tuple[str, str], list[Program]]()
@@ -120,20 +115,20 @@ def _pairs(programs: Sequence[Program], wanted: Wanted) -> Iterator[Pair]:
         targets.setdefault((program.set, program.problem), []).append(program)
     for source in sources:
         for target in targets[source.set, source.problem]:
-            if target.language != source.language and (wanted.targets is None or target.language in wanted.targets):
+            if target.language != source.language and (not options.targets or target.language in options.targets):
                 yield source, target
 
 
-def _limited(pairs: Sequence[Pair], wanted: Wanted) -> list[Pair]:
+def _limited(pairs: Sequence[Pair], options: Options) -> list[Pair]:
     """The pairs of so many problems of each set, the same in each kind of run: a translation can then stand beside a reproduction."""
     found = dict[str, set[str]]()
     for _, target in pairs:
         found.setdefault(target.set, set()).add(target.problem)
 
     def place(problem: str) -> bytes:
-        return hashlib.sha256(f"{wanted.seed}:{problem}".encode()).digest()
+        return hashlib.sha256(f"{options.seed}:{problem}".encode()).digest()
 
-    kept = {name: set(sorted(problems, key=place)[: wanted.limit]) for name, problems in found.items()}
+    kept = {name: set(sorted(problems, key=place)[: options.limit]) for name, problems in found.items()}
     return [pair for pair in pairs if pair[1].problem in kept[pair[1].set]]
 
 
@@ -150,15 +145,6 @@ def _item(kind: Kind, source: Program | None, target: Program, header: Header) -
         header=header,
         tests=hashlib.sha256(f"{target.entry_point}\n{target.test}".encode()).hexdigest()[:16],
     )
-
-
-def _nothing(programs: Sequence[Program], wanted: Wanted) -> str:
-    there = ", ".join(
-        f"{name} in {NAMES[language]}" for name, language in dict.fromkeys((program.set, program.language) for program in programs)
-    )
-    if wanted.kind == "explain":
-        return f"--data has no program to explain (it has {there}): {HOW}"
-    return f"--data has no program that is to be found in two languages (it has {there}): name the files of the other language, too. {HOW}"
 
 
 # unreadable: no code is in the answer, and nothing is run.
@@ -192,7 +178,7 @@ def label_id(item: Item, program: str) -> str:
     return text_id(f"{item.set}-{item.target}/{item.problem.partition('/')[2]}:{item.tests}", program)
 
 
-def to_label(items: Sequence[Item], answers: Sequence[Answers], tests: Mapping[str, Program]) -> Iterator[ProgramUnderTest]:
+def to_label(items: Sequence[Item], answers: Sequence[Answers], tests: Mapping[str, Program]) -> Iterator[Program]:
     """Each distinct program that answers make."""
     by_id, known = {item.id: item for item in items}, set[str]()
     for record in answers:
@@ -204,7 +190,7 @@ def to_label(items: Sequence[Item], answers: Sequence[Answers], tests: Mapping[s
             name = label_id(item, program)
             if name not in known:
                 known.add(name)
-                yield ProgramUnderTest(name, item.target, program, tests[item.id].test, tests[item.id].entry_point)
+                yield replace(tests[item.id], id=name, published=program)
 
 
 def check_languages(languages: frozenset[Language]) -> None:
@@ -219,13 +205,13 @@ def check_languages(languages: frozenset[Language]) -> None:
         raise StudyError(str(error)) from None
 
 
-def labelled(sandboxes: Sandboxes, tested: ProgramUnderTest) -> dict[str, Any]:
+def labelled(sandboxes: Sandboxes, tested: Program) -> dict[str, Any]:
     """The label. Raises Unjudged where the machine failed: then there is none."""
-    result = sandboxes.check(tested.language, tested.program, tested.test, tested.entry_point)
+    result = sandboxes.check(tested.language, tested.published, tested.test, tested.entry_point)
     return {"id": tested.id, "ending": ending_of(tested, result), "why": result.reason}
 
 
-def ending_of(tested: ProgramUnderTest, result: Result) -> Ending | None:
+def ending_of(tested: Program, result: Result) -> Ending | None:
     """How a program ended, by its outcome and the reason of its sandbox; None where the test could not decide."""
     match result.outcome:
         case ProgramOutcome.PASSED:
@@ -235,7 +221,7 @@ def ending_of(tested: ProgramUnderTest, result: Result) -> Ending | None:
         case ProgramOutcome.CRASHED | ProgramOutcome.OUT_OF_MEMORY:
             return "crash"
         case ProgramOutcome.FAILED:
-            if _COMPILER.match(result.reason) if tested.language == "java" else not LANGUAGES[tested.language].parses(tested.program):
+            if _COMPILER.match(result.reason) if tested.language == "java" else not LANGUAGES[tested.language].parses(tested.published):
                 return "does_not_compile"
             return "wrong" if _WRONG.match(result.reason) or _fails_to_tell(tested.test, result.reason) else "crash"
     return None

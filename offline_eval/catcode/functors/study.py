@@ -9,93 +9,69 @@ A program is asked about only where it passes its own tests: a faithful translat
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-from ....analysis.corpora.benchmarks import Language
 from ....analysis.sandbox.isolation.best_level import best_level
-from ...asked_model import IN_FORM, AskedModel, Asking, ChatOptions, asked_model, text_of
+from ....inference.asking.asker import Asker
+from ...asked_model import IN_FORM, AskedModel, Asking, Evaluator, evaluator_of, question_in_words, text_of
 from ...errors import UsageError
 from ...plan import tell_study
 from ...pool.interface import Start
 from ...progress import counted, tell_if_stopped
-from ...recorded.source import AnswerFile, read
-from ...recorded.source import question_of as question_of_files
+from ...recorded.source import read, recorded_in
 from ...run import Run, Step
 from ...sets.judging import InSandbox
+from ...sets.programs import Program
 from ...study import Making, Study, Work, all_of, carry_out
 from ...study_page import page_of
-from .compare import compare
 from .items import (
     ANSWERS,
     CODE_TOKENS,
     DESCRIBE_TOKENS,
     DESCRIPTIONS,
     STEP_OF,
-    Asks,
     Item,
     Kind,
+    describe,
     described_in,
-    question_of,
+    prompts_of,
     told_of,
+    write,
     written_in,
 )
-from .labelling import LABELS, MAX_PROGRAM_S, SOURCES, Found, ProgramUnderTest, Set, Wanted, check_languages, find, labelled, to_label
-from .page import content_of
+from .labelling import LABELS, MAX_PROGRAM_S, SOURCES, Found, Options, check_languages, find, labelled, to_label
+from .page import compare, content_of
 
 NAME = "catcode_functors"
 STUDY = Study(NAME, (SOURCES, DESCRIPTIONS, ANSWERS, LABELS), ("set", "items"), page_of(content_of), compare=compare, compared=(NAME,))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options(ChatOptions):
-    """What the user wants. data: files of benchmarks. sources, targets, limit: as of `Wanted`. draws: answers to each question."""
-
-    data: Sequence[Path]
-    set: Set = "translate"
-    sources: Sequence[Language] = ()
-    targets: Sequence[Language] = ()
-    draws: int = 1
-
-    @property
-    def asks(self) -> Asks:
-        """How a model is asked."""
-        return Asks(self.draws, self.seed)
-
-    def wanted(self, kind: Kind) -> Wanted:
-        """Which items."""
-        return Wanted(kind, self.sources or None, self.targets or None, self.limit, self.seed)
-
-
 def run_functors(options: Options) -> Run:
     """Run, or resume, the study. Raises UsageError, RunError, StudyError, NoIsolation, ModelError and OSError."""
-    if options.recorded:
-        return _run_recorded(options)
     with tell_if_stopped(lambda: "stopped before anything was asked; the same command begins again"):
-        found = find(options.data, options.wanted(options.set))
+        kind, found = _found(options)
         check_languages(found.languages)
-        model = asked_model(options.choice, options.form)
-        Run.check(options.out, _question(options, model))
-    counts = f"{counted(len(found.items), 'program')} of {counted(_problems(found), 'problem')}"
-    return _carried_out(options, _question(options, model), model, found, f"{counts}; {model.name} is asked {IN_FORM[model.form]}")
+        evaluator = evaluator_of(options.choice, options.form, options.recorded)
+        question = _question(options, kind, evaluator)
+        if not evaluator.files:
+            Run.check(options.out, question)
+    asked = f"{found.counts}; {evaluator.name} is asked {IN_FORM[evaluator.form]}"
+    told = f"recorded answers to {found.counts}; no model is asked" if evaluator.files else asked
+    left_out = [f"left out: {line}" for line in found.left_out]
+    question |= {"left_out": list(found.left_out)}
+    return carry_out(STUDY, options, question, found.items, lambda run: _works(options, run, evaluator, found), *left_out, told)
 
 
-def _run_recorded(options: Options) -> Run:
+def _found(options: Options) -> tuple[Kind, Found]:
+    """The programs that are asked about, or that have recorded answers. Raises SetError, RecordedError, and UsageError where none has."""
     files = read(options.recorded)
-    kind, found = _recorded(options, files)
-    check_languages(found.languages)
-    question = {**question_of_files(NAME, kind, files, options), "data": [path.name for path in options.data]}
-    counts = f"{counted(len(found.items), 'program')} of {counted(_problems(found), 'problem')}"
-    return _carried_out(options, question, None, found, f"recorded answers to {counts}; no model is asked")
-
-
-def _recorded(options: Options, files: Sequence[AnswerFile]) -> tuple[Kind, Found]:
-    """The programs that have recorded answers. Raises UsageError where none has."""
-    kind: Kind = options.set if any(file.has(STEP_OF[options.set]) for file in files) else "complete"
-    found = find(options.data, options.wanted(kind))
+    kind: Kind = options.set if not files or any(file.has(STEP_OF[options.set]) for file in files) else "complete"
+    found = find(options, kind)
+    if not files:
+        return kind, found
     there = [item for item in found.items if any(file.answers.of(item.id, STEP_OF[kind]) for file in files)]
     if not there:
         which = f"step {STEP_OF[options.set]!r}, or completions, step 'draw'"
@@ -108,49 +84,43 @@ def _recorded(options: Options, files: Sequence[AnswerFile]) -> tuple[Kind, Foun
     return kind, replace(found, items=there, left_out=[*found.left_out, *more])
 
 
-def _carried_out(options: Options, question: dict[str, Any], model: AskedModel | None, found: Found, told: str) -> Run:
-    question = {**question, "left_out": list(found.left_out)}
-    left_out = [f"left out: {line}" for line in found.left_out]
-    return carry_out(STUDY, options, question, found.items, lambda run: _works(options, run, model, found), *left_out, told)
-
-
-def _question(options: Options, model: AskedModel) -> dict[str, Any]:
+def _question(options: Options, kind: Kind, evaluator: Evaluator) -> dict[str, Any]:
     """What makes a run another one, as far as it is known before there are items."""
-    question: dict[str, Any] = {
-        **question_of(model, STUDY.name, options.draws),
-        "set": options.set,
-        "seed": options.seed,
-        "data": [path.name for path in options.data],
-    }
-    more = {"languages": list(options.sources), "targets": list(options.targets), **options.limited}
-    return {**question, **{name: value for name, value in more.items() if value}}
+    question = question_in_words(NAME, options, evaluator, kind, prompts_of(evaluator.form))
+    question |= {"data": [path.name for path in options.data], **options.limited}
+    if evaluator.files:
+        # of answers that others asked for nobody knows the form
+        del question["form"]
+        return question | recorded_in(evaluator.files)
+    languages = {"languages": list(options.sources), "targets": list(options.targets)}
+    return question | {"draws": options.draws} | {name: value for name, value in languages.items() if value}
 
 
-def _works(options: Options, run: Run, model: AskedModel | None, found: Found) -> Mapping[str, Making]:
-    running = InSandbox(best_level(), labelled, several=True)
+def _works(options: Options, run: Run, evaluator: Evaluator, found: Found) -> Mapping[str, Making]:
+    running, how = InSandbox(best_level(), labelled, several=True), (options.draws, options.seed)
 
     def sound() -> list[Item]:
         """The items whose code passes its own test; of a completion all."""
         passes = {label["id"] for label in run.records(SOURCES).read() if label["ending"] == "passes"}
         return [item for item in found.items if item.kind == "complete" or found.sources[item.id].id in passes]
 
-    def asking(step: Step, items: Sequence[Item], start: Start[Any, Any]) -> Work[Any]:
+    def asking(step: Step, items: Sequence[Item], ask: Callable[[Asker, Any], dict[str, Any]], recorded: Callable[..., Any]) -> Work[Any]:
+        model = AskedModel(options.choice, evaluator.id, evaluator.name, evaluator.form)
+        start: Start[Any, Any] = partial(recorded, options.recorded) if evaluator.files else Asking(model, ask)
         return all_of(step, items, start, options.pool, waits=options.waits)
 
-    def tested(step: Step, units: Iterable[ProgramUnderTest]) -> Work[Any]:
+    def tested(step: Step, units: Iterable[Program]) -> Work[Any]:
         return all_of(step, units, running, options.pool, max_item_s=MAX_PROGRAM_S)
 
     def described() -> Work[Any]:
-        start = partial(described_in, options.recorded) if model is None else Asking(model, options.asks.describe)
-        return asking(DESCRIPTIONS, [item for item in sound() if told_of(item.kind)], start)
+        return asking(DESCRIPTIONS, [item for item in sound() if told_of(item.kind)], partial(describe, *how), described_in)
 
     def written() -> Work[Any]:
         told = run.by_id(DESCRIPTIONS, "descriptions")
         items = [item for item in sound() if item.id in told or not told_of(item.kind)]
-        start = partial(written_in, options.recorded) if model is None else Asking(model, partial(options.asks.write, told))
-        return asking(ANSWERS, items, start)
+        return asking(ANSWERS, items, partial(write, *how, told), written_in)
 
-    units = {found.sources[item.id].id: found.sources[item.id] for item in found.items if item.id in found.sources}
+    units = {source.id: source for item in found.items if (source := found.sources.get(item.id))}
     works: dict[str, Making] = {
         "sources": lambda: tested(SOURCES, units.values()),
         "describe": described,
@@ -164,22 +134,16 @@ def _works(options: Options, run: Run, model: AskedModel | None, found: Found) -
     return works
 
 
-def _problems(found: Found) -> int:
-    return len({item.group for item in found.items})
-
-
 def tell_functors(options: Options) -> None:
     """Say what a run would ask and execute. Raises what `run_functors` raises before it begins."""
-    kind, found = (
-        _recorded(options, read(options.recorded)) if options.recorded else (options.set, find(options.data, options.wanted(options.set)))
-    )
+    kind, found = _found(options)
     check_languages(found.languages)
     told, count = len(told_of(kind)), len(found.items)
     descriptions, code = (0, 0) if options.recorded else (count * told * options.draws, count * (told + 1) * options.draws)
     plan: dict[str, Any] = {
         "set": kind,
         "most_programs": count,
-        "problems": _problems(found),
+        "problems": found.problems,
         "descriptions": descriptions,
         "code": code,
         "most_tokens": descriptions * DESCRIBE_TOKENS + code * CODE_TOKENS,
@@ -188,7 +152,7 @@ def tell_functors(options: Options) -> None:
     asks = () if options.recorded else found.items[0].to_translate() if kind == "translate" else found.items[0].to_describe("named")
     calls = "no model is asked" if options.recorded else f"at most {descriptions:,} descriptions and {code:,} programs, each once"
     lines = [
-        f"programs     at most {count:,} of {counted(_problems(found), 'problem')}: those that pass their own tests",
+        f"programs     at most {count:,} of {counted(found.problems, 'problem')}: those that pass their own tests",
         f"calls        {calls}, {plan['most_tokens']:,} tokens",
         "judged       each distinct program once, in the sandbox",
         *(f"left out     {each}" for each in found.left_out),

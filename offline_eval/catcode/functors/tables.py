@@ -18,13 +18,17 @@ from ....calibration.metrics.intervals import Interval
 from ....calibration.report.cells import Cell, CellTable, Row
 from ...rtc.scores import JAVA, PYTHON, Grouped, Mean, is_copy, mean_of
 from ...rtc.tables import cell_of
-from ...study_page import Paper, paper_of
-from .items import ARMS, Answers, Arm, Described, Description, Item, Kind, Told, told_of
+from ..paper import paper
+from .items import ARMS, Answers, Arm, Described, Item, Kind, Told, told_of
+from .items import Description as SaidInWords
 from .labelling import ENDINGS, Ending, Label, label_id
 from .placing.registry import NAMES
 
 # Words of a program that are no names, for what is a copy of it.
 _KEYWORDS: Mapping[Language, frozenset[str]] = {"python": PYTHON, "java": JAVA}
+
+
+Description = Literal["copies", "unreadable", "own words"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """An item with its answers, by how they were asked for. descriptions, copies, unreadable: counts of descriptions, by their kind.
+    """An item with its answers, by how they were asked for. descriptions: what those of each kind are.
     judged: whether the run has labels at all; without, no share is told, not even of answers that need none.
     """
 
@@ -47,9 +51,7 @@ class Scored:
     source: Language | None
     target: Language
     answers: Mapping[Arm, tuple[Answered, ...]]
-    descriptions: Mapping[Told, int]
-    copies: Mapping[Told, int]
-    unreadable: Mapping[Told, int]
+    descriptions: Mapping[Arm, Sequence[Description]]
     judged: bool = True
 
     @property
@@ -68,9 +70,9 @@ class Scored:
         """The share that passes."""
         return self.share(arm, "passes", copies=copies)
 
-    def lift(self, arm: Arm, baseline: Arm, *, copies: bool = True) -> float | None:
+    def lift(self, arm: Arm, baseline: Arm) -> float | None:
         """How much more passes of one arm than of the other."""
-        one, other = self.pass_at_1(arm, copies=copies), self.pass_at_1(baseline)
+        one, other = self.pass_at_1(arm), self.pass_at_1(baseline)
         return None if one is None or other is None else one - other
 
 
@@ -91,20 +93,21 @@ def scored(items: Sequence[Item], described: Sequence[Described], answers: Seque
     return [_scored(item, told.get(item.id, []), written[item.id], known, judged=judged) for item in items if item.id in written]
 
 
-def _scored(item: Item, described: Sequence[Description], written: Answers, labels: Mapping[str, Ending | None], *, judged: bool) -> Scored:
-    by_told = {told: [each["text"] for each in described if each["told"] == told] for told in told_of(item.kind)}
-    copied = {told: [text is not None and _recites(item, told, text) for text in texts] for told, texts in by_told.items()}
+def _scored(item: Item, described: Sequence[SaidInWords], written: Answers, labels: Mapping[str, Ending | None], *, judged: bool) -> Scored:
+    descriptions: dict[Arm, list[Description]] = {
+        told: [_is(item, told, each["text"]) for each in described if each["told"] == told] for told in told_of(item.kind)
+    }
     found = dict[Arm, list[Answered]]()
     for one in written["answers"]:
         ending: Ending | None = "unreadable"
         if one["text"] is not None:
             ending = labels.get(label_id(item, item.program(one["arm"], one["text"])))
-        of_copies = copied.get(one["arm"], []) if one["arm"] in ("named", "unnamed") else []
-        found.setdefault(one["arm"], []).append(Answered(ending, one["of"] < len(of_copies) and of_copies[one["of"]]))
-    for told, texts in by_told.items():
+        of = descriptions.get(one["arm"], [])
+        found.setdefault(one["arm"], []).append(Answered(ending, of[one["of"] : one["of"] + 1] == ["copies"]))
+    for arm, those in descriptions.items():
         # from a description that can't be read nothing is written
-        if lost := texts.count(None):
-            found.setdefault(told, []).extend([Answered("unreadable")] * lost)
+        if lost := those.count("unreadable"):
+            found.setdefault(arm, []).extend([Answered("unreadable")] * lost)
     return Scored(
         id=item.id,
         group=item.group,
@@ -112,15 +115,15 @@ def _scored(item: Item, described: Sequence[Description], written: Answers, labe
         source=item.source,
         target=item.target,
         answers={arm: tuple(each) for arm, each in found.items()},
-        descriptions={told: len(texts) for told, texts in by_told.items()},
-        copies={told: sum(each) for told, each in copied.items()},
-        unreadable={told: texts.count(None) for told, texts in by_told.items()},
+        descriptions=descriptions,
         judged=judged,
     )
 
 
-def _recites(item: Item, told: Told, text: str) -> bool:
-    return is_copy(text, item.described_body(told), _KEYWORDS.get(item.target, JAVA))
+def _is(item: Item, told: Told, text: str | None) -> Description:
+    if text is None:
+        return "unreadable"
+    return "copies" if is_copy(text, item.described_body(told), _KEYWORDS.get(item.target, JAVA)) else "own words"
 
 
 class Placed(Grouped, Protocol):
@@ -167,11 +170,6 @@ def mean_of_places(items: Sequence[AnyPlaced], number: Callable[[AnyPlaced], flo
     return Mean(value, clipped, len(values), count)
 
 
-def paper() -> Paper:
-    """The paper."""
-    return paper_of(__package__, "lin2024")
-
-
 BY = "problem"
 ENDING_WORDS: Mapping[Ending, str] = {
     "passes": "passes",
@@ -209,9 +207,10 @@ def set_word(name: str) -> str:
     return SET_WORDS.get(name, name)
 
 
-def languages_of(item: Scored) -> str:
-    """Its languages for people."""
-    return NAMES[item.target] if item.source in (None, item.target) else f"{NAMES[item.source]} to {NAMES[item.target]}"
+def names_of(item: Scored) -> tuple[str, str]:
+    """Its data set and languages, for people."""
+    languages = NAMES[item.target] if item.source in (None, item.target) else f"{NAMES[item.source]} to {NAMES[item.target]}"
+    return set_word(item.set), languages
 
 
 def translation_table(items: Sequence[Scored]) -> CellTable:
@@ -220,7 +219,7 @@ def translation_table(items: Sequence[Scored]) -> CellTable:
     for place, found in by_place(items).items():
         printed = paper().values(f"T4/{found[0].set}/*/{found[0].target}") if found[0].source == "java" else ()
         mean = mean_of(found, ended_as("translation"))
-        rows.append(Row((set_word(found[0].set), languages_of(found[0])), (cell_of(f"T4/{place}", mean, BY, paper_values=printed),)))
+        rows.append(Row(names_of(found[0]), (cell_of(f"T4/{place}", mean, BY, paper_values=printed),)))
     mean = mean_of_places(items, ended_as("translation"))
     rows.append(Row(("mean", "of the rows above"), (cell_of("T4/mean", mean, BY, paper_values=paper().values("T4/mean/*/all")),)))
     return CellTable("T4", "Translation", ("data", "languages"), ("pass@1",), tuple(rows), (_READ_OFF,))
@@ -229,7 +228,7 @@ def translation_table(items: Sequence[Scored]) -> CellTable:
 def reproduction_table(items: Sequence[Scored]) -> CellTable:
     """Table 6: pass@1 of what is written again from a description, with and without names and copies, and of the header alone."""
     rows = [
-        Row((set_word(found[0].set), languages_of(found[0])), _reproduced(f"T6/{place}", found, found[0].set, found[0].target))
+        Row(names_of(found[0]), _reproduced(f"T6/{place}", found, found[0].set, found[0].target))
         for place, found in by_place(items).items()
     ]
     for language in dict.fromkeys(item.target for item in items):
@@ -260,10 +259,7 @@ def _reproduced(place: str, items: Sequence[Scored], name: str, language: str) -
 def completion_table(items: Sequence[Scored]) -> CellTable:
     """pass@1 of recorded completions."""
     rows = [
-        Row(
-            (set_word(found[0].set), languages_of(found[0])),
-            (cell_of(f"D/{place}", mean_of(found, ended_as("completion")), BY),),
-        )
+        Row(names_of(found[0]), (cell_of(f"D/{place}", mean_of(found, ended_as("completion")), BY),))
         for place, found in by_place(items).items()
     ]
     return CellTable("D", "Completions", ("data", "language"), ("pass@1",), tuple(rows))
@@ -276,26 +272,24 @@ def ending_table(items: Sequence[Scored], kind: Kind) -> CellTable:
         for arm in ARMS[kind]:
             if any(item.answers.get(arm) for item in found):
                 cells = tuple(cell_of(f"E/{place}/{arm}/{ending}", mean_of(found, ended_as(arm, ending)), BY) for ending in ENDINGS)
-                rows.append(Row((set_word(found[0].set), languages_of(found[0]), ARM_WORDS[arm]), cells))
+                rows.append(Row((*names_of(found[0]), ARM_WORDS[arm]), cells))
     columns = tuple(ENDING_WORDS[ending] for ending in ENDINGS)
     return CellTable("E", "How answers end", ("data", "languages", "code"), columns, tuple(rows), (_ENDINGS,))
 
 
 def description_table(items: Sequence[Scored]) -> CellTable:
     """What the descriptions are."""
-    rows = []
-    for told in told_of("explain"):
-        cells = (
-            cell_of(f"N/{told}/copies", mean_of(items, partial(_of_descriptions, "copies", told)), BY),
-            cell_of(f"N/{told}/unreadable", mean_of(items, partial(_of_descriptions, "unreadable", told)), BY),
-        )
-        rows.append(Row((ARM_WORDS[told],), cells))
+
+    def share(what: Description, told: Told, item: Scored) -> float | None:
+        found = item.descriptions.get(told)
+        return found.count(what) / len(found) if found else None
+
+    kinds: tuple[Description, ...] = ("copies", "unreadable")
+    rows = [
+        Row((ARM_WORDS[told],), tuple(cell_of(f"N/{told}/{kind}", mean_of(items, partial(share, kind, told)), BY) for kind in kinds))
+        for told in told_of("explain")
+    ]
     return CellTable("N", "The descriptions", ("programs",), ("recite the code", "can't be read"), tuple(rows))
-
-
-def _of_descriptions(what: Literal["copies", "unreadable"], told: Told, item: Scored) -> float | None:
-    count = item.descriptions.get(told, 0)
-    return getattr(item, what)[told] / count if count else None
 
 
 def unreadable_of(items: Sequence[Scored]) -> Mean:

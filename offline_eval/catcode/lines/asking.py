@@ -291,40 +291,36 @@ def facts_of(answers: Sequence[Mapping[str, Any]], known: Known, of: Sequence[st
 def _line(answer: Mapping[str, Any], code: str, text: str, known: Known) -> LineFacts | None:
     """The facts of a line, where it was rewritten."""
     name = label_id(answer["id"], "line", text)
-    rewritten, scored = known["rewrites"].get(name), known["scores"].get(name)
+    rewritten = known["rewrites"].get(name)
     if rewritten is None:
         return None
-    measures = scored["variants"] if scored else [None] * len(rewritten["variants"])
+    unknown = Scored(id=name, plain=None, identity=None, variants=[None] * len(rewritten["variants"]))
+    scored = known["scores"].get(name, unknown)
+    variants: list[VariantFacts] = [
+        {"arm": one["arm"], "rules": _rules(one), "line": one["line"], "kind": one["kind"], "diff": one["diff"], "measures": measures}
+        for one, measures in zip(rewritten["variants"], scored["variants"], strict=True)
+    ]
     return {
         "code": code,
         "text": text,
         "exact": is_exact(text, answer["generations"][0]["truth"]),
-        "plain": scored["plain"] if scored else None,
-        "identity": scored["identity"] if scored else None,
-        "variants": [_variant(one, found) for one, found in zip(rewritten["variants"], measures, strict=True)],
+        "plain": scored["plain"],
+        "identity": scored["identity"],
+        "variants": variants,
         "tried": rewritten["tried"],
     }
 
 
-def _variant(variant: Variant, measures: Measures | None) -> VariantFacts:
-    rules = [step["rule"] for step in variant["steps"]]
-    return {
-        "arm": variant["arm"],
-        "rules": rules,
-        "line": variant["line"],
-        "kind": variant["kind"],
-        "diff": variant["diff"],
-        "measures": measures,
-    }
+def _rules(variant: Variant) -> list[str]:
+    return [step["rule"] for step in variant["steps"]]
 
 
 def _regenerated(answer: Mapping[str, Any], known: Known) -> RegeneratedFacts | None:
     made = known["regenerated"].get(answer["id"])
     if made is None or made["inserted"] is None or made["measures"] is None:
         return None
-    variant = known["rewrites"][made["line"]]["variants"][made["variant"]]
     return {
-        "rules": [step["rule"] for step in variant["steps"]],
+        "rules": _rules(known["rewrites"][made["line"]]["variants"][made["variant"]]),
         "text": made["inserted"],
         "measures": made["measures"],
         "exact": is_exact(made["inserted"], answer["generations"][0]["truth"]),

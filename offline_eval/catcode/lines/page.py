@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -19,9 +19,7 @@ from ....calibration.validation.catcode_study import EVENTS, figures
 from ....calibration.validation.figures import Figure
 from ....calibration.validation.inputs import Inputs
 from ...progress import counted
-from ...run import Run
-from ...study import Results
-from ...study_page import again, facts_of, figures_of_fitted, figures_of_task, lost_items, titled, write_page
+from ...study_page import cells_in, facts_of, figures_of_fitted, figures_of_task, lost_items, titled
 from ..pairs.pages import SEEN
 from .asking import LineFacts, PlaceFacts, VariantFacts
 from .tables import (
@@ -33,6 +31,7 @@ from .tables import (
     outcomes_table,
     regenerated_table,
     rules_table,
+    scored,
 )
 
 _FITTED = "of a calibrator that is fitted to this run's suggestions"
@@ -72,6 +71,7 @@ def claims(cells: Mapping[str, Cell]) -> tuple[PaperClaim, ...]:
     return tuple(claim_of(*claim, cells) for claim in wanted)
 
 
+_TOLD = ("of", "memory", "projects", "per_project", "limit", "seed")
 EACH = 3
 MAX_CONTRADICTED = 10
 _MAX_LINE = 200
@@ -86,24 +86,12 @@ _KINDS: tuple[tuple[str, Callable[[VariantFacts], bool], bool], ...] = (
 def examples_of(facts: Sequence[PlaceFacts]) -> Iterator[Table]:
     """Some rewrites of each arm, with diff and fall; of a place at most one of each."""
     for called, is_one, ascending in _KINDS:
-        found = [
-            (fall, place["id"], line, variant)
-            for place in facts
-            for line in place["lines"]
-            for variant in line["variants"]
-            if is_one(variant) and (fall := fall_of(line, variant)) is not None
-        ]
+        found = [(fall, place["id"], line, variant) for place, line, variant, fall in scored(facts) if is_one(variant)]
         shown = set[str]()
         for fall, place, line, variant in sorted(found, key=lambda one: (one[0] if ascending else -one[0], one[1])):
             if place not in shown and len(shown) < EACH:
                 shown.add(place)
                 yield _example(f"{called}: {place.removesuffix(':line')}", line, variant, fall)
-
-
-def fall_of(line: LineFacts, variant: VariantFacts) -> float | None:
-    """How far the log-probability of the line falls."""
-    before, after = ((measures or {}).get("total_logprob") for measures in (line["plain"], variant["measures"]))
-    return None if before is None or after is None else before - after
 
 
 def _example(title: str, line: LineFacts, variant: VariantFacts, fall: float) -> Table:
@@ -148,34 +136,30 @@ _REFUSED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class About:
-    """What the facts do not tell of a run.
-
-    model: its name. command: makes the report again. codes: truth, suggestion. facts: lines for people. lost: items without an answer.
-    figures: of the validation table.
-    """
-
-    model: str
-    command: str
-    codes: tuple[str, ...]
-    facts: tuple[str, ...] = ()
-    lost: int = 0
-    figures: Sequence[Figure] = ()
-
-
-def content_of(facts: Sequence[PlaceFacts], samples: Sequence[Sample], about: About) -> StudyContent:
-    """The page."""
+def content_of(
+    question: Mapping[str, Any],
+    facts: Sequence[PlaceFacts],
+    samples: Sequence[Sample],
+    command: str,
+    lost: int = 0,
+    figures: Sequence[Figure] = (),
+) -> StudyContent:
+    """The page. command: makes the report again. lost: items without an answer. figures: of the validation table."""
     falls = falls_of(facts)
     told, rules, accuracy = identification_table(falls), rules_table(falls), accuracy_table(falls)
     outcomes, wrongly = outcomes_table(facts), contradicted(facts)
-    cells = {cell.id: cell for table in (told, accuracy) for cell in table.cells()}
+    cells = cells_in((told, accuracy))
     picture = falls_picture(falls)
     examples = tuple(examples_of(facts))
     return StudyContent(
-        title=f"CatCode on lines: {about.model}",
-        summary=summary(facts, cells, about),
-        facts=(f"model {about.model}", *about.facts, f"after {PAPER}, whose programs are whole and whose models answer in words"),
+        title=f"CatCode on lines: {question['model_name']}",
+        summary=summary(facts, cells, figures),
+        facts=(
+            f"model {question['model_name']}",
+            f"prompt fingerprint {question['prompt']}, model fingerprint {question['model']}",
+            *facts_of(question, *_TOLD),
+            f"after {PAPER}, whose programs are whole and whose models answer in words",
+        ),
         sections=(
             Section("Meaning and form", (Paragraph(_WORDS), accuracy, told, *((picture,) if picture else ()))),
             *((Section("By rule", (rules,)),) if rules.rows else ()),
@@ -184,13 +168,13 @@ def content_of(facts: Sequence[PlaceFacts], samples: Sequence[Sample], about: Ab
             *((Section("To look at", examples),) if examples else ()),
         ),
         claims=claims(cells),
-        figures=about.figures,
-        left_out=tuple(left_out(facts, about)),
-        command=about.command,
+        figures=figures,
+        left_out=tuple(left_out(facts, question["of"], lost)),
+        command=command,
     )
 
 
-def summary(facts: Sequence[PlaceFacts], cells: dict[str, Cell], about: About) -> tuple[str, str, str]:
+def summary(facts: Sequence[PlaceFacts], cells: Mapping[str, Cell], figures: Sequence[Figure]) -> tuple[str, str, str]:
     """Three sentences for somebody who has not read the paper."""
     lines = [line for place in facts for line in place["lines"] if line["plain"] is not None]
     projects = len({place["project"] for place in facts})
@@ -200,13 +184,13 @@ def summary(facts: Sequence[PlaceFacts], cells: dict[str, Cell], about: About) -
         "tests, as they stand and rewritten: so that they do the same, and so that tests fail."
     )
     if same.value is None or wrong.value is None or balanced.value is None:
-        return first, "There are too few rewrites to say whether it tells one from the other.", _of_numbers(about.figures)
+        return first, "There are too few rewrites to say whether it tells one from the other.", _of_numbers(figures)
     between = "" if balanced.low is None or balanced.high is None else f", {100 * balanced.low:.0f} to {100 * balanced.high:.0f}"
     second = (
         f"By how far its log-probability falls, {100 * same.value:.0f} % of those that do the same and {100 * wrong.value:.0f} % of the "
         f"wrong ones are taken for what they are: a balanced accuracy of {100 * balanced.value:.0f} %{between}, where chance is 50 %."
     )
-    return first, second, _of_numbers(about.figures)
+    return first, second, _of_numbers(figures)
 
 
 def _of_numbers(figures: Sequence[Figure]) -> str:
@@ -225,10 +209,10 @@ def _of_numbers(figures: Sequence[Figure]) -> str:
     return f"Of what is shown with a suggestion: {'; '.join(told)}."
 
 
-def left_out(facts: Sequence[PlaceFacts], about: About) -> Iterator[str]:
+def left_out(facts: Sequence[PlaceFacts], codes: Sequence[str], lost: int) -> Iterator[str]:
     """What is in no number, and why."""
-    yield from lost_items(about.lost)
-    for code in about.codes:
+    yield from lost_items(lost)
+    for code in codes:
         missing = sum(all(line["code"] != code for line in place["lines"]) for place in facts)
         if missing:
             why = {
@@ -242,27 +226,3 @@ def left_out(facts: Sequence[PlaceFacts], about: About) -> Iterator[str]:
     unscored = sum(one["measures"] is None for place in facts for line in place["lines"] for one in line["variants"])
     if unscored:
         yield f"{counted(unscored, 'rewrite')} without a score: the step score is not done, or the model had no room for the text."
-
-
-_TOLD = ("of", "memory", "projects", "per_project", "limit", "seed")
-
-
-def write_report(run: Run, results: Results, facts: Sequence[PlaceFacts], lost: int, *, as_json: bool) -> None:
-    """Write report/. On stdout the paths of samples and report, or one JSON document. lost: how many items have no answer.
-
-    Raises StudyError and SampleError.
-    """
-    question = run.question()
-    samples = [sample for found in results.samples.values() for sample in found]
-    about = About(
-        model=question["model_name"],
-        command=again(run),
-        codes=tuple(question["of"]),
-        facts=(
-            f"prompt fingerprint {question['prompt']}, model fingerprint {question['model']}",
-            *facts_of(question, *_TOLD),
-        ),
-        lost=lost,
-        figures=tuple(figures_of(question, samples, facts)),
-    )
-    write_page(run.folder, content_of(facts, samples, about), samples=results.paths, as_json=as_json)

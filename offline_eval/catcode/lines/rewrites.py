@@ -21,6 +21,7 @@ from ....analysis.bugs import KINDS, bug
 from ....analysis.morphisms.morphism import Morphism, Refused, Rewrite, Site, rewrite
 from ....analysis.morphisms.registry import morphism, morphisms
 from ....analysis.python.lines import Gap, UnreadableSource
+from ....analysis.text_edits import Edit
 from ....inference.completion.prompt import context_at
 from ....inference.completion.settings import Settings
 from ....inference.model import Model
@@ -47,7 +48,7 @@ class View:
         whole = self.text[: self.gap.start] + text + self.text[self.gap.end :]
         return View(whole, Gap(self.gap.start, self.gap.start + len(text)), self.start, self.end + longer)
 
-    def after(self, step: Rewrite) -> View | None:
+    def after(self, step: Edit) -> View | None:
         """The view of the rewritten text. None where it is not certain which line of that is the one in the gap, or what is shown of it."""
         text = step.of(self.text)
         same_lines = text.count("\n") == self.text.count("\n")
@@ -57,7 +58,7 @@ class View:
             return None
         return View(text, gap, start, end)
 
-    def _moved(self, at: int, step: Rewrite, text: str, *, same_lines: bool) -> int | None:
+    def _moved(self, at: int, step: Edit, text: str, *, same_lines: bool) -> int | None:
         if at <= step.start:
             return at
         if at >= step.end:
@@ -66,17 +67,12 @@ class View:
             return _start_of_line(text, self.text.count("\n", 0, at))
         return None
 
-    def _moved_gap(self, step: Rewrite, text: str, *, same_lines: bool) -> Gap | None:
+    def _moved_gap(self, step: Edit, text: str, *, same_lines: bool) -> Gap | None:
         """Where the line's code is: of the same line where the rewrite keeps their number, else where it was, with the text before it."""
         if step.end <= self.gap.start or step.start >= self.gap.end:
             longer = len(step.text) - (step.end - step.start) if step.end <= self.gap.start else 0
             gap = Gap(self.gap.start + longer, self.gap.end + longer)
-            alone = not text[text.rfind("\n", 0, gap.start) + 1 : gap.start].strip() and text[gap.end : gap.end + 1] in (
-                "",
-                "\n",
-                " ",
-                "\t",
-            )
+            alone = not text[text.rfind("\n", 0, gap.start) + 1 : gap.start].strip() and not text[gap.end : gap.end + 1].strip("\n \t")
             return gap if alone and text[gap.start : gap.end] == self.line else None
         if not same_lines:
             return None
@@ -113,7 +109,6 @@ def as_shown(model: Model, view: View, settings: Settings) -> FileWithGap | None
 
 
 Arm = Literal["context", "equivalent", "wrong"]
-ARMS: tuple[Arm, ...] = ("context", "equivalent", "wrong")
 # What became of a rule at a line.
 Outcome = Literal["made", "no place", "refused", "elsewhere", "at import", "contradicted", "not noticed", "unknown"]
 Class = Literal["right", "counterfeit", "other"]
@@ -172,7 +167,7 @@ Judge = Callable[[Arm, View], tuple[Class | None, str]]
 def view_of(view: View, steps: Sequence[StepRecord]) -> View:
     """The view of a variant. Raises ValueError where the steps are not those of this text."""
     for step in steps:
-        after = view.after(_rewrite(step))
+        after = view.after(Edit(step["start"], step["end"], step["text"]))
         if after is None:
             raise ValueError(f"the rewrite {step['rule']} is not one of this text")
         view = after
@@ -291,11 +286,6 @@ def _diff(before: str, after: str) -> list[str]:
     lines = unified_diff(before.split("\n"), after.split("\n"), n=0, lineterm="")
     changed = (line[:_MAX_WHY] for line in lines if line[0] in "+-" and not line.startswith(("+++", "---")))
     return list(islice(changed, _MAX_DIFF))
-
-
-def _rewrite(step: StepRecord) -> Rewrite:
-    start, end = step["start"], step["end"]
-    return Rewrite(start, end, step["text"], step["rule"], equivalent=True, site=Site(start, end))
 
 
 def _record(step: Rewrite) -> StepRecord:

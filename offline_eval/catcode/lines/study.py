@@ -25,6 +25,7 @@ from ...on_suites import SuiteOptions, ask_about, items_of_suites, model_and_ite
 from ...run import Question, Run, Step
 from ...sets.suites import Items, Judged, Judging, Label
 from ...study import Making, Plan, Results, Study, Work, all_of
+from ...study_page import again, write_page
 from .asking import (
     ANSWERS,
     REGENERATED,
@@ -42,7 +43,7 @@ from .asking import (
     regenerate,
     score,
 )
-from .page import write_report
+from .page import content_of, figures_of
 from .rewrites import MAX_CHAIN, MAX_UNCONFIRMED, MAX_WRONG, ON_LINE
 
 # What is rewritten: the line of the project, and what a model suggests in its place.
@@ -67,10 +68,12 @@ def _answers(run: Run) -> list[Any]:
 
 
 def _report(run: Run, results: Results, *, as_json: bool) -> None:
-    """The facts, a page, and a summary on stderr."""
-    facts = facts_of(results.answers, known_of(run), run.question()["of"])
+    """The facts, a page, and a summary on stderr. Raises StudyError and SampleError."""
+    question, samples = run.question(), [sample for found in results.samples.values() for sample in found]
+    facts = facts_of(results.answers, known_of(run), question["of"])
     run.write_lines(FACTS, facts)
-    write_report(run, results, facts, STUDY.lost(run), as_json=as_json)
+    content = content_of(question, facts, samples, again(run), STUDY.lost(run), tuple(figures_of(question, samples, facts)))
+    write_page(run.folder, content, samples=results.paths, as_json=as_json)
 
 
 STUDY = Study("catcode", (ANSWERS, LABELS, REWRITES, SCORES, REGENERATED, REGENERATED_LABELS), ("set",), _report, answers=_answers)

@@ -7,9 +7,9 @@ other projects. Recall by class is what the paper calls precision (Lin et al. 20
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,36 +64,28 @@ class Falls:
         return np.asarray((self.arm != "context") & self.told)
 
 
-def falls_of(facts: Sequence[PlaceFacts]) -> Falls:
-    """The falls of all rewrites that the model scored."""
-    rows = list(_scored(facts))
-    fall = np.array([plain - after for _, plain, _, after in rows], dtype=np.float64)
-    arm = np.array([variant["arm"] for *_, variant, _ in rows], dtype=np.str_)
-    projects = numbered([place["project"] for place, *_ in rows])
-    return Falls(
-        fall,
-        arm,
-        np.array([variant["kind"] for *_, variant, _ in rows], dtype=np.str_),
-        np.array([variant["rules"][-1] for *_, variant, _ in rows], dtype=np.str_),
-        np.array([len(variant["rules"]) for *_, variant, _ in rows], dtype=np.intp),
-        projects,
-        thresholds(fall, arm, projects),
-    )
-
-
-def _scored(facts: Sequence[PlaceFacts]) -> Iterator[tuple[PlaceFacts, float, VariantFacts, float]]:
-    """Each variant with the log-probability of its line before and after."""
+def scored(facts: Sequence[PlaceFacts]) -> Iterator[tuple[PlaceFacts, LineFacts, VariantFacts, float]]:
+    """Each rewrite that the model scored, with its line, and how far the log-probability of that falls."""
     for place in facts:
         for line in place["lines"]:
-            yield from ((place, plain, variant, after) for variant, plain, after in _of_line(line))
+            for variant in line["variants"]:
+                before, after = ((measures or {}).get("total_logprob") for measures in (line["plain"], variant["measures"]))
+                if before is not None and after is not None:
+                    yield place, line, variant, before - after
 
 
-def _of_line(line: LineFacts) -> Iterator[tuple[VariantFacts, float, float]]:
-    plain = (line["plain"] or {}).get("total_logprob")
-    for variant in line["variants"]:
-        after = (variant["measures"] or {}).get("total_logprob")
-        if plain is not None and after is not None:
-            yield variant, plain, after
+def falls_of(facts: Sequence[PlaceFacts]) -> Falls:
+    """The falls of all rewrites that the model scored."""
+    rows = list(scored(facts))
+    variants = [variant for *_, variant, _ in rows]
+    fall = np.array([fall for *_, fall in rows], dtype=np.float64)
+    arm, kind, rule = (
+        np.array(told, dtype=np.str_)
+        for told in ([one["arm"] for one in variants], [one["kind"] for one in variants], [one["rules"][-1] for one in variants])
+    )
+    projects = numbered([place["project"] for place, *_ in rows])
+    steps = np.array([len(one["rules"]) for one in variants], dtype=np.intp)
+    return Falls(fall, arm, kind, rule, steps, projects, thresholds(fall, arm, projects))
 
 
 def thresholds(fall: Floats, arm: NDArray[np.str_], projects: NDArray[np.intp]) -> Floats:
@@ -135,6 +127,7 @@ def told_apart(falls: Falls) -> Interval | None:
     return intervals(bounded, wrong, numbered(falls.projects[rows].tolist()), resamples=2).auc
 
 
+_BY: Any = {"why": "–", "by": "project"}
 BALANCED, AREA = "identification/balanced", "identification/auc"
 _EQUIVALENT = tuple(entry.name for entry in MORPHISMS if entry.equivalent)
 _BY_ARM = (
@@ -195,19 +188,16 @@ def rules_table(falls: Falls) -> CellTable:
 def _cells(name: str, falls: Falls, which: NDArray[np.bool_]) -> tuple[Cell, Cell]:
     told = which & falls.told
     return (
-        share(f"{name}/recall", falls.found[told].tolist(), falls.projects[told].tolist(), why="–", by="project"),
-        mean_cell(f"{name}/fall", falls.fall[which].tolist(), falls.projects[which].tolist(), why="–", by="project", percent=False),
+        share(f"{name}/recall", falls.found[told].tolist(), falls.projects[told].tolist(), **_BY),
+        mean_cell(f"{name}/fall", falls.fall[which].tolist(), falls.projects[which].tolist(), percent=False, **_BY),
     )
 
 
 def outcomes_table(facts: Sequence[PlaceFacts]) -> Table:
     """What became of each rule, counted."""
-    counts: dict[tuple[str, str], Counter[str]] = {}
-    for place in facts:
-        for line in place["lines"]:
-            for each in line["tried"]:
-                counts.setdefault((each["arm"], each["rule"]), Counter())[each["outcome"]] += 1
-    rows = tuple((arm, rule, *(str(found[outcome]) for outcome in _OUTCOMES)) for (arm, rule), found in sorted(counts.items()))
+    count = Counter((each["arm"], each["rule"], each["outcome"]) for place in facts for line in place["lines"] for each in line["tried"])
+    rules = sorted({(arm, rule) for arm, rule, _ in count})
+    rows = tuple((arm, rule, *(str(count[arm, rule, outcome]) for outcome in _OUTCOMES)) for arm, rule in rules)
     return Table(
         "What became of each rule, in times that it was tried", ("rewritten", "rule", *_OUTCOMES), "ll" + "r" * len(_OUTCOMES), rows
     )
@@ -216,33 +206,27 @@ def outcomes_table(facts: Sequence[PlaceFacts]) -> Table:
 def regenerated_table(facts: Sequence[PlaceFacts], samples: Sequence[Sample]) -> CellTable:
     """What is suggested in rewritten code, beside what is suggested at the same place as it is."""
     rows = []
-    fields: tuple[tuple[str, Literal["passes", "exact"]], ...] = (("tests_pass", "passes"), ("exact_match", "exact"))
-    for event, field in fields:
-        before, after, projects = _pairs(facts, {sample.id: sample.labels.get(event) for sample in samples}, field)
+    fields: tuple[tuple[str, Literal["passes", "exact"], str], ...] = (
+        ("tests_pass", "passes", "passes its tests"),
+        ("exact_match", "exact", "is the project's own line"),
+    )
+    for event, field, said in fields:
+        labels = {sample.id: sample.labels.get(event) for sample in samples}
+        known = [
+            (float(before), float(after), place["project"])
+            for place in facts
+            if (made := place["regenerated"]) and (before := labels.get(place["id"])) is not None and (after := made[field]) is not None
+        ]
+        first, second, projects = [one for one, _, _ in known], [two for _, two, _ in known], [project for *_, project in known]
         cells = (
-            share(f"regenerated/{event}/before", before.tolist(), projects.tolist(), why="–", by="project"),
-            share(f"regenerated/{event}/after", after.tolist(), projects.tolist(), why="–", by="project"),
-            mean_cell(
-                f"regenerated/{event}/difference", (after.astype(np.float64) - before).tolist(), projects.tolist(), why="–", by="project"
-            ),
+            share(f"regenerated/{event}/before", first, projects, **_BY),
+            share(f"regenerated/{event}/after", second, projects, **_BY),
+            mean_cell(f"regenerated/{event}/difference", [two - one for one, two, _ in known], projects, **_BY),
         )
-        rows.append(Row(("passes its tests" if event == "tests_pass" else "is the project's own line",), cells))
+        rows.append(Row((said,), cells))
     notes = ("places where something is suggested both times", "after the longest chain of rewrites at each place")
     columns = ("as it is", "rewritten", "difference")
     return CellTable("regenerated", "What is suggested in rewritten code", ("what is suggested",), columns, tuple(rows), notes)
-
-
-def _pairs(
-    facts: Sequence[PlaceFacts], labels: Mapping[str, bool | None], field: Literal["passes", "exact"]
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.intp]]:
-    """Whether it is true before and after (n,) at the places where both are known, and their projects (n,)."""
-    found = [
-        (before, after, place["project"])
-        for place in facts
-        if (made := place["regenerated"]) and (before := labels.get(place["id"])) is not None and (after := made[field]) is not None
-    ]
-    both = np.array([row[:2] for row in found], dtype=np.bool_).reshape(len(found), 2)
-    return both[:, 0], both[:, 1], numbered([project for *_, project in found])
 
 
 # Further falls are few, and drawn at the edge.

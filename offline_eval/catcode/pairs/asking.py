@@ -63,25 +63,24 @@ def sources_of(options: Options) -> Sources:
         return _of_pairs(options, made)
     draws = [path for path in files if path.exists() and is_recorded(path) and not is_completions(path)]
     programs = read_programs([path for path in options.data if path not in draws])
-    _check_languages(programs)
-    kept = _limited(programs, options.limit, options.seed)
+    if other := next((program for program in programs if program.language not in ("python", "java")), None):
+        raise UsageError(f"{other.id}: no rule rewrites {other.language}; there are rules for Java and Python: leave its file out")
+    names = {program.id: (f"{program.set} {program.language}", program.id) for program in programs}
+    limited = _drawn_names(list(names.values()), options.limit, options.seed)
+    kept = [program for program in programs if names[program.id] in limited]
     drawn = drawn_programs([recorded(path) for path in draws], kept)
-    wanted = [kind for kind in options.kinds if kind in GLOBAL]
+    wanted = next((kind for kind in options.kinds if kind in GLOBAL), None)
     if options.kinds != KINDS and wanted and not drawn:
-        raise UsageError(_no_draws(wanted[0]))
+        raise UsageError(
+            f"{wanted} needs several programs for one problem, right and wrong ones, and --data names none: add a file of recorded "
+            "programs for HumanEval, such as CodeT's or The Counterfeit Conundrum's, beside HumanEval.jsonl.gz"
+        )
     if draws and not drawn:
         raise UsageError(
             f"{', '.join(map(str, draws))}: no program for a problem of --data. Global pairs are of programs that were drawn for "
             "HumanEval: name its file, HumanEval.jsonl.gz, too"
         )
     return Sources(kept, drawn, ())
-
-
-def _no_draws(kind: Kind) -> str:
-    return (
-        f"{kind} needs several programs for one problem, right and wrong ones, and --data names none: add a file of recorded programs for "
-        "HumanEval, such as CodeT's or The Counterfeit Conundrum's, beside HumanEval.jsonl.gz"
-    )
 
 
 def _of_pairs(options: Options, made: Sequence[Path]) -> Sources:
@@ -98,17 +97,6 @@ def _of_pairs(options: Options, made: Sequence[Path]) -> Sources:
     names = {pair.id: (pair.data, pair.problem) for pair in found}
     kept = _drawn_names(list(names.values()), options.limit, options.seed)
     return Sources((), (), [pair for pair in found if names[pair.id] in kept])
-
-
-def _check_languages(programs: Sequence[Program]) -> None:
-    if other := next((program for program in programs if program.language not in ("python", "java")), None):
-        raise UsageError(f"{other.id}: no rule rewrites {other.language}; there are rules for Java and Python: leave its file out")
-
-
-def _limited(programs: Sequence[Program], limit: int | None, seed: int) -> list[Program]:
-    names = {program.id: (f"{program.set} {program.language}", program.id) for program in programs}
-    kept = _drawn_names(list(names.values()), limit, seed)
-    return [program for program in programs if names[program.id] in kept]
 
 
 def _drawn_names(names: Sequence[tuple[str, str]], limit: int | None, seed: int) -> set[tuple[str, str]]:
@@ -163,7 +151,14 @@ def answered(votes: int, seed: int, asker: Asker, question: PairQuestion) -> dic
 
 def asking_pairs(options: Options, evaluator: Evaluator, questions: Sequence[PairQuestion]) -> Work[Any]:
     """The work of asking, or of looking answers up. Raises UsageError where none of these was recorded."""
-    if evaluator.files and questions and not any(file.answers.of(each.id, "pair") for each in questions for file in evaluator.files):
-        files = ", ".join(str(file.path) for file in evaluator.files)
-        raise UsageError(f"{files}: no answer to any of these pairs (step pair; an item is named as {questions[0].id})")
+    check_answered(evaluator, questions)
     return asking(options, evaluator, ANSWERS, questions, "pair", partial(answered, options.votes, options.seed))
+
+
+def check_answered(evaluator: Evaluator, questions: Sequence[PairQuestion]) -> None:
+    """Raises UsageError where recorded answers are of other questions."""
+    files = ", ".join(str(file.path) for file in evaluator.files)
+    if files and not any(file.has("pair") for file in evaluator.files):
+        raise UsageError(f"{files}: no answer of the step pair, which is that of questions about pairs")
+    if files and questions and not any(file.answers.of(each.id, "pair") for each in questions for file in evaluator.files):
+        raise UsageError(f"{files}: no answer to any of these pairs (step pair; an item is named as {questions[0].id})")

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import random
 import re
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from typing import Any, TypedDict
 
 from ....analysis.corpora.benchmarks import Language
@@ -20,7 +18,6 @@ from ....analysis.morphisms.morphism import Morphism, Refused, chain, rewrite_so
 from ....analysis.morphisms.registry import morphisms
 from ....analysis.python.source_text import UnreadableSource
 from ....analysis.sandbox.isolation.jail import DEFAULT_LIMITS
-from ....analysis.sandbox.isolation.levels import Isolation
 from ....analysis.sandbox.judging.result import ProgramOutcome, Result
 from ...run import Step
 from ...sets.judging import Sandboxes
@@ -98,49 +95,25 @@ class _Making:
         )
 
 
-def builder(seed: int, isolation: Isolation) -> Builder:
-    """The worker's function."""
-    return Builder(seed, Sandboxes(isolation))
+def built(seed: int, sandboxes: Sandboxes, item: Program | DrawnPrograms) -> dict[str, Any]:
+    """The record of a program, or of the programs that were drawn for a problem. Raises Unjudged where the machine failed."""
+    before = sandboxes.checks
 
-
-@dataclass(frozen=True, slots=True)
-class Builder:
-    """Makes the record of a program, or of the programs that were drawn for a problem; holds sandboxes."""
-
-    seed: int
-    judges: Sandboxes
-
-    def __call__(self, item: Program | DrawnPrograms) -> dict[str, Any]:
-        """The record. Raises Unjudged where the machine failed."""
-        begun, checks = time.perf_counter(), self.judges.checks
-        check = partial(self._checked, item)
-        if isinstance(item, Program):
-            made = _Making(item, check)
-            outcome = _of_program(made, self.seed)
-            pairs, refusals = made.pairs, made.refusals
-        else:
-            outcome, refusals = "", []
-            pairs = list(_of_drawn(item, check, self.seed))
-        return {
-            "id": item.id,
-            "set": item.set,
-            "language": item.language,
-            "outcome": outcome,
-            "checks": self.judges.checks - checks,
-            "pairs": [asdict(pair) for pair in pairs],
-            "refusals": refusals,
-            "timings": {"total_ms": (time.perf_counter() - begun) * 1e3},
-        }
-
-    def _checked(self, item: Program | DrawnPrograms, source: str) -> Result:
-        result = self.judges.check(item.language, source, item.test, item.entry_point)
+    def check(source: str) -> Result:
+        result = sandboxes.check(item.language, source, item.test, item.entry_point)
         if result.outcome is ProgramOutcome.TIMED_OUT and result.cpu_s < MIN_SHARE * DEFAULT_LIMITS.cpu_s:
             raise Unjudged(f"{result.reason}, of which it ran {result.cpu_s:.1f} s: the machine is too busy, or the program waits")
         return result
 
-    def close(self) -> None:
-        """End the sandboxes."""
-        self.judges.close()
+    outcome, refusals = "", list[Refusal]()
+    if isinstance(item, Program):
+        made = _Making(item, check)
+        outcome = _of_program(made, seed)
+        pairs, refusals = made.pairs, made.refusals
+    else:
+        pairs = list(_of_drawn(item, check, seed))
+    found = {"id": item.id, "set": item.set, "language": item.language, "outcome": outcome, "checks": sandboxes.checks - before}
+    return {**found, "pairs": [asdict(pair) for pair in pairs], "refusals": refusals}
 
 
 def _of_program(made: _Making, seed: int) -> str:

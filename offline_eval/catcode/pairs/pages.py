@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,26 +19,9 @@ from ...errors import StudyError
 from ...progress import counted
 from ...run import Run
 from ...study_page import again_of, write_comparison
-from ..paper import counts_of, marks_of
-from .pair import GLOBAL, KINDS, CodePair
-from .tables import (
-    CLASSES,
-    KEYS,
-    Judgement,
-    average_table,
-    by_way,
-    classes_table,
-    data_table,
-    distance_table,
-    kinds_table,
-    lean_table,
-    order_table,
-    rates_of,
-    recall,
-    rules_table,
-    unreadable_table,
-    worst_table,
-)
+from ..paper import paper
+from .pair import GLOBAL, KINDS, CodePair, Kind
+from .tables import CLASSES, KEYS, LAYOUTS, LOCAL, Judgement, by_way, rates_of, recall, table
 
 # Reasons that are told of each rule, and the rest together.
 MAX_REASONS = 4
@@ -50,15 +33,16 @@ def size_table(pairs: Sequence[CodePair], records: Sequence[Mapping[str, Any]]) 
     As in the paper the equivalent pairs are those of one rewrite and of two variants.
     """
     rows, notes = [], dict[str, None]()
-    for data, (name, language) in _data_sets(pairs, records).items():
+    sets = {_data(record): (record["set"], record["language"]) for record in records}
+    for data, (name, language) in (sets | {pair.data: (pair.set, pair.language) for pair in pairs}).items():
         of_it = [pair for pair in pairs if pair.data == data]
-        programs = [record for record in records if (record["set"], record["language"]) == (name, language) and record["outcome"]]
+        programs = [record for record in records if _data(record) == data and record["outcome"]]
         kept = sum(record["outcome"] == "passed" for record in programs)
         counts = (sum(pair.kind in ("1-eq", "2-eq") for pair in of_it), sum(pair.kind == "1-neq" for pair in of_it))
-        printed = counts_of(name) if language == "java" else None
+        printed = paper()["T2"].get(name) if language == "java" else None
         theirs = ["–"] * 3
         if printed is not None:
-            marks = [mark for column in ("eq", "neq") for mark in marks_of(f"T2/{name}/{column}")]
+            marks = [mark for column in ("eq", "neq") for mark in paper().marks_of(f"T2/{name}/{column}")]
             theirs = [f"{printed[0]:,} of {printed[1]:,}", f"{printed[2]:,}", f"{printed[3]:,}{' *' if marks else ''}"]
             notes |= {f"* {name}: {mark.note}": None for mark in marks}
         kept_here = f"{kept:,} of {len(programs):,}" if programs else f"{len({pair.problem for pair in of_it}):,}"
@@ -75,40 +59,44 @@ def size_table(pairs: Sequence[CodePair], records: Sequence[Mapping[str, Any]]) 
 
 def kinds_made(pairs: Sequence[CodePair]) -> Table:
     """How many pairs there are of each kind, by data set."""
-    count = Counter((pair.data, pair.kind) for pair in pairs)
-    sets = list(dict.fromkeys(pair.data for pair in pairs))
-    rows = tuple((kind, *(f"{count[data, kind]:,}" for data in sets)) for kind in KINDS if any(count[data, kind] for data in sets))
-    return Table("Pairs of each kind", ("kind", *sets), "l" + "r" * len(sets), rows)
+    count = Counter((pair.kind, pair.data) for pair in pairs)
+    rows = [((kind,), [kind]) for kind in KINDS if any(pair.kind == kind for pair in pairs)]
+    return _counted("Pairs of each kind", ("kind",), rows, count, [pair.data for pair in pairs])
 
 
 def rules_made(pairs: Sequence[CodePair]) -> Table:
     """How many pairs of one rewrite there are by each rule, by data set."""
-    alone = [pair for pair in pairs if pair.kind in ("1-eq", "1-neq")]
-    count = Counter((pair.data, pair.rules[0]) for pair in alone)
-    sets = list(dict.fromkeys(pair.data for pair in pairs))
+    alone = [pair for pair in pairs if pair.kind in LOCAL]
     meanings = {pair.rules[0]: pair.equivalent for pair in alone}
-    rows = tuple(
-        (rule, "equivalent" if meanings[rule] else "not equivalent", *(f"{count[data, rule]:,}" for data in sets))
+    rows = [
+        ((rule, "equivalent" if meanings[rule] else "not equivalent"), [rule])
         for rule in sorted(meanings, key=lambda rule: (not meanings[rule], rule))
-    )
-    return Table("Pairs of one rewrite by rule", ("rule", "pairs", *sets), "ll" + "r" * len(sets), rows)
+    ]
+    count = Counter((pair.rules[0], pair.data) for pair in alone)
+    return _counted("Pairs of one rewrite by rule", ("rule", "pairs"), rows, count, [pair.data for pair in pairs])
 
 
 def refusals_table(records: Sequence[Mapping[str, Any]]) -> Table:
     """Why programs, and rules at programs, gave no pair, the commonest reasons first."""
-    count = Counter((each["rule"] or "the program", each["reason"], _data(record)) for record in records for each in record["refusals"])
-    rows, sets = list[tuple[str, ...]](), list(dict.fromkeys(map(_data, records)))
-    for rule in sorted({rule for rule, _, _ in count}, key=lambda name: (name != "the program", name)):
-        reasons = Counter[str]()
-        for (which, reason, _), number in count.items():
-            if which == rule:
-                reasons[reason] += number
-        common = [reason for reason, _ in sorted(reasons.items(), key=lambda item: (-item[1], item[0]))]
-        rows += [(rule, reason, *(f"{count[rule, reason, data]:,}" for data in sets)) for reason in common[:MAX_REASONS]]
+    refused = [(each["rule"] or "the program", each["reason"], _data(record)) for record in records for each in record["refusals"]]
+    rows = list[tuple[tuple[str, ...], list[tuple[str, str]]]]()
+    for rule in sorted({rule for rule, _, _ in refused}, key=lambda name: (name != "the program", name)):
+        often = Counter(reason for which, reason, _ in refused if which == rule)
+        common = sorted(often, key=lambda reason: (-often[reason], reason))
+        rows += [((rule, reason), [(rule, reason)]) for reason in common[:MAX_REASONS]]
         if rest := common[MAX_REASONS:]:
-            numbers = (f"{sum(count[rule, reason, data] for reason in rest):,}" for data in sets)
-            rows.append((rule, f"{len(rest)} other reasons", *numbers))
-    return Table("Why a rule gave no pair", ("rule", "reason", *sets), "ll" + "r" * len(sets), tuple(rows))
+            rows.append(((rule, f"{len(rest)} other reasons"), [(rule, reason) for reason in rest]))
+    count = Counter(((rule, reason), data) for rule, reason, data in refused)
+    return _counted("Why a rule gave no pair", ("rule", "reason"), rows, count, map(_data, records))
+
+
+def _counted(
+    title: str, heads: tuple[str, ...], rows: Iterable[tuple[tuple[str, ...], Sequence[Any]]], count: Counter[Any], data: Iterable[str]
+) -> Table:
+    """Counts by data set. rows: the names of each, and what is counted together there."""
+    sets = tuple(dict.fromkeys(data))
+    told = tuple((*names, *(f"{sum(count[each, one] for each in what):,}" for one in sets)) for names, what in rows)
+    return Table(title, (*heads, *sets), "l" * len(heads) + "r" * len(sets), told)
 
 
 def false_equivalents(records: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -123,14 +111,6 @@ def false_equivalents(records: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _data(record: Mapping[str, Any]) -> str:
     return f"{record['set']} {record['language']}"
-
-
-def _data_sets(pairs: Sequence[CodePair], records: Sequence[Mapping[str, Any]]) -> dict[str, tuple[str, str]]:
-    def names() -> Iterator[tuple[str, str]]:
-        yield from ((record["set"], record["language"]) for record in records)
-        yield from ((pair.set, pair.language) for pair in pairs)
-
-    return {f"{name} {language}": (name, language) for name, language in names()}
 
 
 # The paper gives no number from which an edit is seen; half is chance, and what is as near to it on either side is not seen.
@@ -177,23 +157,11 @@ def made_section(pairs: Sequence[CodePair], records: Sequence[Mapping[str, Any]]
 
 def judged_section(judgements: Sequence[Judgement]) -> Section:
     """What was said of them."""
-    kinds = kinds_table(judgements)
+    kinds, *others = (table(id, judgements) for id in LAYOUTS)
     way = next(iter(by_way(judgements)))
     shown = [(row.names[1], row.cells[0]) for row in kinds.rows if row.names[0] == way]
-    parts: tuple[Block | CellTable, ...] = (
-        kinds,
-        bars("kinds", f"Recall by kind of pair, {way}", [label for label, _ in shown], [cell for _, cell in shown], 0.5),
-        classes_table(judgements),
-        average_table(judgements),
-        lean_table(judgements),
-        rules_table(judgements),
-        worst_table(judgements),
-        distance_table(judgements),
-        data_table(judgements),
-        order_table(judgements),
-        unreadable_table(judgements),
-    )
-    return Section("Identification", parts)
+    picture = bars("kinds", f"Recall by kind of pair, {way}", [label for label, _ in shown], [cell for _, cell in shown], 0.5)
+    return Section("Identification", (kinds, picture, *others))
 
 
 def summary_of(pairs: Sequence[CodePair], cells: Mapping[str, Cell], name: str) -> tuple[str, str, str]:
@@ -227,112 +195,83 @@ def _said(cell: Cell) -> str:
 _CLASSES = {"equivalent pairs": True, "other pairs": False}
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """A run: who was asked, and what was said."""
-
-    name: str
-    judgements: Sequence[Judgement]
+# A run: who was asked, and what was said.
+Said = tuple[str, Sequence[Judgement]]
 
 
-def compare(runs: Sequence[Run], judged: Sequence[Sequence[Judgement]], out: Path, *, as_json: bool) -> None:
-    """Write report/ into `out`; on stdout its files, or one JSON document with all figures. judged: what was said in each run.
+def compare(judged_in: Callable[[Run], Sequence[Judgement]], runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
+    """Write report/ into `out`; on stdout its files, or one JSON document with all figures. judged_in: what was said in a run.
 
     Raises StudyError for a run without an answer, or runs without a common question.
     """
-    names = names_in_forms([run.question() for run in runs])
+    names, judged = names_in_forms([run.question() for run in runs]), [judged_in(run) for run in runs]
     # models of one name are told apart by their runs' folders
     told = [f"{name} ({run.folder.name})" if names.count(name) > 1 else name for name, run in zip(names, runs, strict=True)]
-    asked = [Options(name, said) for name, said in zip(told, judged, strict=True)]
-    if silent := next((run.folder for run, each in zip(runs, asked, strict=True) if not each.judgements), None):
+    if silent := next((run.folder for run, said in zip(runs, judged, strict=True) if not said), None):
         raise StudyError(f"{silent} has no answer about a pair: run its step answers first")
-    write_comparison(out, content_of(asked, again_of(runs)), [run.folder for run in runs], as_json=as_json)
+    content = content_of(list(zip(told, judged, strict=True)), again_of(runs))
+    write_comparison(out, content, [run.folder for run in runs], as_json=as_json)
 
 
-def content_of(options: Sequence[Options], command: str) -> StudyContent:
+def content_of(runs: Sequence[Said], command: str) -> StudyContent:
     """The page. Raises StudyError where no two runs have a common question."""
-    differences = differences_table(options)
+    differences = differences_table(runs)
     if not differences.rows:
         raise StudyError("no question is in two of these runs: ask the models about one file of pairs, with --data RUN/pairs.jsonl")
-    best = max((cell for cell in _balanced(options)), key=lambda cell: cell.value or 0.0, default=None)
+    kinds = _by_model("M", "Recall by kind of pair", runs, {kind: (kind, (kind,)) for kind in KINDS}, partial(recall, why="not asked"))
+    numbered = {name: (str(number), kinds) for number, (name, (_, kinds)) in enumerate(CLASSES.items())}
+    classes = _by_model("MC", "Balanced accuracy", runs, numbered, lambda place, found: rates_of(place, found)[2])
+    balanced = [cell for row in classes.rows if row.names[1] == "one rewrite" for cell in row.cells if cell.value is not None]
+    best = max(balanced, key=lambda cell: cell.value or 0.0, default=None)
     said = f"The best of them is right {text_of(best)} of the time about one rewrite, balanced, where half is chance." if best else "–"
     return StudyContent(
         title="Pairs of programs: models side by side",
         summary=(
-            f"{counted(len(options), 'model')} were asked whether two programs do the same.",
+            f"{counted(len(runs), 'model')} were asked whether two programs do the same.",
             said,
             "Differences are of the same pairs, asked in the same order.",
         ),
         facts=("95 % intervals: problems alone are independent.",),
-        sections=(
-            Section("Each model", (kinds_by_model(options), classes_by_model(options))),
-            Section("The same pairs", (differences,)),
-        ),
+        sections=(Section("Each model", (kinds, classes)), Section("The same pairs", (differences,))),
         command=command,
     )
 
 
-def kinds_by_model(options: Sequence[Options]) -> CellTable:
-    """Recall of each kind, one column a model."""
+def _by_model(
+    id: str,
+    title: str,
+    runs: Sequence[Said],
+    pairs: Mapping[str, tuple[str, tuple[Kind, ...]]],
+    cell: Callable[[str, Sequence[Judgement]], Cell],
+) -> CellTable:
+    """One column a model. pairs: of each row, as `CLASSES`."""
     rows = []
     for way, key in KEYS.items():
-        for kind in KINDS:
-            of_each = [[each for each in run.judgements if (each.way, each.pair.kind) == (way, kind)] for run in options]
+        for name, (place, kinds) in pairs.items():
+            of_each = [[each for each in said if each.way == way and each.pair.kind in kinds] for _, said in runs]
             if any(of_each):
-                cells = (recall(f"M/{key}/{kind}/{n}", found, why="not asked") for n, found in enumerate(of_each, 1))
-                rows.append(Row((way, kind), tuple(cells)))
-    return CellTable("M", "Recall by kind of pair", ("how", "pairs"), tuple(run.name for run in options), tuple(rows))
+                rows.append(Row((way, name), tuple(cell(f"{id}/{key}/{place}/{n}", found) for n, found in enumerate(of_each, 1))))
+    return CellTable(id, title, ("how", "pairs"), tuple(name for name, _ in runs), tuple(rows))
 
 
-def classes_by_model(options: Sequence[Options]) -> CellTable:
-    """Balanced accuracy, one column a model."""
-    rows = []
-    for way, key in KEYS.items():
-        for number, (name, kinds) in enumerate(CLASSES.items()):
-            of_each = [[each for each in run.judgements if each.way == way and each.pair.kind in kinds] for run in options]
-            if any(of_each):
-                cells = (rates_of(f"MC/{key}/{number}/{n}", found)[2] for n, found in enumerate(of_each, 1))
-                rows.append(Row((way, name), tuple(cells)))
-    return CellTable("MC", "Balanced accuracy", ("how", "pairs"), tuple(run.name for run in options), tuple(rows))
-
-
-def differences_table(options: Sequence[Options]) -> CellTable:
+def differences_table(runs: Sequence[Said]) -> CellTable:
     """Each further run minus the first, at the questions that both have."""
-    first, rows = options[0], []
-    for number, run in enumerate(options[1:], 1):
+    (first, before), rows = runs[0], []
+    known = {_key(each): each for each in before}
+    for number, (name, said) in enumerate(runs[1:], 1):
+        both = [(each, known[_key(each)]) for each in said if _key(each) in known and each.pair.kind != "identity"]
         for way, key in KEYS.items():
-            both = list(_both(run, first, way))
-            for place, (name, equivalent) in enumerate(_CLASSES.items()):
+            for place, equivalent in enumerate((True, False)):
                 for group, drawn in (("rewrites", False), ("drawn programs", True)):
-                    of_it = [
-                        (a, b) for a, b in both if a.pair.equivalent == equivalent and (a.pair.kind in GLOBAL) == drawn and not _same(a)
-                    ]
+                    of_it = [(a, b) for a, b in both if (a.way, a.pair.equivalent, a.pair.kind in GLOBAL) == (way, equivalent, drawn)]
                     if of_it:
                         values, problems = [a.credit - b.credit for a, b in of_it], [a.pair.problem for a, _ in of_it]
                         cell = mean_cell(f"MD/{number}/{key}/{place}/{int(drawn)}", values, problems)
-                        rows.append(Row((f"{run.name} minus {first.name}", way, f"{name}, {group}"), (cell,)))
+                        pairs = f"{'equivalent' if equivalent else 'other'} pairs, {group}"
+                        rows.append(Row((f"{name} minus {first}", way, pairs), (cell,)))
     return CellTable("MD", "Paired differences of recall", ("models", "how", "pairs"), ("recall",), tuple(rows))
 
 
-def _same(judgement: Judgement) -> bool:
-    return judgement.pair.kind == "identity"
-
-
-def _balanced(options: Sequence[Options]) -> Iterator[Cell]:
-    for run in options:
-        for found in by_way(run.judgements).values():
-            cell = rates_of("", [each for each in found if each.pair.kind in CLASSES["one rewrite"]])[2]
-            if cell.value is not None:
-                yield cell
-
-
-def _both(run: Options, first: Options, way: str) -> Iterator[tuple[Judgement, Judgement]]:
-    before = {_key(each): each for each in first.judgements if each.way == way}
-    for each in run.judgements:
-        if each.way == way and (other := before.get(_key(each))) is not None:
-            yield each, other
-
-
-def _key(judgement: Judgement) -> tuple[str, str, str]:
+def _key(judgement: Judgement) -> tuple[str, ...]:
     pair = judgement.pair
-    return (*pair.programs(judgement.order), pair.kind)
+    return (*pair.programs(judgement.order), pair.kind, judgement.way)

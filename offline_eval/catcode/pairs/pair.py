@@ -151,19 +151,11 @@ class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seed: int
 
 
-_decoder = msgspec.json.Decoder(CodePair)
-
-
 def write_pairs(path: Path, name: str, seed: int, pairs: Iterable[CodePair]) -> None:
     """Write a file of pairs, whole or not at all."""
     with write_atomically(path) as out:
-        out.write(json.dumps(msgspec.to_builtins(_Header(SCHEMA, name, seed))).encode() + b"\n")
-        out.writelines(line_of(pair) + b"\n" for pair in pairs)
-
-
-def line_of(pair: CodePair) -> bytes:
-    """A pair as a line."""
-    return json.dumps(asdict(pair)).encode()
+        for record in (msgspec.to_builtins(_Header(SCHEMA, name, seed)), *map(asdict, pairs)):
+            out.write(json.dumps(record).encode() + b"\n")
 
 
 def is_pairs_file(path: Path) -> bool:
@@ -178,33 +170,22 @@ def is_pairs_file(path: Path) -> bool:
 
 def read_pairs(path: Path) -> list[CodePair]:
     """The pairs of a file. Raises SetError with file, line and reason."""
+    found, number, what = dict[str, CodePair](), 1, "the header of a file"
     try:
         numbered = lines(path)
         number, first = next(numbered, (1, b""))
-        _check_header(path, number, first)
-        found: dict[str, CodePair] = {}
-        for number, pair in _pairs(path, numbered):
+        schema = msgspec.json.decode(first, type=_Header).schema
+        if schema != SCHEMA:
+            raise SetError(f"{path}:{number}: the schema is {schema!r}, this version of Assay reads {SCHEMA!r}")
+        what = "a pair"
+        for number, line in numbered:
+            pair = msgspec.json.decode(line, type=CodePair)
             if found.setdefault(pair.id, pair) is not pair:
                 raise SetError(f"{path}:{number}: the pair {pair.id} is there already")
     except RecordedError as error:
         raise SetError(str(error)) from None
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise SetError(f"{path}:{number}: not {what} of {SCHEMA}: {error}") from None
     if not found:
         raise SetError(f"{path}: there is no pair in it")
     return list(found.values())
-
-
-def _check_header(path: Path, number: int, line: bytes) -> None:
-    try:
-        header = msgspec.json.decode(line, type=_Header)
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise SetError(f"{path}:{number}: not the header of a file of {SCHEMA}: {error}") from None
-    if header.schema != SCHEMA:
-        raise SetError(f"{path}:{number}: the schema is {header.schema!r}, this version of Assay reads {SCHEMA!r}")
-
-
-def _pairs(path: Path, numbered: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, CodePair]]:
-    for number, line in numbered:
-        try:
-            yield number, _decoder.decode(line)
-        except msgspec.DecodeError as error:
-            raise SetError(f"{path}:{number}: not a pair of {SCHEMA}: {error}") from None

@@ -5,35 +5,33 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from ....analysis.corpora.benchmarks import Language
 from ....analysis.morphisms.registry import morphisms
 from ....analysis.sandbox.isolation.best_level import best_level
-from ....analysis.sandbox.judging.java import MissingJava, find_jdk
 from ....calibration.report.study_report import StudyContent
 from ...asked_model import NOBODY, Evaluator, evaluator_of, fingerprint_of, how_asked, question_in_words, text_of
-from ...catcode.pairs.asking import PROMPTS, asking_pairs
-from ...catcode.pairs.pair import DrawnPrograms
 from ...counterfeit.problems.asking import lost_in, without_p
-from ...errors import StudyError, UsageError
+from ...errors import StudyError
 from ...plan import tell_study
-from ...progress import counted, duration, to_stderr
+from ...progress import counted
 from ...recorded.source import recorded_in
 from ...recorded.source import sources_of as answer_sources
-from ...run import TIMINGS, Run
+from ...run import Run
+from ...sets.judging import InSandbox
 from ...sets.programs import Program
 from ...study import Making, Study, all_of, carry_out
 from ...study_page import again, cells_of, facts_of, page_of
-from .asking import ANSWERS, Options, Sources, manner, prompt, questions_of, sources_of
-from .building import MADE, MAX_OF_KIND, MAX_RULES, MAX_RUN, MAX_SITES, builder
+from ..functors.labelling import check_languages
+from .asking import ANSWERS, PROMPTS, Options, Sources, asking_pairs, check_answered, manner, prompt, questions_of, sources_of
+from .building import MADE, MAX_OF_KIND, MAX_RULES, MAX_RUN, MAX_SITES, built
 from .pages import claims, compare, false_equivalents, judged_section, made_section, summary_of
-from .pair import GLOBAL, KINDS, CodePair, write_pairs
+from .pair import GLOBAL, KINDS, CodePair, DrawnPrograms, write_pairs
 from .tables import Judgement, judgements_of
 
 NAME = "catcode_pairs"
@@ -43,37 +41,21 @@ MAX_PROGRAM_S = 900.0
 _MAX_TOLD = 5
 
 
-@dataclass(frozen=True, slots=True)
-class SourceItem:
-    """A program of a run, or the draws for a problem, as a line of items.jsonl."""
-
-    id: str
-    set: str
-    language: str
-    problem: str
-    sha256: str
-
-
-def _compare(runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
-    """A page on runs of several models. Raises StudyError where they have no question in common."""
-    compare(runs, [_judged(run) for run in runs], out, as_json=as_json)
-
-
 _NEEDED = ("set", "items", "form", "made")
 
 
 def run_pairs(options: Options) -> Run:
     """Run, or resume, the study. Raises UsageError, RunError, StudyError, NoIsolation, ModelError and OSError."""
     sources = sources_of(options)
-    _check_tools({item.language for item in sources.items})
+    _check_tools(frozenset(item.language for item in sources.items))
     evaluator = evaluator_of(options.choice, options.form, options.recorded) if options.asks else NOBODY
-    _check_answered(evaluator, sources.pairs)
+    check_answered(evaluator, questions_of(sources.pairs))
     draws = f", draws for {counted(len(sources.drawn), 'problem')}" if sources.drawn else ""
     made = f"{counted(len(sources.pairs), 'pair')} that are made already"
     told = f"{counted(len(sources.programs), 'program')} to rewrite{draws}" if sources.items else made
 
     def works(run: Run) -> dict[str, Making]:
-        start = partial(builder, options.seed, best_level())
+        start = InSandbox(best_level(), partial(built, options.seed), several=True)
         pairs = {"pairs": lambda: all_of(MADE, sources.items, start, options.pool, max_item_s=MAX_PROGRAM_S)} if sources.items else {}
         kept = partial(_kept_pairs, run)
         return pairs | {
@@ -81,22 +63,18 @@ def run_pairs(options: Options) -> Run:
         }
 
     items = sources.pairs or map(_item_of, sources.items)
-    run = carry_out(STUDY, options, question_of(options, sources, evaluator), items, works, told)
-    _tell_rate(run)
-    return run
+    return carry_out(STUDY, options, question_of(options, sources, evaluator), items, works, told)
 
 
-def _check_tools(languages: Collection[str]) -> None:
-    """Raises StudyError where what rewrites or runs programs of these languages is not installed."""
+def _check_tools(languages: frozenset[Language]) -> None:
+    """Raises StudyError where what rewrites or runs programs of these languages is not installed, and NoIsolation."""
     try:
         for language in languages:
             morphisms(language, equivalent=True)
-        if "java" in languages:
-            find_jdk()
     except ImportError as error:
         raise StudyError(f"{error.name}, which parses programs, is not installed: pip install 'assay[studies]'") from None
-    except MissingJava as error:
-        raise StudyError(str(error)) from None
+    if languages:
+        check_languages(languages)
 
 
 def question_of(options: Options, sources: Sources, evaluator: Evaluator) -> dict[str, Any]:
@@ -112,21 +90,11 @@ def question_of(options: Options, sources: Sources, evaluator: Evaluator) -> dic
     return question | options.limited
 
 
-def _item_of(item: Program | DrawnPrograms) -> SourceItem:
+def _item_of(item: Program | DrawnPrograms) -> dict[str, str]:
+    """A program of a run, or the draws for a problem, as a line of items.jsonl."""
     told = json.dumps(asdict(item), sort_keys=True).encode(errors="surrogatepass")
-    return SourceItem(item.id, item.set, item.language, item.problem, hashlib.sha256(told).hexdigest())
-
-
-def _check_answered(evaluator: Evaluator, pairs: Sequence[CodePair]) -> None:
-    """Raises UsageError where recorded answers are of other questions."""
-    if not evaluator.files:
-        return
-    answered = {item for file in evaluator.files for item, step, _ in file.answers.answers if step == "pair"}
-    files = ", ".join(str(file.path) for file in evaluator.files)
-    if not answered:
-        raise UsageError(f"{files}: no answer of the step pair, which is that of questions about pairs")
-    if pairs and not answered & {question.id for question in questions_of(pairs)}:
-        raise UsageError(f"{files}: no answer to any of these pairs (an item is named as {pairs[0].id}:ab, or :ba for the other order)")
+    about = {"id": item.id, "set": item.set, "language": item.language, "problem": item.problem}
+    return {**about, "sha256": hashlib.sha256(told).hexdigest()}
 
 
 def _kept_pairs(run: Run) -> list[CodePair]:
@@ -134,7 +102,7 @@ def _kept_pairs(run: Run) -> list[CodePair]:
     question = run.question(_NEEDED)
     if question["made"] == "file":
         return run.items(CodePair)
-    order = {item.id: place for place, item in enumerate(run.items(SourceItem))}
+    order = {item["id"]: place for place, item in enumerate(run.items(dict[str, str]))}
     records = sorted(run.records(MADE).read(), key=lambda record: order[record["id"]])
     pairs = [msgspec.convert(pair, CodePair) for record in records for pair in record["pairs"]]
     if pairs:
@@ -148,10 +116,12 @@ def _judged(run: Run) -> list[Judgement]:
 
 def _content(run: Run) -> StudyContent:
     question = run.question(_NEEDED)
-    pairs = _kept_pairs(run)
+    pairs, made = _kept_pairs(run), run.records(MADE).read()
     if not pairs:
-        raise StudyError(f"no pair came out of {question['set']}: {_why_none(run)}")
-    sections = [made_section(pairs, run.records(MADE).read())]
+        reasons = [each["reason"] for record in made for each in record["refusals"]]
+        why = max(sorted(set(reasons)), key=reasons.count) if reasons else "no program is done yet"
+        raise StudyError(f"no pair came out of {question['set']}: {why}")
+    sections = [made_section(pairs, made)]
     if judgements := _judged(run):
         sections.append(judged_section(judgements))
     cells = cells_of(sections)
@@ -161,7 +131,7 @@ def _content(run: Run) -> StudyContent:
         "the answers were recorded by others; no model was asked" if "recorded" in question else
         how_asked(question)
     )  # fmt: skip
-    wrong = false_equivalents(run.records(MADE).read())
+    wrong = false_equivalents(made)
     told = f" ({'; '.join(wrong[:_MAX_TOLD])})" if wrong else ""
     left_out = [f"{counted(len(wrong), 'variant')} of rules that keep what a program does, which the tests refuse{told}."] if wrong else []
     return StudyContent(
@@ -174,28 +144,6 @@ def _content(run: Run) -> StudyContent:
         sources=answer_sources(question) if "recorded" in question else (),
         command=again(run),
     )
-
-
-def _why_none(run: Run) -> str:
-    reasons = [each["reason"] for record in run.records(MADE).read() for each in record["refusals"]]
-    return max(sorted(set(reasons)), key=reasons.count) if reasons else "no program is done yet"
-
-
-def _tell_rate(run: Run) -> None:
-    """How fast pairs are made, which no report tells: it differs from run to run."""
-    path = run.folder / TIMINGS
-    if not path.exists():
-        return
-    timings = [json.loads(line) for line in path.read_bytes().splitlines()]
-    seconds = {each["id"]: each["total_ms"] / 1e3 for each in timings if each["step"] == MADE.name}
-    made = [record for record in run.records(MADE).read() if record["id"] in seconds]
-    total = sum(seconds[record["id"]] for record in made)
-    if total > 0:
-        pairs, checks = sum(len(record["pairs"]) for record in made), sum(record["checks"] for record in made)
-        to_stderr(
-            f"{counted(pairs, 'pair')} of {counted(len(made), 'program')} in {duration(total)} of work: {pairs / total:.2f} pairs and "
-            f"{checks / total:.1f} runs of programs a second"
-        )
 
 
 # Characters of a token of code, about.
@@ -214,13 +162,14 @@ _RUNS = 1 + MAX_RULES + 2 + MAX_RULES * MAX_SITES
 def tell_pairs(options: Options) -> None:
     """Say what a run would do. Raises what `run_pairs` raises before it begins, but for a model that can't be opened."""
     sources = sources_of(options)
-    if options.recorded:
-        evaluator_of(options.choice, options.form, options.recorded) if options.asks else NOBODY
+    if options.recorded and options.asks:
+        evaluator_of(options.choice, options.form, options.recorded)
     questions, characters = _questions(options, sources)
     how = manner(options.votes)
     answers = questions * how.answers
     sets = Counter([f"{each.set} {each.language}" for each in sources.programs] + [pair.data for pair in sources.pairs])
-    example = _example(sources)
+    pairs = [(pair.first, pair.second) for pair in sources.pairs] or [(program.source, program.source) for program in sources.programs]
+    example = _rendered(*pairs[0])
     plan: dict[str, Any] = {
         "programs": len(sources.programs),
         "problems_with_draws": len(sources.drawn),
@@ -269,14 +218,8 @@ def _questions(options: Options, sources: Sources) -> tuple[int, int]:
     return local * len(sources.programs) + of_draws * len(sources.drawn), characters
 
 
-def _example(sources: Sources) -> str:
-    if sources.pairs:
-        return _rendered(sources.pairs[0].first, sources.pairs[0].second)
-    return _rendered(sources.programs[0].source, sources.programs[0].source)
-
-
 def _rendered(first: str, second: str) -> str:
     return text_of(prompt("local").render(first=first.strip("\n"), second=second.strip("\n")))
 
 
-STUDY = Study(NAME, (MADE, ANSWERS), _NEEDED, page_of(_content), compare=_compare, compared=(NAME,))
+STUDY = Study(NAME, (MADE, ANSWERS), _NEEDED, page_of(_content), compare=partial(compare, _judged), compared=(NAME,))

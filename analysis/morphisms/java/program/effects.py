@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from tree_sitter import Node
 
@@ -43,14 +43,7 @@ class Effects:
     jumps: bool = False
 
     def __or__(self, other: Effects) -> Effects:
-        return Effects(
-            self.reads | other.reads,
-            self.writes | other.writes,
-            self.heap_read or other.heap_read,
-            self.heap_written or other.heap_written,
-            self.throws | other.throws,
-            self.jumps or other.jumps,
-        )
+        return Effects(*(getattr(self, each.name) | getattr(other, each.name) for each in fields(self)))
 
     @property
     def total(self) -> bool:
@@ -66,6 +59,7 @@ _LEAVES = words(
     "decimal_integer_literal hex_integer_literal octal_integer_literal binary_integer_literal decimal_floating_point_literal "
     "hex_floating_point_literal character_literal string_literal true false null_literal this super class_literal ;"
 )
+_JUMPING = words("return_statement break_statement continue_statement throw_statement yield_statement")
 _PLAIN = words("parenthesized_expression array_initializer expression_statement block local_variable_declaration argument_list")
 _PURE_STRING = words("length isEmpty isBlank equals equalsIgnoreCase toCharArray trim strip hashCode toString")
 _PURE_MATH = words("abs max min sqrt pow floor ceil signum sin cos log exp round hypot cbrt")
@@ -80,29 +74,46 @@ def effects(java: JavaSource, node: Node) -> Effects:
         return NONE
     if node.type in _PLAIN:
         return _several(java, node.named_children)
-    known = {
-        "identifier": _name,
-        "binary_expression": _binary,
-        "unary_expression": _unary,
-        "assignment_expression": _assignment,
-        "update_expression": _update,
-        "ternary_expression": _ternary,
-        "cast_expression": _cast,
-        "array_access": _element,
-        "field_access": _field,
-        "method_invocation": _call,
-        "object_creation_expression": _creation,
-        "array_creation_expression": _array,
-        "lambda_expression": _lambda,
-        "variable_declarator": _declarator,
-        "instanceof_expression": _instance,
-        "if_statement": _branch,
-    }.get(node.type)
-    if known is not None:
-        return known(java, node)
+    match node.type:
+        case "identifier":
+            return Effects(reads=frozenset({java.text(node)}), heap_read=not _is_local(java, node))
+        case "binary_expression":
+            return _binary(java, node)
+        case "unary_expression":
+            return effects(java, field(node, "operand")) | _unboxing(java, field(node, "operand"))
+        case "assignment_expression":
+            return _assignment(java, node)
+        case "update_expression":
+            operand = next(c for c in node.named_children if c.type not in COMMENTS)
+            return _target(java, operand) | effects(java, operand) | _unboxing(java, operand)
+        case "ternary_expression":
+            types = [type_of(java, field(node, part)) for part in ("consequence", "alternative")]
+            parts = _several(java, node.named_children) | _unboxing(java, field(node, "condition"))
+            return parts if types[0] is not None and types[0] == types[1] else parts | _NULL
+        case "cast_expression":
+            return _cast(java, node)
+        case "array_access":
+            index = _unboxing(java, field(node, "index"))
+            return _several(java, node.named_children) | index | _throwing(NULL, "ArrayIndexOutOfBoundsException", heap_read=True)
+        case "field_access":
+            return _field(java, node)
+        case "method_invocation":
+            return _call(java, node)
+        case "object_creation_expression":
+            return _creation(java, node)
+        case "array_creation_expression":
+            return _array(java, node)
+        case "lambda_expression":
+            return Effects(reads=_identifiers(java, node))
+        case "variable_declarator":
+            return _declarator(java, node)
+        case "instanceof_expression":
+            return _instance(java, node)
+        case "if_statement":
+            return _several(java, node.named_children) | _unboxing(java, field(node, "condition"))
     if node.type in LOOPS:
         return _loop(java, node)
-    if node.type in {"return_statement", "break_statement", "continue_statement", "throw_statement", "yield_statement"}:
+    if node.type in _JUMPING:
         return _several(java, node.named_children) | _JUMPS
     if node.type.endswith("_type") or node.type in {"type_identifier", "modifiers", "dimensions", "type_arguments"}:
         return NONE
@@ -112,7 +123,7 @@ def effects(java: JavaSource, node: Node) -> Effects:
 def commute(first: Effects, second: Effects) -> str:
     """Why two pieces of code must not be swapped; "" where their order makes no difference.
 
-    Two that may throw only NullPointerException can be swapped: nothing shows which of them threw it.
+    Two that may throw the same kind alone can be swapped: nothing shows which of them threw it.
     """
     if first.jumps or second.jumps:
         return "control may leave in between"
@@ -120,9 +131,8 @@ def commute(first: Effects, second: Effects) -> str:
         return "one changes a variable that the other uses"
     if (first.heap_written and (second.heap_read or second.heap_written)) or (second.heap_written and first.heap_read):
         return "one may change what the other sees"
-    if first.throws and second.throws and len(first.throws | second.throws) > 1:
-        return "either may throw, and which comes first shows"
-    if ANYTHING in first.throws & second.throws:
+    either = first.throws | second.throws
+    if first.throws and second.throws and (len(either) > 1 or ANYTHING in either):
         return "either may throw, and which comes first shows"
     for thrower, other in ((first, second), (second, first)):
         if thrower.throws and other.heap_written:
@@ -137,14 +147,17 @@ def _several(java: JavaSource, nodes: list[Node]) -> Effects:
     return total
 
 
+def _throwing(*kinds: str, heap_read: bool = False) -> Effects:
+    return Effects(throws=frozenset(kinds), heap_read=heap_read)
+
+
+def _identifiers(java: JavaSource, node: Node) -> frozenset[str]:
+    return frozenset(java.text(n) for n in walk(node) if n.type == "identifier")
+
+
 def _words(java: JavaSource, node: Node) -> Effects:
     """Every name inside counts as read and as written."""
-    names = frozenset(java.text(n) for n in walk(node) if n.type == "identifier")
-    return Effects(reads=names, writes=names)
-
-
-def _name(java: JavaSource, node: Node) -> Effects:
-    return Effects(reads=frozenset({java.text(node)}), heap_read=not _is_local(java, node))
+    return Effects(reads=_identifiers(java, node), writes=_identifiers(java, node))
 
 
 def _is_local(java: JavaSource, node: Node) -> bool:
@@ -167,7 +180,7 @@ def _divides(java: JavaSource, kind: str | None, divisor: Node) -> Effects:
         return NONE
     text = java.text(bare(divisor)).rstrip("lL").replace("_", "")
     nonzero = bare(divisor).type == "decimal_integer_literal" and int(text) != 0
-    return NONE if nonzero else Effects(throws=frozenset({"ArithmeticException"}))
+    return NONE if nonzero else _throwing("ArithmeticException")
 
 
 def _binary(java: JavaSource, node: Node) -> Effects:
@@ -182,11 +195,6 @@ def _binary(java: JavaSource, node: Node) -> Effects:
         return both if null or not mixed else both | _unboxing(java, left, right)
     both |= _unboxing(java, left, right)
     return both | _divides(java, type_of(java, node), right) if sign in ("/", "%") else both
-
-
-def _unary(java: JavaSource, node: Node) -> Effects:
-    operand = field(node, "operand")
-    return effects(java, operand) | _unboxing(java, operand)
 
 
 def _target(java: JavaSource, node: Node) -> Effects:
@@ -209,7 +217,7 @@ def _assignment(java: JavaSource, node: Node) -> Effects:
     both = _target(java, left) | effects(java, right)
     kind = type_of(java, left)
     if bare(left).type == "array_access" and kind not in PRIMITIVE:
-        both |= Effects(throws=frozenset({"ArrayStoreException"}))
+        both |= _throwing("ArrayStoreException")
     if sign == "=":
         return both | _stored(java, kind, right)
     both |= effects(java, left)
@@ -219,30 +227,12 @@ def _assignment(java: JavaSource, node: Node) -> Effects:
     return both | _divides(java, kind, right) if sign in ("/=", "%=") else both
 
 
-def _update(java: JavaSource, node: Node) -> Effects:
-    operand = next(c for c in node.named_children if c.type not in COMMENTS)
-    return _target(java, operand) | effects(java, operand) | _unboxing(java, operand)
-
-
-def _ternary(java: JavaSource, node: Node) -> Effects:
-    condition, yes, no = (field(node, part) for part in ("condition", "consequence", "alternative"))
-    same = type_of(java, yes) is not None and type_of(java, yes) == type_of(java, no)
-    all_three = effects(java, condition) | effects(java, yes) | effects(java, no) | _unboxing(java, condition)
-    return all_three if same else all_three | _NULL
-
-
 def _cast(java: JavaSource, node: Node) -> Effects:
     value, kind = field(node, "value"), java.text(field(node, "type"))
     inner = effects(java, value)
     if is_primitive(java, value):
         return inner
-    return inner | _NULL if kind in PRIMITIVE else inner | Effects(throws=frozenset({"ClassCastException"}))
-
-
-def _element(java: JavaSource, node: Node) -> Effects:
-    array, index = field(node, "array"), field(node, "index")
-    inside = effects(java, array) | effects(java, index) | _unboxing(java, index)
-    return inside | Effects(heap_read=True, throws=frozenset({NULL, "ArrayIndexOutOfBoundsException"}))
+    return inner | _NULL if kind in PRIMITIVE else inner | _throwing("ClassCastException")
 
 
 def _field(java: JavaSource, node: Node) -> Effects:
@@ -272,7 +262,7 @@ def _call(java: JavaSource, node: Node) -> Effects:
     if receiver == "String" and name in _PURE_STRING and (not given or type_of(java, given[0]) == "String"):
         return inside if bare(owner).type == "string_literal" else inside | _NULL
     if receiver == "String" and name == "charAt" and len(given) == 1:
-        return inside | _unboxing(java, *given) | Effects(throws=frozenset({NULL, "StringIndexOutOfBoundsException"}))
+        return inside | _unboxing(java, *given) | _throwing(NULL, "StringIndexOutOfBoundsException")
     if (receiver in COLLECTIONS and name in _PURE_COLLECTION and not declares_method(java, name)) or (
         receiver in ("StringBuilder", "StringBuffer") and name == "length"
     ):
@@ -292,11 +282,7 @@ def _array(java: JavaSource, node: Node) -> Effects:
     inside = _several(java, [n for c in node.named_children for n in ([c] if c.type == "array_initializer" else c.named_children)])
     sizes = [n for c in node.named_children if c.type == "dimensions_expr" for n in c.named_children if n.type not in COMMENTS]
     fixed = all(n.type == "decimal_integer_literal" for n in sizes)
-    return inside if fixed else inside | _unboxing(java, *sizes) | Effects(throws=frozenset({"NegativeArraySizeException"}))
-
-
-def _lambda(java: JavaSource, node: Node) -> Effects:
-    return Effects(reads=frozenset(java.text(n) for n in walk(node) if n.type == "identifier"))
+    return inside if fixed else inside | _unboxing(java, *sizes) | _throwing("NegativeArraySizeException")
 
 
 def _declarator(java: JavaSource, node: Node) -> Effects:
@@ -311,18 +297,14 @@ def _declarator(java: JavaSource, node: Node) -> Effects:
 
 
 def _instance(java: JavaSource, node: Node) -> Effects:
-    bound = frozenset(java.text(n) for n in walk(node) if n.type == "identifier") if len(node.named_children) > 2 else frozenset()
+    bound = _identifiers(java, node) if len(node.named_children) > 2 else frozenset()
     pattern = node.child_by_field_name("pattern")
     inside = effects(java, field(node, "left")) | Effects(writes=bound - {java.text(field(node, "left"))})
     return inside if pattern is None else inside | _UNKNOWN | _words(java, node)
 
 
-def _branch(java: JavaSource, node: Node) -> Effects:
-    return _several(java, node.named_children) | _unboxing(java, field(node, "condition"))
-
-
 def _loop(java: JavaSource, node: Node) -> Effects:
-    inside = _several(java, node.named_children) | Effects(throws=frozenset({ANYTHING}))
+    inside = _several(java, node.named_children) | _throwing(ANYTHING)
     if node.type == "enhanced_for_statement":
         inside |= _UNKNOWN | Effects(writes=frozenset({java.text(field(node, "name"))}))
     return inside

@@ -6,12 +6,11 @@ Java Language Specification, section 14.22. The checks are for rewrites of a sou
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import pairwise
 
 from tree_sitter import Node
 
-from ....text_edits import Edit
 from ...morphism import Refused
 from .names import is_final, lacks_initial_value, names_of
 from .syntax import (
@@ -26,14 +25,17 @@ from .syntax import (
     field,
     is_switch_statement,
     operator,
-    parse,
-    splice,
     statements,
     walk,
+    words,
 )
 
-_STOPS = frozenset({"return_statement", "throw_statement", "break_statement", "continue_statement", "yield_statement"})
+_STOPS = words("return_statement throw_statement break_statement continue_statement yield_statement")
 _OTHER_CODE = CALLABLES | TYPE_BODIES
+_NEVER_CONSTANT = words(
+    "method_invocation array_access object_creation_expression instanceof_expression null_literal assignment_expression update_expression "
+    "switch_expression lambda_expression"
+)
 
 
 def constant(java: JavaSource, expression: Node) -> bool | None:
@@ -61,9 +63,7 @@ def constant(java: JavaSource, expression: Node) -> bool | None:
 def may_be_constant(java: JavaSource, expression: Node) -> bool:
     """Whether javac may know the value: it has no call, no array element, and no variable that is not final."""
     for node in walk(expression):
-        if node.type in {"method_invocation", "array_access", "object_creation_expression", "instanceof_expression", "null_literal"}:
-            return False
-        if node.type in {"assignment_expression", "update_expression", "switch_expression", "lambda_expression"}:
+        if node.type in _NEVER_CONSTANT:
             return False
         variable = names_of(java).meanings.get(node.id)
         if variable is not None and (variable.kind != "local" or not is_final(java, variable)):
@@ -226,25 +226,6 @@ def assigns_tracked_variable(java: JavaSource, node: Node) -> bool:
             if (variable is None and building) or (variable is not None and lacks_initial_value(variable)):
                 return True
     return False
-
-
-def check_compiles(java: JavaSource, edits: Sequence[Edit]) -> None:
-    """Raise Refused where after the edits a statement would be unreachable or a return missing."""
-    if reason := flow_error(parse(splice(java.source, edits))):
-        raise Refused(reason)
-
-
-def check_not_tracked(java: JavaSource, expression: Node, what: str = "expression") -> None:
-    """Raise Refused where javac's flow analysis depends on an expression.
-
-    It does where the expression may be constant, gives a variable its value, or binds a pattern's variable. what: its name in the message.
-    """
-    if may_be_constant(java, expression):
-        raise Refused(f"the {what} may be constant, which javac's flow analysis sees")
-    if assigns_tracked_variable(java, expression):
-        raise Refused(f"a variable gets its value in the {what}")
-    if binds_pattern(expression):
-        raise Refused(f"the {what} binds a pattern's variable, whose scope would change")
 
 
 def check_declarations_may_move(node: Node) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal
 
 from tree_sitter import Node
 
-from .syntax import METHODS, TYPE_BODIES, JavaSource, ancestors, bare, callable_around, parse, role, walk, words
+from .syntax import METHODS, TYPE_BODIES, JavaSource, ancestors, bare, callable_around, role, walk, words
 from .syntax import field as part
 
 Kind = Literal["local", "parameter", "each", "catch", "resource", "lambda", "pattern"]
@@ -28,6 +28,9 @@ _NEVER_VARIABLES = METHODS | words(
     "record_pattern_component type_pattern class_declaration interface_declaration enum_declaration record_declaration "
     "annotation_type_declaration annotation_type_element_declaration"
 )
+# The field of a node that is a name and no use of a variable.
+_OTHER_NAMES = dict.fromkeys(_DECLARING | {"method_invocation"}, "name")
+_OTHER_NAMES |= {"lambda_expression": "parameters", "field_access": "field", "element_value_pair": "key"}
 # Names for new variables; none is a keyword anywhere in the language.
 FRESH = sorted(
     words(
@@ -76,14 +79,9 @@ class Names:
     used: frozenset[str]
 
 
+@lru_cache(maxsize=16)
 def names_of(java: JavaSource) -> Names:
     """The local variables of a file, with every identifier that means one."""
-    return _names(java.source)
-
-
-@lru_cache(maxsize=16)
-def _names(source: str) -> Names:
-    java = parse(source)
     every = [n for n in walk(java.root) if n.type in {"identifier", "type_identifier"}]
     found = [_Found(variable) for variable in _declarations(java)]
     by_name: dict[str, list[_Found]] = {}
@@ -103,11 +101,7 @@ def _names(source: str) -> Names:
         if node.id in declared or not rivals or not _may_mean_variable(node):
             continue
         _resolve(java, node, rivals)
-    variables = tuple(
-        Variable(v.name, v.kind, v.declared, v.declaration, v.type, v.initial, v.scope, tuple(one.uses), one.doubt)
-        for one in found
-        for v in (one.variable,)
-    )
+    variables = tuple(replace(one.variable, uses=tuple(one.uses), doubt=one.doubt) for one in found)
     meanings = {node.id: v for v in variables for node in (*v.uses, v.declared)}
     return Names(variables, meanings, frozenset(java.text(n) for n in every))
 
@@ -165,16 +159,9 @@ def _may_mean_variable(node: Node) -> bool:
     above = node.parent
     if node.type != "identifier" or above is None or above.type in _NEVER_VARIABLES:
         return False
-    where = role(node)
     if above.type == "method_reference":
         return above.children[0] == node
-    if above.type in {"method_invocation", "variable_declarator", "formal_parameter", "catch_formal_parameter", "instanceof_expression"}:
-        return where != "name"
-    if above.type in {"enhanced_for_statement", "resource"}:
-        return where != "name"
-    if above.type == "lambda_expression":
-        return where != "parameters"
-    return not (above.type == "field_access" and where == "field") and not (above.type == "element_value_pair" and where == "key")
+    return role(node) != _OTHER_NAMES.get(above.type, "")
 
 
 def _pattern_rivals(variable: Variable, rivals: list[_Found]) -> bool:
@@ -183,12 +170,8 @@ def _pattern_rivals(variable: Variable, rivals: list[_Found]) -> bool:
 
 
 def _outermost(node: Node) -> Node | None:
-    last = None
-    at: Node | None = node
-    while at is not None:
-        at = callable_around(at)
-        last = at or last
-    return last
+    inner = callable_around(node)
+    return None if inner is None else _outermost(inner) or inner
 
 
 def _declarations(java: JavaSource) -> Iterator[Variable]:
@@ -205,73 +188,60 @@ def _declarations(java: JavaSource) -> Iterator[Variable]:
         elif node.type == "inferred_parameters" and above is not None:
             for name in node.named_children:
                 if name.type == "identifier":
-                    yield Variable(java.text(name), "lambda", name, node, None, None, (above.start_byte, above.end_byte))
+                    yield Variable(java.text(name), "lambda", name, node, None, None, above.byte_range)
         elif node.type == "lambda_expression" and part(node, "parameters").type == "identifier":
             name = part(node, "parameters")
-            yield Variable(java.text(name), "lambda", name, node, None, None, (node.start_byte, node.end_byte))
+            yield Variable(java.text(name), "lambda", name, node, None, None, node.byte_range)
 
 
 def _declared_here(java: JavaSource, node: Node, above: Node) -> Variable | None:
-    name = node.child_by_field_name("name")
+    name, value, owner = node.child_by_field_name("name"), node.child_by_field_name("value"), above.parent
     if name is None or name.type != "identifier":
         return None
     text = java.text(name)
-    if node.type == "variable_declarator":
-        return _declarator(java, node, above, name)
-    if node.type == "formal_parameter":
-        owner = above.parent
-        if owner is None or owner.type == "record_declaration":
-            return None
-        kind: Kind = "lambda" if owner.type == "lambda_expression" else "parameter"
-        return Variable(text, kind, name, node, _type(java, node), None, (owner.start_byte, owner.end_byte))
-    if node.type == "enhanced_for_statement":
-        body = part(node, "body")
-        return Variable(text, "each", name, node, _type(java, node), None, (body.start_byte, body.end_byte))
-    if node.type == "catch_formal_parameter":
-        return Variable(text, "catch", name, node, None, None, (above.start_byte, above.end_byte))
-    if node.type == "resource":
-        body = next(part(a, "body") for a in ancestors(node) if a.type == "try_with_resources_statement")
-        return Variable(
-            text, "resource", name, node, _type(java, node), node.child_by_field_name("value"), (node.start_byte, body.end_byte)
-        )
-    return _pattern(java, node, name, part(node, "right"))
-
-
-def _declarator(java: JavaSource, node: Node, above: Node, name: Node) -> Variable | None:
-    text = java.text(name)
-    if above.type == "spread_parameter":
-        owner = above.parent.parent if above.parent is not None else None
-        if owner is None or owner.type == "record_declaration":
-            return None
-        element = next((c for c in above.named_children if c.type.endswith(("_type", "type_identifier"))), None)
-        declared = None if element is None else java.text(element) + "[]"
-        return Variable(text, "parameter", name, above, declared, None, (owner.start_byte, owner.end_byte))
-    if above.type != "local_variable_declaration" or above.parent is None:
-        return None
-    place = above.parent if above.parent.type != "switch_block_statement_group" else above.parent.parent or above.parent
-    value = node.child_by_field_name("value")
-    declared = _type(java, above)
-    if declared is not None and node.child_by_field_name("dimensions") is not None:
-        declared += java.text(part(node, "dimensions")).replace(" ", "")
-    return Variable(text, "local", name, node, declared, value, (name.start_byte, place.end_byte))
+    match node.type, above.type:
+        case "variable_declarator", "spread_parameter":
+            owner = owner.parent if owner is not None else None
+            if owner is None or owner.type == "record_declaration":
+                return None
+            element = next((c for c in above.named_children if c.type.endswith(("_type", "type_identifier"))), None)
+            declared = None if element is None else java.text(element) + "[]"
+            return Variable(text, "parameter", name, above, declared, None, owner.byte_range)
+        case "variable_declarator", "local_variable_declaration" if owner is not None:
+            place = owner if owner.type != "switch_block_statement_group" else owner.parent or owner
+            declared = _type(java, above)
+            if declared is not None:
+                declared += _dimensions(java, node)
+            return Variable(text, "local", name, node, declared, value, (name.start_byte, place.end_byte))
+        case "formal_parameter", _ if owner is not None and owner.type != "record_declaration":
+            kind: Kind = "lambda" if owner.type == "lambda_expression" else "parameter"
+            return Variable(text, kind, name, node, _type(java, node), None, owner.byte_range)
+        case "enhanced_for_statement", _:
+            return Variable(text, "each", name, node, _type(java, node), None, part(node, "body").byte_range)
+        case "catch_formal_parameter", _:
+            return Variable(text, "catch", name, node, None, None, above.byte_range)
+        case "resource", _:
+            end = next(part(a, "body") for a in ancestors(node) if a.type == "try_with_resources_statement").end_byte
+            return Variable(text, "resource", name, node, _type(java, node), value, (node.start_byte, end))
+        case "instanceof_expression", _:
+            return _pattern(java, node, name, part(node, "right"))
+    return None
 
 
 def _pattern(java: JavaSource, node: Node, name: Node, declared: Node) -> Variable:
-    outer = _outermost(name) or java.root
-    text = java.text(declared)
-    return Variable(
-        java.text(name), "pattern", name, node, None if text in {"var", "final"} else text, None, (outer.start_byte, outer.end_byte)
-    )
+    text, outer = java.text(declared), _outermost(name) or java.root
+    return Variable(java.text(name), "pattern", name, node, None if text in {"var", "final"} else text, None, outer.byte_range)
 
 
 def _type(java: JavaSource, node: Node) -> str | None:
     declared = node.child_by_field_name("type")
-    if declared is None:
-        return None
-    text = java.text(declared)
-    if node.child_by_field_name("dimensions") is not None:
-        text += java.text(part(node, "dimensions")).replace(" ", "")
+    text = "var" if declared is None else java.text(declared) + _dimensions(java, node)
     return None if text == "var" else text
+
+
+def _dimensions(java: JavaSource, node: Node) -> str:
+    """The brackets of an array behind a name."""
+    return "" if node.child_by_field_name("dimensions") is None else java.text(part(node, "dimensions")).replace(" ", "")
 
 
 def is_write(node: Node) -> bool:

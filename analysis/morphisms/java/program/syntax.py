@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 
-import tree_sitter_java
-from tree_sitter import Language, Node, Parser
+from tree_sitter import Node
 
+from ....grammars import parser_of
 from ....python.source_text import UnreadableSource
 from ....text_edits import Edit
 from ...morphism import Refused
@@ -40,14 +40,16 @@ STATEMENTS = (
 # The walks over the tree are recursive, with a few calls a level.
 _MAX_DEPTH = 200
 
-_PARSER = Parser(Language(tree_sitter_java.language()))
+_PARSER = parser_of("java")
 # An escape that javac replaces by its character before it splits the text into tokens; it follows an even number of backslashes.
 _ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\u+([0-9a-fA-F]{4})")
+# Two characters that would be one token if nothing stood between them.
+_MEETING = re.compile(r"[\w$]{2}|([-+&|<>=])\1")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class JavaSource:
-    """One file.
+    """One file, equal only to itself, as its nodes are.
 
     starts: the byte at which each character starts; None where every character is one byte.
     """
@@ -79,10 +81,13 @@ def parse(source: str) -> JavaSource:
         raise UnreadableSource(f"not text: {error.reason} at character {error.start}") from None
     root = _PARSER.parse(data).root_node
     if root.has_error:
-        raise UnreadableSource(f"line {_first_error(root).start_point.row + 1}: not Java that can be parsed")
-    deep = next((node for node, depth in _with_depth(root) if depth > _MAX_DEPTH), None)
-    if deep is not None:
-        raise UnreadableSource(f"line {deep.start_point.row + 1}: code nested more than {_MAX_DEPTH} deep, as in a very long sum")
+        wrong = next((node for child in root.children for node in walk(child) if node.is_error or node.is_missing), root)
+        raise UnreadableSource(f"line {wrong.start_point.row + 1}: not Java that can be parsed")
+    level, depth = [root], 0
+    while level:
+        if depth > _MAX_DEPTH:
+            raise UnreadableSource(f"line {level[-1].start_point.row + 1}: code nested more than {_MAX_DEPTH} deep, as in a very long sum")
+        level, depth = [child for node in level for child in node.children], depth + 1
     starts = None if len(data) == len(source) else [0, *accumulate(len(c.encode()) for c in source)]
     java = JavaSource(source, data, root, starts)
     for escape in _ESCAPE.finditer(source):
@@ -92,23 +97,6 @@ def parse(source: str) -> JavaSource:
             line = source.count("\n", 0, escape.start()) + 1
             raise UnreadableSource(f"line {line}: the Unicode escape {escape[0].lstrip(chr(92))} may stand for a token")
     return java
-
-
-def _with_depth(root: Node) -> Iterator[tuple[Node, int]]:
-    stack = [(root, 0)]
-    while stack:
-        node, depth = stack.pop()
-        yield node, depth
-        stack.extend((child, depth + 1) for child in node.children)
-
-
-def _first_error(node: Node) -> Node:
-    for child in node.children:
-        if child.is_error or child.is_missing:
-            return child
-        if child.has_error:
-            return _first_error(child)
-    return node
 
 
 def walk(node: Node) -> Iterator[Node]:
@@ -167,24 +155,17 @@ def statements(block: Node) -> list[Node]:
 def is_switch_statement(node: Node) -> bool:
     """Whether a switch is a statement, whose value is not used."""
     above = node.parent
-    return node.type == "switch_expression" and above is not None and is_statement_place(above, node)
-
-
-def is_statement_place(above: Node, node: Node) -> bool:
-    """Whether a node directly below `above` is one of its statements."""
+    if node.type != "switch_expression" or above is None:
+        return False
     if above.type in BLOCKS or above.type in {"switch_block_statement_group", "labeled_statement"}:
         return True
-    role = _role(above, node)
-    return (above.type in LOOPS and role == "body") or (above.type == "if_statement" and role in {"consequence", "alternative"})
-
-
-def _role(above: Node, node: Node) -> str | None:
-    return next((above.field_name_for_child(i) for i, c in enumerate(above.children) if c == node), None)
+    return role(node) in ({"body"} if above.type in LOOPS else {"consequence", "alternative"} if above.type == "if_statement" else ())
 
 
 def role(node: Node) -> str | None:
     """The name of the field that a node is of its parent."""
-    return None if node.parent is None else _role(node.parent, node)
+    above = node.parent
+    return None if above is None else next((above.field_name_for_child(i) for i, c in enumerate(above.children) if c == node), None)
 
 
 def indentation(java: JavaSource, node: Node) -> str:
@@ -204,32 +185,16 @@ def splice(source: str, edits: Sequence[Edit]) -> str:
 
     Raises Refused where two edits change the same characters.
     """
-    out: list[str] = []
-    at = 0
+    out, at = "", 0
     for edit in sorted(edits, key=lambda e: (e.start, e.end)):
         if edit.start < at:
             raise Refused("two changes would meet on the same characters")
-        for piece in (source[at : edit.start], edit.text):
-            _append(out, piece)
-        at = edit.end
-    _append(out, source[at:])
-    return "".join(out)
+        out, at = _joined(_joined(out, source[at : edit.start]), edit.text), edit.end
+    return _joined(out, source[at:])
 
 
-def _append(out: list[str], piece: str) -> None:
-    if not piece:
-        return
-    if out and _join(out[-1][-1], piece[0]):
-        out.append(" ")
-    out.append(piece)
-
-
-def _join(before: str, after: str) -> bool:
-    return (_word(before) and _word(after)) or (before == after and before in "+-&|<>=")
-
-
-def _word(character: str) -> bool:
-    return character.isalnum() or character in "_$"
+def _joined(before: str, after: str) -> str:
+    return f"{before} {after}" if _MEETING.fullmatch(before[-1:] + after[:1]) else before + after
 
 
 _LEVELS = (

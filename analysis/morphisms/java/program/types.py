@@ -7,7 +7,7 @@ from functools import lru_cache
 from tree_sitter import Node
 
 from .names import Variable, fields_of, may_inherit, names_of
-from .syntax import COMMENTS, TYPE_BODIES, JavaSource, ancestors, bare, field, operator, parse, walk, words
+from .syntax import COMMENTS, TYPE_BODIES, JavaSource, ancestors, bare, field, operator, walk, words
 
 INTEGRAL = ("byte", "short", "char", "int", "long")
 FLOATING = ("float", "double")
@@ -55,23 +55,16 @@ def head(declared: str | None) -> str:
 
 def is_own(java: JavaSource, name: str) -> bool:
     """Whether the file declares a class, interface, enum, record or type parameter of that name, hiding the library's."""
-    return name in _own_types(java.source)
-
-
-@lru_cache(maxsize=16)
-def _own_methods(source: str) -> frozenset[str]:
-    java = parse(source)
-    return frozenset(java.text(field(n, "name")) for n in walk(java.root) if n.type == "method_declaration")
+    return name in _own_types(java)
 
 
 def declares_method(java: JavaSource, name: str) -> bool:
     """Whether some class of the file has a method of that name, which a call may reach."""
-    return name in _own_methods(java.source)
+    return any(n.type == "method_declaration" and java.text(field(n, "name")) == name for n in walk(java.root))
 
 
 @lru_cache(maxsize=16)
-def _own_types(source: str) -> frozenset[str]:
-    java = parse(source)
+def _own_types(java: JavaSource) -> frozenset[str]:
     found = set()
     for node in walk(java.root):
         if node.type.endswith("_declaration") and any(c.type in TYPE_BODIES for c in node.children):
@@ -103,26 +96,35 @@ def type_of(java: JavaSource, expression: Node) -> str | None:
         return "long" if java.text(node)[-1] in "lL" else "int"
     if node.type.endswith("floating_point_literal"):
         return "float" if java.text(node)[-1] in "fF" else "double"
-    known = {
-        "identifier": _of_name,
-        "binary_expression": _of_binary,
-        "unary_expression": _of_unary,
-        "method_invocation": _of_call,
-        "array_access": _of_element,
-        "field_access": _of_field,
-        "ternary_expression": _of_ternary,
-    }.get(node.type)
-    if known is not None:
-        return known(java, node)
-    if node.type in {"cast_expression", "object_creation_expression"}:
-        declared = java.text(field(node, "type"))
-        return None if "&" in declared or any(c.type == "class_body" for c in node.children) else declared
-    if node.type == "instanceof_expression":
-        return "boolean"
-    if node.type == "assignment_expression":
-        return type_of(java, field(node, "left"))
-    if node.type == "update_expression":
-        return type_of(java, next(c for c in node.named_children if c.type not in COMMENTS))
+    match node.type:
+        case "identifier":
+            variable = names_of(java).meanings.get(node.id)
+            if variable is None:
+                return _field_type(java, node, java.text(node))
+            return None if variable.doubt else of_variable(java, variable)
+        case "binary_expression":
+            return _of_binary(java, node)
+        case "unary_expression":
+            return "boolean" if operator(node) == "!" else _promoted(type_of(java, field(node, "operand")))
+        case "method_invocation":
+            return _of_call(java, node)
+        case "array_access":
+            array = type_of(java, field(node, "array"))
+            return array[:-2].strip() if array is not None and array.endswith("[]") else None
+        case "field_access":
+            return _of_field(java, node)
+        case "ternary_expression":
+            types = {type_of(java, field(node, "consequence")), type_of(java, field(node, "alternative"))}
+            return types.pop() if len(types) == 1 else None
+        case "cast_expression" | "object_creation_expression":
+            declared = java.text(field(node, "type"))
+            return None if "&" in declared or any(c.type == "class_body" for c in node.children) else declared
+        case "instanceof_expression":
+            return "boolean"
+        case "assignment_expression":
+            return type_of(java, field(node, "left"))
+        case "update_expression":
+            return type_of(java, next(c for c in node.named_children if c.type not in COMMENTS))
     return None
 
 
@@ -146,13 +148,6 @@ def of_variable(java: JavaSource, variable: Variable) -> str | None:
     if variable.initial.start_byte <= variable.declared.start_byte:
         return None
     return type_of(java, variable.initial)
-
-
-def _of_name(java: JavaSource, node: Node) -> str | None:
-    variable = names_of(java).meanings.get(node.id)
-    if variable is not None:
-        return None if variable.doubt else of_variable(java, variable)
-    return _field_type(java, node, java.text(node))
 
 
 def _field_type(java: JavaSource, node: Node, name: str) -> str | None:
@@ -186,20 +181,6 @@ def _of_binary(java: JavaSource, node: Node) -> str | None:
     if sign in "&|^" and UNBOXED.get(left or "", left) == UNBOXED.get(right or "", right) == "boolean":
         return "boolean"
     return _promoted(left, right)
-
-
-def _of_unary(java: JavaSource, node: Node) -> str | None:
-    return "boolean" if operator(node) == "!" else _promoted(type_of(java, field(node, "operand")))
-
-
-def _of_ternary(java: JavaSource, node: Node) -> str | None:
-    types = {type_of(java, field(node, "consequence")), type_of(java, field(node, "alternative"))}
-    return types.pop() if len(types) == 1 else None
-
-
-def _of_element(java: JavaSource, node: Node) -> str | None:
-    array = type_of(java, field(node, "array"))
-    return array[:-2].strip() if array is not None and array.endswith("[]") else None
 
 
 def _of_field(java: JavaSource, node: Node) -> str | None:

@@ -68,11 +68,11 @@ def _with_methods(header: Header, data: bytes, method: Node) -> str:
     assert body is not None, "a method stands somewhere"
     if body.type == "class_body":
         members = list(body.named_children)
-        outside = [node for node in _root(data).named_children if not _holds(node, method)]
+        outside = [node for node in _root(data).named_children if not node.start_byte <= method.start_byte < node.end_byte]
     else:
         members = [node for node in body.named_children if node.type != "import_declaration"]
         outside = [node for node in body.named_children if node.type == "import_declaration"]
-    kinds = _modifiers(header)
+    kinds = [word for word in re.split(r"[\s(<]+", header.signature) if word in ("public", "protected", "private", "static")]
     own = [_member(data, node, kinds if node == method else None, static="static" in kinds) for node in members]
     again = {_name(data, node) for node in members if node.type == "method_declaration"}
     imports = [_text(data, node) for node in outside if node.type == "import_declaration"]
@@ -102,20 +102,12 @@ def _without_methods(above: str, names: set[str]) -> str:
     return text.decode().removesuffix("\n}")
 
 
-def _modifiers(header: Header) -> list[str]:
-    return [word for word in re.split(r"[\s(<]+", header.signature) if word in ("public", "protected", "private", "static")]
-
-
 def _methods(node: Node) -> Iterator[Node]:
     if node.type == "method_declaration":
         yield node
     elif node.type in ("program", "class_declaration", "class_body"):
         for child in node.named_children:
             yield from _methods(child)
-
-
-def _holds(node: Node, other: Node) -> bool:
-    return node.start_byte <= other.start_byte and other.end_byte <= node.end_byte
 
 
 def _name(data: bytes, declared: Node) -> str:

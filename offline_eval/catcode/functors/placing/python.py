@@ -6,6 +6,8 @@ import ast
 import re
 import textwrap
 
+import libcst as cst
+
 from .....analysis.corpora.comments import without_comments
 from .....analysis.python.source_text import UnreadableSource, tree_of, tree_or_none
 from .header import NEUTRAL, Header, NoHeader, renamed
@@ -50,33 +52,17 @@ def parses(program: str) -> bool:
 def anonymous(program: str, name: str) -> str:
     """The program with the function renamed and without annotations of types, as far as it can be parsed."""
     text = renamed(program, name, NEUTRAL)
-    tree = tree_or_none(text)
-    if tree is None:
+    try:
+        return cst.parse_module(text).visit(_Untyped()).code
+    except (cst.ParserSyntaxError, RecursionError):
         return text
-    lines = text.splitlines(keepends=True)
-    for start, end in sorted(_annotations(tree, lines), reverse=True):
-        text = text[:start] + text[end:]
-    return text
 
 
-def _annotations(tree: ast.Module, lines: list[str]) -> list[tuple[int, int]]:
-    """The spans of the annotations of arguments and results, with the signs that begin them."""
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line))
+class _Untyped(cst.CSTTransformer):
+    """Takes the annotations of arguments and results away."""
 
-    def at(line: int, byte: int) -> int:
-        return starts[line - 1] + len(lines[line - 1].encode()[:byte].decode())
+    def leave_Param(self, original_node: cst.Param, updated_node: cst.Param) -> cst.Param:  # noqa: ARG002, N802
+        return updated_node.with_changes(annotation=None)
 
-    text, found = "".join(lines), list[tuple[int, int]]()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.arg) and node.annotation is not None:
-            found.append((at(node.lineno, node.col_offset) + len(node.arg), _end(at, node.annotation)))
-        elif isinstance(node, ast.FunctionDef) and node.returns is not None:
-            found.append((text.rindex("->", 0, at(node.returns.lineno, node.returns.col_offset)), _end(at, node.returns)))
-    return [(len(text[:start].rstrip()) if text[start : start + 2] == "->" else start, end) for start, end in found]
-
-
-def _end(at: object, node: ast.expr) -> int:
-    assert callable(at)
-    return int(at(node.end_lineno, node.end_col_offset))
+    def leave_FunctionDef(self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef) -> cst.FunctionDef:  # noqa: ARG002, N802
+        return updated_node.with_changes(returns=None)

@@ -10,7 +10,8 @@ import pytest
 from needs import DATA, needs_data
 from study_runs import figures_of
 
-from assay.offline_eval.catcode.functors.study import Options, run_functors, tell_functors
+from assay.offline_eval.catcode.functors.labelling import Options
+from assay.offline_eval.catcode.functors.study import run_functors, tell_functors
 from assay.offline_eval.errors import UsageError
 from assay.offline_eval.pool.pool import Pool
 from assay.offline_eval.recorded.answers import RecordedError

@@ -17,8 +17,8 @@ from tiny_gguf import TinyModel, write_tiny_gguf
 from assay.inference.asking.chat import ChatAsker
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.catcode.functors.items import ANSWERS, DESCRIPTIONS
-from assay.offline_eval.catcode.functors.labelling import LABELS, SOURCES
-from assay.offline_eval.catcode.functors.study import STUDY, Options, run_functors, tell_functors
+from assay.offline_eval.catcode.functors.labelling import LABELS, SOURCES, Options
+from assay.offline_eval.catcode.functors.study import STUDY, run_functors, tell_functors
 from assay.offline_eval.errors import StudyError, UsageError
 from assay.offline_eval.pairing import compare
 from assay.offline_eval.pool.interface import PoolError

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace as changed
+from synthetic_samples import sample
 
 from assay.calibration.calibrator import load, save
 from assay.calibration.fitting.fit import fit
@@ -21,11 +23,40 @@ from assay.calibration.validation.catcode_facts import PlaceFact
 from assay.cli.main import main
 from assay.offline_eval.asked_line import label_id
 from assay.offline_eval.catcode.lines.asking import facts_of, lines_at
-from assay.offline_eval.catcode.lines.page import About, content_of, figures_of
+from assay.offline_eval.catcode.lines.page import content_of, figures_of
 from assay.offline_eval.catcode.lines.tables import BALANCED, falls_of, regenerated_table, thresholds, told_apart, youden
 from assay.offline_eval.run import SCHEMA
 
-from .catcode_facts_of_worlds import world
+
+def world(meaning: float, places: int = 200, projects: int = 10, seed: int = 0) -> tuple[list[Any], list[Sample]]:
+    """Places whose line falls by about 2 where it is rewritten, by `meaning` more where tests then fail, and hardly in rewritten code."""
+    rng = np.random.default_rng(seed)
+    facts, samples = [], []
+    for number in range(places):
+        plain = -float(rng.exponential(3)) - 0.1
+        right = bool(rng.random() < np.exp(plain / 3))
+
+        def variant(arm: str, fall: float, steps: int = 1, kind: str = "right", start: float = plain) -> dict[str, Any]:
+            rule = {"context": "unused_statement", "equivalent": "rename_variable", "wrong": "wrong_name"}[arm]
+            measures = {"total_logprob": min(-0.01, start - fall)}
+            return {"arm": arm, "rules": [rule] * steps, "line": "x = 2", "kind": kind, "diff": ["-x = 1", "+x = 2"], "measures": measures}
+
+        variants = [
+            *(variant("context", float(rng.normal(0, 0.1)), steps) for steps in (1, 2, 3)),
+            variant("equivalent", 2 + float(rng.normal(0, 1))),
+            variant("wrong", 2 + meaning + float(rng.normal(0, 1)), kind="counterfeit" if number % 2 else "other"),
+        ]
+        tried = [
+            {"arm": "context", "rule": "unused_statement", "outcome": "made", "why": ""},
+            {"arm": "context", "rule": "rename_variable", "outcome": "contradicted" if number == 0 else "refused", "why": "it may"},
+        ]
+        made = sample(number, label=right, project=f"p{number % projects}", total_logprob=plain)
+        samples.append(changed(made, labels={"exact_match": right, "tests_pass": right, "kept": None}))
+        own = {"total_logprob": plain}
+        line = {"code": "truth", "text": "x = 1", "exact": True, "plain": own, "identity": own, "variants": variants, "tried": tried}
+        again = {"rules": ["unused_statement"] * 3, "text": "x = 1", "measures": own, "exact": right, "passes": right}
+        facts.append({"id": made.id, "project": f"p{number % projects}", "file": "f.py", "lines": [line], "regenerated": again})
+    return facts, samples
 
 
 def test_a_threshold_is_taken_from_other_projects_alone() -> None:
@@ -191,7 +222,8 @@ def test_they_are_what_the_validation_table_reads() -> None:
 
 
 def page(facts: list[Any], samples: list[Sample], **about: Any) -> StudyContent:
-    return content_of(facts, samples, About("tiny", "assay eval report run", ("truth", "suggestion"), **about))
+    question = {"model_name": "tiny", "model": "m", "prompt": "p", "of": ["truth", "suggestion"]}
+    return content_of(question, facts, samples, "assay eval report run", **about)
 
 
 def cells(content: StudyContent) -> dict[str, Any]:
@@ -206,12 +238,6 @@ def test_where_meaning_is_noticed_the_first_sentences_say_how_well() -> None:
     assert cells(content)[BALANCED].low > 0.8
     assert cells(content)["identification/context_3/recall"].value > 0.9
     assert cells(content)["rule/wrong/wrong_name/fall"].value == pytest.approx(5, abs=0.3)
-
-
-def test_where_it_is_not_noticed_the_interval_has_chance_in_it() -> None:
-    found = cells(page(*world(0.0)))[BALANCED]
-    assert found.low < 0.55
-    assert found.value == pytest.approx(0.5, abs=0.08)
 
 
 def test_the_claim_about_edits_follows_the_balanced_accuracy_and_the_others_say_what_they_need() -> None:

@@ -144,14 +144,6 @@ def test_each_pair_is_asked_about_in_both_orders(built: Path, tmp_path: Path, ad
     assert "inconsistent: printed as Avg." in page
 
 
-def test_a_model_that_always_says_true_has_no_balanced_accuracy(built: Path, tmp_path: Path, address: str, speech: ChatSpeech) -> None:
-    speech.reply = willing
-    found = {name: each["value"] for name, each in figures_of(run_pairs(about(built, tmp_path / "run", address)).folder).items()}
-    assert [found[f"C/vote/local/{name}"] for name in ("eq", "neq", "balanced", "youden")] == [1.0, 0.0, 0.5, 0.0]
-    assert found["L/vote/lean"] == 1.0
-    assert found["U/all/paper"] == 0.0
-
-
 def test_answers_that_can_not_be_read_are_told_first_and_count_as_wrong(
     built: Path, tmp_path: Path, address: str, speech: ChatSpeech
 ) -> None:

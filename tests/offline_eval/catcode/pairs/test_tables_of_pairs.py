@@ -4,40 +4,27 @@ import json
 import math
 import random
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from study_runs import isolation_here
 
 from assay.analysis.morphisms.registry import MORPHISMS
-from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.analysis.sandbox.judging.java import MissingJava, find_jdk
 from assay.analysis.sandbox.judging.python import PythonSandbox
 from assay.analysis.sandbox.judging.result import ProgramOutcome, Result
 from assay.calibration.report.cells import Cell, CellTable
 from assay.offline_eval.catcode.command import PAIR_KINDS
-from assay.offline_eval.catcode.pairs.building import Builder, builder
+from assay.offline_eval.catcode.pairs.building import built
 from assay.offline_eval.catcode.pairs.pages import claims, false_equivalents, kinds_made, refusals_table, rules_made, size_table
 from assay.offline_eval.catcode.pairs.pair import KINDS, CodePair, DrawnPrograms, Kind, Order, is_pairs_file, read_pairs, write_pairs
-from assay.offline_eval.catcode.pairs.tables import (
-    PROBABILITY,
-    VOTE,
-    Judgement,
-    answer_in,
-    average_table,
-    classes_table,
-    counts_in_paper,
-    judgements_of,
-    kinds_table,
-    lean_table,
-    order_table,
-    p_true,
-    unreadable_table,
-    worst_table,
-)
-from assay.offline_eval.catcode.paper import counts_of, marks_of, of_kind, of_rules, of_two_kinds, paper
+from assay.offline_eval.catcode.pairs.tables import PROBABILITY, VOTE, Judgement, answer_in, counts_in_paper, judgements_of, p_true, table
+from assay.offline_eval.catcode.paper import of_kind, of_rules, of_two_kinds, paper
+from assay.offline_eval.sets.judging import InSandbox, OpenSandbox
 from assay.offline_eval.sets.problem import SetError
 from assay.offline_eval.sets.programs import Program
 from assay.offline_eval.sets.suites import Unjudged
@@ -75,11 +62,8 @@ class Main {
 
 
 @pytest.fixture(scope="module")
-def build() -> Iterator[Builder]:
-    try:
-        made = builder(0, best_level())
-    except NoIsolation as error:
-        pytest.skip(str(error))
+def build() -> Iterator[OpenSandbox]:
+    made = InSandbox(isolation_here(), partial(built, 0), several=True)()
     yield made
     made.close()
 
@@ -92,12 +76,12 @@ def kinds(record: dict[str, Any]) -> list[str]:
     return [pair["kind"] for pair in record["pairs"]]
 
 
-def test_every_kind_of_pair_is_made_and_confirmed(build: Builder) -> None:
+def test_every_kind_of_pair_is_made_and_confirmed(build: OpenSandbox) -> None:
     record = build(program())
     assert (record["outcome"], record["set"], record["language"]) == ("passed", "mine", "python")
     assert sorted(kinds(record)) == ["1-eq", "1-eq", "1-neq", "1-neq", "2-eq", "2-eq-chain", "3-eq-chain", "identity"]
     for pair in record["pairs"]:
-        outcomes = [build.judges.check("python", pair[side], TEST, "clamped").label for side in ("first", "second")]
+        outcomes = [build.sandbox.check("python", pair[side], TEST, "clamped").label for side in ("first", "second")]
         assert outcomes == [True, not pair["kind"].endswith("neq")]
         assert (pair["first"] == pair["second"]) == (pair["kind"] == "identity")
     eq = {pair["rules"][0]: pair["second"] for pair in record["pairs"] if pair["kind"] == "1-eq"}
@@ -106,26 +90,26 @@ def test_every_kind_of_pair_is_made_and_confirmed(build: Builder) -> None:
     assert len({pair["id"] for pair in record["pairs"]}) == len(record["pairs"])
 
 
-def test_the_seed_alone_decides_what_is_drawn(build: Builder) -> None:
+def test_the_seed_alone_decides_what_is_drawn(build: OpenSandbox) -> None:
     def pairs(seed: int) -> Any:
-        return Builder(seed, build.judges)(program())["pairs"]
+        return built(seed, build.sandbox, program())["pairs"]
 
     assert pairs(1) == pairs(1)
     assert any(pairs(seed) != pairs(1) for seed in (2, 3))
 
 
-def test_a_change_that_no_test_sees_makes_no_pair_and_says_so(build: Builder) -> None:
+def test_a_change_that_no_test_sees_makes_no_pair_and_says_so(build: OpenSandbox) -> None:
     record = build(program(test="assert clamped([], 2) == 0\n"))
     assert "1-neq" not in kinds(record)
     assert {"rule": "modify_condition", "reason": "no test differs"} in record["refusals"]
 
 
-def test_a_program_that_fails_its_own_test_gives_no_pair(build: Builder) -> None:
+def test_a_program_that_fails_its_own_test_gives_no_pair(build: OpenSandbox) -> None:
     record = build(program(test="assert clamped([1], 2) == 3\n"))
     assert (record["pairs"], record["refusals"]) == ([], [{"rule": "", "reason": "the program's own test: failed"}])
 
 
-def test_programs_that_were_drawn_make_pairs_of_right_ones_and_of_right_and_wrong_ones(build: Builder) -> None:
+def test_programs_that_were_drawn_make_pairs_of_right_ones_and_of_right_and_wrong_ones(build: OpenSandbox) -> None:
     other = "def clamped(values, low):\n    # shorter\n    return sum(max(value, low) for value in values)\n"
     wrong = "def clamped(values, low):\n    return sum(values)\n"
     drawn = DrawnPrograms(
@@ -140,7 +124,7 @@ def test_programs_that_were_drawn_make_pairs_of_right_ones_and_of_right_and_wron
     assert record["checks"] == 2
 
 
-def test_what_the_clock_ended_decides_nothing(build: Builder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_clock_ended_decides_nothing(build: OpenSandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     for cpu_s in (0.1, 5.0):
         result = Result(ProgramOutcome.TIMED_OUT, "took more than 60 s", cpu_s=cpu_s)
         monkeypatch.setattr(PythonSandbox, "check", lambda *_, result=result: result)
@@ -152,7 +136,7 @@ def test_what_the_clock_ended_decides_nothing(build: Builder, monkeypatch: pytes
 
 
 @pytest.mark.slow
-def test_pairs_of_java_are_confirmed_too(build: Builder) -> None:
+def test_pairs_of_java_are_confirmed_too(build: OpenSandbox) -> None:
     try:
         find_jdk()
     except MissingJava as reason:
@@ -249,7 +233,7 @@ def test_the_average_of_figure_4_is_not_the_mean_of_its_bars() -> None:
     means = [sum(column) / 5 for column in zip(*bars, strict=True)]
     assert [round(100 * mean, 1) for mean in means] == [75.2, 73.8]
     assert [round(100 * value.value, 1) for value in of_kind("average")] == [77.0, 76.5]
-    assert "inconsistent" in {mark.kind for mark in marks_of("Fig. 4/average/Davinci")}
+    assert "inconsistent" in {mark.kind for mark in paper().marks_of("Fig. 4/average/Davinci")}
 
 
 def test_two_bars_make_a_balanced_accuracy_with_the_marks_of_both() -> None:
@@ -267,8 +251,6 @@ def test_every_rule_of_the_paper_is_one_of_ours() -> None:
 
 def test_every_row_of_table_3_says_that_its_n_is_not_told() -> None:
     assert all(any("no n" in mark.note for mark in printed[0].marks) for printed in of_rules().values())
-    assert counts_of("humaneval") == [159, 164, 477, 173]
-    assert counts_of("mine") is None
 
 
 def pair(number: int, kind: Kind = "1-eq", rules: tuple[str, ...] = ("boolean_exchange",), data: str = "mbxp") -> CodePair:
@@ -297,8 +279,8 @@ def test_votes_and_p_true_are_read_from_the_records() -> None:
 @given(st.lists(st.tuples(st.booleans(), st.sampled_from([None, 0.0, 0.5, 1.0])), min_size=1, max_size=40))
 def test_balanced_accuracy_is_the_mean_of_both_recalls(answers: list[tuple[bool, float | None]]) -> None:
     found = [said(pair(n, "1-eq" if eq else "1-neq"), accepted) for n, (eq, accepted) in enumerate(answers)]
-    table = cells(classes_table(found))
-    eq, neq, balanced, youden = (table[f"C/vote/local/{name}"].value for name in ("eq", "neq", "balanced", "youden"))
+    of = cells(table("C", found))
+    eq, neq, balanced, youden = (of[f"C/vote/local/{name}"].value for name in ("eq", "neq", "balanced", "youden"))
     right = [0.0 if accepted is None else accepted if is_eq else 1 - accepted for is_eq, accepted in answers]
     for value, wanted in ((eq, True), (neq, False)):
         of_it = [credit for credit, (is_eq, _) in zip(right, answers, strict=True) if is_eq == wanted]
@@ -311,12 +293,12 @@ def test_balanced_accuracy_is_the_mean_of_both_recalls(answers: list[tuple[bool,
 
 
 def test_the_papers_numbers_stand_beside_ours_with_what_is_known_against_them() -> None:
-    table = cells(kinds_table([said(pair(n), 1.0) for n in range(6)]))
-    davinci, chatgpt = table["K/vote/1-eq"].paper
+    of = cells(table("K", [said(pair(n), 1.0) for n in range(6)]))
+    davinci, chatgpt = of["K/vote/1-eq"].paper
     assert (davinci.of, davinci.value, chatgpt.value) == ("Davinci", 0.96, 0.905)
-    assert table["K/vote/2-eq-chain"].paper == ()
-    assert any("never run" in mark.note for mark in table["K/vote/1-neq"].paper[0].marks)
-    average = cells(average_table([said(pair(0), 1.0)]))["A/vote"]
+    assert of["K/vote/2-eq-chain"].paper == ()
+    assert any("never run" in mark.note for mark in of["K/vote/1-neq"].paper[0].marks)
+    average = cells(table("A", [said(pair(0), 1.0)]))["A/vote"]
     assert average.value is None
     assert {mark.kind for mark in average.paper[0].marks} >= {"inconsistent"}
 
@@ -325,18 +307,18 @@ def test_the_papers_worst_rules_are_compared_in_either_order_and_in_java_alone()
     both = ("reorder_condition", "unused_statement")
     python = CodePair("x", "mbxp", "python", "P/9", "1-eq", ("boolean_exchange",), "a", "b", ("", ""))
     found = [said(pair(1, "2-eq", both), 0.0), said(pair(2, "2-eq", both[::-1]), 1.0), said(pair(3), 1.0), said(python, 0.0)]
-    table = cells(worst_table(found))
-    assert table["T3/vote/mbxp/reorder_condition+unused_statement"].value == 0.5
-    assert table["T3/vote/mbxp/boolean_exchange"].value == 1.0
-    assert table["T3/vote/mathqa/modify_condition"].value is None
-    assert [value.value for value in table["T3/vote/mbxp/boolean_exchange"].paper] == [pytest.approx(0.3333)]
+    of = cells(table("T3", found))
+    assert of["T3/vote/mbxp/reorder_condition+unused_statement"].value == 0.5
+    assert of["T3/vote/mbxp/boolean_exchange"].value == 1.0
+    assert of["T3/vote/mathqa/modify_condition"].value is None
+    assert [value.value for value in of["T3/vote/mbxp/boolean_exchange"].paper] == [pytest.approx(0.3333)]
 
 
 def test_orders_are_paired_by_pair() -> None:
     found = [said(pair(n), 1.0) for n in range(6)] + [said(pair(n), float(n < 3), "ba") for n in range(6)] + [said(pair(9), 0.0)]
-    table = cells(order_table(found))
-    assert (table["O/vote/1-eq/difference"].value, table["O/vote/1-eq/same"].value) == (0.5, 0.5)
-    assert table["O/vote/1-eq/same"].n == 6
+    of = cells(table("O", found))
+    assert (of["O/vote/1-eq/difference"].value, of["O/vote/1-eq/same"].value) == (0.5, 0.5)
+    assert of["O/vote/1-eq/same"].n == 6
 
 
 def test_what_was_made_is_counted_by_kind_rule_and_data_set() -> None:
@@ -367,6 +349,5 @@ def test_a_constant_judge_a_coin_and_answers_that_can_not_be_read_confirm_nothin
         for kind in kinds
         for way in (VOTE, PROBABILITY)
     ]
-    tables = (classes_table(found), lean_table(found), unreadable_table(found))
-    of = claims({id: cell for table in tables for id, cell in cells(table).items()})
+    of = claims({id: cell for name in "CLU" for id, cell in cells(table(name, found)).items()})
     assert {claim.id for claim in of if claim.verdict == "confirmed"} == set()
