@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from counterfeit_models import BODIES, able, nonsense, problem, published, step_of
 from needs import DATA, needs_data
+from recorded_answers import write
 from study_runs import figures_of, files_of, isolation_here
 
 from assay.cli.main import main
@@ -22,7 +23,6 @@ from assay.offline_eval.counterfeit.problems.study import run_problems
 from assay.offline_eval.errors import RunError, UsageError
 from assay.offline_eval.pool.pool import Pool
 from assay.offline_eval.recorded.answers import Recorded, RecordedAnswer
-from assay.offline_eval.recorded.assay_answers import write
 from assay.offline_eval.run import Run
 
 from ....inference.chat_server import ChatSpeech, chatting

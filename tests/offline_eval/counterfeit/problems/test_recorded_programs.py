@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from counterfeit_models import OTHER, RIGHT, WRONG, problem
+from recorded_answers import write
 from study_runs import files_of, isolation_here
 
 from assay.cli.main import main
@@ -18,7 +19,6 @@ from assay.offline_eval.counterfeit.problems import recorded
 from assay.offline_eval.counterfeit.problems.programs import PassShares, read_set
 from assay.offline_eval.counterfeit.problems.recorded import drawn_of, run_recorded
 from assay.offline_eval.recorded.answers import Recorded, RecordedAnswer
-from assay.offline_eval.recorded.assay_answers import write
 
 pytestmark = pytest.mark.slow
 
