@@ -26,13 +26,33 @@ from ...model import StudyModel, model_of
 from ...on_suites import SuiteOptions, ask_about, items_of_suites, model_and_items, question_about, tell_about
 from ...repairs.candidates import question_of_repairs
 from ...run import Question, Run, Step
-from ...sets.suites import Items, Judged, Judging
+from ...sets.suites import Items, Judging
 from ...study import Making, Plan, Results, Study, Work, all_of
 from ..candidates import BELONGS, LOOPED, MAX_TRIED, Attempt, answer_of, require_scores
 from ..report import attempt_of, write_report
 from ..tables import Fault, fault_of, generations_of
-from .bugs import BUGS, DRAWN, DRAWS, TEMPERATURE, TRIES, Bug, broken, draw, wrong_of
-from .proposing import CONTROL, LOCATED, MAX_CONTROLS, PROPOSED, Buggy, failing_of, line_id, lines_of, locate, loop, propose_at, texts_of
+from .steps import (
+    BUGS,
+    CONTROL,
+    DRAWN,
+    DRAWS,
+    LOCATED,
+    MAX_CONTROLS,
+    PROPOSED,
+    TEMPERATURE,
+    TRIES,
+    Bug,
+    broken,
+    draw,
+    failing_of,
+    line_id,
+    lines_of,
+    locate,
+    loop,
+    propose_at,
+    texts_of,
+    wrong_of,
+)
 
 # A suite is run several times before it can judge.
 _MAX_BUG_S = 3600.0
@@ -87,7 +107,7 @@ def faults_of(run: Run) -> Iterator[Fault]:
 
 
 def _lines(run: Run) -> Iterator[tuple[Place, str, Bug | None]]:
-    """The lines of a run with their ids: as `proposing.lines_of`, but from its records alone."""
+    """The lines of a run with their ids: as `steps.lines_of`, but from its records alone."""
     bugs = run.by_id(BUGS)
     for place in run.items(Place):
         if place["id"] in bugs:
@@ -131,23 +151,16 @@ def _works(options: Options, run: Run, model: StudyModel, items: Items) -> Mappi
     def bugs() -> dict[str, Any]:
         return run.by_id(BUGS)
 
-    def texts() -> Iterable[Judged]:
-        return texts_of(lines_of(items, bugs()), run.by_id(PROPOSED), items)
-
     seed = options.seed
     plan: dict[str, Making] = {
         "draw": lambda: asking(DRAWN, draw, items.places),
         "bug": lambda: judging(BUGS, partial(broken, seed), wrong_of(items.places, run.by_id(DRAWN), items.suites), _MAX_BUG_S),
         "propose": lambda: asking(PROPOSED, propose_at, lines_of(items, bugs())),
-        "label": lambda: judging(LABELS, partial(profiled, seed), texts(), MAX_TEXT_S),
+        "label": lambda: judging(LABELS, partial(profiled, seed), texts_of(lines_of(items, bugs()), run.by_id(PROPOSED)), MAX_TEXT_S),
         "locate": lambda: asking(LOCATED, locate, failing_of(items, bugs(), seed)),
-        "loop": lambda: judging(LOOPED, loop, _buggy(items, bugs()), _MAX_BUG_S),
+        "loop": lambda: judging(LOOPED, loop, (line for line in lines_of(items, bugs()) if line.bug), _MAX_BUG_S),
     }
     return plan
-
-
-def _buggy(items: Items, bugs: Mapping[str, Any]) -> Iterator[Buggy]:
-    yield from (Buggy(line, items.suites[line.place.project]) for line in lines_of(items, bugs) if line.bug)
 
 
 _SOURCES = 2
