@@ -14,7 +14,7 @@ from ....calibration.fitting.folds import numbered
 from ....calibration.metrics.groups import correlation, log_odds_ratio, within_auc
 from ....calibration.report.cells import Cell, CellTable, PaperValue, Row, with_interval
 from ...counterfeit.shares import two_classes
-from ..classes import CLASSES, CUTS, RULES, class_of
+from ..classes import CLASSES, RULES, buckets_of, class_of
 from ..paper import called_correct, judged, log_odds_of_being_called_correct, median_correlation, of_generators, repaired, wins
 from ..shares import mean_cell, of_two_classes, share
 from .texts import BY, Gap, Text, distinct
@@ -312,13 +312,12 @@ def difficulty_table(gaps: Sequence[Gap], verdicts: Verdicts | None) -> CellTabl
     rates = {gap.id: gap.pass_rate for gap in gaps if gap.pass_rate is not None}
     by_id = {gap.id: gap for gap in gaps}
     rows = []
-    for cut, buckets in CUTS.items():
-        for bucket, found in buckets(rates).items():
-            place, inside = f"D/{cut.split()[0]}/{bucket}", set(found)
-            mended = [by_id[gap] for gap in found if by_id[gap].repair_rate is not None]
-            judged = _accuracy(f"{place}/judging", verdicts, inside)
-            repairs = share(f"{place}/repair", [gap.repair_rate or 0.0 for gap in mended], [gap.project for gap in mended], by=BY)
-            rows.append(Row((cut, f"{bucket} ({len(found)})"), (judged, repairs)))
+    for cut, bucket, found in buckets_of(rates):
+        place = f"D/{cut.split()[0]}/{bucket}"
+        mended = [by_id[gap] for gap in found if by_id[gap].repair_rate is not None]
+        judged = _accuracy(f"{place}/judging", verdicts, set(found))
+        repairs = share(f"{place}/repair", [gap.repair_rate or 0.0 for gap in mended], [gap.project for gap in mended], by=BY)
+        rows.append(Row((cut, f"{bucket} ({len(found)})"), (judged, repairs)))
     name = verdicts.judge.name if verdicts else "no judge"
     columns = (f"judging, balanced accuracy: {name}", "repairs that pass")
     return CellTable("D", "By difficulty: pass@1 of the gap (figure 6)", ("cut", "gaps"), columns, tuple(rows))

@@ -16,9 +16,8 @@ from study_runs import figures_of, files_of, isolation_here
 
 from assay.cli.main import main
 from assay.inference.opening import ModelChoice
-from assay.offline_eval.counterfeit.problems.asking import Options
+from assay.offline_eval.counterfeit.problems.asking import JUDGE, Options
 from assay.offline_eval.counterfeit.problems.programs import read_set
-from assay.offline_eval.counterfeit.problems.steps import JUDGE
 from assay.offline_eval.counterfeit.problems.study import run_problems
 from assay.offline_eval.errors import RunError, UsageError
 from assay.offline_eval.pool.pool import Pool

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from needs import DATA, needs_data
 
-from assay.offline_eval.counterfeit.problems.file_study import audit
 from assay.offline_eval.counterfeit.problems.programs import SCHEMA, CounterfeitSet, Program, lines_of, read_set, write_set
+from assay.offline_eval.counterfeit.problems.study import audit
 from assay.offline_eval.sets.problem import SetError
 
 PUBLISHED = "counterfeit-cl34b-humaneval/test.jsonl.gz"
