@@ -6,16 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-import numpy as np
-
 from ....calibration.fitting.folds import numbered
-from ....calibration.metrics.groups import log_odds_ratio, within_auc
+from ....calibration.metrics.groups import within_auc
 from ....calibration.report.blocks import Table
 from ....calibration.report.cells import Cell, CellTable, PaperValue, Row, with_interval
-from ...counterfeit.shares import two_classes
 from ..classes import buckets_of
 from ..paper import called_correct, judged, log_odds_of_being_called_correct, median_correlation
-from ..shares import BY, correlation_cell, difference_cell, mean_cell, share
+from ..shares import BY, correlation_cell, difference_cell, log_odds_cell, mean_cell, share, two_classes
 from .programs import Program, rates_of
 
 # How a program was judged, as people are told.
@@ -144,20 +141,12 @@ def by_pass_rate(judgements: Sequence[Judgement]) -> CellTable:
                   called_correct(n))
             for n, side in enumerate(sides)
         ]  # fmt: skip
-        rows.append(Row((way,), (*cells, _log_odds(f"{place}/log_odds_ratio", known))))
+        called, above = [(each.accepted or 0.0) > 0.5 for each in known], [each.program.tested.rate > 0.5 for each in known]
+        problems, printed = [each.program.problem for each in known], log_odds_of_being_called_correct()
+        rows.append(Row((way,), (*cells, log_odds_cell(f"{place}/log_odds_ratio", called, above, problems, printed))))
     notes = ("Log odds ratio: above 0 where a counterfeit that passes more is likelier called Correct. The paper's are of one set.",)
     columns = ("passes less than half", "passes more than half", "log odds ratio")
     return CellTable("P", "Counterfeits called Correct (figure 25)", ("how",), columns, tuple(rows), notes)
-
-
-def _log_odds(place: str, found: Sequence[Judgement]) -> Cell:
-    paper, problems = log_odds_of_being_called_correct(), [each.program.problem for each in found]
-    accepted = np.array([(each.accepted or 0.0) > 0.5 for each in found], dtype=np.bool_)
-    above = np.array([each.program.tested.rate > 0.5 for each in found], dtype=np.bool_)
-    ratio = None
-    if len(set(problems)) > 1:
-        ratio = log_odds_ratio(accepted, above, np.zeros(len(found), dtype=np.intp), numbered(problems))
-    return with_interval(place, ratio, len(found), len(set(problems)), BY, paper=paper)
 
 
 def by_difficulty(judgements: Sequence[Judgement]) -> CellTable:

@@ -28,44 +28,11 @@ from ...sets.problem import Problem
 from ...sets.problems import problems
 from ...study import Making, Plan, Study, carry_out
 from ...study_page import again, cells_of, facts_of, page_of
-from .asking import (
-    DRAW,
-    EXECUTE,
-    JUDGE,
-    LABEL,
-    OF_SETS,
-    Options,
-    Question,
-    asked_in,
-    asked_of_set,
-    executing,
-    labelling,
-    lost_in,
-    manners,
-    plan_of_set,
-    prompt,
-    question_of,
-    without_p,
-)
+from . import asking as steps
+from . import pages
 from .derived import Execution, ProblemItem, draws_of, executed_of, failing_references, reference_id, units_of
 from .heatmap import compare
 from .judgements import unreadable_cell
-from .pages import (
-    COMPARED,
-    DRAWS,
-    FILES,
-    NEEDED,
-    claims,
-    drawn_sentence,
-    execution_section,
-    labels_of,
-    sections_of_set,
-    set_of,
-    set_section,
-    stream_of,
-    stream_section,
-    summary_of,
-)
 from .programs import PER_CLASS, CounterfeitSet, Program, read_set
 
 # Of recorded answers that can take the place of a model's.
@@ -73,13 +40,16 @@ _STEPS = ("judge", "execute", "repair")
 _TOO_FEW = f"No problem has {PER_CLASS} right programs and {PER_CLASS} counterfeits with distinct texts, so nothing is asked about them."
 
 
-def run_problems(options: Options) -> Run:
+def run_problems(options: steps.Options) -> Run:
     """Run, or resume, a study. Raises UsageError, RunError, StudyError, NoIsolation, ModelError and OSError."""
     if isinstance(options.set, Path) or options.set == "cruxeval":
         return _run_file(options)
     found = options.problems(options.set)
     evaluator = evaluator_of(options.choice, options.form, options.recorded)
-    question = question_of(DRAWS, options, evaluator, options.set) | {"draws": options.draws, "temperature": f"{options.temperature:g}"}
+    question = steps.question_of(pages.DRAWS, options, evaluator, options.set) | {
+        "draws": options.draws,
+        "temperature": f"{options.temperature:g}",
+    }
     told = f"{counted(len(found), 'problem')} of {options.set}, {counted(options.draws, 'draw')} each, asked {IN_FORM[evaluator.form]}"
     return carry_out(STUDY, options, question, map(item_of, found), lambda run: _plan(options, run, evaluator, found), told)
 
@@ -90,39 +60,39 @@ def item_of(problem: Problem) -> ProblemItem:
     return ProblemItem(problem.id, problem.set, problem.prompt, problem.entry_point or "", problem.plus_inputs > 0, digest)
 
 
-def _plan(options: Options, run: Run, evaluator: Evaluator, found: list[Problem]) -> Plan:
-    benchmark, questions = str(options.set), [Question(problem.id, {"program": problem.prompt.rstrip()}) for problem in found]
-    plan: list[Making] = [lambda: asked_in(options, evaluator, DRAW, questions, "draw")] if options.wants("draw") else []
+def _plan(options: steps.Options, run: Run, evaluator: Evaluator, found: list[Problem]) -> Plan:
+    benchmark, questions = str(options.set), [steps.Question(problem.id, {"program": problem.prompt.rstrip()}) for problem in found]
+    plan: list[Making] = [lambda: steps.asked_in(options, evaluator, steps.DRAW, questions, "draw")] if options.wants("draw") else []
     if options.wants("label"):
-        plan.append(lambda: labelling(options, benchmark, LABEL, _units(run, found)))
-    return plan + plan_of_set(options, run, evaluator, benchmark, lambda: set_of(run).programs)
+        plan.append(lambda: steps.labelling(options, benchmark, steps.LABEL, _units(run, found)))
+    return plan + steps.plan_of_set(options, run, evaluator, benchmark, lambda: pages.set_of(run).programs)
 
 
 def _units(run: Run, found: list[Problem]) -> list[Unit]:
     """What is labelled: the problems' own solutions, and each distinct draw."""
-    draws = run.records(DRAW).read()
+    draws = run.records(steps.DRAW).read()
     drawn = {record["id"] for record in draws}
     references = [Unit(reference_id(problem.id), problem.id, problem.truth) for problem in found if problem.id in drawn]
     return references + list(units_of(run.items(ProblemItem), draws))
 
 
-def _run_file(options: Options) -> Run:
+def _run_file(options: steps.Options) -> Run:
     made, executions = items_of(options)
     evaluator = evaluator_of(options.choice, options.form, options.recorded)
     _check_answered(evaluator, {each.id for each in (executions or made.programs)}, made.name)
     of_set = {"benchmark": made.benchmark, "generator": made.generator, "source": made.source, "licence": made.licence}
-    question = question_of(FILES, options, evaluator, made.name) | of_set | recorded_in(evaluator.files)
+    question = steps.question_of(pages.FILES, options, evaluator, made.name) | of_set | recorded_in(evaluator.files)
 
     def works(run: Run) -> Plan:
         if executions:
-            return [lambda: executing(options, evaluator, executions)]
-        return plan_of_set(options, run, evaluator, made.benchmark, lambda: made.programs)
+            return [lambda: steps.executing(options, evaluator, executions)]
+        return steps.plan_of_set(options, run, evaluator, made.benchmark, lambda: made.programs)
 
     told = f"{counted(len(executions or made.programs), 'item')} of {made.name}, asked of {evaluator.name}"
     return carry_out(OF_FILE, options, question, executions or made.programs, works, told)
 
 
-def items_of(options: Options) -> tuple[CounterfeitSet, list[Execution]]:
+def items_of(options: steps.Options) -> tuple[CounterfeitSet, list[Execution]]:
     """The set, and for CRUXEval what is executed. Raises SetError and UsageError."""
     if isinstance(options.set, str):
         assert options.data is not None, "the options were checked"
@@ -155,34 +125,34 @@ def _check_answered(evaluator: Evaluator, ids: set[str], name: str) -> None:
 
 
 def _content(run: Run) -> StudyContent:
-    question, made = run.question(), set_of(run)
-    drawn, items, draws = stream_of(run), run.items(ProblemItem), run.records(DRAW).read()
-    sections = [stream_section(made.benchmark, drawn, made.programs)] if drawn else []
+    question, made = run.question(), pages.set_of(run)
+    drawn, items, draws = pages.stream_of(run), run.items(ProblemItem), run.records(steps.DRAW).read()
+    sections = [pages.stream_section(made.benchmark, drawn, made.programs)] if drawn else []
     opening = "No program has a label yet."
     if drawn:
-        opening = drawn_sentence(question["set"], question["model_name"], drawn, cells_of(sections))
+        opening = pages.drawn_sentence(question["set"], question["model_name"], drawn, cells_of(sections))
     unreadable = unreadable_cell("DR/unreadable", [(texts.count(None), len(texts), item.id) for item, texts in draws_of(items, draws)])
     if (unreadable.value or 0.0) > MAX_UNREADABLE:
         opening = f"{100 * (unreadable.value or 0.0):.1f} % of the draws hold no program that can be read. {opening}"
-    failing = failing_references(items, labels_of(run, LABEL))
+    failing = failing_references(items, pages.labels_of(run, steps.LABEL))
     left_out = [f"{counted(len(failing), 'problem')} whose own solution fails in this sandbox ({', '.join(failing[:5])})."]
     title = f"Counterfeits of {question['model_name']} on {question['set']}"
-    sections += sections_of_set(run, made)
+    sections += pages.sections_of_set(run, made)
     without = () if made.programs or not drawn else (_TOO_FEW,)
     return _page(run, title, opening, sections, without=without, left_out=left_out if failing else ())
 
 
 def _content_of_file(run: Run) -> StudyContent:
-    question, made = run.question((*NEEDED, "benchmark", "generator")), set_of(run)
+    question, made = run.question((*pages.NEEDED, "benchmark", "generator")), pages.set_of(run)
     name, evaluator, programs = question["set"], question["model_name"], made.programs
     if made.benchmark == "cruxeval":
         title = f"Execution: {evaluator} on CRUXEval"
-        executed = executed_of(run.items(Execution), run.records(EXECUTE).read())
-        sections = [execution_section(made.benchmark, made.generator, executed)] if executed else []
+        executed = executed_of(run.items(Execution), run.records(steps.EXECUTE).read())
+        sections = [pages.execution_section(made.benchmark, made.generator, executed)] if executed else []
         opening = f"{evaluator} was asked for the output of {counted(len(executed), 'function')} of CRUXEval, which are right programs."
     else:
         title = f"Counterfeits of {made.generator}, asked of {evaluator}"
-        sections = [set_section(made.benchmark, programs), Section("Labels", (audit(programs),)), *sections_of_set(run, made)]
+        sections = [pages.set_section(made.benchmark, programs), Section("Labels", (audit(programs),)), *pages.sections_of_set(run, made)]
         kinds = [program.kind for program in programs]
         right, wrong = kinds.count("right"), kinds.count("counterfeit")
         opening = f"{evaluator} was asked about {right:,} right programs and {wrong:,} counterfeits of {made.generator} ({name})."
@@ -206,14 +176,14 @@ def _page(
     asked = ("set", "benchmark", "draws", "temperature", "votes", "repairs", "reasoning", "limit", "seed")
     return StudyContent(
         title=title,
-        summary=summary_of(opening, cells, *without),
+        summary=pages.summary_of(opening, cells, *without),
         facts=(
             "the answers were recorded by others; no model was asked" if is_recorded else how_asked(question),
             *facts_of(question, *asked),
         ),
         sections=tuple(sections),
-        claims=claims(cells) if len(sections) > 1 else (),
-        left_out=(*left_out, *lost_in(run, STUDY.steps), *without_p(run, JUDGE)),
+        claims=pages.claims(cells) if len(sections) > 1 else (),
+        left_out=(*left_out, *steps.lost_in(run, STUDY.steps), *steps.without_p(run, steps.JUDGE)),
         sources=(*sources, *(sources_of(question) if is_recorded else ())),
         command=again(run),
     )
@@ -243,10 +213,10 @@ def audit(programs: Sequence[Program]) -> Table:
     return Table("Audit of the labels", ("what", "number"), "lr", tuple((what, f"{number:,}") for what, number in rows))
 
 
-def tell_problems(options: Options) -> None:
+def tell_problems(options: steps.Options) -> None:
     """Say what a run would do. Raises what `run_problems` raises before a model is opened."""
     calls, programs, problems, shown = _asked(options)
-    how, upper = manners(options), "at most " if problems else ""
+    how, upper = steps.manners(options), "at most " if problems else ""
     tokens = sum(number * how[name].answers * how[name].max_tokens for name, number in calls.items())
     plan: dict[str, Any] = {
         "set": str(options.set),
@@ -267,28 +237,37 @@ def tell_problems(options: Options) -> None:
         f"in all       at most {plan['generations']:,} answers of at most {tokens:,} tokens",
         f"tests        what a model wrote runs in the sandbox alone, isolated by {plan['isolation']}",
     ]
-    tell_study(DRAWS if problems else FILES, options, plan, lines, shown, "one of the prompts,")
+    tell_study(pages.DRAWS if problems else pages.FILES, options, plan, lines, shown, "one of the prompts,")
 
 
-def _asked(options: Options) -> tuple[dict[str, int], int, int, str]:
+def _asked(options: steps.Options) -> tuple[dict[str, int], int, int, str]:
     """How many questions each step asks at most, how many programs there are at most, problems to draw for, and an example."""
     if isinstance(options.set, Path) or options.set == "cruxeval":
         made, executions = items_of(options)
         if executions:
-            example = prompt("execute").render(program=executions[0].code, call=executions[0].call)
+            example = steps.prompt("execute").render(program=executions[0].code, call=executions[0].call)
             return {"execute": len(executions)}, len(executions), 0, text_of(example)
         benchmark, programs, problems = made.benchmark, len(made.programs), 0
         counterfeits = sum(program.kind == "counterfeit" for program in made.programs)
-        example = prompt("judge").render(program=made.programs[0].text.rstrip())
+        example = steps.prompt("judge").render(program=made.programs[0].text.rstrip())
     else:
         found = options.problems(options.set)
         benchmark, programs, problems, counterfeits = options.set, 2 * PER_CLASS * len(found), len(found), PER_CLASS * len(found)
-        example = prompt("draw").render(program=found[0].prompt.rstrip())
+        example = steps.prompt("draw").render(program=found[0].prompt.rstrip())
     drawing = {"draw": problems} if problems and options.wants("draw") else {}
     each = {"judge": programs, "judge_reasoning": programs, "execute": 2 * programs, "repair": counterfeits}
-    calls = drawing | {name: each[name] for name in asked_of_set(options, benchmark)}
+    calls = drawing | {name: each[name] for name in steps.asked_of_set(options, benchmark)}
     return calls, programs, problems, text_of(example)
 
 
-STUDY = Study(DRAWS, (DRAW, LABEL, *OF_SETS), NEEDED, page_of(_content), compare=compare, compared=COMPARED)
-OF_FILE = Study(FILES, OF_SETS, (*NEEDED, "benchmark", "generator"), page_of(_content_of_file), compare=compare, compared=COMPARED)
+STUDY = Study(
+    pages.DRAWS, (steps.DRAW, steps.LABEL, *steps.OF_SETS), pages.NEEDED, page_of(_content), compare=compare, compared=pages.COMPARED
+)
+OF_FILE = Study(
+    pages.FILES,
+    steps.OF_SETS,
+    (*pages.NEEDED, "benchmark", "generator"),
+    page_of(_content_of_file),
+    compare=compare,
+    compared=pages.COMPARED,
+)
