@@ -183,7 +183,8 @@ def _summary(texts: Sequence[Text], gaps: Sequence[Gap], cells: Mapping[str, Cel
         )
     shares = {kind: sum(text.kind == kind for text in known) / len(known) for kind in ("right", "counterfeit")}
     wrong = [text for text in distinct(known) if text.kind != "right"]
-    parse, keep = (sum(map(looks, wrong)) / max(1, len(wrong)) for looks in (_parses, _keeps_a_test))
+    parse = sum(bool(text.outcomes.parses) for text in wrong) / max(1, len(wrong))
+    keep = sum(text.outcomes.kept > 0 for text in wrong) / max(1, len(wrong))
     projects = counted(len({text.project for text in known}), "project")
     first = (
         f"Of {counted(len(known), 'text')} that {question['model_name']} drew for {counted(len(gaps), 'gap')} in lines of {projects}, "
@@ -194,14 +195,6 @@ def _summary(texts: Sequence[Text], gaps: Sequence[Gap], cells: Mapping[str, Cel
     if wrong:
         second = f"Of its distinct wrong texts {parse:.0%} parse and {keep:.0%} keep at least one of the tests that touch them."
     return first, second, " ".join(_judged_and_repaired(cells)) or "Nothing was judged or repaired yet."
-
-
-def _parses(text: Text) -> bool:
-    return bool(text.outcomes.parses)
-
-
-def _keeps_a_test(text: Text) -> bool:
-    return text.outcomes.kept > 0
 
 
 def _judged_and_repaired(cells: Mapping[str, Cell]) -> Iterator[str]:

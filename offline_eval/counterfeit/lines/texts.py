@@ -72,7 +72,7 @@ class Gap:
 
 
 def texts_of(answers: Sequence[Any]) -> list[Text]:
-    """The texts of `facts.labelled`."""
+    """The texts of `label.labelled`."""
     return [text for answer in answers for text in _of_place(answer)]
 
 
@@ -109,7 +109,7 @@ def distinct(texts: Sequence[Text]) -> list[Text]:
 
 
 def gaps_of(answers: Sequence[Any]) -> list[Gap]:
-    """The gaps of `facts.labelled`."""
+    """The gaps of `label.labelled`."""
     found = []
     for answer in answers:
         for task in dict.fromkeys(one["task"] for one in answer["generations"]):

@@ -4,7 +4,6 @@ import gzip
 import json
 import tempfile
 import zlib
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -116,36 +115,15 @@ def test_a_header_that_does_not_fit_is_refused(tmp_path: Path, header: dict[str,
     assert str(refused.value).startswith(f"{path}:1: not the header of a file of assay/answers/1")
 
 
-COUNTERFEIT = "counterfeit-cl34b-humaneval/test.jsonl.gz"
 CHAIN = "identitychain-gpt35/IDChain_gpt-3.5-turbo-0613_tmp0_len1_pb_all_m_human-judge_EvalPlus-Mini-v0.1.6_reformatted.jsonl.gz"
 CODET = "codet-codegen16b/HumanEval_codegen16B_temp0.8_topp0.95_num100_max300_{}.jsonl.gz"
 CRUXEVAL = "cruxeval-model-outputs/gpt-3.5-turbo-0613+cot_temp0.8_output.json.gz"
 
 
-@needs_data(COUNTERFEIT)
-def test_the_published_counterfeits_are_all_there() -> None:
-    found = recorded(DATA / COUNTERFEIT)
-    assert (found.model, found.licence) == ("CodeLlama-34B", "MIT License")
-    assert "counterfeit-code" in found.source
-    answers = list(found.answers.values())
-    assert set(Counter(answer.item for answer in answers).values()) == {10}
-    assert len(found.items()) == 85
-    assert len({answer.text for answer in answers}) == 850
-    rates = {answer.item: answer.facts["problem_pass_rate"] for answer in answers}
-    assert sum(rate for rate in rates.values() if isinstance(rate, float)) / 85 == pytest.approx(0.4199, abs=5e-5)
-    wrong = [answer.facts["pass_rate_plus"] for answer in answers if not answer.labels["tests_pass"]]
-    assert len(wrong) == 425
-    assert (sum(rate < 0.5 for rate in wrong), sum(rate > 0.5 for rate in wrong)) == (137, 283)  # type: ignore[operator]
-
-
 @needs_data(CHAIN)
-def test_the_published_round_trips_pass_as_often_as_their_results_say() -> None:
+def test_the_published_round_trips_describe_programs_and_tell_their_model_and_licence() -> None:
     found = recorded(DATA / CHAIN)
     assert (found.model, found.licence) == ("gpt-3.5-turbo-0613", "Apache License Version 2.0")
-    trips = [(found.answers[item, "draw", 0], found.answers[item, "rebuild", 0]) for item in found.items()]
-    passed = Counter((first.labels["tests_pass"], second.labels["tests_pass"]) for first, second in trips)
-    assert passed == {(True, True): 76, (True, False): 39, (False, False): 44, (False, True): 4}
-    assert sum(bool(second.facts["same_outcomes"]) for _, second in trips) == 93
     assert all('"""' in found.answers[item, "describe", 0].text for item in found.items())
 
 

@@ -111,11 +111,7 @@ def test_a_run_that_lost_half_of_all_its_records_is_resumed_to_the_same_bytes(fi
         if path.stem not in ("items", "counterfeits"):
             path.write_bytes(path.read_bytes()[: len(path.read_bytes()) // 2])
     assert files_of(run_problems(asked).folder) == before
-
-
-def test_a_page_is_made_again_from_the_run_alone(finished: tuple[Options, ChatSpeech], tmp_path: Path) -> None:
-    asked = copied(finished[0], tmp_path)
-    before = files_of(asked.out)
+    # and from the run alone
     assert main(["eval", "report", str(asked.out)]) == 0
     assert files_of(asked.out) == before
 
