@@ -74,7 +74,7 @@ def _document(path: Path) -> Any:
 
 
 class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The first line of a file in the open format.
+    """The first line.
 
     name, model: of the set; who answered. source, licence: else what files SOURCE and LICENSE beside it say.
     scale: bounds of `score`, [0, 1] by default. Confidence is (`score` - low) / (high - low).
