@@ -203,8 +203,9 @@ def minutes(text: str) -> float:
     return minutes
 
 
-# The studies, by the name in run.toml: the module with STUDY, which the driver is given. A new one is a folder here, a line here and its
-# package in pyproject.toml. The folder's command.py has COMMAND, its place on the command line: light, for every `assay --help` imports it.
+# The studies, by the name in run.toml: the module with STUDY, or MODULE:NAME, which the driver is given. A new one is a folder here, a line
+# here and its package in pyproject.toml. The folder's command.py has COMMAND, its place on the command line: light, for every
+# `assay --help` imports it.
 STUDIES = {
     "all": "all_studies.study",
     "calibration": "calibration.study",
@@ -213,7 +214,7 @@ STUDIES = {
     "catcode_functors": "catcode.functors.study",
     "counterfeit": "counterfeit.lines.study",
     "counterfeit_problems": "counterfeit.problems.study",
-    "counterfeit_file": "counterfeit.problems.file_study",
+    "counterfeit_file": "counterfeit.problems.study:OF_FILE",
     "counterfeit_recorded": "counterfeit.problems.recorded",
     "own_code": "own_code.study",
     "problems": "calibration.problems",
@@ -242,5 +243,6 @@ def study_of(run: Run) -> Study:
     name = run.question()["study"]
     if name not in STUDIES:
         raise RunError(f"{run.folder / 'run.toml'}: no such study: {name!r} (there are {', '.join(STUDIES)})")
-    study: Study = import_module(f".{STUDIES[name]}", __package__).STUDY
+    module, _, other = STUDIES[name].partition(":")
+    study: Study = getattr(import_module(f".{module}", __package__), other or "STUDY")
     return study

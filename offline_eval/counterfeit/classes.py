@@ -8,7 +8,7 @@ References: Gu et al. (2024), section 2. Their rules differ from set to set.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -31,7 +31,11 @@ def by_count(rates: Mapping[str, float]) -> dict[str, list[str]]:
     return {bucket: ordered[begin:end] for bucket, begin, end in zip(BUCKETS, cuts, cuts[1:], strict=False)}
 
 
-CUTS = {"cut at 1/3 and 2/3": by_rate, "thirds by number": by_count}
+def buckets_of(rates: Mapping[str, float]) -> Iterator[tuple[str, str, list[str]]]:
+    """(how it is cut, bucket, its problems): each bucket by pass@1, cut in both ways."""
+    for cut, found in {"cut at 1/3 and 2/3": by_rate(rates), "thirds by number": by_count(rates)}.items():
+        for bucket, problems in found.items():
+            yield cut, bucket, problems
 
 
 Class = Literal["right", "counterfeit", "other"]

@@ -129,9 +129,8 @@ def _run_lines(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -
 def _run_problems(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool, sort: str) -> None:
     from ..calibration.recorded.study import Options as OfDraws
     from .problems.asking import Options
-    from .problems.file_study import tell_draws, tell_problems
-    from .problems.recorded import run_recorded
-    from .problems.study import run_problems
+    from .problems.recorded import run_recorded, tell_draws
+    from .problems.study import run_problems, tell_problems
 
     if sort == "draws":
         draws = options_from(OfDraws, arguments, pool=pool, files=arguments.recorded)

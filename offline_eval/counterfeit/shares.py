@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from ...calibration.fitting.folds import numbered
-from ...calibration.metrics.groups import correlation, difference, jackknife, mean_share
+from ...calibration.metrics.groups import correlation, difference, jackknife, log_odds_ratio, mean_share
 from ...calibration.metrics.groups import mean as mean_of
 from ...calibration.metrics.intervals import on_logit_scale
 from ...calibration.report.cells import Cell, PaperValue, with_interval
@@ -49,14 +49,36 @@ def mean_cell(
     return with_interval(place, mean_of(values, groups), n, count, by, percent=percent, sign=True)
 
 
-def correlation_cell(place: str, rates: dict[str, float], success: dict[str, float], paper: Paper = ()) -> Cell:
-    """Pearson's r over problems."""
+def correlation_cell(
+    place: str,
+    rates: Mapping[str, float],
+    success: Mapping[str, float],
+    paper: Paper = (),
+    *,
+    groups: Mapping[str, str] | None = None,
+    by: str = BY,
+    too_few: str = "fewer than 4 problems",
+    alike: str = "not defined",
+) -> Cell:
+    """Pearson's r over problems, or what else has rates. groups: of each, where it is not one of its own. alike: why there is none then."""
     both = [problem for problem in rates if problem in success]
-    if len(both) < 4:
-        return Cell(place, n=len(both), groups=len(both), grouped_by=BY, paper=paper, why="fewer than 4 problems")
+    names = [groups[problem] if groups else problem for problem in both]
+    n, count = len(both), len(set(names))
+    if n < 4:
+        return Cell(place, n=n, groups=count, grouped_by=by, paper=paper, why=too_few)
     x, y = (np.array([of[problem] for problem in both]) for of in (rates, success))
-    found = None if np.ptp(x) == 0 or np.ptp(y) == 0 else correlation(x, y, np.arange(len(both)))
-    return with_interval(place, found, len(both), len(both), BY, paper=paper)
+    found = None if np.ptp(x) == 0 or np.ptp(y) == 0 or count < 2 else correlation(x, y, numbered(names))
+    return with_interval(place, found, n, count, by, paper=paper, **({"why": alike} if found is None else {}))
+
+
+def log_odds_cell(
+    place: str, called: Sequence[bool], above: Sequence[bool], problems: Sequence[str], paper: Paper, *, by: str = BY
+) -> Cell:
+    """The log odds ratio of being called right, of those above a line against the others."""
+    found, count = None, len(set(problems))
+    if count > 1:
+        found = log_odds_ratio(called, above, np.zeros(len(problems), dtype=np.intp), numbered(problems))
+    return with_interval(place, found, len(problems), count, by, paper=paper)
 
 
 def difference_cell(place: str, values: Sequence[float], first: Sequence[bool], problems: Sequence[str]) -> Cell:

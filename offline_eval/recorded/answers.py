@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
 import msgspec
 
@@ -35,11 +35,11 @@ class RecordedAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
     labels: by event what is published of the text, or of the judged text. facts: what else is published. Neither is ever a measure.
     """
 
-    item: str
+    item: Annotated[str, msgspec.Meta(min_length=1)]
     step: Step
-    index: int
+    index: Annotated[int, msgspec.Meta(ge=0)]
     text: str
-    logprobs: tuple[float, ...] | None = None
+    logprobs: tuple[Annotated[float, msgspec.Meta(le=0)], ...] | None = None
     stopped_by: str = ""
     score: float | None = None
     labels: dict[Literal["exact_match", "tests_pass", "kept"], bool | None] = {}

@@ -1,16 +1,23 @@
-"""The formats of recorded answers, recognised by what a file holds."""
+"""The formats of recorded answers, recognised by what a file holds, and the open one, `assay/answers/1`: JSON Lines, a header and then one
+answer in a line. docs/formats.md describes it.
+"""
 
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from . import assay_answers
-from .answers import Recorded, RecordedError
+import msgspec
+
+from ...calibration.strict_json import DECODER
+from .answers import Recorded, RecordedAnswer, RecordedError
 from .published import reader_of
-from .records import UNREADABLE, lines, opened
+from .records import UNREADABLE, by_key, licence_of, lines, opened, source_of
 
+SCHEMA = "assay/answers/1"
 # A document of CRUXEval that is laid out over several lines is read whole to see what it is; the published ones have a megabyte.
 _MAX_DOCUMENT = 1 << 28
 
@@ -21,13 +28,13 @@ def recorded(path: Path) -> Recorded:
         raise RecordedError(path, None, "a folder; name a file of recorded answers in it")
     first = _first_record(path)
     if "schema" in first:
-        return assay_answers.read(path)
+        return _read(path)
     if read := reader_of(first):
         return read(path)
     raise RecordedError(
         path,
         1,
-        f"no known format: a record with {', '.join(sorted(first)) or 'no field'}. Your own answers go into {assay_answers.SCHEMA} "
+        f"no known format: a record with {', '.join(sorted(first)) or 'no field'}. Your own answers go into {SCHEMA} "
         "(docs/formats.md); of published sets those of CRUXEval, CodeT, IdentityChain, Counterfeit and mxeval are read",
     )
 
@@ -64,3 +71,64 @@ def _document(path: Path) -> Any:
             return json.loads(text) if len(text) <= _MAX_DOCUMENT else None
         except (ValueError, RecursionError, *UNREADABLE):
             return None
+
+
+class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The first line.
+
+    name, model: of the set; who answered. source, licence: else what files SOURCE and LICENSE beside it say.
+    scale: bounds of `score`, [0, 1] by default. Confidence is (`score` - low) / (high - low).
+    """
+
+    schema: str
+    name: str
+    model: str
+    source: str = ""
+    licence: str = ""
+    scale: tuple[float, float] = (0.0, 1.0)
+
+
+AnyRecord = TypeVar("AnyRecord", _Header, RecordedAnswer)
+
+
+def _read(path: Path) -> Recorded:
+    """The answers of a file in the open format. Raises RecordedError."""
+    numbered = lines(path)
+    number, first = next(numbered, (1, b""))
+    try:
+        header = _decode(first, _Header)
+        _check_header(header)
+    except ValueError as error:
+        raise RecordedError(path, number, f"not the header of a file of {SCHEMA}: {error}") from None
+    answers = by_key(path, _answers(path, numbered, header.scale))
+    licence = header.licence or licence_of(path)
+    return Recorded(header.name, header.model, header.source or source_of(path), licence, answers, header.scale)
+
+
+def _check_header(header: _Header) -> None:
+    if header.schema != SCHEMA:
+        raise ValueError(f"the schema is {header.schema!r}, this version of Assay reads {SCHEMA!r}")
+    low, high = header.scale
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise ValueError(f"scale is the lowest and the highest score, not {low:g} and {high:g}")
+
+
+def _answers(path: Path, numbered: Iterator[tuple[int, bytes]], scale: tuple[float, float]) -> Iterator[tuple[int, RecordedAnswer]]:
+    for number, line in numbered:
+        try:
+            answer = _decode(line, RecordedAnswer)
+            if answer.score is not None and not scale[0] <= answer.score <= scale[1]:
+                raise ValueError(f"score is {answer.score:g}, outside of the file's scale, {scale[0]:g} to {scale[1]:g}")
+        except (ValueError, RecursionError) as error:
+            raise RecordedError(path, number, str(error)) from None
+        yield number, answer
+
+
+def _decode(line: bytes, kind: type[AnyRecord]) -> AnyRecord:
+    try:
+        return msgspec.json.decode(line, type=kind)
+    except msgspec.ValidationError:
+        raise
+    except ValueError:
+        # half a surrogate pair, which msgspec refuses, and reasons that tell the column
+        return msgspec.convert(DECODER.decode(line.decode().rstrip()), kind)

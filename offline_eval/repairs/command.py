@@ -46,7 +46,6 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
     from ..sets.projects import named
     from . import programs
     from .lines import study as lines
-    from .lines import study as plan
 
     SORTS.refuse_what_does_nothing(arguments, choice, arguments.set)
     if arguments.set in PROGRAMS and arguments.data is None:
@@ -55,7 +54,7 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
     if arguments.set == "lines":
         projects = named(arguments.projects, suite=True)
         of_lines = options_from(lines.Options, arguments, choice=choice, pool=pool, projects=projects)
-        (plan.tell_lines if arguments.dry_run else lines.run_lines)(of_lines)
+        (lines.tell_lines if arguments.dry_run else lines.run_lines)(of_lines)
     else:
         options = options_from(programs.Options, arguments, choice=choice, pool=pool)
         (programs.tell_programs if arguments.dry_run else programs.run_programs)(options)

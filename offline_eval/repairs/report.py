@@ -19,21 +19,8 @@ from ..progress import counted
 from ..run import TIMINGS, Run
 from ..study import Results
 from ..study_page import again, cells_in, facts_of, lost_items, write_page
+from . import tables
 from .candidates import FEATURES, Attempt, of
-from .tables import (
-    BUGS,
-    EVENTS,
-    Fault,
-    Numbers,
-    controls_table,
-    effort_table,
-    faults_table,
-    numbers_of,
-    numbers_table,
-    of_source,
-    repaired_table,
-    verified_table,
-)
 
 Timings = Mapping[tuple[str, str], Mapping[str, Any]]
 
@@ -93,7 +80,7 @@ _TOLD = ("set", "sources", "memory", "projects", "per_project", "limit", "seed")
 
 
 def write_report(
-    run: Run, results: Results, attempts: Sequence[Attempt], lost: int, *, by: str, faults: Sequence[Fault] = (), as_json: bool
+    run: Run, results: Results, attempts: Sequence[Attempt], lost: int, *, by: str, faults: Sequence[tables.Fault] = (), as_json: bool
 ) -> None:
     """Write report/. On stdout the paths of samples and report, or one JSON document.
 
@@ -103,32 +90,20 @@ def write_report(
     bugs = [each for each in attempts if each.source != "control"]
     controls = [each for each in attempts if each.source == "control"]
     samples = results.samples.get(TASK, ())
-    numbers = {f"repairs: {said}": numbers_of(samples, event, FEATURES[TASK]) for event, said in EVENTS.items()}
-    for said in EVENTS.values():
+    numbers = {f"repairs: {said}": tables.numbers_of(samples, event, FEATURES[TASK]) for event, said in tables.EVENTS.items()}
+    for said in tables.EVENTS.values():
         for source in dict.fromkeys(each.source for each in bugs):
-            numbers[f"repairs: {said}, {BUGS[source]}"] = of_source(numbers[f"repairs: {said}"], samples, source)
+            numbers[f"repairs: {said}, {tables.BUGS[source]}"] = tables.of_source(numbers[f"repairs: {said}"], samples, source)
     if faults:
-        numbers[_OF_LINES] = numbers_of(results.samples.get(FAULT, ()), "exact_match", FEATURES[FAULT])
-    content = content_of(run, bugs, controls, numbers, timings_of(run.folder), by, lost, faults)
-    write_page(run.folder, content, samples=results.paths, as_json=as_json)
-
-
-def content_of(
-    run: Run,
-    bugs: Sequence[Attempt],
-    controls: Sequence[Attempt],
-    numbers: Mapping[str, Numbers],
-    timings: Timings,
-    by: str,
-    lost: int,
-    faults: Sequence[Fault],
-) -> StudyContent:
-    """The page."""
+        numbers[_OF_LINES] = tables.numbers_of(results.samples.get(FAULT, ()), "exact_match", FEATURES[FAULT])
     question = run.question()
-    repaired, verified = repaired_table(bugs, by, next(iter(numbers.values())).order), verified_table(bugs, by, question["seed"])
+    repaired, verified = (
+        tables.repaired_table(bugs, by, next(iter(numbers.values())).order),
+        tables.verified_table(bugs, by, question["seed"]),
+    )
     cells = cells_in((repaired, verified))
-    effort = effort_table(bugs, by)
-    return StudyContent(
+    effort = tables.effort_table(bugs, by)
+    content = StudyContent(
         title=f"Repairs: {question['model_name']}",
         summary=summary(bugs, cells, by),
         facts=(
@@ -138,14 +113,15 @@ def content_of(
         sections=(
             Section("Bugs repaired", (Paragraph(_WORDS), repaired, *((effort,) if effort.rows else ()))),
             *((Section("Verified", (verified,)),) if verified.rows else ()),
-            *((Section("Right lines", (controls_table(controls, by),)),) if controls else ()),
-            Section("Numbers", (numbers_table(numbers),)),
-            *((Section("Where the bug is", (faults_table(faults, by, numbers[_OF_LINES]),)),) if faults else ()),
-            Section("Time", (times_table(bugs, timings),)),
+            *((Section("Right lines", (tables.controls_table(controls, by),)),) if controls else ()),
+            Section("Numbers", (tables.numbers_table(numbers),)),
+            *((Section("Where the bug is", (tables.faults_table(faults, by, numbers[_OF_LINES]),)),) if faults else ()),
+            Section("Time", (times_table(bugs, timings_of(run.folder)),)),
         ),
         left_out=tuple(_left_out(bugs, lost)),
         command=again(run),
     )
+    write_page(run.folder, content, samples=results.paths, as_json=as_json)
 
 
 def summary(bugs: Sequence[Attempt], cells: Mapping[str, Cell], by: str) -> tuple[str, str, str]:

@@ -29,7 +29,7 @@ from ...calibration.report.page import write_report_files
 from ...calibration.report.plots import Picture, Rate, of_rates, pictures
 from ...calibration.report.report import summary
 from ..own_code.project_calibrators import EVENTS, fitted, used, write
-from ..progress import to_stderr
+from ..progress import counted, to_stderr
 from ..run import Run
 from ..study import Results
 from .suite import Suite, suite_of
@@ -226,18 +226,18 @@ def _own_json(own: ProjectFit) -> dict[str, Any]:
 def _counted(found: dict[str, Any], suite: Suite) -> Iterator[str]:
     deletion, seconds = found["deletion"], found["seconds"]
     yield (
-        f"{_many(suite.tests, 'test')} with a steady outcome, {suite.flaky:,} without one, which are left out; they execute "
-        f"{_many(suite.covered_lines, 'line')} of {_many(suite.files, 'file')}; the whole suite takes {suite.seconds:.1f} s"
+        f"{counted(suite.tests, 'test')} with a steady outcome, {suite.flaky:,} without one, which are left out; they execute "
+        f"{counted(suite.covered_lines, 'line')} of {counted(suite.files, 'file')}; the whole suite takes {suite.seconds:.1f} s"
     )
     yield (
-        f"{_many(found['places'], 'place')}; at {deletion['unseen']:,} no test sees that the code is gone, and they are left out "
+        f"{counted(found['places'], 'place')}; at {deletion['unseen']:,} no test sees that the code is gone, and they are left out "
         f"({_percent(deletion['filtered'])}); at {deletion['unknown']:,} the tests can't say"
     )
     if seconds["generation_median"] is None:
         return
     ways, not_run = found["ways"], found["not_run"]
     accounts = [_account("tests are run of", ways, _WAYS), _account("no tests of", not_run, _NOT_RUN)]
-    yield f"{_many(sum(ways.values()) + sum(not_run.values()), 'suggestion')} asked for: {'; '.join(filter(None, accounts))}"
+    yield f"{counted(sum(ways.values()) + sum(not_run.values()), 'suggestion')} asked for: {'; '.join(filter(None, accounts))}"
     tested = "" if seconds["verdict_median"] is None else f" and {seconds['verdict_median']:.2f} s to test"
     yield f"a suggestion takes {seconds['generation_median']:.2f} s to make{tested}, by the median"
 
@@ -245,10 +245,6 @@ def _counted(found: dict[str, Any], suite: Suite) -> Iterator[str]:
 def _account(what: str, counts: Mapping[str, int], words: Mapping[str, str]) -> str:
     parts = [f"{counts[key]:,} {word}" for key, word in words.items() if counts.get(key)]
     return f"{what} {sum(counts.values()):,} ({', '.join(parts)})" if parts else ""
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _tasks(tasks: dict[str, Any]) -> Table:

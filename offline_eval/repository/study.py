@@ -25,6 +25,7 @@ from ...analysis.sandbox.isolation.levels import Isolation
 from ...calibration.control_characters import escaped_line
 from ..errors import RunError, StudyError, UsageError
 from ..model import StudyModel, model_of
+from ..plan import tell
 from ..progress import counted, tell_if_stopped, to_stderr
 from ..run import Question, Run, Step, differences
 from ..sets.regions import TASKS, Place, places_of, regions_of
@@ -70,7 +71,7 @@ def run_study(options: Options) -> None:
         to_stderr(f"what the jail shows of this machine besides the system and a copy of the project: {', '.join(map(str, folders))}")
     if options.dry_run:
         found = plan(options, project, isolation, interpreter, folders, _seen(options, project, isolation, interpreter))
-        _tell_plan(options, found)
+        tell({"schema": PLAN_SCHEMA, **found}, list(plan_lines(found)), as_json=options.as_json)
         return
     if options.unprotected and not options.yes:
         _confirm(
@@ -130,13 +131,6 @@ def _stopped(run: Run) -> str:
     done = count_done(run, ANSWERS)
     hint = f". With `--samples {done}` the same command makes the calibrators of what is finished" if done else ""
     return f"{stopped(STUDY, run)}{hint}"
-
-
-def _tell_plan(options: Options, found: dict[str, Any]) -> None:
-    if options.as_json:
-        print(json.dumps({"schema": PLAN_SCHEMA, **found}, indent=1))
-    for line in () if options.as_json else plan_lines(found):
-        to_stderr(line)
 
 
 def question_of(options: Options, model: StudyModel, project: Path, interpreter: Path, isolation: Isolation, content: str) -> Question:

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 from ...analysis.oracle.baseline import NO_TESTS, UNSTEADY, Baseline
 from ...analysis.oracle.copying import MAX_NAMED, NotCopied, copy_project, left_out_notes
@@ -102,11 +103,8 @@ def suite_of(run: Run) -> Suite:
     """What `Suite.keep` wrote. Raises RunError."""
     path = run.folder / _FILE
     try:
-        found: dict[str, Any] = json.loads(path.read_bytes())
-        if any(type(value) not in (int, float) for value in found.values()):
-            raise TypeError("not all numbers")
-        return Suite(**found)
-    except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
+        return msgspec.json.decode(path.read_bytes(), type=Suite)
+    except (OSError, msgspec.DecodeError) as error:
         raise RunError(f"{path}: can't be read ({error}); the command that began the run writes it again") from None
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import Any, ClassVar, Literal, TypedDict
 
 from ...inference.asking.asker import Asker, Message, Said, last_block
 from ...inference.asking.prompts import PromptFile, load_prompt
@@ -39,11 +39,7 @@ class Code:
     code: str
     after: str
     documented: str = ""
-
-    @property
-    def kind(self) -> Kind:
-        """Which prompts it has."""
-        return "code"
+    kind: ClassVar[Kind] = "code"
 
     @property
     def arms(self) -> tuple[Arm, ...]:
@@ -74,11 +70,7 @@ class Code:
 
     def rebuilt(self, answer: str) -> str | None:
         """The code that an answer holds, to be put where the code stood; None where none can be read."""
-        block = last_block(answer, "CODE", strip=False)
-        if block is None:
-            return None
-        fenced = _FENCED.fullmatch(block)
-        text = textwrap.dedent(fenced[1] if fenced else block).strip("\n").rstrip()
+        text = textwrap.dedent(_in_block(answer, "CODE")).strip("\n").rstrip()
         return textwrap.indent(text, self.indentation)[len(self.indentation) :] if text.strip() else None
 
     def dedented(self, text: str) -> str:
@@ -99,16 +91,8 @@ class Edit:
     old: str
     new: str
     changed: str
-
-    @property
-    def kind(self) -> Kind:
-        """Which prompts it has."""
-        return "edit"
-
-    @property
-    def arms(self) -> tuple[Arm, ...]:
-        """How its new code is asked for."""
-        return "description", "baseline"
+    kind: ClassVar[Kind] = "edit"
+    arms: ClassVar[tuple[Arm, ...]] = ("description", "baseline")
 
     @property
     def described(self) -> str:
@@ -126,11 +110,7 @@ class Edit:
 
     def rebuilt(self, answer: str) -> str | None:
         """The new code that an answer holds; None where none can be read."""
-        block = last_block(answer, "NEW", strip=False)
-        if block is None:
-            return None
-        fenced = _FENCED.fullmatch(block)
-        text = (fenced[1] if fenced else block).strip("\n").rstrip()
+        text = _in_block(answer, "NEW").strip("\n").rstrip()
         return text if text.strip() else None
 
     def is_exact(self, text: str) -> bool:
@@ -139,6 +119,13 @@ class Edit:
 
 
 Item = Code | Edit
+
+
+def _in_block(answer: str, tag: str) -> str:
+    """What stands in the last block of an answer, without Markdown's fence; "" where there is none."""
+    block = last_block(answer, tag, strip=False) or ""
+    fenced = _FENCED.fullmatch(block)
+    return fenced[1] if fenced else block
 
 
 def trimmed(text: str) -> str:

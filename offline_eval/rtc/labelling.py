@@ -16,9 +16,9 @@ from typing import Any, NotRequired, TypedDict
 
 from ...analysis.corpora.git_history import FileEdit, GitError, Hunk, hunks, single_edits
 from ...analysis.python import regions
+from ...analysis.python.lines import Gap
 from ...analysis.python.source_text import UnreadableSource, lines_of, tree_of
 from ...analysis.sandbox.isolation.best_level import best_level
-from ...analysis.sandbox.isolation.levels import Isolation
 from ..answers import text_id
 from ..errors import StudyError, UsageError
 from ..run import Step
@@ -27,7 +27,7 @@ from ..sets.judging import InSandbox, Text
 from ..sets.lines import Place
 from ..sets.problem import Problem, SetError
 from ..sets.problems import problems
-from ..sets.suites import Judged, Judging, Suite
+from ..sets.suites import Judged, Judging
 from .asking import Code, Edit, Item, Rebuilt, trimmed
 
 # The sandbox ends a program long before; a suite is run several times before it can judge.
@@ -47,6 +47,19 @@ class Label(TypedDict):
 LABELS = Step("labels", "text", Label)
 
 
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """How a set is labelled.
+
+    unit: what a worker gets to label a text, from the text's id, its item and itself. start: makes the worker's function. max_item_s: as
+    the pool's.
+    """
+
+    unit: Callable[[str, Any, str], Any]
+    start: Callable[[], Callable[[Any], dict[str, Any]]]
+    max_item_s: float | None = None
+
+
 def to_label(items: Sequence[Item], rebuilt: Sequence[Rebuilt], labels: Labels) -> Iterator[Any]:
     """Each distinct text that was rebuilt, unless it is the code itself."""
     by_id, known = {item.id: item for item in items}, set[str]()
@@ -62,107 +75,28 @@ def to_label(items: Sequence[Item], rebuilt: Sequence[Rebuilt], labels: Labels) 
 
 
 @dataclass(frozen=True, slots=True)
-class ByProgram:
-    """Labels by a benchmark's tests. problems: by the id of the item."""
-
-    problems: Mapping[str, Problem]
-    isolation: Isolation
-    sim: str = "tests_pass"
-    max_item_s: float | None = MAX_PROGRAM_S
-
-    @classmethod
-    def of(cls, problems: Mapping[str, Problem]) -> ByProgram:
-        """In the strongest sandbox that this machine has. Raises NoIsolation."""
-        return cls(problems, best_level())
-
-    def unit(self, name: str, item: Item, text: str) -> Text:
-        """A program. What defines the function anew follows its published head, whose imports it needs."""
-        problem = self.problems[item.id]
-        assert not isinstance(item, Edit), "a benchmark's problems are code"
-        dedented = item.dedented(text)
-        whole = re.search(rf"^def {re.escape(str(problem.entry_point))}\s*\(", dedented, re.MULTILINE)
-        return Text(name, problem, f"{problem.prompt}\n{dedented}" if whole else f"{item.indentation}{text}")
-
-    def __call__(self) -> Callable[[Text], dict[str, Any]]:
-        """The worker's function, with its sandbox."""
-        return InSandbox(self.isolation)()
-
-
-@dataclass(frozen=True, slots=True)
-class Region:
-    """Where a region stands. file: in the project's folder. text: the file's. start, end: offsets in it. lines: those whose tests judge."""
-
-    suite: Suite
-    file: str
-    text: str
-    start: int
-    end: int
-    lines: tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class BySuite:
-    """Labels by the projects' own tests: each that touches the region ends as before. regions: by the id of the item."""
-
-    regions: Mapping[str, Region]
-    contents: Mapping[str, str]
-    sim: str = "tests_pass"
-    max_item_s: float | None = MAX_SUITE_S
-
-    def unit(self, name: str, item: Item, text: str) -> Judged:
-        """The project's file with the text in the region's place."""
-        at = self.regions[item.id]
-        return Judged(name, at.suite, at.file, at.text[: at.start] + text + at.text[at.end :], at.lines)
-
-    def __call__(self) -> Callable[[Judged], dict[str, Any]]:
-        """The worker's function."""
-        return Judging(self.contents)()
-
-
-@dataclass(frozen=True, slots=True)
-class Texts:
-    """A text, and what it should be."""
+class Overlap:
+    """A text of an edit, and what it should be."""
 
     id: str
     text: str
     wanted: str
 
 
-@dataclass(frozen=True, slots=True)
-class ByOverlap:
-    """Labels of edits: BLEU of sacrebleu and the F1 of ROUGE-L of rouge-score, each of the whole new text."""
+def by_overlap() -> Callable[[Overlap], dict[str, Any]]:
+    """The worker's function that labels edits: BLEU of sacrebleu and the F1 of ROUGE-L of rouge-score, each of the whole new text."""
+    from rouge_score.rouge_scorer import RougeScorer
+    from sacrebleu import sentence_bleu
 
-    sim: str = "exact"
-    max_item_s: float | None = None
+    scorer = RougeScorer(["rougeL"])
 
-    @staticmethod
-    def require() -> None:
-        """Raises StudyError where the libraries are missing."""
-        if missing := [name for name in ("sacrebleu", "rouge_score") if find_spec(name) is None]:
-            raise StudyError(f"{' and '.join(missing)}, which edits are compared with, is not installed: pip install 'assay[studies]'")
+    def score(texts: Overlap) -> dict[str, Any]:
+        rouge = scorer.score(texts.wanted, texts.text)["rougeL"].fmeasure
+        return {"id": texts.id, "bleu": sentence_bleu(texts.text, [texts.wanted]).score / 100, "rouge": rouge}
 
-    def unit(self, name: str, item: Item, text: str) -> Texts:
-        """Both texts."""
-        assert isinstance(item, Edit), "only edits are compared by their texts"
-        return Texts(name, trimmed(text), trimmed(item.new))
-
-    def __call__(self) -> Callable[[Texts], dict[str, Any]]:
-        """The worker's function."""
-        from rouge_score.rouge_scorer import RougeScorer
-        from sacrebleu import sentence_bleu
-
-        scorer = RougeScorer(["rougeL"])
-
-        def score(texts: Texts) -> dict[str, Any]:
-            rouge = scorer.score(texts.wanted, texts.text)["rougeL"].fmeasure
-            return {"id": texts.id, "bleu": sentence_bleu(texts.text, [texts.wanted]).score / 100, "rouge": rouge}
-
-        return score
+    return score
 
 
-# How a set is labelled. sim: what a round trip is judged by, a name in a label or "exact". max_item_s: as the pool's. `unit` gives what a
-# worker gets to label a text.
-Labels = ByProgram | BySuite | ByOverlap
 # Of the paper, for what stands before and after a region together.
 CONTEXT = 1024
 # Lines around an edit, and the length of either side with them.
@@ -188,9 +122,15 @@ def drawn(items: Sequence[Any], limit: int | None, seed: str) -> list[Any]:
 
 def functions(data: Path, limit: int | None) -> Found:
     """HumanEval's functions without their docstrings. Raises SetError and NoIsolation."""
-    found = {problem.id: (problem, _function(problem)) for problem in problems("humaneval", data, limit)}
-    items = [item for _, item in found.values()]
-    return Found(items, ByProgram.of({name: problem for name, (problem, _) in found.items()}))
+    found = {problem.id: problem for problem in problems("humaneval", data, limit)}
+
+    def program(name: str, item: Code, text: str) -> Text:
+        # what defines the function anew follows its published head, whose imports it needs
+        problem, dedented = found[item.id], item.dedented(text)
+        whole = re.search(rf"^def {re.escape(str(problem.entry_point))}\s*\(", dedented, re.MULTILINE)
+        return Text(name, problem, f"{problem.prompt}\n{dedented}" if whole else f"{item.indentation}{text}")
+
+    return Found([*map(_function, found.values())], Labels(program, InSandbox(best_level()), MAX_PROGRAM_S))
 
 
 def _function(problem: Problem) -> Code:
@@ -216,42 +156,38 @@ def _without_words(head: str, parsed: ast.Module) -> str:
 
 def project_regions(found: suites.Items) -> Found:
     """Regions whose loss the projects' tests notice."""
-    made = {}
-    for place in found.places:
-        if code := _region(place):
-            made[place.id] = code, place
-    at = {
-        name: Region(found.suites[place.project], place.file, place.text, *_span(place), _judged(place))
-        for name, (_, place) in made.items()
-    }
-    return Found([code for code, _ in made.values()], BySuite(at, found.contents), found.question)
+    places = found.by_id
+
+    def file_with(name: str, item: Code, text: str) -> Judged:
+        place = places[item.id]
+        return found.judged(name, place, place.with_text(_gap(place), text))
+
+    items = [code for place in found.places if (code := _region(place))]
+    return Found(items, Labels(file_with, Judging(found.contents), MAX_SUITE_S), found.question)
 
 
-def _judged(place: Place) -> tuple[int, int]:
-    assert place.judged, "places of suites are judged"
-    return place.judged
-
-
-def _span(place: Place) -> tuple[int, int]:
+def _gap(place: Place) -> Gap:
     """Where the region is: its block, or the one line that it has."""
-    gap = dict(place.gaps).get("block") or dict(place.gaps)["line"]
-    return gap.start, gap.end
+    return dict(place.gaps).get("block") or place.gap("line")
 
 
 def _region(place: Place) -> Code | None:
     """The region in its surroundings. None for one of several lines that can't be asked for whole."""
-    first, last = _judged(place)
+    assert place.judged, "places of suites are judged"
+    first, last = place.judged
     if "block" not in dict(place.gaps) and (first != last or "line" not in dict(place.gaps)):
         return None
-    start, end = _span(place)
-    region = regions.Region(place.function, start, end, first, last, "")
-    before, after = regions.context(place.text, region, CONTEXT // 2)
-    return Code(place.id, place.project, before, place.text[start:end], after)
+    gap = _gap(place)
+    before, after = regions.context(place.text, regions.Region(place.function, gap.start, gap.end, first, last, ""), CONTEXT // 2)
+    return Code(place.id, place.project, before, place.text[gap.start : gap.end], after)
 
 
 def edits(folders: Sequence[Path], per_project: int, seed: int, limit: int | None) -> Found:
-    """Commits that change one place of one Python file. Raises UsageError for a folder without a history that can be read."""
-    ByOverlap.require()
+    """Commits that change one place of one Python file. Raises StudyError where the libraries are missing that compare
+    them, and UsageError for a folder without a history that can be read.
+    """
+    if missing := [name for name in ("sacrebleu", "rouge_score") if find_spec(name) is None]:
+        raise StudyError(f"{' and '.join(missing)}, which edits are compared with, is not installed: pip install 'assay[studies]'")
     names = [folder.resolve().name for folder in folders]
     if len(set(names)) < len(names):
         raise UsageError(f"two folders are named {next(name for name in names if names.count(name) > 1)}: a run tells them apart by that")
@@ -266,7 +202,8 @@ def edits(folders: Sequence[Path], per_project: int, seed: int, limit: int | Non
         made += drawn(here, per_project, f"{seed}:{name}")
     if not made:
         raise UsageError("no folder of --data has a commit that changes one place of one Python file")
-    return Found(drawn(made, limit, f"{seed}:limit"), ByOverlap(), {"repositories": names}, tuple(left_out))
+    labels = Labels(lambda name, edit, text: Overlap(name, trimmed(text), trimmed(edit.new)), by_overlap)
+    return Found(drawn(made, limit, f"{seed}:limit"), labels, {"repositories": names}, tuple(left_out))
 
 
 def edits_of(folder: Path, project: str) -> Iterator[Edit]:

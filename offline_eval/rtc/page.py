@@ -18,26 +18,10 @@ from ..progress import counted
 from ..rtc.asking import Code, Edit
 from ..run import RUN, Run
 from ..study_page import again, again_of, apart, cells_of, facts_of, lost_items, named_apart, the_paper, write_page
+from . import tables
 from .asking import DESCRIPTIONS, REBUILT, Item
 from .labelling import LABELS
 from .scores import Mean, Scored, by_group, mean_of, scored, unreadable_of
-from .tables import (
-    SIM_WORDS,
-    cell_of,
-    count_table,
-    edit_table,
-    group_table,
-    length_table,
-    main_table,
-    models_correlations,
-    models_table,
-    number_of,
-    paper,
-    paper_column,
-    paper_table,
-    rtc_and_pass,
-    within_run,
-)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,7 +32,7 @@ _BENCHMARK = "HumanEval"
 
 def over_models(ours: Points) -> Picture:
     """The paper's models on HumanEval, and ours."""
-    theirs = list(zip(paper_column(_BENCHMARK, "pass_at_1"), paper_column(_BENCHMARK, "rtc"), strict=True))
+    theirs = list(zip(tables.paper_column(_BENCHMARK, "pass_at_1"), tables.paper_column(_BENCHMARK, "rtc"), strict=True))
     title = f"RTC and pass@1 on HumanEval, {len(theirs)} models of the paper and {len(ours)} of ours"
     return _scatter("rtc-models", title, (("of the paper", theirs), ("ours", ours)), "pass@1")
 
@@ -115,20 +99,20 @@ def content_of(run: Run) -> StudyContent:
     name = question["set"]
     sim, by, found = sim_of(name), group_word(name), scored_of(run, items)
     unreadable = unreadable_of(found)
-    main = main_table(
+    main = tables.main_table(
         found, (sim, "exact") if sim != "exact" else (sim,), question["forward"], by, "HumanEval" if name == "humaneval" else None
     )
     parts: list[Block | CellTable] = [Paragraph(_WHAT), main]
     if name == "edits":
-        parts.append(edit_table(found, by))
-    parts += [count_table(found, by, unreadable), length_table(found, sim, by)]
+        parts.append(tables.edit_table(found, by))
+    parts += [tables.count_table(found, by, unreadable), tables.length_table(found, sim, by)]
     sections = [Section("Round trips", tuple(parts))]
-    correlated: list[Block | CellTable] = [within_run(found, sim, by)]
+    correlated: list[Block | CellTable] = [tables.within_run(found, sim, by)]
     if name == "humaneval":
-        correlated.append(paper_table())
-        correlated.append(over_models([point for point in [rtc_and_pass(found, sim)] if point]))
+        correlated.append(tables.paper_table())
+        correlated.append(over_models([point for point in [tables.rtc_and_pass(found, sim)] if point]))
     else:
-        sections.append(Section("By project", (group_table(found, sim), *_group_pictures(found, sim, by))))
+        sections.append(Section("By project", (tables.group_table(found, sim), *_group_pictures(found, sim, by))))
     sections.append(Section("RTC and pass@1", tuple(correlated)))
     read = _claims(cells_of(sections), sim)
     return StudyContent(
@@ -137,7 +121,7 @@ def content_of(run: Run) -> StudyContent:
         facts=(
             how_asked(question),
             *facts_of(question, "set", "forward", "backward", "projects", "repositories", "per_project", "limit", "seed"),
-            the_paper(paper()),
+            the_paper(tables.paper()),
         ),
         sections=tuple(sections),
         claims=read,
@@ -147,7 +131,7 @@ def content_of(run: Run) -> StudyContent:
 
 
 def _group_pictures(found: Sequence[Scored], sim: str, by: str) -> Iterator[Block]:
-    points = [point for group in by_group(found).values() if (point := rtc_and_pass(group, sim))]
+    points = [point for group in by_group(found).values() if (point := tables.rtc_and_pass(group, sim))]
     if points:
         yield over_groups(points, f"{by}s")
 
@@ -168,21 +152,21 @@ def _summary(
     question: Mapping[str, Any], found: Sequence[Scored], sim: str, unreadable: Mean, read: Sequence[PaperClaim]
 ) -> tuple[str, str, str]:
     name, model = question["set"], question["model_name"]
-    rtc, baseline = (mean_of(found, number_of(column, sim, copies=True)) for column in ("rtc", "baseline"))
+    rtc, baseline = (mean_of(found, tables.number_of(column, sim, copies=True)) for column in ("rtc", "baseline"))
     first = f"Nothing is known yet of {counted(len(found), 'item')} of {name}."
     if rtc.value is not None and baseline.value is not None:
         first = (
-            f"{model} rebuilt {rtc.value:.1%} of {counted(rtc.n, 'item')} of {name} from its own descriptions ({SIM_WORDS[sim]}), and "
-            f"{baseline.value:.1%} from words that say nothing."
+            f"{model} rebuilt {rtc.value:.1%} of {counted(rtc.n, 'item')} of {name} from its own descriptions "
+            f"({tables.SIM_WORDS[sim]}), and {baseline.value:.1%} from words that say nothing."
         )
     if unreadable.value is not None and unreadable.value > MAX_UNREADABLE:
         ends = f" ({unreadable.found.low:.1%} to {unreadable.found.high:.1%})" if unreadable.found else ""
         first = f"{unreadable.value:.1%}{ends} of the answers could not be read, and count as failures. {first}"
-    lift, plain = (mean_of(found, number_of("lift", sim, copies=copies), share=False) for copies in (True, False))
+    lift, plain = (mean_of(found, tables.number_of("lift", sim, copies=copies), share=False) for copies in (True, False))
     copies = mean_of(found, lambda item: item.copies / item.descriptions if item.descriptions else None).value or 0.0
     second = (
-        f"The lift is {text_of(cell_of('', lift, '', sign=True))}; {copies:.1%} of the descriptions recite the code, and without them "
-        f"it is {text_of(cell_of('', plain, '', sign=True))}."
+        f"The lift is {text_of(tables.cell_of('', lift, '', sign=True))}; {copies:.1%} of the descriptions recite the code, and without "
+        f"them it is {text_of(tables.cell_of('', plain, '', sign=True))}."
     )
     return first, second, counted_claims(read)
 
@@ -213,8 +197,8 @@ def compare(runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
 def models_content(found: Mapping[str, Sequence[Scored]], name: str, command: str) -> StudyContent:
     """The page on several models."""
     sim, by = sim_of(name), group_word(name)
-    table, correlated = models_table(found, sim, by), models_correlations(found, sim)
-    points = [point for items in found.values() if (point := rtc_and_pass(items, sim))]
+    table, correlated = tables.models_table(found, sim, by), tables.models_correlations(found, sim)
+    points = [point for items in found.values() if (point := tables.rtc_and_pass(items, sim))]
     cells = {cell.id: cell for cell in correlated.cells()}
     r = claim_of("follows", "RTC follows pass@1 over models", "r = .96, n = 7 (text)", _ABOVE_0, [("r", "CM/all/r")], cells)
     drawn = (over_models(points),) if name == "humaneval" else ()
@@ -225,8 +209,8 @@ def models_content(found: Mapping[str, Sequence[Scored]], name: str, command: st
             f"RTC and pass@1 over them: r {text_of(cells['CM/all/r'])}.",
             counted_claims([r]),
         ),
-        facts=(the_paper(paper()),),
-        sections=(Section("Models", (Paragraph(_WHAT), table)), Section("Correlations", (correlated, paper_table(), *drawn))),
+        facts=(the_paper(tables.paper()),),
+        sections=(Section("Models", (Paragraph(_WHAT), table)), Section("Correlations", (correlated, tables.paper_table(), *drawn))),
         claims=(r,),
         command=command,
     )

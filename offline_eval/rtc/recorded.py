@@ -14,13 +14,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ...calibration.fitting.folds import renumbered
 from ...calibration.metrics.groups import difference
-from ...calibration.metrics.intervals import Interval, intervals, rate_interval
+from ...calibration.metrics.intervals import Interval, intervals
 from ...calibration.report.blocks import Paragraph, Table
 from ...calibration.report.cells import Cell, CellTable, Row, text_of, with_interval
 from ...calibration.report.paper_claims import Rule, claim_of
 from ...calibration.report.study_report import Section, StudyContent, counted_claims
+from ..counterfeit.shares import share
 from ..errors import UsageError
 from ..plan import tell_study
 from ..progress import counted
@@ -28,8 +28,8 @@ from ..recorded.source import AnswerFile, question_of, read, sources_of
 from ..run import Run
 from ..study import Study, StudyOptions, carry_out
 from ..study_page import again, page_of, the_paper
-from .scores import Mean, is_copy
-from .tables import cell_of, paper
+from .scores import is_copy
+from .tables import paper
 
 NAME = "rtc_recorded"
 _NEEDED = ("set", "items")
@@ -164,22 +164,15 @@ def _rows(by_file: dict[str, list[RecordedTrip]]) -> Iterator[Row]:
 
 def cells_of(place: str, trips: Sequence[RecordedTrip]) -> Iterator[Cell]:
     """The figures of some round trips."""
-    names, groups = np.unique([trip.id for trip in trips], return_inverse=True)
+    ids = [trip.id for trip in trips]
+    names, groups = np.unique(ids, return_inverse=True)
     equal, passes = (np.array([getattr(trip, name) for trip in trips], dtype=np.bool_) for name in ("equal", "first"))
     n, count = len(trips), len(names)
-
-    def share(name: str, happened: NDArray[np.bool_], of: NDArray[np.bool_]) -> Cell:
-        if not of.any():
-            return Cell(f"{place}/{name}", why="none", percent=True)
-        inside = renumbered(groups[of])
-        mean = Mean(float(happened[of].mean()), rate_interval(happened[of], inside), int(of.sum()), int(inside.max()) + 1)
-        return cell_of(f"{place}/{name}", mean, _BY)
-
-    everywhere = np.ones(n, dtype=np.bool_)
-    yield share("rtc", equal, everywhere)
-    yield share("pass_at_1", passes, everywhere)
-    yield share("if_equal", passes, equal)
-    yield share("if_not", passes, ~equal)
+    yield share(f"{place}/rtc", [float(trip.equal) for trip in trips], ids, by=_BY)
+    yield share(f"{place}/pass_at_1", [float(trip.first) for trip in trips], ids, by=_BY)
+    for name, wanted in (("if_equal", True), ("if_not", False)):
+        kept = [trip for trip in trips if trip.equal is wanted]
+        yield share(f"{place}/{name}", [float(trip.first) for trip in kept], [trip.id for trip in kept], by=_BY)
     yield with_interval(f"{place}/difference", difference(passes, equal, groups), n, count, _BY, percent=True, sign=True)
     auc, skill = _forecast(equal, passes, groups) if count > 1 else (None, None)
     yield with_interval(f"{place}/auc", auc, n, count, _BY)

@@ -117,7 +117,7 @@ def _works(options: Options, run: Run, model: AskedModel, found: Found) -> dict[
 
     def labelled() -> Work[Any]:
         units = to_label(found.items, run.records(REBUILT).read(), found.labels)
-        return all_of(LABELS, units, found.labels, options.pool, max_item_s=found.labels.max_item_s)
+        return all_of(LABELS, units, found.labels.start, options.pool, max_item_s=found.labels.max_item_s)
 
     works: dict[str, Making] = {
         "describe": lambda: asking(DESCRIPTIONS, found.items, options.plan.describe),

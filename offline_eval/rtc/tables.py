@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from ...calibration.metrics.correlations import MIN_PAIRS, Correlations, correlations
 from ...calibration.metrics.intervals import Interval
@@ -74,23 +75,23 @@ def cell_of(place: str, mean: Mean, by: str, *, sign: bool = False, paper_values
     return with_interval(place, found, mean.n, mean.groups, by, percent=True, sign=sign, paper=paper_values)
 
 
+def column_cell(place: str, items: Sequence[Scored], column: str, sim: str, by: str, *, copies: bool = True, by_item: bool = False) -> Cell:
+    """The mean of a column of items."""
+    sign = COLUMNS[column][1]
+    return cell_of(place, mean_of(items, number_of(column, sim, copies=copies), share=not sign, by_item=by_item), by, sign=sign)
+
+
 def main_table(items: Sequence[Scored], sims: Sequence[str], forward: int, by: str, benchmark: str | None) -> CellTable:
     """Table 2: each similarity with and without copies. benchmark: the paper's, whose numbers stand beside ours."""
     shown = [name for name in COLUMNS if name != "pass_at_1" or any(item.direct for item in items)]
     rows = []
     for sim in sims:
         for copies, called in BOTH:
-            cells = tuple(
-                cell_of(
-                    f"T2/{sim}/{called.replace(' ', '_')}/{column}",
-                    mean_of(items, number_of(column, sim, copies=copies), share=not COLUMNS[column][1]),
-                    by,
-                    sign=COLUMNS[column][1],
-                    paper_values=_of_paper(benchmark, column) if sim == "tests_pass" and copies else (),
-                )
-                for column in shown
-            )
-            rows.append(Row((SIM_WORDS[sim], called), cells))
+            place, is_printed = f"T2/{sim}/{called.replace(' ', '_')}", sim == "tests_pass" and copies
+            cells = [column_cell(f"{place}/{column}", items, column, sim, by, copies=copies) for column in shown]
+            if is_printed:
+                cells = [replace(cell, paper=_of_paper(benchmark, column)) for cell, column in zip(cells, shown, strict=True)]
+            rows.append(Row((SIM_WORDS[sim], called), tuple(cells)))
     columns = tuple(COLUMNS[name][0].format(n=forward) for name in shown)
     return CellTable("T2", "Round trips", ("judged by", "round trips"), columns, tuple(rows), (_WITHOUT_COPIES,))
 
@@ -110,21 +111,18 @@ def _of_paper(benchmark: str | None, column: str) -> tuple[PaperValue, ...]:
 
 def edit_table(items: Sequence[Scored], by: str) -> CellTable:
     """Table 3, the half of it that needs no human's words."""
+    printed = {("exact", "rtc"): "exact", ("exact", "lift"): "lift", ("bleu", "rtc"): "bleu", ("rouge", "rtc"): "rouge"}
+    shown = [(sim, column) for sim in ("exact", "bleu", "rouge") for column in ("rtc", "lift")]
     rows = []
     for copies, called in BOTH:
         cells = []
-        for sim in ("exact", "bleu", "rouge"):
-            for column in ("rtc", "lift"):
-                mean = mean_of(items, number_of(column, sim, copies=copies), share=column == "rtc")
-                printed = {("exact", "rtc"): "exact", ("exact", "lift"): "lift", ("bleu", "rtc"): "bleu", ("rouge", "rtc"): "rouge"}
-                name = printed.get((sim, column)) if copies else None
-                values = tuple(value for place, value in paper().cells.items() if name and place.split("/")[0::2] == ["T3", name])
-                place = f"T3/{called.replace(' ', '_')}/{sim}/{column}"
-                cells.append(cell_of(place, mean, by, sign=column == "lift", paper_values=values))
+        for sim, column in shown:
+            name = printed.get((sim, column)) if copies else None
+            values = tuple(value for place, value in paper().cells.items() if name and place.split("/")[0::2] == ["T3", name])
+            place = f"T3/{called.replace(' ', '_')}/{sim}/{column}"
+            cells.append(replace(column_cell(place, items, column, sim, by, copies=copies), paper=values))
         rows.append(Row((called,), tuple(cells)))
-    columns = tuple(
-        f"{SIM_WORDS[sim]}{', lift' if column == 'lift' else ''}" for sim in ("exact", "bleu", "rouge") for column in ("rtc", "lift")
-    )
+    columns = tuple(f"{SIM_WORDS[sim]}{', lift' if column == 'lift' else ''}" for sim, column in shown)
     notes = (
         "BLEU is sacrebleu's of one text, ROUGE-L the F1 of rouge-score. Both are high where nothing was done: most of the text stays.",
         "The paper's edits are code reviews in nine languages, with a human's words; ours are commits of Python, without.",
@@ -132,23 +130,21 @@ def edit_table(items: Sequence[Scored], by: str) -> CellTable:
     return CellTable("T3", "Edits", ("round trips",), columns, tuple(rows), notes)
 
 
+def _row(place: str, name: str, items: Sequence[Scored], shown: Sequence[str], sim: str, by: str, *, by_item: bool = False) -> Row:
+    """The columns of some items, and two of them without copies."""
+    cells = [column_cell(f"{place}/{name}/{column}", items, column, sim, by, by_item=by_item) for column in shown]
+    for column in ("rtc", "lift"):
+        place_of = f"{place}/{name}/{column}_without_copies"
+        cells.append(column_cell(place_of, items, column, sim, by, copies=False, by_item=by_item))
+    return Row((name,), tuple(cells))
+
+
 def group_table(items: Sequence[Scored], sim: str) -> CellTable:
     """Figures 2 and 5 as a table: each project."""
-    rows = []
-    for name, found in by_group(items).items():
-        cells = [
-            cell_of(
-                f"F2/{name}/{column}", mean_of(found, number_of(column, sim, copies=True), share=not sign, by_item=True), "item", sign=sign
-            )
-            for column, (_, sign) in COLUMNS.items()
-            if column in ("rtc", "baseline", "lift")
-        ]
-        for column, sign in (("rtc", False), ("lift", True)):
-            plain = mean_of(found, number_of(column, sim, copies=False), share=not sign, by_item=True)
-            cells.append(cell_of(f"F2/{name}/{column}_without_copies", plain, "item", sign=sign))
-        rows.append(Row((name,), tuple(cells)))
+    shown = ("rtc", "lift", "baseline")
+    rows = tuple(_row("F2", name, found, shown, sim, "item", by_item=True) for name, found in by_group(items).items())
     columns = ("RTC", "lift", "baseline = pass@1", "RTC without copies", "lift without copies")
-    return CellTable("F2", "By project", ("project",), columns, tuple(rows), ("Intervals by item: they are of the project alone.",))
+    return CellTable("F2", "By project", ("project",), columns, rows, ("Intervals by item: they are of the project alone.",))
 
 
 def length_table(items: Sequence[Scored], sim: str, by: str) -> CellTable:
@@ -233,16 +229,9 @@ def models_table(runs: Mapping[str, Sequence[Scored]], sim: str, by: str) -> Cel
     shown = [
         name for name in COLUMNS if name != "any" and (name != "pass_at_1" or any(item.direct for items in runs.values() for item in items))
     ]
-    rows = []
-    for name, items in runs.items():
-        means = ((column, mean_of(items, number_of(column, sim, copies=True), share=not COLUMNS[column][1])) for column in shown)
-        cells = [cell_of(f"M/{name}/{column}", mean, by, sign=COLUMNS[column][1]) for column, mean in means]
-        for column, sign in (("rtc", False), ("lift", True)):
-            plain = mean_of(items, number_of(column, sim, copies=False), share=not sign)
-            cells.append(cell_of(f"M/{name}/{column}_without_copies", plain, by, sign=sign))
-        rows.append(Row((name,), tuple(cells)))
+    rows = tuple(_row("M", name, items, shown, sim, by) for name, items in runs.items())
     columns = (*(COLUMNS[name][0] for name in shown), "RTC without copies", "lift without copies")
-    return CellTable("M", "By model", ("model",), columns, tuple(rows))
+    return CellTable("M", "By model", ("model",), columns, rows)
 
 
 def models_correlations(runs: Mapping[str, Sequence[Scored]], sim: str) -> CellTable:

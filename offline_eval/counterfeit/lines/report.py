@@ -24,24 +24,11 @@ from ...study import Results
 from ...study_page import again, cells_of, facts_of, figures_of_task, lost_items, the_paper, write_page
 from ..paper import paper
 from ..pictures import bars, scatter
+from . import tables
 from .draw import JUDGEMENTS
 from .label import LABELS, REPAIRS
 from .label import facts_of as facts_of_answer
-from .tables import (
-    AS_THE_PAPER,
-    Verdicts,
-    all_verdicts,
-    class_table,
-    correlation_table,
-    difficulty_table,
-    judging_table,
-    pass_rate_table,
-    plausibility_table,
-    repair_table,
-    rule_table,
-    strata_table,
-)
-from .texts import Gap, Text, distinct, gaps_of, hidden_of, texts_of
+from .texts import Gap, Text, distinct, gaps_of, texts_of
 
 MAX_EXAMPLES = 8
 _MAX_TESTS = 5
@@ -102,20 +89,15 @@ def write_report(run: Run, results: Results, lost: int, *, as_json: bool) -> Non
 
     Raises StudyError and SampleError.
     """
-    write_page(run.folder, content_of(run, results, lost), samples=results.paths, as_json=as_json)
-
-
-def content_of(run: Run, results: Results, lost: int) -> StudyContent:
-    """The page. Raises StudyError."""
     question = run.question(("items", "prompt_sampled"))
     texts, gaps = texts_of(results.answers), gaps_of(results.answers)
-    verdicts = all_verdicts(distinct(texts))
-    as_the_paper = next((each for each in verdicts if each.judge.key == AS_THE_PAPER), verdicts[0] if verdicts else None)
+    verdicts = tables.all_verdicts(distinct(texts))
+    as_the_paper = next((each for each in verdicts if each.judge.key == tables.AS_THE_PAPER), verdicts[0] if verdicts else None)
     registry = load_registry()
     sections = _sections(texts, gaps, verdicts, as_the_paper, _badge(registry, question))
     cells = cells_of(sections)
     claims = tuple(_claims(cells))
-    return StudyContent(
+    content = StudyContent(
         title=f"Counterfeits among lines: {question['model_name']}",
         summary=_summary(texts, gaps, cells, question),
         facts=(
@@ -130,12 +112,13 @@ def content_of(run: Run, results: Results, lost: int) -> StudyContent:
         left_out=(*_not_done(run, question), *_left_out(results.answers, texts, question, lost)),
         command=again(run),
     )
+    write_page(run.folder, content, samples=results.paths, as_json=as_json)
 
 
 def _sections(
-    texts: Sequence[Text], gaps: Sequence[Gap], verdicts: Sequence[Verdicts], as_the_paper: Verdicts | None, badge: Badge
+    texts: Sequence[Text], gaps: Sequence[Gap], verdicts: Sequence[tables.Verdicts], as_the_paper: tables.Verdicts | None, badge: Badge
 ) -> tuple[Section, ...]:
-    judging, repair = judging_table(verdicts), repair_table(gaps)
+    judging, repair = tables.judging_table(verdicts), tables.repair_table(gaps)
     labels = [
         f"{each.judge.name.split(',')[0]}{', fitted' if each.judge.from_ is None else ''}: {name}"
         for each in verdicts
@@ -147,22 +130,22 @@ def _sections(
     return (
         Section(
             "What the model writes",
-            (Paragraph(_INTRO), class_table(texts), rule_table(texts)),
+            (Paragraph(_INTRO), tables.class_table(texts), tables.rule_table(texts)),
         ),
-        Section("How plausible its wrong texts are", (plausibility_table(texts),)),
+        Section("How plausible its wrong texts are", (tables.plausibility_table(texts),)),
         Section(
             "Judging",
             (
                 judging,
                 bars("judging", "How often each judge is right about right texts and counterfeits", labels, rates, 0.5),
-                strata_table(distinct(texts)),
-                pass_rate_table(verdicts),
+                tables.strata_table(distinct(texts)),
+                tables.pass_rate_table(verdicts),
             ),
         ),
         Section(
             "Repair", (repair, scatter("repair", "Repair against drawing again, by gap", mended, "draws that pass", "repairs that pass"))
         ),
-        Section("Difficulty", (difficulty_table(gaps, as_the_paper), correlation_table(gaps, as_the_paper))),
+        Section("Difficulty", (tables.difficulty_table(gaps, as_the_paper), tables.correlation_table(gaps, as_the_paper))),
         Section("Examples", examples or (Paragraph("There is no counterfeit to look at."),)),
     )
 
@@ -200,7 +183,8 @@ def _summary(texts: Sequence[Text], gaps: Sequence[Gap], cells: Mapping[str, Cel
         )
     shares = {kind: sum(text.kind == kind for text in known) / len(known) for kind in ("right", "counterfeit")}
     wrong = [text for text in distinct(known) if text.kind != "right"]
-    parse, keep = (sum(map(looks, wrong)) / max(1, len(wrong)) for looks in (_parses, _keeps_a_test))
+    parse = sum(bool(text.outcomes.parses) for text in wrong) / max(1, len(wrong))
+    keep = sum(text.outcomes.kept > 0 for text in wrong) / max(1, len(wrong))
     projects = counted(len({text.project for text in known}), "project")
     first = (
         f"Of {counted(len(known), 'text')} that {question['model_name']} drew for {counted(len(gaps), 'gap')} in lines of {projects}, "
@@ -211,14 +195,6 @@ def _summary(texts: Sequence[Text], gaps: Sequence[Gap], cells: Mapping[str, Cel
     if wrong:
         second = f"Of its distinct wrong texts {parse:.0%} parse and {keep:.0%} keep at least one of the tests that touch them."
     return first, second, " ".join(_judged_and_repaired(cells)) or "Nothing was judged or repaired yet."
-
-
-def _parses(text: Text) -> bool:
-    return bool(text.outcomes.parses)
-
-
-def _keeps_a_test(text: Text) -> bool:
-    return text.outcomes.kept > 0
 
 
 def _judged_and_repaired(cells: Mapping[str, Cell]) -> Iterator[str]:
@@ -268,12 +244,13 @@ def _not_done(run: Run, question: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _left_out(answers: Sequence[Any], texts: Sequence[Text], question: Mapping[str, Any], lost: int) -> Iterator[str]:
-    hidden = hidden_of(answers)
+    hidden = [one["text"] for answer in answers for one in answer["generations"] if one["text_id"] is None]
+    blank = sum(not text.strip() for text in hidden)
     yield from lost_items(lost)
-    if hidden.blank:
-        yield f"{counted(hidden.blank, 'generation')} without text; among draws they count as failed."
-    if hidden.other:
-        yield f"{counted(hidden.other, 'generation')} that the editor would hide; among draws they count as failed."
+    if blank:
+        yield f"{counted(blank, 'generation')} without text; among draws they count as failed."
+    if other := len(hidden) - blank:
+        yield f"{counted(other, 'generation')} that the editor would hide; among draws they count as failed."
     if unknown := sum(text.kind is None for text in distinct(texts)):
         yield f"{counted(unknown, 'distinct text')} without a label: not judged yet, or the tests say something else in each run."
     yield "Executing code, and reasoning before a judgement: a model of lines can't be asked for them."

@@ -30,38 +30,24 @@ from ...progress import counted, to_stderr
 from ...run import Question, Run
 from ...sets.suites import Items, Judging
 from ...study import Making, Plan, Results, Study, all_of
+from . import label
 from .draw import DRAWS, JUDGEMENTS, MEASURE, TASKS, Drawing, draw, drawn_at, judge
-from .label import (
-    DRAWS_EACH,
-    LABELS,
-    MAX_REPAIRED,
-    MAX_TEXT_S,
-    REPAIR_LABELS,
-    REPAIRS,
-    Mending,
-    counterfeits,
-    drawn_texts,
-    labelled,
-    mend,
-    profiled,
-    repaired_texts,
-    write_facts,
-)
 from .report import write_report
-
-
-def _answers(run: Run) -> list[Any]:
-    """Each place's generations, with what the tests and the model said of them."""
-    return labelled(run)
 
 
 def _report(run: Run, results: Results, *, as_json: bool) -> None:
     """facts.jsonl, a page, and a summary on stderr."""
-    write_facts(run, results.answers)
+    label.write_facts(run, results.answers)
     write_report(run, results, STUDY.lost(run), as_json=as_json)
 
 
-STUDY = Study("counterfeit", (DRAWS, LABELS, JUDGEMENTS, REPAIRS, REPAIR_LABELS), ("items", "prompt_sampled"), _report, answers=_answers)
+STUDY = Study(
+    "counterfeit",
+    (DRAWS, label.LABELS, JUDGEMENTS, label.REPAIRS, label.REPAIR_LABELS),
+    ("items", "prompt_sampled"),
+    _report,
+    answers=label.labelled,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,21 +97,21 @@ def question_of(options: Options, model: StudyModel) -> Question:
 
 
 def _works(options: Options, run: Run, model: StudyModel, items: Items) -> Mapping[str, Making | Plan]:
-    pool, waits, tests = options.pool, options.waits, {"max_item_s": MAX_TEXT_S}
+    pool, waits, tests = options.pool, options.waits, {"max_item_s": label.MAX_TEXT_S}
     drawing = Asking(model, Drawing(options.draws, options.temperature, options.seed), draw, options.code)
-    profiling = Judging(items.contents, partial(profiled, options.seed))
+    profiling = Judging(items.contents, partial(label.profiled, options.seed))
     plan: dict[str, Plan] = {
         "draw": [lambda: all_of(DRAWS, items.places, drawing, pool, waits=waits)],
-        "label": [lambda: all_of(LABELS, drawn_texts(run, items), profiling, pool, **tests)],
+        "label": [lambda: all_of(label.LABELS, label.drawn_texts(run, items), profiling, pool, **tests)],
     }
     if MEASURE in model.questions:
         judging = Asking(model, model.questions[MEASURE], judge)
         plan["judge"] = [lambda: all_of(JUDGEMENTS, drawn_at(run, items), judging, pool, waits=waits)]
     if model.mends:
-        mending = Asking(model, Mending(options.temperature, options.seed), mend)
+        mending = Asking(model, label.Mending(options.temperature, options.seed), label.mend)
         plan["repair"] = [
-            lambda: all_of(REPAIRS, counterfeits(run, items, options.seed), mending, pool, waits=waits),
-            lambda: all_of(REPAIR_LABELS, repaired_texts(run, items), Judging(items.contents), pool, **tests),
+            lambda: all_of(label.REPAIRS, label.counterfeits(run, items, options.seed), mending, pool, waits=waits),
+            lambda: all_of(label.REPAIR_LABELS, label.repaired_texts(run, items), Judging(items.contents), pool, **tests),
         ]
     return plan
 
@@ -136,7 +122,7 @@ def tell_lines(options: Options) -> None:
     model = options.model()
     gaps = options.most_places * len(options.tasks)
     texts = gaps * (1 + options.draws)
-    repairs = gaps * MAX_REPAIRED * (1 + DRAWS_EACH) if model.mends else 0
+    repairs = gaps * label.MAX_REPAIRED * (1 + label.DRAWS_EACH) if model.mends else 0
     more = {
         "prompt_sampled": model.sampled["line"],
         "tasks": list(options.tasks),
@@ -145,7 +131,11 @@ def tell_lines(options: Options) -> None:
         "most_new_tokens": (texts + repairs) * model.settings.line_tokens,
         "most_texts_judged": texts + repairs,
     }
-    mended = f"at most {MAX_REPAIRED} counterfeits of a gap, each {1 + DRAWS_EACH} times" if model.mends else "left out: not trained for it"
+    mended = (
+        f"at most {label.MAX_REPAIRED} counterfeits of a gap, each {1 + label.DRAWS_EACH} times"
+        if model.mends
+        else "left out: not trained for it"
+    )
     told = [
         f"draw         the shown suggestion and {counted(options.draws, 'draw')} at each gap: at most {texts:,} generations",
         f"             draws at temperature {options.temperature:g}, prompt {model.sampled['line']}",

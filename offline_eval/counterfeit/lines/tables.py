@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ....calibration.arrays import Floats
 from ....calibration.fitting.folds import numbered
-from ....calibration.metrics.groups import correlation, log_odds_ratio, within_auc
+from ....calibration.metrics.groups import within_auc
 from ....calibration.report.cells import Cell, CellTable, PaperValue, Row, with_interval
-from ...counterfeit.shares import two_classes
-from ..classes import CLASSES, CUTS, RULES, class_of
+from ..classes import CLASSES, RULES, Class, buckets_of, class_of
 from ..paper import called_correct, judged, log_odds_of_being_called_correct, median_correlation, of_generators, repaired, wins
-from ..shares import mean_cell, of_two_classes, share
+from ..shares import correlation_cell, log_odds_cell, mean_cell, of_two_classes, share, two_classes
 from .texts import BY, Gap, Text, distinct
 
 # Of the paper's benchmarks the one whose numbers stand beside ours.
@@ -187,14 +188,12 @@ def pass_rate_table(verdicts: Sequence[Verdicts]) -> CellTable:
     """Fig. 25: whether counterfeits that keep half of the tests are called right more often: log odds ratios."""
     rows = []
     for each in verdicts:
-        place, wrong = f"H/{each.judge.key}", np.flatnonzero(~each.right).tolist()
-        projects = [each.projects[row] for row in wrong]
-        half = np.array([(each.texts[row].outcomes.share or 0.0) >= 0.5 for row in wrong], dtype=np.bool_)
-        found = None
-        if len(set(projects)) > 1:
-            found = log_odds_ratio(each.calls[wrong], half, np.zeros(len(wrong), dtype=np.intp), numbered(projects))
+        wrong = np.flatnonzero(~each.right).tolist()
+        half = [(each.texts[row].outcomes.share or 0.0) >= 0.5 for row in wrong]
         paper = log_odds_of_being_called_correct() if each.judge.key == AS_THE_PAPER else ()
-        rows.append(Row((each.judge.name,), (with_interval(place, found, len(wrong), len(set(projects)), BY, paper=paper),)))
+        projects = [each.projects[row] for row in wrong]
+        cell = log_odds_cell(f"H/{each.judge.key}", [bool(each.calls[row]) for row in wrong], half, projects, paper, by=BY)
+        rows.append(Row((each.judge.name,), (cell,)))
     title = "Counterfeits called right: log odds ratio of keeping half of the tests or more"
     return CellTable(
         "H", title, ("judge",), ("log odds ratio",), tuple(rows), ("Above 0: those that keep more are called right more often.",)
@@ -212,9 +211,6 @@ def accuracy_by_gap(verdicts: Verdicts) -> dict[str, float]:
     return {gap: fmean(map(fmean, by_class.values())) for gap, by_class in found.items() if len(by_class) == 2}
 
 
-_MIN_GAPS = 4
-
-
 def streams_of(texts: Sequence[Text]) -> Iterator[tuple[tuple[str, str], str, list[Text]]]:
     """(names, key, texts) of what is shown, of each draw, and of each distinct text, by task."""
     for task in dict.fromkeys(text.task for text in texts):
@@ -225,60 +221,59 @@ def streams_of(texts: Sequence[Text]) -> Iterator[tuple[tuple[str, str], str, li
         yield (task, "distinct drawn texts"), f"{task}/distinct", distinct(drawn)
 
 
-def class_table(texts: Sequence[Text]) -> CellTable:
-    """Fig. 2: the classes of what was written, by the main rule."""
+# Of a text a number from 0 to 1, by the name of its cells.
+Numbers = Mapping[str, Callable[[Text], float]]
+
+
+def _rows_of(table: str, texts: Sequence[Text], kinds: Sequence[Class], numbers: Numbers) -> tuple[Row, ...]:
+    """The means of numbers over the texts of these classes, by task and stream."""
     rows = []
     for names, key, found in streams_of(texts):
-        known = [text for text in found if text.kind is not None]
+        known = [text for text in found if text.kind in kinds]
         projects = [text.project for text in known]
-        cells = []
-        for place, kind in enumerate(CLASSES):
-            paper = of_generators("Fig2", BENCHMARK, place) if key.endswith("/draws") else ()
-            cells.append(share(f"C/{key}/{kind}", [float(text.kind == kind) for text in known], projects, paper, by=BY))
+        cells = (share(f"{table}/{key}/{name}", [number(text) for text in known], projects, by=BY) for name, number in numbers.items())
         rows.append(Row(names, tuple(cells)))
+    return tuple(rows)
+
+
+def class_table(texts: Sequence[Text]) -> CellTable:
+    """Fig. 2: the classes of what was written, by the main rule."""
+    numbers: Numbers = {kind: partial(lambda kind, text: float(text.kind == kind), kind) for kind in CLASSES}
+    printed = tuple(of_generators("Fig2", BENCHMARK, place) for place in range(len(CLASSES)))
+    rows = tuple(
+        replace(row, cells=tuple(replace(cell, paper=paper) for cell, paper in zip(row.cells, printed, strict=True)))
+        if row.names[1] == "each draw"
+        else row
+        for row in _rows_of("C", texts, CLASSES, numbers)
+    )
     notes = (f"Counterfeit: {RULES['kept']}. Other: the rest of the wrong ones.", "Texts that no label tells of are left out.")
-    return CellTable("C", "Classes of what the model writes (figure 2)", ("task", "texts"), CLASSES, tuple(rows), notes)
+    return CellTable("C", "Classes of what the model writes (figure 2)", ("task", "texts"), CLASSES, rows, notes)
 
 
 def rule_table(texts: Sequence[Text]) -> CellTable:
     """How much hangs on the rule that says what looks right."""
-    rows = []
-    for names, key, found in streams_of(texts):
-        known = [text for text in found if text.kind is not None]
-        projects = [text.project for text in known]
-        cells = [
-            share(f"CR/{key}/{rule}", [float(class_of(text.outcomes, rule) == "counterfeit") for text in known], projects, by=BY)
-            for rule in RULES
-        ]
-        rows.append(Row(names, tuple(cells)))
+    numbers: Numbers = {rule: partial(lambda rule, text: float(class_of(text.outcomes, rule) == "counterfeit"), rule) for rule in RULES}
     notes = tuple(f"{rule}: {said}." for rule, said in RULES.items())
-    return CellTable("CR", "Share of counterfeits by three rules", ("task", "texts"), tuple(RULES), tuple(rows), notes)
+    rows = _rows_of("CR", texts, CLASSES, numbers)
+    return CellTable("CR", "Share of counterfeits by three rules", ("task", "texts"), tuple(RULES), rows, notes)
 
 
-_LOOKS: Mapping[str, Callable[[Text], bool]] = {
+_LOOKS: Numbers = {
     "parses": lambda text: bool(text.outcomes.parses),
-    "keeps a test": lambda text: text.outcomes.kept >= 1 and bool(text.outcomes.parses),
-    "keeps half of them": lambda text: (text.outcomes.share or 0.0) >= 0.5 and bool(text.outcomes.parses),
+    "keeps_a_test": lambda text: text.outcomes.kept >= 1 and bool(text.outcomes.parses),
+    "keeps_half_of_them": lambda text: (text.outcomes.share or 0.0) >= 0.5 and bool(text.outcomes.parses),
     "crashes": lambda text: text.outcomes.error == "crash",
-    "only assertions fail": lambda text: text.outcomes.error == "wrong",
+    "only_assertions_fail": lambda text: text.outcomes.error == "wrong",
+    "share_kept": lambda text: text.outcomes.share or 0.0,
 }
 
 
 def plausibility_table(texts: Sequence[Text]) -> CellTable:
     """How plausible the wrong texts are."""
-    rows = []
-    for names, key, found in streams_of(texts):
-        wrong = [text for text in found if text.kind in ("counterfeit", "other")]
-        projects = [text.project for text in wrong]
-        cells = [
-            share(f"P/{key}/{name.replace(' ', '_')}", [float(looks(text)) for text in wrong], projects, by=BY)
-            for name, looks in _LOOKS.items()
-        ]
-        kept = [text.outcomes.share or 0.0 for text in wrong]
-        rows.append(Row(names, (*cells, share(f"P/{key}/share_kept", kept, projects, by=BY))))
     notes = ("Of the tests that touch the text, at most 40 of them. A text that does not parse keeps none.",)
-    columns = (*_LOOKS, "mean share of tests kept")
-    return CellTable("P", "How plausible the wrong texts are", ("task", "wrong texts"), columns, tuple(rows), notes)
+    columns = (*(name.replace("_", " ") for name in _LOOKS if name != "share_kept"), "mean share of tests kept")
+    rows = _rows_of("P", texts, ("counterfeit", "other"), _LOOKS)
+    return CellTable("P", "How plausible the wrong texts are", ("task", "wrong texts"), columns, rows, notes)
 
 
 def repair_table(gaps: Sequence[Gap]) -> CellTable:
@@ -312,13 +307,12 @@ def difficulty_table(gaps: Sequence[Gap], verdicts: Verdicts | None) -> CellTabl
     rates = {gap.id: gap.pass_rate for gap in gaps if gap.pass_rate is not None}
     by_id = {gap.id: gap for gap in gaps}
     rows = []
-    for cut, buckets in CUTS.items():
-        for bucket, found in buckets(rates).items():
-            place, inside = f"D/{cut.split()[0]}/{bucket}", set(found)
-            mended = [by_id[gap] for gap in found if by_id[gap].repair_rate is not None]
-            judged = _accuracy(f"{place}/judging", verdicts, inside)
-            repairs = share(f"{place}/repair", [gap.repair_rate or 0.0 for gap in mended], [gap.project for gap in mended], by=BY)
-            rows.append(Row((cut, f"{bucket} ({len(found)})"), (judged, repairs)))
+    for cut, bucket, found in buckets_of(rates):
+        place = f"D/{cut.split()[0]}/{bucket}"
+        mended = [by_id[gap] for gap in found if by_id[gap].repair_rate is not None]
+        judged = _accuracy(f"{place}/judging", verdicts, set(found))
+        repairs = share(f"{place}/repair", [gap.repair_rate or 0.0 for gap in mended], [gap.project for gap in mended], by=BY)
+        rows.append(Row((cut, f"{bucket} ({len(found)})"), (judged, repairs)))
     name = verdicts.judge.name if verdicts else "no judge"
     columns = (f"judging, balanced accuracy: {name}", "repairs that pass")
     return CellTable("D", "By difficulty: pass@1 of the gap (figure 6)", ("cut", "gaps"), columns, tuple(rows))
@@ -336,25 +330,11 @@ def _accuracy(place: str, verdicts: Verdicts | None, gaps: set[str]) -> Cell:
 def correlation_table(gaps: Sequence[Gap], verdicts: Verdicts | None) -> CellTable:
     """Fig. 7: Pearson's r over gaps between pass@1 and how well they are judged and repaired."""
     rates = {gap.id: gap.pass_rate for gap in gaps if gap.pass_rate is not None}
-    projects = {gap.id: gap.project for gap in gaps}
     repairs = {gap.id: gap.repair_rate for gap in gaps if gap.repair_rate is not None}
-    rows = [
-        Row(
-            ("judging",),
-            (_correlation("Q/judge", rates, accuracy_by_gap(verdicts) if verdicts else {}, projects, median_correlation("judge")),),
-        ),
-        Row(("repair",), (_correlation("Q/repair", rates, repairs, projects, median_correlation("repair")),)),
-    ]
+    why = "too few gaps that differ"
+    of_gaps: dict[str, Any] = {"groups": {gap.id: gap.project for gap in gaps}, "by": BY, "too_few": why, "alike": why}
+    judging = correlation_cell("Q/judge", rates, accuracy_by_gap(verdicts) if verdicts else {}, median_correlation("judge"), **of_gaps)
+    repair = correlation_cell("Q/repair", rates, repairs, median_correlation("repair"), **of_gaps)
+    rows = (Row(("judging",), (judging,)), Row(("repair",), (repair,)))
     notes = ("Judging: the balanced accuracy at the gaps that have right texts and counterfeits.",)
-    return CellTable("Q", "Pearson's r between pass@1 and success, over gaps (figure 7)", ("what",), ("r",), tuple(rows), notes)
-
-
-def _correlation(
-    place: str, rates: Mapping[str, float], success: Mapping[str, float], projects: Mapping[str, str], paper: tuple[PaperValue, ...]
-) -> Cell:
-    both = [gap for gap in rates if gap in success]
-    names = [projects[gap] for gap in both]
-    x, y = (np.array([of[gap] for gap in both]) for of in (rates, success))
-    if len(both) < _MIN_GAPS or len(set(names)) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
-        return Cell(place, n=len(both), groups=len(set(names)), grouped_by=BY, paper=paper, why="too few gaps that differ")
-    return with_interval(place, correlation(x, y, numbered(names)), len(both), len(set(names)), BY, paper=paper)
+    return CellTable("Q", "Pearson's r between pass@1 and success, over gaps (figure 7)", ("what",), ("r",), rows, notes)

@@ -71,16 +71,8 @@ class Gap:
         return sum(self.repairs) / len(self.repairs) if self.repairs else None
 
 
-@dataclass(frozen=True, slots=True)
-class Hidden:
-    """Generations that the editor would not show: those without text, and others."""
-
-    blank: int
-    other: int
-
-
 def texts_of(answers: Sequence[Any]) -> list[Text]:
-    """The texts of `facts.labelled`."""
+    """The texts of `label.labelled`."""
     return [text for answer in answers for text in _of_place(answer)]
 
 
@@ -117,7 +109,7 @@ def distinct(texts: Sequence[Text]) -> list[Text]:
 
 
 def gaps_of(answers: Sequence[Any]) -> list[Gap]:
-    """The gaps of `facts.labelled`."""
+    """The gaps of `label.labelled`."""
     found = []
     for answer in answers:
         for task in dict.fromkeys(one["task"] for one in answer["generations"]):
@@ -125,10 +117,3 @@ def gaps_of(answers: Sequence[Any]) -> list[Gap]:
             rate = sum(known) / len(known) if known else None
             found.append(Gap(gap_id(answer["id"], task), task, answer["project"], rate, repairs))
     return found
-
-
-def hidden_of(answers: Sequence[Any]) -> Hidden:
-    """The generations that make no text."""
-    hidden = [one["text"] for answer in answers for one in answer["generations"] if one["text_id"] is None]
-    blank = sum(not text.strip() for text in hidden)
-    return Hidden(blank, len(hidden) - blank)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
+from ....analysis.python.source_text import tree_or_none
 from ...answers import text_id
 from ...calibration.recorded.draws import Labelled, Unit
 from ...sets.problem import literal
 from .judgements import PROBABILITY, THOUGHT, VOTE, Judgement
 from .programs import Drawn, PassShares, Program
 from .readings import p_correct, program_in, value_in, verdict_in, voted, with_specification
-from .recorded import tested_of
 from .tables import Executed, Repaired, Stratum
 from .tracing import Pair, chosen, shown
 
@@ -54,19 +54,36 @@ def reference_id(problem: str) -> str:
     return f"{problem}:reference"
 
 
-def programs_drawn(item: ProblemItem, record: Mapping[str, Any]) -> list[str | None]:
-    """The program of each draw, with the problem's docstring; None where none can be read."""
-    found = [program_in(given["text"]) for given in record["given"]]
-    return [None if text is None else with_specification(text, item.prompt, item.entry_point) for text in found]
+def tested_of(label: Labelled, program: str) -> PassShares | None:
+    """What the tests say of a program; None where no test could decide. An input that it does not come back from ends its test.
+
+    A test that catches everything counts as passed though the program ended in it. Its verdict is that it fails, so it fails one test.
+    """
+    if label.tests_pass is None:
+        return None
+    if not label.tests_pass and label.inputs_right >= label.base_inputs + label.plus_inputs:
+        label = replace(label, inputs_right=label.inputs_right - 1, base_right=label.base_right - 1)
+    plus = (label.inputs_right - label.base_right) / label.plus_inputs if label.plus_inputs else None
+    return PassShares(label.base_right / label.base_inputs, plus, tree_or_none(program) is not None, len(program))
+
+
+def draws_of(items: Sequence[ProblemItem], draws: Records) -> Iterator[tuple[ProblemItem, list[str | None]]]:
+    """Each problem with the program of each draw, which has the problem's docstring; None where none can be read."""
+    by_id = {item.id: item for item in items}
+    for record in draws:
+        item = by_id[record["id"]]
+        yield item, [None if text is None else with_specification(text, item.prompt, item.entry_point) for text in _programs_in(record)]
+
+
+def _programs_in(record: Mapping[str, Any]) -> list[str | None]:
+    return [program_in(given["text"]) for given in record["given"]]
 
 
 def units_of(items: Sequence[ProblemItem], draws: Records) -> Iterator[Unit]:
     """Each distinct program once."""
-    by_id = {item.id: item for item in items}
-    for record in draws:
-        count = Counter(text for text in programs_drawn(by_id[record["id"]], record) if text is not None)
-        for text, number in count.items():
-            yield Unit(text_id(record["id"], text), record["id"], text, number)
+    for item, texts in draws_of(items, draws):
+        for text, number in Counter(text for text in texts if text is not None).items():
+            yield Unit(text_id(item.id, text), item.id, text, number)
 
 
 def drawn_of(items: Sequence[ProblemItem], draws: Records, labels: Labels) -> list[Drawn]:
@@ -74,13 +91,10 @@ def drawn_of(items: Sequence[ProblemItem], draws: Records, labels: Labels) -> li
 
     A problem whose own solution fails here is left out, and so is a text without a record.
     """
-    found, by_id = [], {item.id: item for item in items}
-    for record in draws:
-        item = by_id[record["id"]]
-        reference = labels.get(reference_id(item.id))
-        if reference is not None and not reference.tests_pass:
+    found, failing = [], failing_references(items, labels)
+    for item, texts in draws_of(items, draws):
+        if item.id in failing:
             continue
-        texts = programs_drawn(item, record)
         for text, number in Counter(texts).items():
             index = texts.index(text)
             if text is None:
@@ -96,24 +110,21 @@ def failing_references(items: Sequence[ProblemItem], labels: Labels) -> list[str
     return [item.id for item in items if (label := labels.get(reference_id(item.id))) is not None and not label.tests_pass]
 
 
-def unreadable_draws(items: Sequence[ProblemItem], draws: Records) -> list[tuple[int, int, str]]:
-    """Of each problem how many draws hold no program, how many there are, and its id."""
-    by_id = {item.id: item for item in items}
-    found = [(record["id"], programs_drawn(by_id[record["id"]], record)) for record in draws]
-    return [(texts.count(None), len(texts), problem) for problem, texts in found]
+def _asked_about(programs: Sequence[Program], records: Records) -> Iterator[tuple[Program, Mapping[str, Any]]]:
+    """The records that are of one of these programs."""
+    by_id = {program.id: program for program in programs}
+    return ((by_id[record["id"]], record) for record in records if record["id"] in by_id)
 
 
 def judgements_of(programs: Sequence[Program], plain: Records, reasoned: Records) -> list[Judgement]:
     """The judgements in every way that was asked for."""
-    by_id, found = {program.id: program for program in programs}, []
+    found = []
     for way, records in ((VOTE, plain), (THOUGHT, reasoned)):
-        for record in records:
-            if (program := by_id.get(record["id"])) is not None:
-                verdicts = [verdict_in(given["text"]) for given in record["given"]]
-                found.append(Judgement(program, way, voted(verdicts), len(verdicts), verdicts.count(None)))
-    for record in plain:
-        program = by_id.get(record["id"])
-        if program is not None and "top" in record:
+        for program, record in _asked_about(programs, records):
+            verdicts = [verdict_in(given["text"]) for given in record["given"]]
+            found.append(Judgement(program, way, voted(verdicts), len(verdicts), verdicts.count(None)))
+    for program, record in _asked_about(programs, plain):
+        if "top" in record:
             p = p_correct(record["top"])
             accepted = None if p is None else 0.5 if p == 0.5 else float(p > 0.5)
             found.append(Judgement(program, PROBABILITY, accepted, 1, int(p is None), p))
@@ -122,11 +133,7 @@ def judgements_of(programs: Sequence[Program], plain: Records, reasoned: Records
 
 def executions_of(programs: Sequence[Program], traces: Records, seed: int) -> Iterator[Execution]:
     """What is asked about each traced program."""
-    by_id = {program.id: program for program in programs}
-    for record in traces:
-        program = by_id.get(record["id"])
-        if program is None:
-            continue
+    for program, record in _asked_about(programs, traces):
         pairs = [Pair(*pair) for pair in record["pairs"]]
         for number, pair in enumerate(chosen(program.id, program.kind == "right", pairs, seed)):
             stratum: Stratum = "right" if program.kind == "right" else "passing" if pair.agrees else "failing"
@@ -152,26 +159,21 @@ def executed_of(executions: Sequence[Execution], records: Records) -> list[Execu
 
 def repair_units(programs: Sequence[Program], records: Records) -> Iterator[Unit]:
     """Each distinct repair once."""
-    by_id, known = {program.id: program for program in programs}, set[str]()
-    for record in records:
-        if (program := by_id.get(record["id"])) is not None:
-            for text in filter(None, (program_in(given["text"]) for given in record["given"])):
-                unit = Unit(text_id(program.problem, text), program.problem, text)
-                if unit.id not in known:
-                    known.add(unit.id)
-                    yield unit
+    found: dict[str, Unit] = {}
+    for program, record in _asked_about(programs, records):
+        for text in filter(None, _programs_in(record)):
+            name = text_id(program.problem, text)
+            found.setdefault(name, Unit(name, program.problem, text))
+    yield from found.values()
 
 
 def repaired_of(programs: Sequence[Program], records: Records, labels: Labels) -> list[Repaired]:
     """What became of each counterfeit; one of which no repair has a label is left out."""
-    by_id, found = {program.id: program for program in programs}, []
-    for record in records:
-        if (program := by_id.get(record["id"])) is None:
-            continue
-        texts = [program_in(given["text"]) for given in record["given"]]
-        passes = [False if text is None else _passes(labels.get(text_id(program.problem, text))) for text in texts]
-        known = [each for each in passes if each is not None]
-        if known:
+    found = []
+    for program, record in _asked_about(programs, records):
+        texts = _programs_in(record)
+        said = (False if text is None else _passes(labels.get(text_id(program.problem, text))) for text in texts)
+        if known := [each for each in said if each is not None]:
             found.append(Repaired(program.problem, fmean(known), len(texts), texts.count(None), program.pass_at_1))
     return found
 

@@ -1,4 +1,4 @@
-"""What a run on a set of counterfeits has; and several runs side by side: generator by evaluator, and differences on the same programs."""
+"""Several runs side by side: generator by evaluator, and differences on the same programs."""
 
 from __future__ import annotations
 
@@ -11,62 +11,17 @@ from ....calibration.report.blocks import Block, Table
 from ....calibration.report.cells import Cell, CellTable, Row, text_of
 from ....calibration.report.study_report import Section, StudyContent
 from ...asked_model import names_in_forms
-from ...calibration.recorded.draws import Labelled
 from ...errors import StudyError
 from ...progress import counted
 from ...run import Run
 from ...study_page import again_of, cells_of, write_comparison
 from ..paper import paper
 from ..shares import mean_cell
-from .derived import ProblemItem, drawn_of, executed_of, executions_of, judgements_of, repaired_of
+from .asking import JUDGE, JUDGE_REASONING
+from .derived import judgements_of
 from .judgements import Judgement, by_way
-from .pages import execution_section, judging_section, repair_section
-from .programs import CounterfeitSet, Drawn, Program, balanced, write_set
-from .recorded import COUNTERFEITS
-from .steps import DRAW, EXECUTE, JUDGE, JUDGE_REASONING, LABEL, REPAIR, REPAIR_LABEL, TRACE
-
-# The studies whose runs are compared, any number of them: programs are drawn, or those of a file.
-DRAWS, FILES = "counterfeit_problems", "counterfeit_file"
-COMPARED = (DRAWS, FILES)
-# The texts of the question of a run that drew its programs.
-DRAWN = ("set", "items", "form")
-
-
-def stream_of(run: Run) -> list[Drawn]:
-    """What was drawn and labelled."""
-    labels = {record["id"]: Labelled(**record) for record in run.records(LABEL).read()}
-    return drawn_of(run.items(ProblemItem), run.records(DRAW).read(), labels)
-
-
-def kept_set(run: Run) -> CounterfeitSet:
-    """The balanced set of what was drawn, which is also written into the run's folder."""
-    question = run.question(DRAWN)
-    name = f"{question['set']} by {question['model_name']}"
-    made = CounterfeitSet(
-        name,
-        question["set"],
-        question["model_name"],
-        balanced(question["set"], stream_of(run), question["seed"]),
-        temperature=float(question["temperature"]),
-    )
-    if made.programs:
-        write_set(run.folder / COUNTERFEITS, made)
-    return made
-
-
-def sections_of_set(run: Run, benchmark: str, generator: str, programs: Sequence[Program], seed: int) -> list[Section]:
-    """What was asked about the programs of a set."""
-    sections = []
-    if judgements := judgements_of(programs, run.records(JUDGE).read(), run.records(JUDGE_REASONING).read()):
-        sections.append(judging_section(benchmark, generator, judgements))
-    executions = list(executions_of(programs, run.records(TRACE).read(), seed))
-    if executed := executed_of(executions, run.records(EXECUTE).read()):
-        sections.append(execution_section(benchmark, generator, executed))
-    labels = {record["id"]: Labelled(**record) for record in run.records(REPAIR_LABEL).read()}
-    if repaired := repaired_of(programs, run.records(REPAIR).read(), labels):
-        sections.append(repair_section(benchmark, generator, repaired))
-    return sections
-
+from .pages import sections_of_set, set_of
+from .programs import Program
 
 # What is shown: a title, the cell of a run, and the paper's figure.
 _SHOWN = (
@@ -79,7 +34,7 @@ _SHOWN = (
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class Compared:
     """A run: whose programs were asked about, of whom, what came of it, and each judgement. programs: problem and text of each."""
 
     generator: str
@@ -102,7 +57,7 @@ def compare(runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
     write_comparison(out, heatmap_content(found, again_of(runs)), [run.folder for run in runs], as_json=as_json)
 
 
-def heatmap_content(runs: Sequence[Options], command: str) -> StudyContent:
+def heatmap_content(runs: Sequence[Compared], command: str) -> StudyContent:
     """The page on several runs."""
     generators = list(dict.fromkeys(run.generator for run in runs))
     evaluators = list(dict.fromkeys(run.evaluator for run in runs))
@@ -136,9 +91,9 @@ def heatmap_content(runs: Sequence[Options], command: str) -> StudyContent:
     )
 
 
-def _told_apart(runs: Sequence[Options]) -> list[Options]:
+def _told_apart(runs: Sequence[Compared]) -> list[Compared]:
     """The runs, of several benchmarks each with its name, and the second and further ones of one generator and evaluator with a number."""
-    found: list[Options] = []
+    found: list[Compared] = []
     if len({run.benchmark for run in runs}) > 1:
         runs = [replace(run, generator=f"{run.generator} on {run.benchmark}") for run in runs]
     for run in runs:
@@ -151,7 +106,7 @@ def _placed(cell: Cell | None, place: str) -> Cell:
     return Cell(place, percent=True) if cell is None else replace(cell, id=place, paper=())
 
 
-def _differences(runs: Sequence[Options]) -> CellTable | None:
+def _differences(runs: Sequence[Compared]) -> CellTable | None:
     """Accuracy of each later run minus that of the first with the same programs, judged in the same way.
 
     Programs are the same by their texts: two models' draws for a problem have the same ids, and the same problems.
@@ -167,7 +122,7 @@ def _differences(runs: Sequence[Options]) -> CellTable | None:
             both = [(each, before[_key(each.program)]) for each in mine[way] if _key(each.program) in before]
             if not both:
                 continue
-            values = [_credit(a) - _credit(b) for a, b in both]
+            values = [a.credit() - b.credit() for a, b in both]
             cell = mean_cell(f"HD/{number}/{way.replace(' ', '_')}", values, [a.program.problem for a, _ in both])
             rows.append(Row((f"{run.evaluator} minus {first.evaluator}", way), (cell,)))
     if not rows:
@@ -177,10 +132,6 @@ def _differences(runs: Sequence[Options]) -> CellTable | None:
 
 def _key(program: Program) -> tuple[str, str]:
     return program.problem, program.text
-
-
-def _credit(judgement: Judgement) -> float:
-    return judgement.credit(right=judgement.program.kind == "right")
 
 
 def _of_paper(benchmarks: set[str]) -> list[Table]:
@@ -209,14 +160,8 @@ def _table(title: str, rows: dict[str, Any], cells: Callable[[Any], dict[str, st
     return [Table(title, ("%", *columns), "l" + "r" * len(columns), lines)]
 
 
-def _loaded(run: Run, name: str) -> Options:
-    question = run.question()
-    if question["study"] == DRAWS:
-        made = kept_set(run)
-        benchmark, generator, programs = made.benchmark, made.generator, list(made.programs)
-    else:
-        benchmark, generator = question["benchmark"], question["generator"]
-        programs = [] if benchmark == "cruxeval" else run.items(Program)
-    sections = sections_of_set(run, benchmark, generator, programs, question["seed"])
-    judgements = judgements_of(programs, run.records(JUDGE).read(), run.records(JUDGE_REASONING).read())
-    return Options(generator, name, benchmark, frozenset(map(_key, programs)), cells_of(sections), judgements)
+def _loaded(run: Run, name: str) -> Compared:
+    made = set_of(run)
+    judgements = judgements_of(made.programs, run.records(JUDGE).read(), run.records(JUDGE_REASONING).read())
+    cells = cells_of(sections_of_set(run, made))
+    return Compared(made.generator, name, made.benchmark, frozenset(map(_key, made.programs)), cells, judgements)

@@ -6,17 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-import numpy as np
-
 from ....calibration.fitting.folds import numbered
-from ....calibration.metrics.groups import log_odds_ratio, within_auc
+from ....calibration.metrics.groups import within_auc
 from ....calibration.report.blocks import Table
 from ....calibration.report.cells import Cell, CellTable, PaperValue, Row, with_interval
-from ...counterfeit.shares import two_classes
-from ..classes import CUTS
+from ..classes import buckets_of
 from ..paper import called_correct, judged, log_odds_of_being_called_correct, median_correlation
-from ..shares import BY, correlation_cell, difference_cell, mean_cell, share
-from .programs import Program
+from ..shares import BY, correlation_cell, difference_cell, log_odds_cell, mean_cell, share, two_classes
+from .programs import Program, rates_of
 
 # How a program was judged, as people are told.
 VOTE, THOUGHT, PROBABILITY = "vote without reasoning", "vote with reasoning", "p(Correct) without reasoning"
@@ -39,11 +36,11 @@ class Judgement:
     unreadable: int
     p: float | None = None
 
-    def credit(self, *, right: bool) -> float:
-        """1 where the judge is right about a program that is right or not, ½ at a tie, 0 where it says nothing."""
+    def credit(self, *, right: bool | None = None) -> float:
+        """1 where the judge is right, ½ at a tie, 0 where it says nothing. right: whether the program is; None: by its class."""
         if self.accepted is None:
             return 0.0
-        return self.accepted if right else 1 - self.accepted
+        return self.accepted if (self.program.kind == "right" if right is None else right) else 1 - self.accepted
 
 
 def by_way(judgements: Sequence[Judgement]) -> dict[str, list[Judgement]]:
@@ -102,11 +99,9 @@ def more_of_judging(judgements: Sequence[Judgement]) -> CellTable:
         y, groups = [each.program.kind == "right" for each in told], numbered([each.program.problem for each in told]) if told else None
         auc = within_auc([each.p or 0.0 for each in told], y, groups, groups) if groups is not None and groups.max() > 0 else None
         count = len({each.program.problem for each in told})
-        rates = {each.program.problem: each.program.pass_at_1 for each in found if each.program.pass_at_1 is not None}
-        right = [each.program.kind == "right" for each in found]
-        credit = [each.credit(right=is_right) for each, is_right in zip(found, right, strict=True)]
+        rates, right = rates_of(each.program for each in found), [each.program.kind == "right" for each in found]
         cells = (
-            difference_cell(f"{place}/lean", credit, right, [each.program.problem for each in found]),
+            difference_cell(f"{place}/lean", [each.credit() for each in found], right, [each.program.problem for each in found]),
             with_interval(f"{place}/auc", auc, len(told), count, BY),
             correlation_cell(f"{place}/r", rates, accuracy_by_problem(found), median_correlation("judge")),
             unreadable_cell(f"{place}/unreadable", [(e.unreadable, e.answers, e.program.problem) for e in found]),
@@ -129,7 +124,7 @@ def gain_of_reasoning(judgements: Sequence[Judgement]) -> CellTable:
     rows = []
     for kind in ("all", "right", "counterfeit"):
         picked = [(a, b) for a, b in both if kind in ("all", a.program.kind)]
-        values = [a.credit(right=a.program.kind == "right") - b.credit(right=b.program.kind == "right") for a, b in picked]
+        values = [a.credit() - b.credit() for a, b in picked]
         rows.append(Row((kind,), (mean_cell(f"JG/{kind}", values, [a.program.problem for a, _ in picked]),)))
     return CellTable("JG", "What reasoning gains (figure 10)", ("programs",), ("accuracy with minus without",), tuple(rows))
 
@@ -146,33 +141,23 @@ def by_pass_rate(judgements: Sequence[Judgement]) -> CellTable:
                   called_correct(n))
             for n, side in enumerate(sides)
         ]  # fmt: skip
-        rows.append(Row((way,), (*cells, _log_odds(f"{place}/log_odds_ratio", known))))
+        called, above = [(each.accepted or 0.0) > 0.5 for each in known], [each.program.tested.rate > 0.5 for each in known]
+        problems, printed = [each.program.problem for each in known], log_odds_of_being_called_correct()
+        rows.append(Row((way,), (*cells, log_odds_cell(f"{place}/log_odds_ratio", called, above, problems, printed))))
     notes = ("Log odds ratio: above 0 where a counterfeit that passes more is likelier called Correct. The paper's are of one set.",)
     columns = ("passes less than half", "passes more than half", "log odds ratio")
     return CellTable("P", "Counterfeits called Correct (figure 25)", ("how",), columns, tuple(rows), notes)
-
-
-def _log_odds(place: str, found: Sequence[Judgement]) -> Cell:
-    paper, problems = log_odds_of_being_called_correct(), [each.program.problem for each in found]
-    accepted = np.array([(each.accepted or 0.0) > 0.5 for each in found], dtype=np.bool_)
-    above = np.array([each.program.tested.rate > 0.5 for each in found], dtype=np.bool_)
-    ratio = None
-    if len(set(problems)) > 1:
-        ratio = log_odds_ratio(accepted, above, np.zeros(len(found), dtype=np.intp), numbered(problems))
-    return with_interval(place, ratio, len(found), len(set(problems)), BY, paper=paper)
 
 
 def by_difficulty(judgements: Sequence[Judgement]) -> CellTable:
     """Fig. 6: accuracy by the generator's own pass@1."""
     rows = []
     for way, found in by_way(judgements).items():
-        rates = {each.program.problem: each.program.pass_at_1 for each in found if each.program.pass_at_1 is not None}
-        for cut, buckets in CUTS.items():
-            for bucket, problems in buckets(rates).items():
-                inside = [each for each in found if each.program.problem in set(problems)]
-                place = f"JD/{_key(way)}/{cut[:6].strip()}/{bucket}"
-                cells = _rates(place, [(each, each.program.kind == "right") for each in inside], {})
-                rows.append(Row((way, cut, f"{bucket} ({len(problems)})"), tuple(cells)))
+        for cut, bucket, problems in buckets_of(rates_of(each.program for each in found)):
+            inside = [each for each in found if each.program.problem in set(problems)]
+            place = f"JD/{_key(way)}/{cut[:6].strip()}/{bucket}"
+            cells = _rates(place, [(each, each.program.kind == "right") for each in inside], {})
+            rows.append(Row((way, cut, f"{bucket} ({len(problems)})"), tuple(cells)))
     columns = ("right called Correct", "counterfeits called Incorrect", "balanced accuracy", "J")
     return CellTable("JD", "Judging by difficulty (figure 6)", ("how", "buckets", "pass@1 (problems)"), columns, tuple(rows))
 
@@ -181,7 +166,7 @@ def accuracy_by_problem(found: Sequence[Judgement]) -> dict[str, float]:
     """The mean credit at each problem."""
     credits: dict[str, list[float]] = {}
     for each in found:
-        credits.setdefault(each.program.problem, []).append(each.credit(right=each.program.kind == "right"))
+        credits.setdefault(each.program.problem, []).append(each.credit())
     return {problem: fmean(values) for problem, values in credits.items()}
 
 

@@ -8,25 +8,14 @@ from ....calibration.report.blocks import Block
 from ....calibration.report.cells import Cell, CellTable, text_of
 from ....calibration.report.paper_claims import MAX_UNREADABLE, Asked, PaperClaim, Rule, claim_of
 from ....calibration.report.study_report import Section
+from ...calibration.recorded.draws import Labelled
+from ...run import Run, Step
 from ..pictures import bars, scatter
+from . import tables
+from .asking import DRAW, EXECUTE, JUDGE, JUDGE_REASONING, LABEL, REPAIR, REPAIR_LABEL, TRACE
+from .derived import ProblemItem, drawn_of, executed_of, executions_of, judgements_of, repaired_of
 from .judgements import LABELS, Judgement, by_difficulty, by_pass_rate, confusion, gain_of_reasoning, judging_table, more_of_judging
-from .programs import Drawn, Program
-from .tables import (
-    STRATA,
-    Executed,
-    Repaired,
-    by_problem,
-    class_table,
-    difficulty_table,
-    drawing_again,
-    execution_by_difficulty,
-    execution_table,
-    more_of_execution,
-    own_tests_table,
-    repair_by_difficulty,
-    repair_table,
-    size_table,
-)
+from .programs import COUNTERFEITS, CounterfeitSet, Drawn, Program, balanced, rates_of, write_set
 
 _WAYS = (("with reasoning", "thought"), ("vote", "vote"), ("p(Correct)", "probability"))
 # Near chance, and no relation worth the name: the paper gives no numbers, so these are margins of equivalence.
@@ -85,18 +74,18 @@ def stream_section(benchmark: str, drawn: Sequence[Drawn], programs: Sequence[Pr
     """What was drawn."""
     problems = len({each.problem for each in drawn})
     parts: list[Block | CellTable] = [
-        class_table(benchmark, drawn),
-        size_table(benchmark, programs, problems),
-        difficulty_table(benchmark, drawn),
+        tables.class_table(benchmark, drawn),
+        tables.size_table(benchmark, programs, problems),
+        tables.difficulty_table(benchmark, drawn),
     ]
     if any(each.own_share is not None for each in drawn):
-        parts.append(own_tests_table(benchmark, drawn, programs))
+        parts.append(tables.own_tests_table(benchmark, drawn, programs))
     return Section("What was drawn", tuple(parts))
 
 
 def set_section(benchmark: str, programs: Sequence[Program]) -> Section:
     """A set that was read."""
-    return Section("The set", (size_table(benchmark, programs, len({program.problem for program in programs})),))
+    return Section("The set", (tables.size_table(benchmark, programs, len({program.problem for program in programs})),))
 
 
 def judging_section(benchmark: str, generator: str, judgements: Sequence[Judgement]) -> Section:
@@ -116,22 +105,67 @@ def judging_section(benchmark: str, generator: str, judgements: Sequence[Judgeme
     return Section("Judging", parts)
 
 
-def execution_section(benchmark: str, generator: str, found: Sequence[Executed]) -> Section:
+def execution_section(benchmark: str, generator: str, found: Sequence[tables.Executed]) -> Section:
     """What was executed in words."""
-    table = execution_table(benchmark, generator, found)
-    labels, cells = [*STRATA, "confused"], [row.cells[0] for row in table.rows]
+    table = tables.execution_table(benchmark, generator, found)
+    labels, cells = [*tables.STRATA, "confused"], [row.cells[0] for row in table.rows]
     picture = bars("execution", "Execution: pass@1", labels, cells)
-    known = (execution_by_difficulty(found),) if any(each.pass_at_1 is not None for each in found) else ()
-    return Section("Execution", (table, picture, more_of_execution(found), *known))
+    known = (tables.execution_by_difficulty(found),) if any(each.pass_at_1 is not None for each in found) else ()
+    return Section("Execution", (table, picture, tables.more_of_execution(found), *known))
 
 
-def repair_section(benchmark: str, generator: str, found: Sequence[Repaired]) -> Section:
+def repair_section(benchmark: str, generator: str, found: Sequence[tables.Repaired]) -> Section:
     """What was repaired."""
-    rates, again = by_problem(found), drawing_again(found)
+    rates, again = tables.by_problem(found), rates_of(found)
     points = [(again[problem], rates[problem]) for problem in rates if problem in again]
     title = "Repair against drawing again, one point a problem"
     picture = scatter("repair", title, points, "pass@1 of drawing again", "share of right repairs")
-    return Section("Repair", (repair_table(benchmark, generator, found), picture, repair_by_difficulty(found)))
+    return Section("Repair", (tables.repair_table(benchmark, generator, found), picture, tables.repair_by_difficulty(found)))
+
+
+# The studies whose runs are compared, any number of them: programs are drawn, or those of a file.
+DRAWS, FILES = "counterfeit_problems", "counterfeit_file"
+COMPARED = (DRAWS, FILES)
+# The texts of the questions of both.
+NEEDED = ("set", "items", "form")
+
+
+def labels_of(run: Run, step: Step) -> dict[str, Labelled]:
+    """What the tests said of each text of a step."""
+    return {record["id"]: Labelled(**record) for record in run.records(step).read()}
+
+
+def stream_of(run: Run) -> list[Drawn]:
+    """What was drawn and labelled."""
+    return drawn_of(run.items(ProblemItem), run.records(DRAW).read(), labels_of(run, LABEL))
+
+
+def set_of(run: Run) -> CounterfeitSet:
+    """The set that a run asks about: of a file, or the balanced one of what was drawn, which is then written into the run's folder, too."""
+    question = run.question()
+    if question["study"] == FILES:
+        benchmark = question["benchmark"]
+        read = () if benchmark == "cruxeval" else tuple(run.items(Program))
+        return CounterfeitSet(question["set"], benchmark, question["generator"], read)
+    name, model = question["set"], question["model_name"]
+    programs = balanced(name, stream_of(run), question["seed"])
+    made = CounterfeitSet(f"{name} by {model}", name, model, programs, temperature=float(question["temperature"]))
+    if programs:
+        write_set(run.folder / COUNTERFEITS, made)
+    return made
+
+
+def sections_of_set(run: Run, made: CounterfeitSet) -> list[Section]:
+    """What was asked about the programs of a set."""
+    sections, of, programs = [], (made.benchmark, made.generator), made.programs
+    if judgements := judgements_of(programs, run.records(JUDGE).read(), run.records(JUDGE_REASONING).read()):
+        sections.append(judging_section(*of, judgements))
+    executions = list(executions_of(programs, run.records(TRACE).read(), run.question()["seed"]))
+    if executed := executed_of(executions, run.records(EXECUTE).read()):
+        sections.append(execution_section(*of, executed))
+    if repaired := repaired_of(programs, run.records(REPAIR).read(), labels_of(run, REPAIR_LABEL)):
+        sections.append(repair_section(*of, repaired))
+    return sections
 
 
 def unreadable_first(cells: Mapping[str, Cell]) -> str:
@@ -161,7 +195,7 @@ def _sentences(cells: Mapping[str, Cell]) -> Iterator[str]:
         if accuracy is not None and accuracy.value is not None:
             sides = [text_of(cells[f"J/{way}/strict/{kind}"]) for kind in ("sensitivity", "specificity")]
             yield (
-                f"Options whether a program is right, the model is right {text_of(accuracy)} of the time, where 50 % is chance: right ones "
+                f"Asked whether a program is right, the model is right {text_of(accuracy)} of the time, where 50 % is chance: right ones "
                 f"are accepted {sides[0]}, counterfeits are found {sides[1]}."
             )
             break

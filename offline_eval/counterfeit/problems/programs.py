@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
@@ -138,6 +138,11 @@ class Drawn:
     own_share: float | None = None
 
 
+def rates_of(found: Iterable[Any]) -> dict[str, float]:
+    """pass@1 at each problem where it is known. found: programs, or what became of them."""
+    return {each.problem: each.pass_at_1 for each in found if each.pass_at_1 is not None}
+
+
 def pass_at_1(drawn: Iterable[Drawn]) -> dict[str, float]:
     """The share of the draws with a label that are right by the strict rule, by problem."""
     rates = {}
@@ -171,6 +176,8 @@ def balanced(benchmark: str, drawn: Sequence[Drawn], seed: int) -> tuple[Program
 
 
 SCHEMA = "assay/counterfeits/1"
+# The file of a run's own set.
+COUNTERFEITS = "counterfeits.jsonl"
 _FACTS = ("pass_rate_base", "pass_rate_plus", "problem_pass_rate")
 
 _Share = Annotated[float, msgspec.Meta(ge=0, le=1)]

@@ -7,22 +7,24 @@ the run's folder, which any model can judge.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
-from ....analysis.python.source_text import tree_or_none
+from ....analysis.sandbox.isolation.best_level import best_level
 from ....calibration.report.study_report import StudyContent
 from ...calibration.recorded.draws import Labelled, Unit
-from ...calibration.recorded.study import LABELS, Options, label
+from ...calibration.recorded.study import LABELS, Options, find, label
+from ...plan import tell_study
+from ...progress import counted
 from ...recorded.source import sources_of
 from ...run import AskedQuestion, Run
 from ...sets.problem import Problem
 from ...study import Results, Study
 from ...study_page import again, cells_of, facts_of, write_page
+from .derived import tested_of
 from .pages import drawn_sentence, of_own_tests, stream_section, summary_of
-from .programs import CounterfeitSet, Drawn, PassShares, balanced, write_set
+from .programs import COUNTERFEITS, CounterfeitSet, Drawn, balanced, write_set
 
-COUNTERFEITS = "counterfeits.jsonl"
 _NEEDED = ("set", "items")
 
 
@@ -46,6 +48,27 @@ def run_recorded(options: Options) -> Run:
     return label(STUDY, options, _item)
 
 
+def tell_draws(options: Options) -> None:
+    """Say what a run on recorded programs would do. Raises as `run_recorded` before it begins."""
+    found = find(options)
+    draws = sum(unit.draws for unit in found.units)
+    plan = {
+        "set": options.set,
+        "problems": len(found.problems),
+        "recorded": [str(file.path) for file in found.files],
+        "texts": len(found.units),
+        "generations": 0,
+        "isolation": str(best_level()),
+    }
+    lines = [
+        f"problems     {len(found.problems):,} of {options.set}, {options.data}",
+        "calls        none: no model is asked",
+        f"answers      {counted(draws, 'recorded answer')}, {counted(len(found.units), 'distinct text')}, each run once in the sandbox",
+        f"tests        isolated by {plan['isolation']}",
+    ]
+    tell_study("counterfeit_recorded", options, plan, lines)
+
+
 def _item(unit: Unit, problem: Problem) -> dict[str, Any]:
     """The unit with its whole program, which the set of counterfeits has."""
     return {**asdict(unit), "program": problem.program(unit.text)}
@@ -61,19 +84,6 @@ def drawn_of(items: Sequence[dict[str, Any]], labels: dict[str, Labelled]) -> li
             own = label.own_right / item["own_tests"] if item["own_tests"] and label.own_right is not None else None
             found.append(Drawn(item["problem"], index, item["program"], item["draws"], tested_of(label, item["program"]), own))
     return found
-
-
-def tested_of(label: Labelled, program: str) -> PassShares | None:
-    """What the tests say of a program; None where no test could decide. An input that it does not come back from ends its test.
-
-    A test that catches everything counts as passed though the program ended in it. Its verdict is that it fails, so it fails one test.
-    """
-    if label.tests_pass is None:
-        return None
-    if not label.tests_pass and label.inputs_right >= label.base_inputs + label.plus_inputs:
-        label = replace(label, inputs_right=label.inputs_right - 1, base_right=label.base_right - 1)
-    plus = (label.inputs_right - label.base_right) / label.plus_inputs if label.plus_inputs else None
-    return PassShares(label.base_right / label.base_inputs, plus, tree_or_none(program) is not None, len(program))
 
 
 def _content(run: Run, question: AskedQuestion, found: Sequence[Drawn], programs: Sequence[Any]) -> StudyContent:

@@ -12,12 +12,11 @@ import numpy as np
 from ....calibration.fitting.folds import numbered
 from ....calibration.metrics.groups import within_auc
 from ....calibration.report.cells import Cell, CellTable, Row, with_interval
-from ...counterfeit.shares import two_classes
-from ..classes import CLASSES, CUTS, Class
+from ..classes import CLASSES, Class, buckets_of
 from ..paper import executed, median_correlation, of_generators, repaired, wins
-from ..shares import BY, correlation_cell, difference_cell, mean_cell, share
+from ..shares import BY, correlation_cell, difference_cell, mean_cell, share, two_classes
 from .judgements import unreadable_cell
-from .programs import RULES, SAID, Drawn, Program, Rule, class_of, pass_at_1
+from .programs import RULES, SAID, Drawn, Program, Rule, class_of, pass_at_1, rates_of
 
 Stratum = Literal["right", "passing", "failing"]
 STRATA: tuple[Stratum, ...] = get_args(Stratum)
@@ -64,7 +63,7 @@ def more_of_execution(found: Sequence[Executed]) -> CellTable:
     success: dict[str, list[float]] = {}
     for each in found:
         success.setdefault(each.problem, []).append(each.right)
-    rates = {each.problem: each.pass_at_1 for each in found if each.pass_at_1 is not None}
+    rates = rates_of(found)
     r = correlation_cell("EM/r", rates, {problem: fmean(values) for problem, values in success.items()}, median_correlation("execute"))
     apart = [each for each in found if each.stratum != "passing"]
     fall = difference_cell(
@@ -98,14 +97,9 @@ def by_problem(found: Sequence[Repaired]) -> dict[str, float]:
     return {problem: fmean(values) for problem, values in rates.items()}
 
 
-def drawing_again(found: Sequence[Repaired]) -> dict[str, float]:
-    """pass@1 at each problem where it is known."""
-    return {each.problem: each.pass_at_1 for each in found if each.pass_at_1 is not None}
-
-
 def repair_table(benchmark: str, generator: str, found: Sequence[Repaired]) -> CellTable:
     """Fig. 5 and 21: how often repairs are right, minus pass@1 of the same problems, and at how many they win."""
-    rates, again = by_problem(found), drawing_again(found)
+    rates, again = by_problem(found), rates_of(found)
     both = [problem for problem in rates if problem in again]
     cells = (
         share("R/repairs", list(rates.values()), list(rates), repaired(benchmark, generator)),
@@ -126,31 +120,27 @@ def repair_table(benchmark: str, generator: str, found: Sequence[Repaired]) -> C
 
 def execution_by_difficulty(found: Sequence[Executed]) -> CellTable:
     """Fig. 23: pass@1 of each stratum."""
-    rates = {each.problem: each.pass_at_1 for each in found if each.pass_at_1 is not None}
     kinds: dict[str, Sequence[tuple[str, float]]] = {}
     for stratum in STRATA:
         kinds[stratum] = [(each.problem, each.right) for each in found if each.stratum == stratum]
-    return _table("ED", "Execution by difficulty (figure 23)", rates, kinds)
+    return _table("ED", "Execution by difficulty (figure 23)", rates_of(found), kinds)
 
 
 def repair_by_difficulty(found: Sequence[Repaired]) -> CellTable:
     """Fig. 24: the share of right repairs."""
-    rates = {each.problem: each.pass_at_1 for each in found if each.pass_at_1 is not None}
-    return _table(
-        "RD", "Repair by difficulty (figure 24)", rates, {"repairs that are right": [(each.problem, each.right) for each in found]}
-    )
+    kinds = {"repairs that are right": [(each.problem, each.right) for each in found]}
+    return _table("RD", "Repair by difficulty (figure 24)", rates_of(found), kinds)
 
 
 def _table(name: str, title: str, rates: Mapping[str, float], kinds: Mapping[str, Sequence[tuple[str, float]]]) -> CellTable:
     rows = []
-    for cut, buckets in CUTS.items():
-        for bucket, problems in buckets(rates).items():
-            cells = []
-            for kind, values in kinds.items():
-                inside = [(problem, value) for problem, value in values if problem in set(problems)]
-                place = f"{name}/{cut[:6].strip()}/{bucket}/{kind.replace(' ', '_')}"
-                cells.append(share(place, [value for _, value in inside], [problem for problem, _ in inside]))
-            rows.append(Row((cut, f"{bucket} ({len(problems)})"), tuple(cells)))
+    for cut, bucket, problems in buckets_of(rates):
+        cells = []
+        for kind, values in kinds.items():
+            inside = [(problem, value) for problem, value in values if problem in set(problems)]
+            place = f"{name}/{cut[:6].strip()}/{bucket}/{kind.replace(' ', '_')}"
+            cells.append(share(place, [value for _, value in inside], [problem for problem, _ in inside]))
+        rows.append(Row((cut, f"{bucket} ({len(problems)})"), tuple(cells)))
     return CellTable(name, title, ("buckets", "pass@1 (problems)"), tuple(kinds), tuple(rows))
 
 
@@ -179,7 +169,7 @@ def class_table(benchmark: str, drawn: Sequence[Drawn]) -> CellTable:
 def size_table(benchmark: str, programs: Sequence[Program], drawn_problems: int) -> CellTable:
     """T1: programs of the balanced set, and pass@1 of its problems."""
     problems = list(dict.fromkeys(program.problem for program in programs))
-    rates = {program.problem: program.pass_at_1 for program in programs if program.pass_at_1 is not None}
+    rates = rates_of(programs)
     rate = share("T1/pass_at_1", list(rates.values()), list(rates), of_generators("T1", benchmark, 1), why="pass@1 is not known")
     printed = ", ".join(f"{each.of} {each.value:.0f}" for each in of_generators("T1", benchmark, 0, percent=False))
     notes = (f"Programs of the paper's sets: {printed}.",) if printed else ()
@@ -189,21 +179,14 @@ def size_table(benchmark: str, programs: Sequence[Program], drawn_problems: int)
 
 def difficulty_table(benchmark: str, drawn: Sequence[Drawn]) -> CellTable:
     """Classes of the draws by difficulty, which is the generator's own pass@1."""
-    rates, rows = pass_at_1(drawn), []
-    for cut, buckets in CUTS.items():
-        for bucket, problems in buckets(rates).items():
-            inside = set(problems)
-            names = [
-                (each.problem, kind)
-                for each in drawn
-                if each.problem in inside and (kind := _class(benchmark, each, "strict"))
-                for _ in range(each.draws)
-            ]
-            cells = [
-                share(f"D/{cut[:6].strip()}/{bucket}/{kind}", [float(k == kind) for _, k in names], [p for p, _ in names])
-                for kind in CLASSES
-            ]
-            rows.append(Row((cut, bucket, f"{len(problems)}"), tuple(cells)))
+    rows = []
+    for cut, bucket, problems in buckets_of(pass_at_1(drawn)):
+        inside = [each for each in drawn if each.problem in set(problems)]
+        names = [(each.problem, kind) for each in inside if (kind := _class(benchmark, each, "strict")) for _ in range(each.draws)]
+        cells = [
+            share(f"D/{cut[:6].strip()}/{bucket}/{kind}", [float(k == kind) for _, k in names], [p for p, _ in names]) for kind in CLASSES
+        ]
+        rows.append(Row((cut, bucket, f"{len(problems)}"), tuple(cells)))
     return CellTable("D", "By difficulty, strict rule", ("buckets", "pass@1", "problems"), CLASSES, tuple(rows))
 
 

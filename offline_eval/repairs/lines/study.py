@@ -26,13 +26,12 @@ from ...model import StudyModel, model_of
 from ...on_suites import SuiteOptions, ask_about, items_of_suites, model_and_items, question_about, tell_about
 from ...repairs.candidates import question_of_repairs
 from ...run import Question, Run, Step
-from ...sets.suites import Items, Judged, Judging
+from ...sets.suites import Items, Judging
 from ...study import Making, Plan, Results, Study, Work, all_of
 from ..candidates import BELONGS, LOOPED, MAX_TRIED, Attempt, answer_of, require_scores
 from ..report import attempt_of, write_report
 from ..tables import Fault, fault_of, generations_of
-from .bugs import BUGS, DRAWN, DRAWS, TEMPERATURE, TRIES, Bug, broken, draw, wrong_of
-from .proposing import CONTROL, LOCATED, MAX_CONTROLS, PROPOSED, Buggy, failing_of, line_id, lines_of, locate, loop, propose_at, texts_of
+from . import steps
 
 # A suite is run several times before it can judge.
 _MAX_BUG_S = 3600.0
@@ -50,10 +49,12 @@ class Place(TypedDict):
 
 def _answers(run: Run) -> list[Any]:
     """The repairs at each line that have a score, with what the tests said; and the suspects of each failure."""
-    made, labels = run.by_id(PROPOSED), run.by_id(LABELS)
+    made, labels = run.by_id(steps.PROPOSED), run.by_id(LABELS)
     places = {place["id"]: place for place in run.items(Place)}
     answers = [
-        answer_of(name, dict(place), made[name], labels, arm="" if bug else CONTROL) for place, name, bug in _lines(run) if name in made
+        answer_of(name, dict(place), made[name], labels, arm="" if bug else steps.CONTROL)
+        for place, name, bug in _lines(run)
+        if name in made
     ]
     for fault in faults_of(run):
         place = places[fault.id.rpartition(":")[0]]
@@ -67,12 +68,12 @@ def _report(run: Run, results: Results, *, as_json: bool) -> None:
     write_report(run, results, list(attempts_of(run)), lost, by="project", faults=list(faults_of(run)), as_json=as_json)
 
 
-STUDY = Study("repairs", (DRAWN, BUGS, PROPOSED, LABELS, LOCATED, LOOPED), ("set",), _report, answers=_answers)
+STUDY = Study("repairs", (steps.DRAWN, steps.BUGS, steps.PROPOSED, LABELS, steps.LOCATED, LOOPED), ("set",), _report, answers=_answers)
 
 
 def attempts_of(run: Run) -> Iterator[Attempt]:
     """Each line that something was proposed for."""
-    made, labels, looped = run.by_id(PROPOSED), run.by_id(LABELS), run.by_id(LOOPED)
+    made, labels, looped = run.by_id(steps.PROPOSED), run.by_id(LABELS), run.by_id(LOOPED)
     for place, name, bug in _lines(run):
         if name in made:
             yield attempt_of(name, place["project"], bug, made[name], labels, looped.get(name))
@@ -80,18 +81,18 @@ def attempts_of(run: Run) -> Iterator[Attempt]:
 
 def faults_of(run: Run) -> Iterator[Fault]:
     """The failure of each bug whose lines the model was asked about."""
-    located = run.by_id(LOCATED)
+    located = run.by_id(steps.LOCATED)
     for place, name, bug in _lines(run):
         if bug is not None and name in located:
             yield fault_of(name, place["project"], place["file"].partition("/")[2], bug, located[name]["surprises"])
 
 
-def _lines(run: Run) -> Iterator[tuple[Place, str, Bug | None]]:
-    """The lines of a run with their ids: as `proposing.lines_of`, but from its records alone."""
-    bugs = run.by_id(BUGS)
+def _lines(run: Run) -> Iterator[tuple[Place, str, steps.Bug | None]]:
+    """The lines of a run with their ids: as `steps.lines_of`, but from its records alone."""
+    bugs = run.by_id(steps.BUGS)
     for place in run.items(Place):
         if place["id"] in bugs:
-            yield from ((place, line_id(place["id"], bug), bug) for bug in (*bugs[place["id"]]["bugs"], None))
+            yield from ((place, steps.line_id(place["id"], bug), bug) for bug in (*bugs[place["id"]]["bugs"], None))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +103,7 @@ class Options(SuiteOptions):
 
     def model(self) -> StudyModel:
         """The model. Raises as `require_scores` and `model_of`."""
-        return require_scores(model_of(self.choice, ("line",), memory=self.memory, sampling=Sampling(TEMPERATURE)))
+        return require_scores(model_of(self.choice, ("line",), memory=self.memory, sampling=Sampling(steps.TEMPERATURE)))
 
 
 def run_lines(options: Options) -> Run:
@@ -129,25 +130,22 @@ def _works(options: Options, run: Run, model: StudyModel, items: Items) -> Mappi
         return all_of(step, wanted, Judging(items.contents, what), options.pool, max_item_s=most_s)
 
     def bugs() -> dict[str, Any]:
-        return run.by_id(BUGS)
-
-    def texts() -> Iterable[Judged]:
-        return texts_of(lines_of(items, bugs()), run.by_id(PROPOSED), items)
+        return run.by_id(steps.BUGS)
 
     seed = options.seed
     plan: dict[str, Making] = {
-        "draw": lambda: asking(DRAWN, draw, items.places),
-        "bug": lambda: judging(BUGS, partial(broken, seed), wrong_of(items.places, run.by_id(DRAWN), items.suites), _MAX_BUG_S),
-        "propose": lambda: asking(PROPOSED, propose_at, lines_of(items, bugs())),
-        "label": lambda: judging(LABELS, partial(profiled, seed), texts(), MAX_TEXT_S),
-        "locate": lambda: asking(LOCATED, locate, failing_of(items, bugs(), seed)),
-        "loop": lambda: judging(LOOPED, loop, _buggy(items, bugs()), _MAX_BUG_S),
+        "draw": lambda: asking(steps.DRAWN, steps.draw, items.places),
+        "bug": lambda: judging(
+            steps.BUGS, partial(steps.broken, seed), steps.wrong_of(items.places, run.by_id(steps.DRAWN), items.suites), _MAX_BUG_S
+        ),
+        "propose": lambda: asking(steps.PROPOSED, steps.propose_at, steps.lines_of(items, bugs())),
+        "label": lambda: judging(
+            LABELS, partial(profiled, seed), steps.texts_of(steps.lines_of(items, bugs()), run.by_id(steps.PROPOSED)), MAX_TEXT_S
+        ),
+        "locate": lambda: asking(steps.LOCATED, steps.locate, steps.failing_of(items, bugs(), seed)),
+        "loop": lambda: judging(LOOPED, steps.loop, (line for line in steps.lines_of(items, bugs()) if line.bug), _MAX_BUG_S),
     }
     return plan
-
-
-def _buggy(items: Items, bugs: Mapping[str, Any]) -> Iterator[Buggy]:
-    yield from (Buggy(line, items.suites[line.place.project]) for line in lines_of(items, bugs) if line.bug)
 
 
 _SOURCES = 2
@@ -158,16 +156,16 @@ def tell_lines(options: Options) -> None:
     options.check()
     model = options.model()
     places, bugs = options.most_places, options.most_places * _SOURCES
-    judged = bugs * TRIES + bugs * RANKS * len(BELONGS) + places * MAX_CONTROLS
+    judged = bugs * steps.TRIES + bugs * RANKS * len(BELONGS) + places * steps.MAX_CONTROLS
     more = {
         "most_bugs": bugs,
-        "most_generations": places * DRAWS,
+        "most_generations": places * steps.DRAWS,
         "most_lines_repaired": bugs + places,
         "most_texts_judged": judged,
         "most_mutants_tested": bugs * MAX_TRIED,
     }
     told = [
-        f"bugs         at each one by a rule and one of {DRAWS} lines that the model draws, of at most {TRIES} that are tried",
+        f"bugs         at each one by a rule and one of {steps.DRAWS} lines that the model draws, of at most {steps.TRIES} that are tried",
         f"repairs      of at most {bugs:,} bugs, and at {places:,} right lines as a control",
         f"tests        each project's own, isolated by {best_level()}: at most {judged:,} texts are judged",
         f"loop         beside it at most {MAX_TRIED} mutants of a bug are tested, until one passes",

@@ -4,7 +4,6 @@ import gzip
 import json
 import tempfile
 import zlib
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from needs import DATA, needs_data
+from recorded_answers import write
 
 from assay.offline_eval.recorded.answers import STEPS, Recorded, RecordedAnswer, RecordedError
-from assay.offline_eval.recorded.assay_answers import write
 from assay.offline_eval.recorded.formats import recorded
 
 HEADER = {"schema": "assay/answers/1", "name": "mine", "model": "some-7b"}
@@ -79,16 +78,16 @@ def test_a_score_is_a_confidence_on_the_scale_that_the_file_states(tmp_path: Pat
         ('{"item": \n', "line 1 column"),
         ("[]\n", "Expected `object`"),
         (ANSWER | {"step": "guess"}, "`$.step`"),
-        (ANSWER | {"index": -1}, "index is -1"),
+        (ANSWER | {"index": -1}, "`$.index`"),
         (ANSWER | {"index": "0"}, "`$.index`"),
-        (ANSWER | {"item": ""}, "item is empty"),
+        (ANSWER | {"item": ""}, "`$.item`"),
         (ANSWER | {"extra": 1}, "unknown field `extra`"),
         ({"item": "a", "step": "draw", "index": 0}, "missing required field `text`"),
         (ANSWER | {"labels": {"correct": True}}, "correct"),
         (ANSWER | {"labels": {"tests_pass": 1}}, "`$.labels[...]`"),
         (ANSWER | {"score": 1.5}, "outside of the file's scale, 0 to 1"),
         ('{"item":"a","step":"draw","index":0,"text":"","score":NaN}\n', "NaN"),
-        (ANSWER | {"logprobs": [-1.0, 0.5]}, "above 0"),
+        (ANSWER | {"logprobs": [-1.0, 0.5]}, "`$.logprobs[1]`"),
         (ANSWER, "is there already"),
     ],
 )
@@ -116,47 +115,15 @@ def test_a_header_that_does_not_fit_is_refused(tmp_path: Path, header: dict[str,
     assert str(refused.value).startswith(f"{path}:1: not the header of a file of assay/answers/1")
 
 
-@pytest.mark.parametrize(
-    "made", [RecordedAnswer("", "draw", 0, ""), RecordedAnswer("a", "draw", -1, ""), RecordedAnswer("a", "draw", 0, "", score=2)]
-)
-def test_what_would_not_be_read_is_not_written(tmp_path: Path, made: RecordedAnswer) -> None:
-    path = written(tmp_path / "a.jsonl", HEADER, ANSWER)
-    before = path.read_bytes()
-    with pytest.raises(RecordedError):
-        write(path, Recorded("", "", "", "", {made.key: made}))
-    assert path.read_bytes() == before
-
-
-COUNTERFEIT = "counterfeit-cl34b-humaneval/test.jsonl.gz"
 CHAIN = "identitychain-gpt35/IDChain_gpt-3.5-turbo-0613_tmp0_len1_pb_all_m_human-judge_EvalPlus-Mini-v0.1.6_reformatted.jsonl.gz"
 CODET = "codet-codegen16b/HumanEval_codegen16B_temp0.8_topp0.95_num100_max300_{}.jsonl.gz"
 CRUXEVAL = "cruxeval-model-outputs/gpt-3.5-turbo-0613+cot_temp0.8_output.json.gz"
 
 
-@needs_data(COUNTERFEIT)
-def test_the_published_counterfeits_are_all_there() -> None:
-    found = recorded(DATA / COUNTERFEIT)
-    assert (found.model, found.licence) == ("CodeLlama-34B", "MIT License")
-    assert "counterfeit-code" in found.source
-    answers = list(found.answers.values())
-    assert set(Counter(answer.item for answer in answers).values()) == {10}
-    assert len(found.items()) == 85
-    assert len({answer.text for answer in answers}) == 850
-    rates = {answer.item: answer.facts["problem_pass_rate"] for answer in answers}
-    assert sum(rate for rate in rates.values() if isinstance(rate, float)) / 85 == pytest.approx(0.4199, abs=5e-5)
-    wrong = [answer.facts["pass_rate_plus"] for answer in answers if not answer.labels["tests_pass"]]
-    assert len(wrong) == 425
-    assert (sum(rate < 0.5 for rate in wrong), sum(rate > 0.5 for rate in wrong)) == (137, 283)  # type: ignore[operator]
-
-
 @needs_data(CHAIN)
-def test_the_published_round_trips_pass_as_often_as_their_results_say() -> None:
+def test_the_published_round_trips_describe_programs_and_tell_their_model_and_licence() -> None:
     found = recorded(DATA / CHAIN)
     assert (found.model, found.licence) == ("gpt-3.5-turbo-0613", "Apache License Version 2.0")
-    trips = [(found.answers[item, "draw", 0], found.answers[item, "rebuild", 0]) for item in found.items()]
-    passed = Counter((first.labels["tests_pass"], second.labels["tests_pass"]) for first, second in trips)
-    assert passed == {(True, True): 76, (True, False): 39, (False, False): 44, (False, True): 4}
-    assert sum(bool(second.facts["same_outcomes"]) for _, second in trips) == 93
     assert all('"""' in found.answers[item, "describe", 0].text for item in found.items())
 
 

@@ -14,7 +14,7 @@ from needs import DATA, needs_data
 from assay.analysis.sandbox.isolation.best_level import NoIsolation
 from assay.offline_eval.answers import text_id
 from assay.offline_eval.rtc.asking import MAX_DESCRIPTION, Code, Edit, description_of
-from assay.offline_eval.rtc.labelling import ByProgram, Found, Label, functions
+from assay.offline_eval.rtc.labelling import Found, Label, functions
 from assay.offline_eval.rtc.scores import JAVA, Scored, is_copy, longer_by, scored, unreadable_of
 from assay.offline_eval.rtc.tables import paper, table_2
 from assay.offline_eval.sets.problems import problems
@@ -106,15 +106,14 @@ def test_every_body_written_at_the_margin_comes_back_and_no_docstring_of_it_is_s
 def test_a_body_and_a_whole_function_are_judged_by_the_tests() -> None:
     found = functions_of(DATA / FILE, 1)
     (item,) = found.items
-    assert isinstance(found.labels, ByProgram)
-    problem = found.labels.problems[item.id]
+    (problem,) = problems("humaneval", DATA / FILE, 1)
     whole = f"def {problem.entry_point}(numbers, threshold):\n{problem.truth}"
     texts = {
         "body": f"[CODE]\n{problem.truth}    # as it was\n[/CODE]",
         "whole": f"[CODE]\n{whole}[/CODE]",
         "wrong": "[CODE]\npass\n[/CODE]",
     }
-    label = found.labels()
+    label = found.labels.start()
     said = {name: label(found.labels.unit(name, item, str(item.rebuilt(text))))["tests_pass"] for name, text in texts.items()}
     label.close()  # type: ignore[attr-defined]
     assert said == {"body": True, "whole": True, "wrong": False}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -12,7 +11,7 @@ from typing import Any
 
 import pytest
 from needs import needs
-from study_runs import isolation_here
+from study_runs import figures_of, isolation_here
 from sums_project import SOURCE, write_project
 
 from assay.analysis.sandbox.isolation.best_level import best_level
@@ -110,7 +109,7 @@ def test_edits_are_judged_by_exact_match_and_by_overlap(history: Path, tmp_path:
 
     with chatting(ChatSpeech(reply=reply)) as address:
         run = run_problems(Options(tmp_path / "run", choice=ModelChoice(address), set="edits", data=[history], forward=2))
-    cells = {cell["id"]: cell for cell in json.loads((run.folder / "report" / "figures.json").read_text())["figures"]}
+    cells = figures_of(run.folder)
     n = cells["T3/all/exact/rtc"]["n"]
     assert n >= 2
     assert cells["T3/all/exact/rtc"]["value"] == pytest.approx(1 / n)
@@ -154,7 +153,7 @@ def test_what_is_rebuilt_is_judged_by_the_projects_tests(found: Found, tmp_path:
         run = ask(
             options := Options(tmp_path / "run", choice=ModelChoice(at), set="regions", forward=1), asked_model(options.choice), found
         )
-    cells = {cell["id"]: cell for cell in json.loads((run.folder / "report" / "figures.json").read_text())["figures"]}
+    cells = figures_of(run.folder)
     assert cells["T2/tests_pass/all/rtc"]["value"] == pytest.approx(1 / len(found.items))
     assert cells["T2/tests_pass/all/baseline"]["value"] == 0
     assert cells["F2/shop/lift"]["value"] == pytest.approx(1 / len(found.items))

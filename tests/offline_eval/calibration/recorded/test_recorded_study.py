@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from needs import DATA, needs_data
+from recorded_answers import write
 from study_runs import figures_of, files_of, isolation_here
 
 from assay.cli.main import main
@@ -18,7 +19,6 @@ from assay.offline_eval.calibration.recorded.study import LABELS, Options, run_r
 from assay.offline_eval.errors import RunError, UsageError
 from assay.offline_eval.pool.pool import Pool
 from assay.offline_eval.recorded.answers import Recorded, RecordedAnswer
-from assay.offline_eval.recorded.assay_answers import write
 from assay.offline_eval.run import Run
 
 BODIES = [

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from recorded_answers import write
 from study_runs import figures_of, files_of, isolation_here
 
 from assay.cli.main import main
@@ -22,7 +23,6 @@ from assay.offline_eval.catcode.pairs.study import run_pairs
 from assay.offline_eval.errors import RunError, StudyError, UsageError
 from assay.offline_eval.pool.pool import Pool
 from assay.offline_eval.recorded.answers import Recorded, RecordedAnswer
-from assay.offline_eval.recorded.assay_answers import write
 from assay.offline_eval.run import Run
 
 from ....inference.chat_server import ChatSpeech, chatting

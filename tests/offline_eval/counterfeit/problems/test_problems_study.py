@@ -11,18 +11,17 @@ from pathlib import Path
 import pytest
 from counterfeit_models import BODIES, able, nonsense, problem, published, step_of
 from needs import DATA, needs_data
+from recorded_answers import write
 from study_runs import figures_of, files_of, isolation_here
 
 from assay.cli.main import main
 from assay.inference.opening import ModelChoice
-from assay.offline_eval.counterfeit.problems.asking import Options
+from assay.offline_eval.counterfeit.problems.asking import JUDGE, Options
 from assay.offline_eval.counterfeit.problems.programs import read_set
-from assay.offline_eval.counterfeit.problems.steps import JUDGE
 from assay.offline_eval.counterfeit.problems.study import run_problems
 from assay.offline_eval.errors import RunError, UsageError
 from assay.offline_eval.pool.pool import Pool
 from assay.offline_eval.recorded.answers import Recorded, RecordedAnswer
-from assay.offline_eval.recorded.assay_answers import write
 from assay.offline_eval.run import Run
 
 from ....inference.chat_server import ChatSpeech, chatting
@@ -112,11 +111,7 @@ def test_a_run_that_lost_half_of_all_its_records_is_resumed_to_the_same_bytes(fi
         if path.stem not in ("items", "counterfeits"):
             path.write_bytes(path.read_bytes()[: len(path.read_bytes()) // 2])
     assert files_of(run_problems(asked).folder) == before
-
-
-def test_a_page_is_made_again_from_the_run_alone(finished: tuple[Options, ChatSpeech], tmp_path: Path) -> None:
-    asked = copied(finished[0], tmp_path)
-    before = files_of(asked.out)
+    # and from the run alone
     assert main(["eval", "report", str(asked.out)]) == 0
     assert files_of(asked.out) == before
 

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 from counterfeit_models import OTHER, RIGHT, WRONG, problem
-from study_runs import files_of, isolation_here
+from recorded_answers import write
+from study_runs import figures_of, files_of, isolation_here
 
 from assay.cli.main import main
 from assay.offline_eval.calibration.recorded.draws import Labelled
 from assay.offline_eval.calibration.recorded.study import LABELS, Options
-from assay.offline_eval.counterfeit.problems import recorded
+from assay.offline_eval.counterfeit.problems.derived import tested_of
 from assay.offline_eval.counterfeit.problems.programs import PassShares, read_set
 from assay.offline_eval.counterfeit.problems.recorded import drawn_of, run_recorded
 from assay.offline_eval.recorded.answers import Recorded, RecordedAnswer
-from assay.offline_eval.recorded.assay_answers import write
 
 pytestmark = pytest.mark.slow
 
@@ -44,9 +44,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Options:
 
 
 def test_classes_shares_and_own_tests(finished: Options) -> None:
-    found: dict[str, Any] = {
-        each["id"]: each["value"] for each in json.loads((finished.out / "report/figures.json").read_text())["figures"]
-    }
+    found = {name: each["value"] for name, each in figures_of(finished.out).items()}
     # 14 draws a problem: six right texts, one of them twice, six counterfeits and one other
     assert [found[f"F2/strict/draws/{kind}"] for kind in ("right", "counterfeit", "other")] == pytest.approx([7 / 14, 6 / 14, 1 / 14])
     assert found["O/right_against_counterfeit/auc"] == 1.0
@@ -63,17 +61,13 @@ def test_what_was_drawn_is_a_set_that_can_be_judged(finished: Options) -> None:
         assert program.text.startswith(problem(int(program.problem[-1]))["prompt"])
 
 
-def test_the_page_is_made_again_from_the_run_alone(finished: Options) -> None:
-    before = files_of(finished.out)
-    assert main(["eval", "report", str(finished.out)]) == 0
-    assert files_of(finished.out) == before
-
-
-def test_a_run_that_lost_half_of_its_labels_is_resumed_to_the_same_bytes(finished: Options) -> None:
+def test_a_run_that_lost_half_of_its_labels_is_resumed_to_the_same_bytes_as_is_its_page(finished: Options) -> None:
     before = files_of(finished.out)
     path = finished.out / f"{LABELS.name}.jsonl"
     path.write_bytes(path.read_bytes()[: len(path.read_bytes()) // 2])
     run_recorded(replace(finished))
+    assert files_of(finished.out) == before
+    assert main(["eval", "report", str(finished.out)]) == 0
     assert files_of(finished.out) == before
 
 
@@ -97,5 +91,5 @@ def test_what_the_machine_failed_at_has_no_class() -> None:
 
 def test_a_program_that_fails_is_not_right_whatever_its_tests_counted() -> None:
     label = Labelled("a", "ODEX/1", False, "failed", "ended", "", 3, 3, None, base_right=3, base_inputs=3)
-    assert recorded.tested_of(label, "x = 1\n") == PassShares(2 / 3, None, True, 6)
-    assert recorded.tested_of(replace(label, tests_pass=True), "x = 1\n") == PassShares(1.0, None, True, 6)
+    assert tested_of(label, "x = 1\n") == PassShares(2 / 3, None, True, 6)
+    assert tested_of(replace(label, tests_pass=True), "x = 1\n") == PassShares(1.0, None, True, 6)

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from needs import DATA, needs_data
 
-from assay.offline_eval.counterfeit.problems.file_study import audit
 from assay.offline_eval.counterfeit.problems.programs import SCHEMA, CounterfeitSet, Program, lines_of, read_set, write_set
+from assay.offline_eval.counterfeit.problems.study import audit
 from assay.offline_eval.sets.problem import SetError
 
 PUBLISHED = "counterfeit-cl34b-humaneval/test.jsonl.gz"
@@ -71,7 +71,8 @@ def test_a_torn_gzip_and_a_missing_file_are_refused(tmp_path: Path) -> None:
 def test_the_published_set_is_read_as_one_and_audited() -> None:
     made = read_set(DATA / PUBLISHED)
     problems = list(dict.fromkeys(program.problem for program in made.programs))
-    assert (len(made.programs), len(problems), made.generator) == (850, 85, "CodeLlama-34B")
+    assert (len(made.programs), len(problems), made.generator, made.licence) == (850, 85, "CodeLlama-34B", "MIT License")
+    assert "counterfeit-code" in made.source
     for problem in problems:
         kinds = [program.kind for program in made.programs if program.problem == problem]
         assert kinds.count("right") == kinds.count("counterfeit") == 5

@@ -16,8 +16,7 @@ from assay.cli.main import main
 from assay.offline_eval.counterfeit.lines.label import LABELS
 from assay.offline_eval.pool.pool import Pool
 from assay.offline_eval.repairs.candidates import LOOPED
-from assay.offline_eval.repairs.lines.bugs import BUGS, with_lines_of
-from assay.offline_eval.repairs.lines.proposing import PROPOSED
+from assay.offline_eval.repairs.lines.steps import BUGS, PROPOSED, with_lines_of
 from assay.offline_eval.repairs.lines.study import Options, ask, attempts_of, faults_of
 from assay.offline_eval.run import Run
 from assay.offline_eval.sets.suites import Suite, watched

@@ -1,30 +1,39 @@
-"""The steps draw and bug: wrong lines for each place, made by rules and drawn from the model, of which the tests notice each.
+"""The steps at lines of projects: draw and bug, propose, label, locate and loop.
 
-A place has at most one bug of each source: by a rule (`analysis.bugs`), and a counterfeit that the model drew for that very line.
+Wrong lines are made by rules and drawn from the model, of which the tests notice each. A place has at most one bug of each source: by a
+rule (`analysis.bugs`), and a counterfeit that the model drew for that very line. Then there are repairs at each bug and, as a control, at
+the right line; how much the lines that failing tests run surprise the model; and mutants.
 """
 
 from __future__ import annotations
 
 import hashlib
+import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal, TypedDict
 
 from ....analysis.bugs import inject
 from ....analysis.morphisms.morphism import Refused
-from ....analysis.oracle.changes import with_statements
+from ....analysis.oracle.changes import changed_lines, with_statements
 from ....analysis.oracle.oracle import Oracle
-from ....analysis.oracle.spectrum import suspects
-from ....analysis.python.lines import UnreadableSource
+from ....analysis.oracle.sources import source_of
+from ....analysis.oracle.spectrum import Suspect, suspects
+from ....analysis.python.lines import Gap, UnreadableSource
 from ....inference.completion.settings import Sampling
-from ....suggestion.repair.localisation import MAX_LINES
+from ....inference.project_memory.memory import Memory
+from ....suggestion.repair.asking import Asking
+from ....suggestion.repair.localisation import MAX_LINES, surprises_of
+from ....suggestion.repair.request import request_for
 from ...asked_line import OpenModel
 from ...counterfeit.classes import Outcomes, class_of
 from ...counterfeit.lines.draw import gap_id, seed_of
 from ...counterfeit.lines.label import ChangedTest, reason_of
 from ...run import Step
 from ...sets.lines import FileWithGap, Place
-from ...sets.suites import Judge, Suite, Unjudged
+from ...sets.suites import Items, Judge, Judged, Suite, Unjudged, verdict_of
+from ..candidates import SLOW_S, Proposed, distinct, looped, mutants, proposed, repaired
 
 Lines = Mapping[str, Mapping[int, Collection[str]]]
 
@@ -203,3 +212,119 @@ def wrong_of(places: Sequence[Place], drawn: Mapping[str, Any], suites: Mapping[
     for place in places:
         if place.id in drawn:
             yield Wrong(place, tuple(drawn[place.id]["texts"]), suites[place.project])
+
+
+PROPOSED = Step("proposed", "line", Proposed)
+CONTROL = "control"
+# At right lines only the first ones are judged.
+MAX_CONTROLS = 3
+
+
+def line_id(place: str, bug: Bug | None) -> str:
+    """PLACE:SOURCE, of the bug; PLACE:control."""
+    return f"{place}:{bug['source'] if bug else CONTROL}"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The line of a place that is to be repaired. suite: whose tests judge it. bug: None at a right one, the control."""
+
+    place: Place
+    suite: Suite
+    bug: Bug | None = None
+
+    @property
+    def id(self) -> str:
+        """That of `line_id`."""
+        return line_id(self.place.id, self.bug)
+
+    @property
+    def text(self) -> str:
+        """The file as it is shown."""
+        return with_code(self.place, self.bug["code"]) if self.bug else self.place.text
+
+
+def lines_of(items: Items, bugs: Mapping[str, Any]) -> Iterator[Line]:
+    """The bugs of each place, and its right line. bugs: the records of the step, by place."""
+    for place in items.places:
+        if place.id in bugs:
+            yield from (Line(place, items.suites[place.project], bug) for bug in (*bugs[place.id]["bugs"], None))
+
+
+def propose_at(asked: OpenModel[int], line: Line) -> dict[str, Any]:
+    """The record of a line. Raises ModelError."""
+    place, settings = line.place, asked.settings
+
+    def remember(before: str, after: str) -> Memory | None:
+        return asked.memory_at(FileWithGap(before + after, Gap(len(before), len(before)), "line", settings), place)
+
+    request = request_for(Asking(asked.model, settings, remember=remember), line.text, place.line - 1, place.line, language="python")
+    return proposed(request, line.text, place.text, place.id)
+
+
+def texts_of(lines: Iterator[Line], made: Mapping[str, Any]) -> Iterator[Judged]:
+    """Each distinct text that tests are to judge."""
+    known = set[str]()
+    for line in lines:
+        found = made[line.id]["candidates"] if line.id in made else []
+        for each in distinct(found if line.bug else found[:MAX_CONTROLS]):
+            if each["text_id"] not in known:
+                known.add(each["text_id"])
+                place, text = line.place, repaired(line.text, each)
+                region = changed_lines(place.text, text)
+                yield Judged(each["text_id"], line.suite, place.file, text, (region.start, region.stop - 1))
+
+
+class Located(TypedDict):
+    """The surprise of each suspect of a bug, in their order; null where the model can't say."""
+
+    id: str
+    surprises: list[float | None]
+
+
+LOCATED = Step("located", "bug", Located)
+
+
+def failing_of(items: Items, bugs: Mapping[str, Any], seed: int) -> Iterator[Line]:
+    """One bug of each place, drawn by the seed: the lines that its tests run are almost the same for the other."""
+    places = items.by_id
+    for name, record in bugs.items():
+        if record["bugs"] and name in places:
+            place = places[name]
+            yield Line(place, items.suites[place.project], random.Random(f"{seed}:{name}:locate").choice(record["bugs"]))
+
+
+def locate(asked: OpenModel[int], line: Line) -> dict[str, Any]:
+    """The record of a bug but for its id. Raises ModelError."""
+    assert line.bug, "the control is no failure"
+    place, settings = line.place, asked.settings
+    found = [Suspect(*each) for each in line.bug["spectrum"]["suspects"]]
+
+    @cache
+    def lines_of_file(file: str) -> tuple[str, ...]:
+        return tuple((line.text if file == place.file else source_of(line.suite.folder, file)).split("\n"))
+
+    def asking_of(file: str) -> Asking:
+        def remember(before: str, after: str) -> Memory | None:
+            shown = FileWithGap(before + after, Gap(len(before), len(before)), "line", settings)
+            return asked.memory.at(shown, place.project, file)
+
+        return Asking(asked.model, settings, remember=remember)
+
+    told = surprises_of(found, lines_of_file, asking_of)
+    return {"surprises": [told.get((each.file, each.line)) for each in found]}
+
+
+def loop(judge: Judge, line: Line) -> dict[str, Any]:
+    """The record of a bug. Raises Unjudged where the machine failed, and Changed where the project is another than it was."""
+    place, oracle = line.place, judge.oracle(line.suite)
+
+    def test(text: str) -> tuple[bool | None, int]:
+        if text == place.text:  # needs no run: its tests are those of the line
+            return True, len(oracle.covered(place.file).get(place.line, ()))
+        verdict = verdict_of(oracle, place.file, text, changed_lines(place.text, text))
+        return verdict.label, verdict.tests
+
+    baseline = oracle.baseline()
+    slow_s = SLOW_S + 2 * (baseline.start_wall_s + sum(baseline.wall_s.values()))
+    return {"id": line.id, **looped(mutants(line.text, place.line), place.text, test, slow_s=slow_s)}
