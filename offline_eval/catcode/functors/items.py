@@ -315,10 +315,10 @@ def written_in(paths: Sequence[Path]) -> Callable[[Item], dict[str, Any]]:
 
     def write(item: Item) -> dict[str, Any]:
         found = next(answers for file in files if (answers := file.of(item.id, STEP_OF[item.kind])))
-        answers = [
+        written = [
             Answer(arm=ARMS[item.kind][0], of=number, text=recorded_code(each.text), said=each.text, stopped_by=each.stopped_by)
             for number, each in enumerate(found)
         ]
-        return {"id": item.id, "answers": answers}
+        return {"id": item.id, "answers": written}
 
     return write
