@@ -104,7 +104,7 @@ def suite_of(run: Run) -> Suite:
     path = run.folder / _FILE
     try:
         return msgspec.json.decode(path.read_bytes(), type=Suite)
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, msgspec.DecodeError, RecursionError) as error:
         raise RunError(f"{path}: can't be read ({error}); the command that began the run writes it again") from None
 
 

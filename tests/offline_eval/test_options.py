@@ -45,7 +45,8 @@ def test_every_folder_of_a_study_is_registered_and_stands_on_the_command_line() 
 def test_a_run_finds_its_study_by_the_name_that_it_was_begun_with(tmp_path: Path, name: str, module: str) -> None:
     question = {"schema": SCHEMA, "study": name, "model": "m", "model_name": "", "prompt": "p", "seed": 0}
     study = study_of(Run.begin(tmp_path / "run", question))
-    assert study is import_module(f"assay.offline_eval.{module}").STUDY
+    module, _, named = module.partition(":")
+    assert study is getattr(import_module(f"assay.offline_eval.{module}"), named or "STUDY")
     assert study.name == name
 
 

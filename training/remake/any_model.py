@@ -43,19 +43,18 @@ MODELS = {
 }
 KIN = {"q4_k_m": ("Q4_K_M, its own", 12), "q8_0": ("Q8_0", 2), "q4_0": ("Q4_0", 2)}
 OWN = (0, 10, 20, 40)
-_LANGUAGES = "models/languages"
 _REPEATS = 8
 
 
-def samples_of(at: Folders, name: str, task: str, step: str = "models/any") -> list[Sample]:
-    """The samples of a model with a label. step: whose run, but for kin."""
-    found = read_samples(at["models/kin" if name in KIN else step] / name / "samples" / f"{task}.jsonl")
-    return [sample for sample in found if sample.labels.get(EVENT) is not None]
+def samples_of(at: Folders, name: str, task: str) -> list[Sample]:
+    """The samples of a model with a label, in all languages; of kin in Python."""
+    runs = [at["models/kin"] / name] if name in KIN else [at["models/any"] / name, at["models/any"] / f"{name}-packages"]
+    return [sample for sample in read_samples([run / "samples" / f"{task}.jsonl" for run in runs]) if sample.labels.get(EVENT) is not None]
 
 
-def common_without(at: Folders, task: str, name: str = "", step: str = "models/any") -> Calibrator:
-    """The map for any model, fitted without one of them. step: whose runs it is fitted to."""
-    samples = [sample for other in MODELS if other != name for sample in samples_of(at, other, task, step)]
+def common_without(at: Folders, task: str, name: str = "") -> Calibrator:
+    """The map for any model, fitted without one of them."""
+    samples = [sample for other in MODELS if other != name for sample in samples_of(at, other, task)]
     return fit(samples, EVENT, FEATURES, kind="platt", groups="model", least_models=len(MODELS) - 1, resamples=50).calibrator
 
 
@@ -91,8 +90,8 @@ def languages(at: Folders) -> str:
         promised: dict[str, list[float]] = defaultdict(list)
         judged: dict[str, list[Sample]] = defaultdict(list)
         for name in MODELS:
-            common = common_without(at, task, name, _LANGUAGES)
-            for sample in samples_of(at, name, task, _LANGUAGES):
+            common = common_without(at, task, name)
+            for sample in samples_of(at, name, task):
                 if (p := confidence(common, sample.measures).probability) is not None:
                     promised[sample.language].append(p)
                     judged[sample.language].append(sample)

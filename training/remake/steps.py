@@ -138,41 +138,28 @@ STEPS = (
                 f"assay eval calibration --out $self/{name} {model} {lines}"
                 for name, (_, model, lines, _) in any_model.MODELS.items()
             ),
+            *(
+                f"assay eval calibration --set packages --out $self/{name}-packages {model} --per-project {places}"
+                for name, (_, model, _, places) in any_model.MODELS.items()
+            ),
             *_each_task(
                 "assay calibrate fit $self/qwen05/samples/TASK.jsonl --event exact_match --features free --keep-folds "
                 "--out calibration/shipped/exact_match-TASK-qwen2.5-coder-0.5b.json"
             ),
             *_each_task(
                 "assay calibrate fit --any-model --event exact_match --features total_logprob,length --map platt "
-                f"{' '.join(f'$self/{name}/samples/TASK.jsonl' for name in any_model.MODELS)} "
+                f"{' '.join(f'$self/{name}{of}/samples/TASK.jsonl' for name in any_model.MODELS for of in ('', '-packages'))} "
                 "--out calibration/shipped/exact_match-TASK-any.json"
             ),
         ),
-        minutes=120,
+        minutes=200,
         files=_shipped(*(f"exact_match-{task}-{of}" for task in TASKS for of in ("any", "qwen2.5-coder-0.5b"))),
         blocks={
             "docs/calibration.md#left-out": any_model.left_out,
+            "docs/calibration.md#any-languages": any_model.languages,
             "docs/calibration.md#narrowing": any_model.narrowing,
         },
-        code=(*_PLACES, *_FITS, "training/remake/any_model.py", "training/remake/newer_lines.py"),
-    ),
-    Step(
-        "models/languages",
-        (
-            *(
-                f"assay eval calibration --set packages --out $self/{name} {model} --per-project {places}"
-                for name, (_, model, _, places) in any_model.MODELS.items()
-            ),
-            *_each_task(
-                "assay calibrate fit --any-model --event exact_match --features total_logprob,length --map platt "
-                f"{' '.join(f'$self/{name}/samples/TASK.jsonl' for name in any_model.MODELS)} "
-                "--out calibration/shipped/exact_match-TASK-any-languages.json"
-            ),
-        ),
-        minutes=90,
-        files=_shipped(*(f"exact_match-{task}-any-languages" for task in TASKS)),
-        blocks={"docs/calibration.md#any-languages": any_model.languages},
-        code=(*_PLACES, *_FITS, "analysis/lines", "training/remake/any_model.py"),
+        code=(*_PLACES, *_FITS, "analysis/lines", "training/remake/any_model.py", "training/remake/newer_lines.py"),
     ),
     Step(
         "models/kin",
