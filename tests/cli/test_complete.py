@@ -92,9 +92,12 @@ def test_a_file_from_stdin_gives_the_same_suggestion_as_from_disk(tiny_gguf: Pat
 
 
 def test_a_model_without_a_calibrator_in_the_language_has_no_number(tiny_gguf: Path, tmp_path: Path) -> None:
-    (tmp_path / "a.go").write_text("x = \n", encoding="utf-8")
-    ran = assay("complete", "a.go:1:5", "--model", tiny_gguf, cwd=tmp_path)
-    assert "no evidence: the calibrators for this model are for Python, not for Go" in ran.stderr
+    (tmp_path / "a.rb").write_text("x = \n", encoding="utf-8")
+    ran = assay("complete", "a.rb:1:5", "--model", tiny_gguf, cwd=tmp_path)
+    assert (
+        "no evidence: the calibrators for this model are for C, Go, Java, JavaScript, Python, Rust and TypeScript, not for Ruby"
+        in ran.stderr
+    )
 
 
 def test_the_prompt_is_shown_and_the_model_not_asked(tiny_gguf: Path, tmp_path: Path) -> None:
