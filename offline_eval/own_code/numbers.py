@@ -122,15 +122,13 @@ def _of_task(task: str, samples: Sequence[Sample], registry: Registry) -> Iterat
 
 
 def _fitted(task: str, labelled: Sequence[Sample], registry: Registry, common: Calibrator | None = None) -> Made:
-    if common is not None and (moved := _moved(common, labelled)) is not None:
-        return Made(task, moved, moved.reason)
-    made = _fitted_to(task, labelled)
+    made = _fitted_to(task, labelled, common)
     if made.calibrator is None:
         return made
     better = better_ones(made.calibrator, registry)
     if not better or len(better) == len(made.calibrator.fitted_on.languages):
         return made
-    rest = _fitted_to(task, [sample for sample in labelled if sample.language not in better])
+    rest = _fitted_to(task, [sample for sample in labelled if sample.language not in better], common)
     kept = "; ".join(f"in {names_of_languages((language,))} {why}" for language, why in better.items())
     return replace(rest, why=f"{rest.why}; {kept}")
 
@@ -143,7 +141,9 @@ def _moved(common: Calibrator, labelled: Sequence[Sample]) -> Calibrator | None:
     return None
 
 
-def _fitted_to(task: str, labelled: Sequence[Sample]) -> Made:
+def _fitted_to(task: str, labelled: Sequence[Sample], common: Calibrator | None) -> Made:
+    if common is not None and (moved := _moved(common, labelled)) is not None:
+        return Made(task, moved, moved.reason)
     free = [name for name, measure in MEASURES.items() if measure.cost == 0 and all(name in sample.measures for sample in labelled)]
     levels: tuple[Level, ...] = ("language",) if len({sample.language for sample in labelled}) > 1 else ()
     try:
