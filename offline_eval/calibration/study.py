@@ -286,7 +286,8 @@ def _lines(options: Options, projects: Sequence[Source]) -> list[Place]:
     if not places:
         named = ", ".join(project.name for project in projects)
         drawn = ", ".join(options.languages or LANGUAGES)
-        raise StudyError(f"there is no line to complete in {named}: lines are drawn from functions of four lines or more in {drawn}")
+        newer = f", and must stand nowhere in {options.older}" if options.older else ""
+        raise StudyError(f"there is no line to complete in {named}: lines are drawn from functions of four lines or more in {drawn}{newer}")
     return places
 
 

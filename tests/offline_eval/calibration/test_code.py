@@ -80,3 +80,6 @@ def test_lines_of_an_older_release_are_not_drawn(tmp_path: Path, tiny_gguf: Path
     old.write_text(JAVA.replace("found", "sum"), encoding="utf-8")
     assert main([*command, "--out", str(tmp_path / "run")]) == 2
     assert "asked something else" in capsys.readouterr().err
+    project(old.parents[1])
+    assert main([*command, "--out", str(tmp_path / "none")]) == 1
+    assert f"and must stand nowhere in {tmp_path / 'old'}" in capsys.readouterr().err
