@@ -91,7 +91,7 @@ def test_piped_it_has_no_colour_and_forced_it_says_the_same_in_colour(tiny_gguf:
     assert "\x1b[3;36m" in coloured
     speeds = re.compile(r"\d[\d,.]* (?:ms|tokens/s|of them)")
     assert speeds.sub("", ESCAPE.sub("", coloured)) == speeds.sub("", plain.replace("«", "").replace("»", ""))
-    assert re.search(r"Evidence for line_rest \(borrowed\): \d+ lines of 5 models, ", plain)
+    assert re.search(r"Evidence for line_rest \(borrowed\): [\d,]+ lines of 5 models, ", plain)
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def reference_id(problem: str) -> str:
     return f"{problem}:reference"
 
 
-def tested_of(label: Labelled, program: str) -> PassShares | None:
+def pass_shares(label: Labelled, program: str) -> PassShares | None:
     """What the tests say of a program; None where no test could decide. An input that it does not come back from ends its test.
 
     A test that catches everything counts as passed though the program ended in it. Its verdict is that it fails, so it fails one test.
@@ -101,7 +101,7 @@ def drawn_of(items: Sequence[ProblemItem], draws: Records, labels: Labels) -> li
                 nothing = PassShares(0.0, 0.0 if item.plus else None, parses=False)
                 found.append(Drawn(item.id, index, "", number, nothing))
             elif (label := labels.get(text_id(item.id, text))) is not None:
-                found.append(Drawn(item.id, index, text, number, tested_of(label, text)))
+                found.append(Drawn(item.id, index, text, number, pass_shares(label, text)))
     return found
 
 

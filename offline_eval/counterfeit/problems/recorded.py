@@ -21,7 +21,7 @@ from ...run import AskedQuestion, Run
 from ...sets.problem import Problem
 from ...study import Results, Study
 from ...study_page import again, cells_of, facts_of, write_page
-from .derived import tested_of
+from .derived import pass_shares
 from .pages import drawn_sentence, of_own_tests, stream_section, summary_of
 from .programs import COUNTERFEITS, CounterfeitSet, Drawn, balanced, write_set
 
@@ -82,7 +82,7 @@ def drawn_of(items: Sequence[dict[str, Any]], labels: dict[str, Labelled]) -> li
         label = labels.get(item["id"])
         if label is not None:
             own = label.own_right / item["own_tests"] if item["own_tests"] and label.own_right is not None else None
-            found.append(Drawn(item["problem"], index, item["program"], item["draws"], tested_of(label, item["program"]), own))
+            found.append(Drawn(item["problem"], index, item["program"], item["draws"], pass_shares(label, item["program"]), own))
     return found
 
 

@@ -15,7 +15,7 @@ from study_runs import figures_of, files_of, isolation_here
 from assay.cli.main import main
 from assay.offline_eval.calibration.recorded.draws import Labelled
 from assay.offline_eval.calibration.recorded.study import LABELS, Options
-from assay.offline_eval.counterfeit.problems.derived import tested_of
+from assay.offline_eval.counterfeit.problems.derived import pass_shares
 from assay.offline_eval.counterfeit.problems.programs import PassShares, read_set
 from assay.offline_eval.counterfeit.problems.recorded import drawn_of, run_recorded
 from assay.offline_eval.recorded.answers import Recorded, RecordedAnswer
@@ -91,5 +91,5 @@ def test_what_the_machine_failed_at_has_no_class() -> None:
 
 def test_a_program_that_fails_is_not_right_whatever_its_tests_counted() -> None:
     label = Labelled("a", "ODEX/1", False, "failed", "ended", "", 3, 3, None, base_right=3, base_inputs=3)
-    assert tested_of(label, "x = 1\n") == PassShares(2 / 3, None, True, 6)
-    assert tested_of(replace(label, tests_pass=True), "x = 1\n") == PassShares(1.0, None, True, 6)
+    assert pass_shares(label, "x = 1\n") == PassShares(2 / 3, None, True, 6)
+    assert pass_shares(replace(label, tests_pass=True), "x = 1\n") == PassShares(1.0, None, True, 6)
