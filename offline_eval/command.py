@@ -116,6 +116,22 @@ def add_run_options(
         add_memory_option(parser)
 
 
+def add_code_options(parser: argparse.ArgumentParser, drawn: str) -> None:
+    """Add --code and --older, of the studies that ask about lines of any code. drawn: which lines, and how they are judged."""
+    parser.add_argument("--code", metavar="DIR", type=Path, nargs="+", help=f"instead of a set: {drawn}")
+    parser.add_argument(
+        "--older", metavar="DIR", type=Path,
+        help="with --code: draw only lines that stand nowhere in DIR/NAME, the older release of each project: code that a model published "
+        "in between was not trained on",
+    )  # fmt: skip
+
+
+def refuse_beside_code(arguments: argparse.Namespace, default_set: str) -> None:
+    """Raises UsageError for a set beside --code, or files of one."""
+    if arguments.set != default_set or arguments.data or arguments.recorded:
+        raise UsageError("--code is of your own folders, instead of a set: leave --set, --data and --recorded out")
+
+
 def add_ask_option(parser: argparse.ArgumentParser) -> None:
     """Add --ask, of the studies that ask a model in words."""
     parser.add_argument(

@@ -1,4 +1,7 @@
-"""What the studies of lines that projects' own tests judge have in common: what a user wants, the items, and the beginning of a run."""
+"""What the studies of lines have in common: what a user wants, the items, and the beginning of a run.
+
+The items are places that projects' own tests judge, or lines of folders of the user's, of which it is only known what stood there.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from .model import StudyModel
 from .plan import PLAN, tell, written
 from .progress import counted, tell_if_stopped, to_stderr
 from .run import RUN, Question, Run, check_writable
-from .sets.code import Code, code_of
+from .sets.code import Code, Folder, LineDrawing, Source, check_older, code_of, label_of, older_releases
 from .sets.projects import Project, default_cache, named
 from .sets.suites import Items, prepared, watched
 from .study import Study, StudyOptions, Works, carry_out
@@ -47,19 +50,22 @@ class ProjectOptions(StudyOptions):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteOptions(ProjectOptions):
-    """What the user wants of a study at places that projects' tests judge.
+    """What the user wants of a study at places that projects' tests judge, or of lines of folders.
 
-    projects: where none is named, all that have a suite. per_project: at most so many places of each; limit: of all. tasks: asked at each.
+    projects: where none is named, all that have a suite. folders, older: instead, as `LineDrawing`. per_project: at most so many places of
+    each; limit: of all. tasks: asked at each.
     """
 
     projects: Sequence[Project] = ()
+    folders: Sequence[Folder] = ()
+    older: Path | None = None
     per_project: int = 60
     tasks: Sequence[Task] = ("line",)
 
     @property
-    def chosen(self) -> Sequence[Project]:
-        """The projects."""
-        return self.projects or named((), suite=True)
+    def chosen(self) -> Sequence[Source]:
+        """The projects or folders."""
+        return self.folders or self.projects or named((), suite=True)
 
     @property
     def most_places(self) -> int:
@@ -74,6 +80,9 @@ class SuiteOptions(ProjectOptions):
 
     def check(self) -> None:
         """As for any projects, and what the tests' environments are made with. Raises UsageError and UnusableInterpreter."""
+        check_older(self.chosen, self.older)
+        if self.folders:
+            return
         ProjectOptions.check(self)
         check_writable(platformdirs.user_cache_path("assay"), "the tests' environments are kept there: XDG_CACHE_HOME names another place")
         if self.python is not None:
@@ -87,10 +96,11 @@ def question_about(options: SuiteOptions, model: StudyModel, study: str, more: M
     """What makes a run another one, as far as it is known before there are items. more: what only this study has."""
     return {
         **model.question(study),
-        "set": "lines",
+        "set": "code" if options.folders else "lines",
         "seed": options.seed,
         "per_project": options.per_project,
-        "projects": [f"{project.name} {project.version}" for project in options.chosen],
+        "projects": [label_of(source) for source in options.chosen],
+        **older_releases(options.chosen, options.older),
         **more,
         **options.limited,
     }
@@ -115,7 +125,7 @@ def model_and_items(
 
 def ask_about(study: Study, options: SuiteOptions, question: Question, items: Items, works: Works) -> Run:
     """Run, or resume, a study about these items. Raises as `carry_out`."""
-    told = f"{counted(len(items.places), 'place')} of {counted(len(items.suites), 'project')}"
+    told = f"{counted(len(items.places), 'place')} of {counted(len({place.project for place in items.places}), 'project')}"
     return carry_out(study, options, {**question, **items.question}, items.records, works, told)
 
 
@@ -126,30 +136,38 @@ def environments_line(options: ProjectOptions) -> str:
 
 def tell_about(options: SuiteOptions, model: StudyModel, study: str, prompt: str, more: Mapping[str, Any], told: Sequence[str]) -> None:
     """Print the plan of a study. prompt: the fingerprint of what is asked. more, told: what only this study has."""
-    projects = [f"{project.name} {project.version}" for project in options.chosen]
+    projects = [label_of(source) for source in options.chosen]
     document = {
-        "set": "lines",
+        "set": "code" if options.folders else "lines",
         "projects": projects,
         "archives": str(options.archives),
         "model": model.id,
         "model_name": model.name,
         "prompt": prompt,
-        "isolation": str(best_level()),
+        **({} if options.folders else {"isolation": str(best_level())}),
         "most_places": options.most_places,
     }
+    fetched = "read where they are" if options.folders else f"fetched by pip into {options.archives}"
     lines = [
-        f"projects     {counted(len(projects), 'project')}, fetched by pip into {options.archives}: {', '.join(projects)}",
-        environments_line(options),
+        f"projects     {counted(len(projects), 'project')}, {fetched}: {', '.join(projects)}",
+        *([] if options.folders else [environments_line(options)]),
         f"model        {model.name} {model.id}, prompt {prompt}",
-        f"places       at most {options.most_places:,}, with {', '.join(options.tasks)} at each: which they are, the tests say",
+        f"places       at most {options.most_places:,}, with {', '.join(options.tasks)} at each"
+        + ("" if options.folders else ": which they are, the tests say"),
         written(options.out),
     ]
     tell({"schema": PLAN, "study": study, **document, "run": str(options.out), **more}, [*lines, *told], as_json=options.as_json)
 
 
 def items_of_suites(options: SuiteOptions, *, bugs: bool = False) -> Items:
-    """The places whose loss the projects' tests notice: that takes a run of them, and no model. Raises StudyError and NoIsolation."""
-    projects = _not_left_out(options.out, options.chosen)
+    """The places whose loss the projects' tests notice: that takes a run of them, and no model; or places in folders.
+
+    Raises StudyError and NoIsolation.
+    """
+    if options.folders:
+        drawing = LineDrawing(options.per_project, options.seed, options.tasks, ("python",), options.older)
+        return limited(Items(drawing.places(options.folders, options.archives)), options.limit, options.seed)
+    projects = _not_left_out(options.out, options.projects or named((), suite=True))
     ready = prepared(projects, options.archives, platformdirs.user_cache_path("assay"), best_level(), options.python)
     found = watched(ready, options.pool, options.per_project, options.tasks, options.seed, bugs=bugs)
     return limited(found, options.limit, options.seed)

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..command import Command, Sorts, add_run_options, checked_pool, listed, options_from, positive
+from ..command import Command, Sorts, add_code_options, add_run_options, checked_pool, listed, options_from, positive, refuse_beside_code
 from ..errors import UsageError
 
 if TYPE_CHECKING:
@@ -60,19 +60,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "mbpp: functions, judged by the benchmark's tests. quixbugs, defects4j: repairs of one line. cruxeval, answers: with --recorded "
         "alone (default: %(default)s)",
     )  # fmt: skip
-    parser.add_argument(
-        "--code", metavar="DIR", type=Path, nargs="+",
-        help="instead of a set: lines of your own code, in any language that a parser is installed for, judged by exact match; each folder "
-        "is a project, and of five or more each is held out of the map that judges it",
-    )  # fmt: skip
+    add_code_options(
+        parser,
+        "lines of your own code, in any language that a parser is installed for, judged by exact match; each folder is a project, and of "
+        "five or more each is held out of the map that judges it",
+    )
     parser.add_argument(
         "--languages", metavar="NAME,NAME", type=listed("language", "..analysis.lines.draw:LANGUAGES"), default=[],
         help="with --set packages or --code: draw in these languages alone (default: all)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--older", metavar="DIR", type=Path,
-        help="with --code: draw only lines that stand nowhere in DIR/NAME, the older release of each project: code that a model published "
-        "in between was not trained on",
     )  # fmt: skip
     parser.add_argument("--data", metavar="PATH", type=Path, help="file or folder of a set of problems; Assay brings none with it")
     parser.add_argument(
@@ -104,8 +99,7 @@ def sort_of(arguments: argparse.Namespace) -> str:
     """Which sort of run is asked for. Raises UsageError where set, data and recorded answers do not go together."""
     name, data, recorded = arguments.set, arguments.data, arguments.recorded
     if arguments.code:
-        if name != DEFAULT_SET or data or recorded:
-            raise UsageError("--code is of your own folders, instead of a set: leave --set, --data and --recorded out")
+        refuse_beside_code(arguments, DEFAULT_SET)
         return "code"
     if name in LINES:
         if data or recorded:

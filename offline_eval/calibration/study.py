@@ -17,19 +17,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from ...analysis.lines.draw import LANGUAGES
 from ...analysis.sandbox.isolation.best_level import best_level
 from ...inference.completion.prompt import new_tokens
 from ...inference.completion.task import Task, kind_of
 from ..asked_line import ANSWERS, EVENT, Asking, Gaps, answer_at, label_id
-from ..errors import StudyError, UsageError
 from ..model import StudyModel, model_of
 from ..on_suites import ProjectOptions, SuiteOptions, environments_line, items_of_suites, limited, model_and_items
 from ..plan import tell_study
-from ..progress import Progress, counted, to_stderr
+from ..progress import counted, to_stderr
 from ..run import Run, Step
-from ..sets.code import Code, Source, code_of, folders_at, is_here, label_of, lines_of, places_from
-from ..sets.lines import PLAIN, TASKS, Arm, FileWithGap, Place, in_arm
+from ..sets.code import Code, LineDrawing, Source, check_older, code_of, folders_at, is_here, label_of, older_releases
+from ..sets.lines import PLAIN, TASKS, Arm, FileWithGap, in_arm
 from ..sets.packages import named as named_packages
 from ..sets.projects import Project, named
 from ..sets.suites import Items, Judged, Judging, Label
@@ -213,8 +211,7 @@ class Options(ProjectOptions):
 
     def check(self) -> None:
         """As of suites, where these are asked. Raises UsageError for a project without an older release."""
-        if self.older and (missing := next((p for each in self.chosen if not (p := self.older / each.name).is_dir()), None)):
-            raise UsageError(f"{missing} is not a folder: --older needs one for each project, empty where it had no release")
+        check_older(self.chosen, self.older)
         if self.set in TESTED:
             self.suites.check()
         else:
@@ -260,8 +257,7 @@ def question_of(options: Options, model: StudyModel) -> dict[str, Any]:
     }
     if options.languages:
         question["languages"] = list(options.languages)
-    if options.older:
-        question["older"] = [label_of(folder) for folder in folders_at([options.older / each.name for each in options.chosen])]
+    question |= older_releases(options.chosen, options.older)
     if options.alternatives > 1:
         question["alternatives"] = options.alternatives
     return question
@@ -271,24 +267,8 @@ def items_of(options: Options) -> Items:
     """The places, which take no model to find, but for those of suites a run of their tests. Raises StudyError and NoIsolation."""
     if options.set in TESTED:
         return items_of_suites(options.suites, bugs=options.set == "bugs")
-    return limited(Items(_lines(options, options.chosen)), options.limit, options.seed)
-
-
-def _lines(options: Options, projects: Sequence[Source]) -> list[Place]:
-    places = list[Place]()
-    with Progress("projects read", len(projects), None) as progress:
-        for project in projects:
-            if not is_here(project, options.archives):
-                progress.say(f"fetching {label_of(project)}")
-            known = lines_of(options.older / project.name) if options.older else ()
-            places += places_from(project, options.archives, options.most, options.seed, options.tasks, options.languages, known)
-            progress.step()
-    if not places:
-        named = ", ".join(project.name for project in projects)
-        drawn = ", ".join(options.languages or LANGUAGES)
-        newer = f", and must stand nowhere in {options.older}" if options.older else ""
-        raise StudyError(f"there is no line to complete in {named}: lines are drawn from functions of four lines or more in {drawn}{newer}")
-    return places
+    drawing = LineDrawing(options.most, options.seed, options.tasks, options.languages, options.older)
+    return limited(Items(drawing.places(options.chosen, options.archives)), options.limit, options.seed)
 
 
 def _works(options: Options, run: Run, model: StudyModel, items: Items) -> dict[str, Making]:

@@ -6,7 +6,18 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..command import Command, Sorts, add_ask_option, add_run_options, checked_pool, listed, options_from, positive
+from ..command import (
+    Command,
+    Sorts,
+    add_ask_option,
+    add_code_options,
+    add_run_options,
+    checked_pool,
+    listed,
+    options_from,
+    positive,
+    refuse_beside_code,
+)
 from ..errors import UsageError
 
 if TYPE_CHECKING:
@@ -18,9 +29,11 @@ LANGUAGES = ("python", "java", "javascript")
 PAIR_KINDS = ("1-eq", "2-eq", "2-eq-chain", "3-eq-chain", "1-neq", "identity", "global-eq", "global-neq")
 _OF_PROGRAMS, _FUNCTORS = ("pairs", "translate", "explain"), ("translate", "explain")
 SORTS = Sorts(
-    {name: f"--set {name}" for name in ("lines", *_OF_PROGRAMS)},
+    {**{name: f"--set {name}" for name in ("lines", *_OF_PROGRAMS)}, "code": "--code"},
     only={
-        **dict.fromkeys(("of", "projects", "per_project", "cache", "python", "memory"), ("lines",)),
+        **dict.fromkeys(("of", "projects", "cache", "python"), ("lines",)),
+        **dict.fromkeys(("per_project", "memory"), ("lines", "code")),
+        **dict.fromkeys(("task", "older"), ("code",)),
         **dict.fromkeys(("data", "recorded", "ask"), _OF_PROGRAMS),
         **dict.fromkeys(("kinds", "votes"), ("pairs",)),
         **dict.fromkeys(("language", "draws"), _FUNCTORS),
@@ -28,6 +41,7 @@ SORTS = Sorts(
     },
     steps={
         "lines": ("answers", "rewrite", "score", "regenerate", "label"),
+        "code": ("answers", "rewrite", "score", "regenerate"),
         "pairs": ("pairs", "answers"),
         "translate": ("sources", "write", "labels"),
         "explain": ("sources", "describe", "write", "labels"),
@@ -39,13 +53,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The study's own options."""
     add_run_options(parser, seed_of="the draw of places, and of the rewrites", most="40", steps=SORTS.all_steps)
     parser.add_argument(
-        "--set", choices=tuple(SORTS.words), default="lines",
+        "--set", choices=("lines", *_OF_PROGRAMS), default="lines",
         help="lines: single lines of 20 projects, scored by the model as they are, with the code around them rewritten so that it does "
         "the same, and themselves rewritten so that they do the same or not, as the projects' own tests say, in a sandbox. pairs: whole "
         "programs of --data and what rules make of them, about which an instruct model is asked whether they do the same; its step pairs "
         "takes no model, and leaves a file of pairs that can be named with --data. translate: programs of --data, written in another "
         "language. explain: the same, described and written again. Both run in a sandbox on the tests of --data (default: %(default)s)",
     )  # fmt: skip
+    add_code_options(
+        parser,
+        "lines of Python in your own folders, each a project, that are rewritten as with --set lines: no test confirms a rewrite",
+    )
+    parser.add_argument(
+        "--task", choices=("line", "line_rest", "line_middle"), help="with --code: what of a line is asked about (default: line)"
+    )
     parser.add_argument(
         "--data", metavar="FILE", type=Path, nargs="+",
         help="not with --set lines: files of HumanEval, HumanEval-X, MBPP or mxeval (MBXP, MathQA), or a folder with programs and their "
@@ -84,6 +105,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _check(arguments: argparse.Namespace, choice: ModelChoice) -> None:
     """Raises UsageError for options that lack something, or would do nothing."""
     sort = arguments.set
+    if arguments.code:
+        refuse_beside_code(arguments, "lines")
+        SORTS.refuse_what_does_nothing(arguments, choice, "code")
+        return
     if sort != "lines" and not arguments.data:
         from ..sets.programs import HOW
 
@@ -102,10 +127,14 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
     _check(arguments, choice)
     shared: dict[str, Any] = {"choice": choice, "pool": checked_pool(arguments)}
     if arguments.set == "lines":
+        from ..sets.code import folders_at
         from ..sets.projects import named
         from .lines.study import Options, run_lines, tell_lines
 
-        options = options_from(Options, arguments, **shared, projects=named(arguments.projects, suite=True))
+        of: dict[str, Any] = {"projects": named(arguments.projects, suite=True)}
+        if arguments.code:
+            of = {"folders": folders_at(arguments.code), "tasks": (arguments.task or "line",)}
+        options = options_from(Options, arguments, **shared, **of)
         (tell_lines if arguments.dry_run else run_lines)(options)
     elif arguments.set == "pairs":
         from .pairs.asking import Options as PairOptions

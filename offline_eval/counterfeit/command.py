@@ -6,7 +6,18 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..command import Command, Sorts, add_ask_option, add_run_options, checked_pool, listed, options_from, positive
+from ..command import (
+    Command,
+    Sorts,
+    add_ask_option,
+    add_code_options,
+    add_run_options,
+    checked_pool,
+    listed,
+    options_from,
+    positive,
+    refuse_beside_code,
+)
 from ..errors import UsageError
 
 if TYPE_CHECKING:
@@ -19,19 +30,23 @@ _DRAWN = ("humaneval", "mbpp")
 SORTS = Sorts(
     {
         "lines": "--set lines",
+        "code": "--code",
         "problems": "a set of problems",
         "file": "a file of counterfeits, or cruxeval",
         "draws": "recorded programs",
     },
     only={
-        **dict.fromkeys(("projects", "per_project", "tasks", "cache", "python", "memory"), ("lines",)),
-        **dict.fromkeys(("draws", "temperature"), ("lines", "problems")),
+        **dict.fromkeys(("projects", "cache", "python"), ("lines",)),
+        **dict.fromkeys(("per_project", "tasks", "memory"), ("lines", "code")),
+        **dict.fromkeys(("draws", "temperature"), ("lines", "code", "problems")),
+        "older": ("code",),
         **dict.fromkeys(("votes", "repairs", "reasoning", "ask"), ("problems", "file")),
         "data": ("problems", "file", "draws"),
         "recorded": ("file", "draws"),
     },
     steps={
         "lines": ("draw", "label", "judge", "repair"),
+        "code": ("draw", "judge"),
         "problems": ("draw", "label", "judge", "execute", "repair"),
         "file": ("judge", "execute", "repair"),
         "draws": (),
@@ -60,6 +75,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "cruxeval: its functions, executed in words. FILE: a set of counterfeits (assay/counterfeits/1), or the published one "
         "(default: %(default)s)",
     )  # fmt: skip
+    add_code_options(
+        parser,
+        "lines of Python in your own folders, each a project. No test says what is right: that is what stood there alone, and a "
+        "counterfeit is anything else that parses",
+    )
     parser.add_argument("--data", metavar="FILE", type=Path, help="the benchmark's file; Assay brings none with it")
     parser.add_argument(
         "--recorded", metavar="FILE", type=Path, nargs="+",
@@ -74,7 +94,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--tasks", type=listed("task", ".counterfeit.lines.draw:TASKS"),
-        help="what the model is asked for at each line of a project (default: line,line_rest)",
+        help="what the model is asked for at each line of a project (default: line,line_rest; line_middle is for --code alone)",
     )  # fmt: skip
     parser.add_argument("--draws", metavar="N", type=positive, help="texts drawn at each place, or for each problem (default: 10, or 50)")
     parser.add_argument("--temperature", metavar="T", type=temperature, help="the temperature at which they are drawn (default: 0.6)")
@@ -83,6 +103,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def sort_of(arguments: argparse.Namespace) -> str:
     """Which sort of run is asked for. Raises UsageError for a set that there is not, or that lacks its file."""
     name = arguments.set
+    if arguments.code:
+        refuse_beside_code(arguments, "lines")
+        return "code"
     if name == "lines":
         return "lines"
     if name in (*PROBLEMS, "cruxeval") and arguments.data is None:
@@ -111,18 +134,22 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
         )
     if arguments.repairs and arguments.set == "cruxeval":
         raise UsageError("--repairs does nothing for cruxeval, whose functions are all right: leave it out")
+    if sort == "lines" and "line_middle" in (arguments.tasks or ()):
+        raise UsageError("line_middle is for --code alone: name other tasks")
     pool = checked_pool(arguments)
-    if sort == "lines":
+    if sort in ("lines", "code"):
         _run_lines(arguments, choice, pool)
     else:
         _run_problems(arguments, choice, pool, sort)
 
 
 def _run_lines(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -> None:
+    from ..sets.code import folders_at
     from ..sets.projects import named
     from .lines.study import Options, run_lines, tell_lines
 
-    options = options_from(Options, arguments, choice=choice, pool=pool, projects=named(arguments.projects, suite=True))
+    of = {"folders": folders_at(arguments.code)} if arguments.code else {"projects": named(arguments.projects, suite=True)}
+    options = options_from(Options, arguments, choice=choice, pool=pool, **of)
     (tell_lines if arguments.dry_run else run_lines)(options)
 
 

@@ -17,6 +17,7 @@ from ...inference.project_memory.project import ProjectTooLarge
 from ...suggestion.languages import language_of
 from ...suggestion.memory.folder import as_code, files_in, is_own_code
 from ..errors import StudyError, UsageError
+from ..progress import Progress
 from . import packages, projects
 from .lines import Place, places_in, places_of
 from .packages import Package
@@ -121,6 +122,49 @@ def places_from(
 def lines_of(folder: Path) -> frozenset[str]:
     """The lines of its code, without what indents them. Raises StudyError."""
     return frozenset(line.strip() for _, text in _files_of(folder) for line in text.splitlines())
+
+
+def check_older(sources: Sequence[Source], older: Path | None) -> None:
+    """Raises UsageError for a source without an older release."""
+    if older and (missing := next((path for source in sources if not (path := older / source.name).is_dir()), None)):
+        raise UsageError(f"{missing} is not a folder: --older needs one for each project, empty where it had no release")
+
+
+def older_releases(sources: Sequence[Source], older: Path | None) -> dict[str, list[str]]:
+    """What of a run's question the older releases are."""
+    return {"older": [label_of(folder) for folder in folders_at([older / source.name for source in sources])]} if older else {}
+
+
+@dataclass(frozen=True, slots=True)
+class LineDrawing:
+    """How lines of code are drawn that no test judges. most: places of each project. languages: drawn in; empty: all of the source's.
+
+    older: the folder of the projects' older releases, in which no line that is drawn may stand.
+    """
+
+    most: int
+    seed: int
+    tasks: Sequence[Task]
+    languages: Sequence[str] = ()
+    older: Path | None = None
+
+    def places(self, sources: Sequence[Source], archives: Path) -> list[Place]:
+        """The places. Raises StudyError where there is none."""
+        found = list[Place]()
+        with Progress("projects read", len(sources), None) as progress:
+            for source in sources:
+                if not is_here(source, archives):
+                    progress.say(f"fetching {label_of(source)}")
+                known = lines_of(self.older / source.name) if self.older else ()
+                found += places_from(source, archives, self.most, self.seed, self.tasks, self.languages, known)
+                progress.step()
+        if not found:
+            named = ", ".join(source.name for source in sources)
+            drawn = ", ".join(self.languages or LANGUAGES)
+            newer = f", and must stand nowhere in {self.older}" if self.older else ""
+            what = f"lines are drawn from functions of four lines or more in {drawn}{newer}"
+            raise StudyError(f"there is no line to complete in {named}: {what}")
+        return found
 
 
 def _drawn_from(name: str, files: Iterable[tuple[str, str]], languages: Collection[str]) -> Iterator[SourceFile]:

@@ -11,8 +11,10 @@ from typing import Any, TypedDict
 
 from ....analysis.oracle.changes import changed_lines, with_statements
 from ....analysis.oracle.oracle import Oracle
+from ....analysis.python.lines import Gap
 from ....calibration.measures.registry import measures_of
 from ....inference.completion.settings import GREEDY
+from ....inference.completion.task import Task
 from ...answers import Answer
 from ...asked_line import EVENT, OpenModel, drawn_at, label_id
 from ...counterfeit.classes import class_of
@@ -20,7 +22,7 @@ from ...counterfeit.lines.label import label_of, outcomes_of
 from ...run import Step
 from ...sets.lines import FileWithGap, Place
 from ...sets.suites import Judge, Judged, Suite, verdict_of
-from .rewrites import Arm, Class, Rewriting, Tried, Variant, View, as_shown, shown_around, view_of
+from .rewrites import ARMS, Arm, Class, Rewriting, Tried, Variant, View, as_shown, shown_around, view_of
 
 
 class Rewritten(TypedDict):
@@ -37,9 +39,10 @@ REWRITES = Step("rewrites", "line", Rewritten)
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line at a place that passes the tests: its own, or one that a model suggested there.
+    """A line at a place that passes the tests: its own, or one that a model suggested there. Or a part of one, as the place's task has it.
 
-    shown: where the part of the file begins and ends that the model sees. suite: of its project; None where nothing is judged.
+    text: of the line, or of the part. shown: where the part of the file begins and ends that the model sees. suite: of its project; None
+    where nothing is judged.
     """
 
     place: Place
@@ -50,21 +53,49 @@ class Line:
     @property
     def id(self) -> str:
         """The same as of its label."""
-        return label_id(self.place.id, "line", self.text)
+        return label_id(self.place.id, self.task, self.text)
+
+    @property
+    def task(self) -> Task:
+        """What is asked for at the place."""
+        ((task, _),) = self.place.gaps
+        return task
+
+    @property
+    def around(self) -> tuple[str, str]:
+        """What stands on the line before and after the text; of a whole line nothing."""
+        text, gap = self.place.text, self.place.gap(self.task)
+        if self.task == "line":
+            return "", ""
+        return text[text.rfind("\n", 0, gap.start) + 1 : gap.start].lstrip(), text[gap.end :].split("\n", 1)[0].rstrip()
 
     @property
     def view(self) -> View:
         """The file with the line in it."""
-        return View(self.place.text, self.place.gap("line"), *self.shown).with_line(self.text)
+        (before, after), gap = self.around, self.place.gap(self.task)
+        whole = Gap(gap.start - len(before), gap.end + len(after))
+        return View(self.place.text, whole, *self.shown).with_line(before + self.text + after)
+
+    def part(self, view: View) -> Gap:
+        """Where the text is in a view whose line is the same, or may be another where the text is the whole line."""
+        before, after = self.around
+        return Gap(view.gap.start + len(before), view.gap.end - len(after))
 
 
 def confirmed(seed: int, judge: Judge, line: Line) -> dict[str, Any]:
     """The record of a line. seed: of the draw of rewrites. Raises Unjudged where the machine failed, and Changed."""
-    assert line.suite, "lines of suites are judged"
-    of = _OfLine(line, line.suite, judge.oracle(line.suite), seed)
-    found = Rewriting(line.view, f"{seed}:{line.id}", of.judged, of.at_import)
-    found.find()
+    if line.suite:
+        of = _OfLine(line, line.suite, judge.oracle(line.suite), seed)
+        found = Rewriting(line.view, f"{seed}:{line.id}", of.judged, of.at_import)
+    else:
+        found = Rewriting(line.view, f"{seed}:{line.id}", _by_rule, lambda _: False)
+    found.find(ARMS if line.task == "line" else ("context",))
     return {"id": line.id, "place": line.place.id, "variants": found.variants, "tried": found.tried}
+
+
+def _by_rule(arm: Arm, _: View) -> tuple[Class | None, str]:
+    """The class of a rewrite that no test judges: what its rule says."""
+    return "counterfeit" if arm == "wrong" else "right", ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,11 +210,11 @@ def answer(asked: OpenModel[None], place: Place) -> dict[str, Any]:
 
 def score(asked: OpenModel[None], item: Variants) -> dict[str, Any]:
     """What the model says of a line and of its rewrites. The same line again comes last: in between it has read other texts."""
-    view = item.line.view
+    line, view = item.line, item.line.view
 
     def said(of: View) -> Measures | None:
-        shown = as_shown(asked.model, of, asked.settings)
-        given = shown and asked.given(shown, asked.memory_at(_whole(asked, of), item.line.place))
+        shown = as_shown(asked.model, of, line.part(of), line.task, asked.settings)
+        given = shown and asked.given(shown, asked.memory_at(_whole(asked, line, of), line.place))
         return measures_of(given) if given else None
 
     plain = said(view)
@@ -192,17 +223,17 @@ def score(asked: OpenModel[None], item: Variants) -> dict[str, Any]:
 
 def regenerate(asked: OpenModel[None], item: RewrittenPlace) -> dict[str, Any]:
     """What the editor would suggest where the code around the place is rewritten."""
-    view = item.view
+    line, view = item.line, item.view
     found: Mapping[str, Any] = {"text": None, "inserted": None, "measures": None, "equal": False}
-    if shown := as_shown(asked.model, view, asked.settings):
-        (made,) = shown.draws(asked.model, 1, GREEDY, asked.memory_at(_whole(asked, view), item.line.place))
+    if shown := as_shown(asked.model, view, line.part(view), line.task, asked.settings):
+        (made,) = shown.draws(asked.model, 1, GREEDY, asked.memory_at(_whole(asked, line, view), line.place))
         written, inserted = made.generation, made.inserted
         found = {"text": written.text, "inserted": inserted, "measures": measures_of(written), "equal": shown.is_exact(inserted)}
-    return {"line": item.line.id, "variant": item.number, **found}
+    return {"line": line.id, "variant": item.number, **found}
 
 
-def _whole(asked: OpenModel[None], view: View) -> FileWithGap:
-    return FileWithGap(view.text, view.gap, "line", asked.settings)
+def _whole(asked: OpenModel[None], line: Line, view: View) -> FileWithGap:
+    return FileWithGap(view.text, line.part(view), line.task, asked.settings)
 
 
 class VariantFacts(TypedDict):
@@ -290,7 +321,7 @@ def facts_of(answers: Sequence[Mapping[str, Any]], known: Known, of: Sequence[st
 
 def _line(answer: Mapping[str, Any], code: str, text: str, known: Known) -> LineFacts | None:
     """The facts of a line, where it was rewritten."""
-    name = label_id(answer["id"], "line", text)
+    name = label_id(answer["id"], answer["generations"][0]["task"], text)
     rewritten = known["rewrites"].get(name)
     if rewritten is None:
         return None

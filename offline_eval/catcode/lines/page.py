@@ -44,13 +44,13 @@ def figures_of(question: Mapping[str, Any], samples: Sequence[Sample], facts: Se
     Raises StudyError for a value that a measure can't have.
     """
     inputs = Inputs(samples, facts={place["id"]: msgspec.convert(place, PlaceFact) for place in facts})
-    registry = load_registry()
+    registry, task = load_registry(), question.get("tasks", ["line"])[0]
     for event in EVENTS:
-        if found := tuple(figures_of_task(registry, question, "line", event, inputs, figures)):
+        if found := tuple(figures_of_task(registry, question, task, event, inputs, figures)):
             yield from found
             continue
         for each in figures_of_fitted(event, inputs, figures):
-            yield titled(replace(each, note="; ".join(filter(None, (_FITTED, each.note)))), "line", event)
+            yield titled(replace(each, note="; ".join(filter(None, (_FITTED, each.note)))), task, event)
 
 
 def claims(cells: Mapping[str, Cell]) -> tuple[PaperClaim, ...]:
@@ -129,6 +129,10 @@ _WORDS = (
     "where its log-probability falls further than a threshold, which is chosen on other projects: no model is asked a question. What the "
     "paper calls precision is recall by class. A wrong line looks right if it parses and keeps at least a tenth of the tests that touch it."
 )
+_UNTESTED = (
+    "No test judges this code. What stands there is taken for right, a rewrite does what its rule says, and what a rule breaks is called "
+    "wrong: rules refuse where they are not certain."
+)
 _REFUSED = (
     "Rules refuse where they are not certain that a rewrite does the same. elsewhere: it touches the line where that is to be kept, or "
     "does not where that is to change. at import: it changes what runs at import, where the whole suite would have to judge. contradicted: "
@@ -151,9 +155,10 @@ def content_of(
     cells = cells_in((told, accuracy))
     picture = falls_picture(falls)
     examples = tuple(examples_of(facts))
+    words = (Paragraph(_WORDS), *((Paragraph(_UNTESTED),) if question["set"] == "code" else ()))
     return StudyContent(
         title=f"CatCode on lines: {question['model_name']}",
-        summary=summary(facts, cells, figures),
+        summary=summary(facts, cells, figures, tested=question["set"] != "code"),
         facts=(
             f"model {question['model_name']}",
             f"prompt fingerprint {question['prompt']}, model fingerprint {question['model']}",
@@ -161,7 +166,7 @@ def content_of(
             f"after {PAPER}, whose programs are whole and whose models answer in words",
         ),
         sections=(
-            Section("Meaning and form", (Paragraph(_WORDS), accuracy, told, *((picture,) if picture else ()))),
+            Section("Meaning and form", (*words, accuracy, told, *((picture,) if picture else ()))),
             *((Section("By rule", (rules,)),) if rules.rows else ()),
             Section("Suggestions in rewritten code", (regenerated_table(facts, samples),)),
             *((Section("Rules", (Paragraph(_REFUSED), outcomes, *((wrongly,) if wrongly else ()))),) if outcomes.rows else ()),
@@ -174,14 +179,17 @@ def content_of(
     )
 
 
-def summary(facts: Sequence[PlaceFacts], cells: Mapping[str, Cell], figures: Sequence[Figure]) -> tuple[str, str, str]:
-    """Three sentences for somebody who has not read the paper."""
+def summary(
+    facts: Sequence[PlaceFacts], cells: Mapping[str, Cell], figures: Sequence[Figure], *, tested: bool = True
+) -> tuple[str, str, str]:
+    """Three sentences for somebody who has not read the paper. tested: whether tests judged lines and rewrites."""
     lines = [line for place in facts for line in place["lines"] if line["plain"] is not None]
     projects = len({place["project"] for place in facts})
     same, wrong, balanced = cells["identification/equivalent/recall"], cells["identification/wrong/recall"], cells[BALANCED]
     first = (
-        f"At {counted(len(facts), 'place')} of {counted(projects, 'project')} the model scored {counted(len(lines), 'line')} that pass the "
-        "tests, as they stand and rewritten: so that they do the same, and so that tests fail."
+        f"At {counted(len(facts), 'place')} of {counted(projects, 'project')} the model scored {counted(len(lines), 'line')}"
+        f"{' that pass the tests' if tested else ''}, as they stand and rewritten: so that they do the same, and so that "
+        f"{'tests fail' if tested else 'they do something else'}."
     )
     if same.value is None or wrong.value is None or balanced.value is None:
         return first, "There are too few rewrites to say whether it tells one from the other.", _of_numbers(figures)

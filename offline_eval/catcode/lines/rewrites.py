@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import unified_diff
 from itertools import islice
-from typing import Literal, TypedDict
+from typing import Literal, TypedDict, get_args
 
 from ....analysis.bugs import KINDS, bug
 from ....analysis.morphisms.morphism import Morphism, Refused, Rewrite, Site, rewrite
@@ -24,6 +24,7 @@ from ....analysis.python.lines import Gap, UnreadableSource
 from ....analysis.text_edits import Edit
 from ....inference.completion.prompt import context_at
 from ....inference.completion.settings import Settings
+from ....inference.completion.task import Task
 from ....inference.model import Model
 from ...sets.lines import FileWithGap
 
@@ -95,20 +96,21 @@ def shown_around(model: Model, file: FileWithGap) -> tuple[int, int]:
     return file.gap.start - len(found.prefix), file.gap.end + len(found.suffix)
 
 
-def as_shown(model: Model, view: View, settings: Settings) -> FileWithGap | None:
-    """What is shown of a view, with budgets that hold all of it. None where the model has no room for it."""
-    before, behind = view.text[view.start : view.gap.start], view.text[view.gap.end : view.end]
+def as_shown(model: Model, view: View, gap: Gap, task: Task, settings: Settings) -> FileWithGap | None:
+    """What is shown of a view around a gap in its line, with budgets that hold all of it. None where the model has no room for it."""
+    before, behind = view.text[view.start : gap.start], view.text[gap.end : view.end]
     wide = replace(
         settings,
         prefix_tokens=max(settings.prefix_tokens, model.count_tokens(before)),
         suffix_tokens=max(settings.suffix_tokens, model.count_tokens(behind)),
     )
     part = view.text[view.start : view.end]
-    shown = FileWithGap(part, Gap(len(before), len(part) - len(behind)), "line", wide)
+    shown = FileWithGap(part, Gap(len(before), len(part) - len(behind)), task, wide)
     return shown if shown_around(model, shown) == (0, len(part)) else None
 
 
 Arm = Literal["context", "equivalent", "wrong"]
+ARMS: tuple[Arm, ...] = get_args(Arm)
 # What became of a rule at a line.
 Outcome = Literal["made", "no place", "refused", "elsewhere", "at import", "contradicted", "not noticed", "unknown"]
 Class = Literal["right", "counterfeit", "other"]
@@ -185,11 +187,12 @@ class Rewriting:
     variants: list[Variant] = field(default_factory=list)
     tried: list[Tried] = field(default_factory=list)
 
-    def find(self) -> None:
-        """Find the rewrites of each arm. A source that the morphisms can't read has none."""
-        for arm, find in (("context", self._context), ("equivalent", self._equivalent), ("wrong", self._wrong)):
+    def find(self, arms: Sequence[Arm]) -> None:
+        """Find the rewrites of these arms. A source that the morphisms can't read has none."""
+        finders = {"context": self._context, "equivalent": self._equivalent, "wrong": self._wrong}
+        for arm in arms:
             try:
-                find(random.Random(f"{self.seed}:{arm}"))
+                finders[arm](random.Random(f"{self.seed}:{arm}"))
             except UnreadableSource as error:
                 self._tell(arm, "all", "refused", str(error))
 

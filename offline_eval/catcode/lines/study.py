@@ -7,6 +7,9 @@ The places are those whose loss the tests of 20 projects notice. What is rewritt
     score        what the model says of the line, of its rewrites, and of the line where the code around it is rewritten
     regenerate   what the editor would suggest where the code around the place is rewritten
     label        what the tests say of that
+
+Of folders of the user's (`--code`) no test confirms a rewrite, so that the rules alone answer for what it does; what is rewritten is what
+stands there, a whole line or a part of one. Where it is a part, only the code around the line is rewritten.
 """
 
 from __future__ import annotations
@@ -81,14 +84,19 @@ STUDY = Study("catcode", (ANSWERS, LABELS, REWRITES, SCORES, REGENERATED, REGENE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options(SuiteOptions):
-    """What the user wants. of: what is rewritten, truth or suggestion."""
+    """What the user wants. of: what is rewritten, truth or suggestion. tasks: one; of suites the whole line."""
 
     per_project: int = 40
     of: tuple[str, ...] = CODES
 
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """What is rewritten: without tests only what stands there is known to be right."""
+        return ("truth",) if self.folders else self.of
+
     def model(self) -> StudyModel:
         """The model. Raises UsageError for one that can't be asked about given texts, and as `model_of`."""
-        found = model_of(self.choice, ("line",), memory=self.memory)
+        found = model_of(self.choice, ("line", *self.tasks), memory=self.memory)
         if not found.replays:
             raise UsageError(f"{found.name} does not say how likely a given text is, which is what this study asks: name a model's file")
         return found
@@ -106,7 +114,8 @@ def ask(options: Options, model: StudyModel, items: Items) -> Run:
 
 def question_of(options: Options, model: StudyModel) -> Question:
     """What makes a run another one, as far as it is known before there are items."""
-    return question_about(options, model, STUDY.name, {"of": list(options.of)})
+    more: dict[str, Any] = {"tasks": list(options.tasks)} if options.folders else {}
+    return question_about(options, model, STUDY.name, {"of": list(options.codes), **more})
 
 
 def _works(options: Options, run: Run, model: StudyModel, items: Items) -> Mapping[str, Making | Plan]:
@@ -120,13 +129,15 @@ def _works(options: Options, run: Run, model: StudyModel, items: Items) -> Mappi
         start = Judging(items.contents, partial(confirmed, options.seed))
         return all_of(REWRITES, _passing(run, items), start, options.pool, max_item_s=_MAX_LINE_S)
 
+    judged = () if options.folders else (lambda: judging(LABELS, _suggested(run, items)),)
     plan: dict[str, Plan] = {
         "answers": [lambda: asking(ANSWERS, answer, items.places)],
-        "rewrite": [lambda: judging(LABELS, _suggested(run, items)), rewriting],
+        "rewrite": [*judged, rewriting],
         "score": [lambda: asking(SCORES, score, _rewritten(run, items))],
         "regenerate": [lambda: asking(REGENERATED, regenerate, _places(run, items))],
-        "label": [lambda: judging(REGENERATED_LABELS, _regenerated(run, items))],
     }
+    if not options.folders:
+        plan["label"] = [lambda: judging(REGENERATED_LABELS, _regenerated(run, items))]
     return plan
 
 
@@ -146,9 +157,9 @@ def _passing(run: Run, items: Items) -> Iterator[Line]:
     for each in run.records(ANSWERS).read():
         place, (one,) = places[each["id"]], each["generations"]
         for text in lines_at(each, run.question()["of"]).values():
-            if is_exact(text, one["truth"]) or said.get(label_id(place.id, "line", text)):
+            if is_exact(text, one["truth"]) or said.get(label_id(place.id, one["task"], text)):
                 start, end = each["shown"]
-                yield Line(place, text, (start, end), items.suites[place.project])
+                yield Line(place, text, (start, end), items.suites.get(place.project))
 
 
 def _rewritten(run: Run, items: Items) -> Iterator[Variants]:
@@ -194,18 +205,20 @@ def tell_lines(options: Options) -> None:
     """Say what a run would do. Raises what `run_lines` raises before it begins."""
     options.check()
     model = options.model()
-    places, lines = options.most_places, options.most_places * len(options.of)
+    places, lines = options.most_places, options.most_places * len(options.codes)
+    judged = 0 if options.folders else 2 * places + lines * MAX_JUDGED
+    tests = "none" if options.folders else f"each project's own, isolated by {best_level()}"
     more = {
-        "of": list(options.of),
+        "of": list(options.codes),
         "most_generations": 2 * places,
         "most_new_tokens": 2 * places * model.settings.line_tokens,
         "most_scored_texts": lines * MAX_SCORED,
-        "most_texts_judged": 2 * places + lines * MAX_JUDGED,
+        "most_texts_judged": judged,
     }
     told = [
-        f"rewritten    {' and '.join(options.of)}, where it passes: the code around it in a chain of at most {MAX_CHAIN},",
+        f"rewritten    {' and '.join(options.codes)}, where it passes: the code around it in a chain of at most {MAX_CHAIN},",
         f"             the line at most {len(ON_LINE)} times so that it does the same and {MAX_WRONG} times so that tests fail",
-        f"tests        each project's own, isolated by {best_level()}: at most {more['most_texts_judged']:,} texts are judged",
+        f"tests        {tests}: at most {judged:,} texts are judged",
         f"calls        at most {more['most_generations']:,} generations, {more['most_new_tokens']:,} new tokens, and "
         f"{more['most_scored_texts']:,} texts that are scored",
     ]

@@ -19,7 +19,7 @@ from ...run import Run, Step
 from ...sets.lines import FileWithGap, Place, Suggested
 from ...sets.suites import Items
 
-TASKS: tuple[Task, ...] = ("line", "line_rest")
+TASKS: tuple[Task, ...] = ("line", "line_rest", "line_middle")
 EVENT: Event = "exact_match"
 
 

@@ -235,23 +235,34 @@ _EXACT = Outcomes(True, "passed", 1, 1)
 def labelled(run: Run) -> list[Any]:
     """The draws of a run, each with its label, what the model says of it ("measures"), and what the tests said ("tested").
 
+    Of code that no test judges, "tested" is what would be said where only what stood there passes.
     "repaired": of each gap, by its task, the share of passing repairs of each of its counterfeits, None where that is unknown.
     """
-    labels = run.by_id(LABELS)
+    labels, untested = run.by_id(LABELS), run.question()["set"] == "code"
     said = {(record["id"], one["task"], one["text"]): one for record in run.records(JUDGEMENTS).read() for one in record["said"]}
     repaired = _shares_repaired(run, labels)
     answers = run.records(DRAWS).read()
     for answer in answers:
         for one in answer["generations"]:
+            if untested:
+                one["labels"]["tests_pass"] = None
             if one["text_id"] is None:
                 continue
-            one["tested"] = None if one["labels"][EVENT] else labels.get(one["text_id"])
-            one["labels"]["tests_pass"] = outcomes(one).passes
+            if not one["labels"][EVENT]:
+                one["tested"] = _as_if_tested(one) if untested else labels.get(one["text_id"])
+            if not untested:
+                one["labels"]["tests_pass"] = outcomes(one).passes
             if judged := said.get((answer["id"], one["task"], one["text"])):
                 one["measures"] |= judged["measures"]
                 one["asked"] = judged["asked"]
         answer["repaired"] = repaired.get(answer["id"], {})
     return answers
+
+
+def _as_if_tested(one: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The label of a text that is not what stood there: one test of one keeps its outcome, so that it is a counterfeit where it parses."""
+    error = "wrong" if one["measures"].get("parses") else "unparsed"
+    return {"tests_pass": False, "error": error, "kept": 1, "known": 1, "changed": []}
 
 
 def outcomes(one: Mapping[str, Any]) -> Outcomes:

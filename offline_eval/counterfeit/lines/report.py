@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -58,7 +59,7 @@ def _example(text: Text, badge: Badge) -> Table:
         ("+", text.head + text.inserted),
         ("badge", said),
         ("model", f"p_tot {_measured(text.p_tot)}" + (f", asked: log odds of right {text.asked:+.2f}" if text.asked == text.asked else "")),
-        ("tests", f"{outcomes.kept} of {outcomes.known} that touch it keep their outcome"),
+        *([("tests", f"{outcomes.kept} of {outcomes.known} that touch it keep their outcome")] if tests else []),
         *tests,
         *([("", f"and {more} more")] if more > 0 else []),
     ]
@@ -77,8 +78,10 @@ def _short(text: str) -> str:
 
 
 _EVENT: Event = "tests_pass"
+_LOOKS_RIGHT = "it parses and keeps some of the tests"
+_UNTESTED = "it parses. No test says what is right: that is what stood there alone, so what does the same in other words is called wrong"
 _INTRO = (
-    "A counterfeit is a text that the model wrote itself, that is wrong, and that looks right: it parses and keeps some of the tests. "
+    "A counterfeit is a text that the model wrote itself, that is wrong, and that looks right: {}. "
     "Tasks: line is a whole line, line_rest the rest of one. Shown is what the editor shows; draws are further texts at a temperature. "
     "95 % intervals take projects alone as independent. The paper's numbers are of whole programs, and of larger models."
 )
@@ -94,7 +97,9 @@ def write_report(run: Run, results: Results, lost: int, *, as_json: bool) -> Non
     verdicts = tables.all_verdicts(distinct(texts))
     as_the_paper = next((each for each in verdicts if each.judge.key == tables.AS_THE_PAPER), verdicts[0] if verdicts else None)
     registry = load_registry()
-    sections = _sections(texts, gaps, verdicts, as_the_paper, _badge(registry, question))
+    badge = _badge(registry, question)
+    untested = question["set"] == "code"
+    sections = _of_untested(texts, verdicts, badge) if untested else _sections(texts, gaps, verdicts, as_the_paper, badge)
     cells = cells_of(sections)
     claims = tuple(_claims(cells))
     content = StudyContent(
@@ -130,7 +135,7 @@ def _sections(
     return (
         Section(
             "What the model writes",
-            (Paragraph(_INTRO), tables.class_table(texts), tables.rule_table(texts)),
+            (Paragraph(_INTRO.format(_LOOKS_RIGHT)), tables.class_table(texts), tables.rule_table(texts)),
         ),
         Section("How plausible its wrong texts are", (tables.plausibility_table(texts),)),
         Section(
@@ -147,6 +152,16 @@ def _sections(
         ),
         Section("Difficulty", (tables.difficulty_table(gaps, as_the_paper), tables.correlation_table(gaps, as_the_paper))),
         Section("Examples", examples or (Paragraph("There is no counterfeit to look at."),)),
+    )
+
+
+def _of_untested(texts: Sequence[Text], verdicts: Sequence[tables.Verdicts], badge: Badge) -> tuple[Section, ...]:
+    """Of code that no test judges."""
+    classes = replace(tables.class_table(texts), notes=("Other: what does not parse.",))
+    return (
+        Section("What the model writes", (Paragraph(_INTRO.format(_UNTESTED)), classes)),
+        Section("Judging", (tables.judging_table(verdicts),)),
+        Section("Examples", tuple(examples_of(texts, badge)) or (Paragraph("There is no counterfeit to look at."),)),
     )
 
 
@@ -183,17 +198,20 @@ def _summary(texts: Sequence[Text], gaps: Sequence[Gap], cells: Mapping[str, Cel
         )
     shares = {kind: sum(text.kind == kind for text in known) / len(known) for kind in ("right", "counterfeit")}
     wrong = [text for text in distinct(known) if text.kind != "right"]
+    untested = question["set"] == "code"
     parse = sum(bool(text.outcomes.parses) for text in wrong) / max(1, len(wrong))
     keep = sum(text.outcomes.kept > 0 for text in wrong) / max(1, len(wrong))
     projects = counted(len({text.project for text in known}), "project")
+    right = "are what stood there" if untested else "pass the project's tests"
     first = (
         f"Of {counted(len(known), 'text')} that {question['model_name']} drew for {counted(len(gaps), 'gap')} in lines of {projects}, "
-        f"{shares['right']:.0%} pass the project's tests and {shares['counterfeit']:.0%} are counterfeits: wrong, and yet they parse and "
-        "keep some of the tests."
+        f"{shares['right']:.0%} {right} and "
+        f"{shares['counterfeit']:.0%} are counterfeits: wrong, and yet they parse{'' if untested else ' and keep some of the tests'}."
     )
     second = "None of them is wrong."
     if wrong:
-        second = f"Of its distinct wrong texts {parse:.0%} parse and {keep:.0%} keep at least one of the tests that touch them."
+        second = f"Of its distinct wrong texts {parse:.0%} parse"
+        second += "." if untested else f" and {keep:.0%} keep at least one of the tests that touch them."
     return first, second, " ".join(_judged_and_repaired(cells)) or "Nothing was judged or repaired yet."
 
 
@@ -235,7 +253,7 @@ def _claims(cells: Mapping[str, Cell]) -> Iterator[PaperClaim]:
 
 def _not_done(run: Run, question: Mapping[str, Any]) -> Iterator[str]:
     steps = {
-        "label": LABELS,
+        "label": None if question["set"] == "code" else LABELS,
         "judge": JUDGEMENTS if question.get("questions") else None,
         "repair": REPAIRS if question["mends"] == "yes" else None,
     }
@@ -254,7 +272,9 @@ def _left_out(answers: Sequence[Any], texts: Sequence[Text], question: Mapping[s
     if unknown := sum(text.kind is None for text in distinct(texts)):
         yield f"{counted(unknown, 'distinct text')} without a label: not judged yet, or the tests say something else in each run."
     yield "Executing code, and reasoning before a judgement: a model of lines can't be asked for them."
-    if question["mends"] != "yes":
+    if question["set"] == "code":
+        yield "Tests and repair: no test judges this code."
+    elif question["mends"] != "yes":
         yield "Repair: the model was not trained to mend lines."
     if not question.get("questions"):
         yield "Asking the model whether a text is right: it can't be asked."

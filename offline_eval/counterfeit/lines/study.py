@@ -8,7 +8,8 @@ temperature. The project's tests judge each distinct text, and say how much of t
     judge    whether the model, asked, calls a text right                           judgements.jsonl
     repair   the model rewrites counterfeits, and tests judge what it wrote         repairs.jsonl, repair_labels.jsonl
 
-Executing code is left out: a model of lines can't be asked for it.
+Executing code is left out: a model of lines can't be asked for it. Of folders of the user's (`--code`) no test is run: right is what stood
+there, a counterfeit whatever else parses, and the steps label and repair are left out.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ STUDY = Study(
 class Options(SuiteOptions):
     """What the user wants. draws: texts at each gap, at the temperature."""
 
-    tasks: Sequence[Task] = TASKS
+    tasks: Sequence[Task] = ("line", "line_rest")
     draws: int = 10
     temperature: float = 0.6
 
@@ -75,7 +76,7 @@ def run_lines(options: Options) -> Run:
 
 def ask(options: Options, model: StudyModel, items: Items) -> Run:
     """Run, or resume, the study about these items. Raises as `run_lines`."""
-    if not model.mends:
+    if not (model.mends or options.folders):
         to_stderr(f"note: {model.name} was not trained to mend lines: repair is left out")
     if MEASURE not in model.questions:
         to_stderr(f"note: {model.name} can't be asked about what it wrote: of judging only its own probability is left")
@@ -89,7 +90,7 @@ def question_of(options: Options, model: StudyModel) -> Question:
         "draws": options.draws,
         "temperature": f"{options.temperature:g}",
         "tasks": list(options.tasks),
-        "mends": "yes" if model.mends else "no",
+        "mends": "yes" if model.mends and not options.folders else "no",
     }
     if model.questions:
         question["questions"] = [f"{MEASURE} {model.questions[MEASURE].fingerprint}"] if MEASURE in model.questions else []
@@ -100,14 +101,13 @@ def _works(options: Options, run: Run, model: StudyModel, items: Items) -> Mappi
     pool, waits, tests = options.pool, options.waits, {"max_item_s": label.MAX_TEXT_S}
     drawing = Asking(model, Drawing(options.draws, options.temperature, options.seed), draw, options.code)
     profiling = Judging(items.contents, partial(label.profiled, options.seed))
-    plan: dict[str, Plan] = {
-        "draw": [lambda: all_of(DRAWS, items.places, drawing, pool, waits=waits)],
-        "label": [lambda: all_of(label.LABELS, label.drawn_texts(run, items), profiling, pool, **tests)],
-    }
+    plan: dict[str, Plan] = {"draw": [lambda: all_of(DRAWS, items.places, drawing, pool, waits=waits)]}
+    if not options.folders:
+        plan["label"] = [lambda: all_of(label.LABELS, label.drawn_texts(run, items), profiling, pool, **tests)]
     if MEASURE in model.questions:
         judging = Asking(model, model.questions[MEASURE], judge)
         plan["judge"] = [lambda: all_of(JUDGEMENTS, drawn_at(run, items), judging, pool, waits=waits)]
-    if model.mends:
+    if model.mends and not options.folders:
         mending = Asking(model, label.Mending(options.temperature, options.seed), label.mend)
         plan["repair"] = [
             lambda: all_of(label.REPAIRS, label.counterfeits(run, items, options.seed), mending, pool, waits=waits),
@@ -120,26 +120,25 @@ def tell_lines(options: Options) -> None:
     """Say what a run would do. Raises what `run_lines` raises before it begins."""
     options.check()
     model = options.model()
-    gaps = options.most_places * len(options.tasks)
+    gaps, mends = options.most_places * len(options.tasks), model.mends and not options.folders
     texts = gaps * (1 + options.draws)
-    repairs = gaps * label.MAX_REPAIRED * (1 + label.DRAWS_EACH) if model.mends else 0
+    repairs = gaps * label.MAX_REPAIRED * (1 + label.DRAWS_EACH) if mends else 0
     more = {
         "prompt_sampled": model.sampled["line"],
         "tasks": list(options.tasks),
         "most_generations": texts + repairs,
         "most_questions": texts if MEASURE in model.questions else 0,
         "most_new_tokens": (texts + repairs) * model.settings.line_tokens,
-        "most_texts_judged": texts + repairs,
+        "most_texts_judged": 0 if options.folders else texts + repairs,
     }
-    mended = (
-        f"at most {label.MAX_REPAIRED} counterfeits of a gap, each {1 + label.DRAWS_EACH} times"
-        if model.mends
-        else "left out: not trained for it"
-    )
+    mended = f"at most {label.MAX_REPAIRED} counterfeits of a gap, each {1 + label.DRAWS_EACH} times"
+    if not mends:
+        mended = "left out: no test judges it" if options.folders else "left out: not trained for it"
+    labelled = f"each distinct text by the tests that touch it, at most {MAX_PROFILED}, isolated by {best_level()}"
     told = [
         f"draw         the shown suggestion and {counted(options.draws, 'draw')} at each gap: at most {texts:,} generations",
         f"             draws at temperature {options.temperature:g}, prompt {model.sampled['line']}",
-        f"label        each distinct text by the tests that touch it, at most {MAX_PROFILED}, isolated by {best_level()}",
+        f"label        {'left out: right is what stood there' if options.folders else labelled}",
         f"judge        at most {more['most_questions']:,} questions",
         f"repair       {mended}: at most {repairs:,} generations",
         f"tokens       at most {more['most_new_tokens']:,} new ones",

@@ -21,6 +21,7 @@ from assay.inference.opening import ModelChoice
 from assay.offline_eval.asked_line import Asking, OpenModel
 from assay.offline_eval.catcode.lines.asking import Line, RewrittenPlace, Variants, answer, regenerate, score
 from assay.offline_eval.catcode.lines.rewrites import (
+    ARMS,
     MAX_CHAIN,
     MAX_UNCONFIRMED,
     MAX_WRONG,
@@ -116,7 +117,7 @@ def test_what_is_shown_of_a_file_is_what_the_editor_shows(model: Model) -> None:
     file = FileWithGap(text, gap, "line", Settings())
     start, end = shown_around(model, file)
     assert 0 < start < gap.start < gap.end < end < len(text)
-    shown = as_shown(model, View(text, gap, start, end), Settings())
+    shown = as_shown(model, View(text, gap, start, end), gap, "line", Settings())
     assert shown is not None
     assert shown.truth == "best = word"
     assert shown.prompt(model) == file.prompt(model)
@@ -130,7 +131,7 @@ def test_a_longer_rewrite_moves_nothing_out_of_what_is_shown(model: Model) -> No
     step = Rewrite(at, at, "    amount = 0\n" * 5, "unused_statement", equivalent=True, site=Site(at, at))
     after = view.after(step)
     assert after is not None
-    shown = as_shown(model, after, Settings())
+    shown = as_shown(model, after, after.gap, "line", Settings())
     assert shown is not None
     assert shown.text == step.of(text)[view.start : view.end + len(step.text)]
     assert shown.prompt(model).tokens[-8:] == FileWithGap(text, gap, "line", Settings()).prompt(model).tokens[-8:]
@@ -239,7 +240,7 @@ def by_tests(arm: Arm, rewritten: View) -> tuple[Class | None, str]:
 
 def rewriting(of: View, seed: str = "0", judge: Any = by_tests, *, at_import: bool = False) -> Rewriting:
     found = Rewriting(of, seed, judge, lambda _: at_import)
-    found.find()
+    found.find(ARMS)
     return found
 
 
