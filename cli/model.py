@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from .exit_codes import DONE
+from .exit_codes import DONE, UsageError
 from .options import Subparsers, command_parser, model_choice, set_run
 from .terminal import Paint, print_json, show, wants_colour
 
@@ -59,12 +59,21 @@ def register(actions: Subparsers) -> None:
     )
     check_parser = command_parser(actions, "check", "measure how fast the model is, and which settings would be faster")
     for parser, run in ((info_parser, info), (check_parser, check)):
+        parser.add_argument("name", metavar="MODEL", nargs="?", help="the same as --model")
         set_run(parser, run, "model", "json")
 
 
+def _choice(arguments: argparse.Namespace) -> ModelChoice:
+    """The model that is named, with or without --model. Raises UsageError where it is named twice."""
+    if arguments.name and arguments.model:
+        raise UsageError(f"the model is named twice, {arguments.name} and --model {arguments.model}: leave one out")
+    arguments.model = arguments.name or arguments.model
+    return model_choice(arguments)
+
+
 def info(arguments: argparse.Namespace) -> int:
-    """Describe the model. Raises ModelError."""
-    choice = model_choice(arguments)
+    """Describe the model. Raises ModelError and UsageError."""
+    choice = _choice(arguments)
     began = time.perf_counter()
     with choice.open() as model:
         load_ms = (time.perf_counter() - began) * 1e3
@@ -75,10 +84,10 @@ def info(arguments: argparse.Namespace) -> int:
 
 
 def check(arguments: argparse.Namespace) -> int:
-    """Measure and print the speed of the model, and of other settings for a GGUF file. Raises ModelError."""
+    """Measure and print the speed of the model, and of other settings for a GGUF file. Raises ModelError and UsageError."""
     from ..inference.backends import LLAMA_CPP
 
-    choice = model_choice(arguments)
+    choice = _choice(arguments)
     with choice.open() as model:
         facts: dict[str, Any] = {"name": model.fingerprint.name, "fingerprint": model.fingerprint.id}
         base = speed(model)

@@ -38,6 +38,14 @@ def test_model_info_says_what_the_model_is(tiny_gguf: Path) -> None:
     assert "note" not in facts
 
 
+def test_the_model_is_named_with_an_option_or_without_one_and_not_twice(tiny_gguf: Path) -> None:
+    named, bare = (json.loads(assay("model", "info", *how, tiny_gguf, "--json").stdout) for how in (["--model"], []))
+    assert named | {"load_ms": 0} == bare | {"load_ms": 0}
+    twice = assay("model", "info", tiny_gguf, "--model", "embedded")
+    assert twice.returncode == 2
+    assert f"the model is named twice, {tiny_gguf} and --model embedded" in twice.stderr
+
+
 def test_model_info_says_that_a_quantised_cache_has_numbers_of_its_own() -> None:
     shown = assay("model", "info", "--kv-cache", "q8_0").stdout
     assert "With a cache of q8_0 it has numbers of its own" in shown
