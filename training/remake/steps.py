@@ -189,7 +189,7 @@ STEPS = (
         ("python -m training.check inference/embedded/assay.gguf > $self/check.txt",),
         minutes=10,
         blocks={"training/README.md#check": results.check},
-        code=tuple(f"training/{name}.py" for name in ("check", "export", "fixes", "mutate", "shipped", "tokenizer")),
+        code=tuple(f"training/{name}.py" for name in ("check", "export", "shipped", "tokenizer")),
     ),
     Step(
         "pictures/vscode",
