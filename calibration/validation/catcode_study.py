@@ -315,7 +315,6 @@ def _rewrites(calibrator: Calibrator, inputs: Inputs, source: HeldOut) -> tuple[
     lines = [
         (place, line, line.plain, line.identity)
         for place in inputs.facts.values()
-        if place.id.endswith(f":{calibrator.task}")
         for line in place.lines
         if line.plain is not None and line.identity is not None and (line.exact or calibrator.event != "exact_match")
     ]

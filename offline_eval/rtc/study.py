@@ -24,6 +24,7 @@ from ..on_suites import SuiteOptions, environments_line, items_of_suites
 from ..plan import tell_study
 from ..progress import counted, tell_if_stopped
 from ..run import Run, Step
+from ..sets.code import label_of
 from ..sets.problems import SETS
 from ..study import Making, Study, Work, all_of, carry_out
 from ..study_page import page_of
@@ -103,7 +104,7 @@ def _question(options: Options, model: AskedModel) -> dict[str, Any]:
     if options.set != "humaneval":
         question["per_project"] = options.per_project
     if options.set == "regions":
-        question["projects"] = [f"{project.name} {project.version}" for project in options.chosen]
+        question["projects"] = [label_of(source) for source in options.chosen]
     return question
 
 

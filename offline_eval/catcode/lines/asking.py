@@ -9,10 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
+import msgspec
+
 from ....analysis.oracle.changes import changed_lines, with_statements
 from ....analysis.oracle.oracle import Oracle
 from ....analysis.python.lines import Gap
 from ....calibration.measures.registry import measures_of
+from ....calibration.validation.catcode_facts import LineFact, PlaceFact, RegeneratedFact, Tried, VariantFact
 from ....inference.completion.settings import GREEDY
 from ....inference.completion.task import Task
 from ...answers import Answer
@@ -22,7 +25,7 @@ from ...counterfeit.lines.label import label_of, outcomes_of
 from ...run import Step
 from ...sets.lines import FileWithGap, Place
 from ...sets.suites import Judge, Judged, Suite, verdict_of
-from .rewrites import ARMS, Arm, Class, Rewriting, Tried, Variant, View, as_shown, shown_around, view_of
+from .rewrites import ARMS, Arm, Class, Rewriting, Variant, View, as_shown, shown_around, view_of
 
 
 class Rewritten(TypedDict):
@@ -31,7 +34,7 @@ class Rewritten(TypedDict):
     id: str
     place: str
     variants: list[Variant]
-    tried: list[Tried]
+    tried: list[dict[str, str]]
 
 
 REWRITES = Step("rewrites", "line", Rewritten)
@@ -236,49 +239,6 @@ def _whole(asked: OpenModel[None], line: Line, view: View) -> FileWithGap:
     return FileWithGap(view.text, line.part(view), line.task, asked.settings)
 
 
-class VariantFacts(TypedDict):
-    """A rewrite. rules: of its steps. line, diff, kind: as of a variant. measures: of the line in it; None where the model can't tell."""
-
-    arm: str
-    rules: list[str]
-    line: str
-    kind: str
-    diff: list[str]
-    measures: Measures | None
-
-
-class LineFacts(TypedDict):
-    """A line that passes its tests. code: truth or suggestion. exact: it is the project's own. tried: what became of each rule."""
-
-    code: str
-    text: str
-    exact: bool
-    plain: Measures | None
-    identity: Measures | None
-    variants: list[VariantFacts]
-    tried: list[Tried]
-
-
-class RegeneratedFacts(TypedDict):
-    """What is suggested in rewritten code. rules: of the rewrites. text: what would be inserted."""
-
-    rules: list[str]
-    text: str
-    measures: Measures
-    exact: bool
-    passes: bool | None
-
-
-class PlaceFacts(TypedDict):
-    """The rewrites at a place; id: of its sample. regenerated: None where nothing is suggested, or the code was not rewritten."""
-
-    id: str
-    project: str
-    file: str
-    lines: list[LineFacts]
-    regenerated: RegeneratedFacts | None
-
-
 class Known(TypedDict):
     """The records of a run, by their ids, and what the tests said of texts."""
 
@@ -305,21 +265,21 @@ def lines_at(answer: Mapping[str, Any], of: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def facts_of(answers: Sequence[Mapping[str, Any]], known: Known, of: Sequence[str]) -> list[PlaceFacts]:
+def facts_of(answers: Sequence[Mapping[str, Any]], known: Known, of: Sequence[str]) -> list[PlaceFact]:
     """The facts of each place. of: truth, suggestion."""
     return [
-        {
-            "id": answer["generations"][0]["id"],
-            "project": answer["project"],
-            "file": answer["file"],
-            "lines": [line for code, text in lines_at(answer, of).items() if (line := _line(answer, code, text, known))],
-            "regenerated": _regenerated(answer, known),
-        }
+        PlaceFact(
+            id=answer["generations"][0]["id"],
+            project=answer["project"],
+            file=answer["file"],
+            lines=tuple(line for code, text in lines_at(answer, of).items() if (line := _line(answer, code, text, known))),
+            regenerated=_regenerated(answer, known),
+        )
         for answer in answers
     ]
 
 
-def _line(answer: Mapping[str, Any], code: str, text: str, known: Known) -> LineFacts | None:
+def _line(answer: Mapping[str, Any], code: str, text: str, known: Known) -> LineFact | None:
     """The facts of a line, where it was rewritten."""
     name = label_id(answer["id"], answer["generations"][0]["task"], text)
     rewritten = known["rewrites"].get(name)
@@ -327,33 +287,33 @@ def _line(answer: Mapping[str, Any], code: str, text: str, known: Known) -> Line
         return None
     unknown = Scored(id=name, plain=None, identity=None, variants=[None] * len(rewritten["variants"]))
     scored = known["scores"].get(name, unknown)
-    variants: list[VariantFacts] = [
-        {"arm": one["arm"], "rules": _rules(one), "line": one["line"], "kind": one["kind"], "diff": one["diff"], "measures": measures}
+    variants = tuple(
+        VariantFact(arm=one["arm"], rules=_rules(one), kind=one["kind"], measures=measures, line=one["line"], diff=tuple(one["diff"]))
         for one, measures in zip(rewritten["variants"], scored["variants"], strict=True)
-    ]
-    return {
-        "code": code,
-        "text": text,
-        "exact": is_exact(text, answer["generations"][0]["truth"]),
-        "plain": scored["plain"],
-        "identity": scored["identity"],
-        "variants": variants,
-        "tried": rewritten["tried"],
-    }
+    )
+    return LineFact(
+        exact=is_exact(text, answer["generations"][0]["truth"]),
+        plain=scored["plain"],
+        identity=scored["identity"],
+        variants=variants,
+        code=code,
+        text=text,
+        tried=tuple(msgspec.convert(rewritten["tried"], list[Tried])),
+    )
 
 
-def _rules(variant: Variant) -> list[str]:
-    return [step["rule"] for step in variant["steps"]]
+def _rules(variant: Variant) -> tuple[str, ...]:
+    return tuple(step["rule"] for step in variant["steps"])
 
 
-def _regenerated(answer: Mapping[str, Any], known: Known) -> RegeneratedFacts | None:
+def _regenerated(answer: Mapping[str, Any], known: Known) -> RegeneratedFact | None:
     made = known["regenerated"].get(answer["id"])
     if made is None or made["inserted"] is None or made["measures"] is None:
         return None
-    return {
-        "rules": _rules(known["rewrites"][made["line"]]["variants"][made["variant"]]),
-        "text": made["inserted"],
-        "measures": made["measures"],
-        "exact": is_exact(made["inserted"], answer["generations"][0]["truth"]),
-        "passes": True if made["equal"] else known["said"].get(f"{answer['id']}:rewritten"),
-    }
+    return RegeneratedFact(
+        measures=made["measures"],
+        exact=is_exact(made["inserted"], answer["generations"][0]["truth"]),
+        passes=True if made["equal"] else known["said"].get(f"{answer['id']}:rewritten"),
+        rules=_rules(known["rewrites"][made["line"]]["variants"][made["variant"]]),
+        text=made["inserted"],
+    )

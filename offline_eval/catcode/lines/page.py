@@ -6,22 +6,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import msgspec
-
 from ....calibration.registry import load_registry
 from ....calibration.report.blocks import Paragraph, Table
 from ....calibration.report.cells import Cell
 from ....calibration.report.paper_claims import PaperClaim, Rule, claim_of
 from ....calibration.report.study_report import Section, StudyContent
 from ....calibration.samples import Sample
-from ....calibration.validation.catcode_facts import PlaceFact
+from ....calibration.validation.catcode_facts import LineFact, PlaceFact, VariantFact
 from ....calibration.validation.catcode_study import EVENTS, figures
 from ....calibration.validation.figures import Figure
 from ....calibration.validation.inputs import Inputs
 from ...progress import counted
 from ...study_page import cells_in, facts_of, figures_of_fitted, figures_of_task, lost_items, titled
 from ..pairs.pages import SEEN
-from .asking import LineFacts, PlaceFacts, VariantFacts
 from .tables import (
     BALANCED,
     accuracy_table,
@@ -37,13 +34,13 @@ from .tables import (
 _FITTED = "of a calibrator that is fitted to this run's suggestions"
 
 
-def figures_of(question: Mapping[str, Any], samples: Sequence[Sample], facts: Sequence[PlaceFacts]) -> Iterator[Figure]:
+def figures_of(question: Mapping[str, Any], samples: Sequence[Sample], facts: Sequence[PlaceFact]) -> Iterator[Figure]:
     """The figures for each event: of the calibrator of this machine for such suggestions, where it kept its folds; else of one that is
     fitted to what was suggested in the code as it is, and judged on projects that it has not seen.
 
     Raises StudyError for a value that a measure can't have.
     """
-    inputs = Inputs(samples, facts={place["id"]: msgspec.convert(place, PlaceFact) for place in facts})
+    inputs = Inputs(samples, facts={place.id: place for place in facts})
     registry, task = load_registry(), question.get("tasks", ["line"])[0]
     for event in EVENTS:
         if found := tuple(figures_of_task(registry, question, task, event, inputs, figures)):
@@ -76,17 +73,17 @@ EACH = 3
 MAX_CONTRADICTED = 10
 _MAX_LINE = 200
 # Of each kind: how it is called, which are of it, and whether those with the smallest fall come first.
-_KINDS: tuple[tuple[str, Callable[[VariantFacts], bool], bool], ...] = (
-    ("Wrong rewrites that the model minds least", lambda one: one["arm"] == "wrong", True),
-    ("Rewrites of a line that do the same, and that it minds most", lambda one: one["arm"] == "equivalent", False),
-    ("Rewrites of the code around a line, and that it minds most", lambda one: one["arm"] == "context", False),
+_KINDS: tuple[tuple[str, Callable[[VariantFact], bool], bool], ...] = (
+    ("Wrong rewrites that the model minds least", lambda one: one.arm == "wrong", True),
+    ("Rewrites of a line that do the same, and that it minds most", lambda one: one.arm == "equivalent", False),
+    ("Rewrites of the code around a line, and that it minds most", lambda one: one.arm == "context", False),
 )
 
 
-def examples_of(facts: Sequence[PlaceFacts]) -> Iterator[Table]:
+def examples_of(facts: Sequence[PlaceFact]) -> Iterator[Table]:
     """Some rewrites of each arm, with diff and fall; of a place at most one of each."""
     for called, is_one, ascending in _KINDS:
-        found = [(fall, place["id"], line, variant) for place, line, variant, fall in scored(facts) if is_one(variant)]
+        found = [(fall, place.id, line, variant) for place, line, variant, fall in scored(facts) if is_one(variant)]
         shown = set[str]()
         for fall, place, line, variant in sorted(found, key=lambda one: (one[0] if ascending else -one[0], one[1])):
             if place not in shown and len(shown) < EACH:
@@ -94,25 +91,25 @@ def examples_of(facts: Sequence[PlaceFacts]) -> Iterator[Table]:
                 yield _example(f"{called}: {place.removesuffix(':line')}", line, variant, fall)
 
 
-def _example(title: str, line: LineFacts, variant: VariantFacts, fall: float) -> Table:
+def _example(title: str, line: LineFact, variant: VariantFact, fall: float) -> Table:
     rows = [
-        *((("−", each[1:]) if each.startswith("-") else ("+", each[1:])) for each in variant["diff"]),
-        ("line", line["text"]),
-        ("rules", ", ".join(variant["rules"])),
-        ("tests", {"right": "pass", "counterfeit": "some fail, and it looks right", "other": "fail"}[variant["kind"]]),
+        *((("−", each[1:]) if each.startswith("-") else ("+", each[1:])) for each in variant.diff),
+        ("line", line.text),
+        ("rules", ", ".join(variant.rules)),
+        ("tests", {"right": "pass", "counterfeit": "some fail, and it looks right", "other": "fail"}[variant.kind]),
         ("model", f"log p falls by {fall:+z.2f}"),
     ]
     return Table(title, ("", ""), "ll", tuple((name, _short(what)) for name, what in rows))
 
 
-def contradicted(facts: Sequence[PlaceFacts]) -> Table | None:
+def contradicted(facts: Sequence[PlaceFact]) -> Table | None:
     """Rewrites that a rule calls equivalent and tests do not; None without any."""
     rows = [
-        (place["id"].removesuffix(":line"), each["rule"], _short(each["why"]))
+        (place.id.removesuffix(":line"), each.rule, _short(each.why))
         for place in facts
-        for line in place["lines"]
-        for each in line["tried"]
-        if each["outcome"] == "contradicted"
+        for line in place.lines
+        for each in line.tried
+        if each.outcome == "contradicted"
     ]
     title = f"Rewrites that a rule calls equivalent and tests contradict ({len(rows):,}; at most {MAX_CONTRADICTED} are shown)"
     return Table(title, ("place", "rule", "what the tests say"), "lll", tuple(rows[:MAX_CONTRADICTED])) if rows else None
@@ -142,7 +139,7 @@ _REFUSED = (
 
 def content_of(
     question: Mapping[str, Any],
-    facts: Sequence[PlaceFacts],
+    facts: Sequence[PlaceFact],
     samples: Sequence[Sample],
     command: str,
     lost: int = 0,
@@ -155,10 +152,10 @@ def content_of(
     cells = cells_in((told, accuracy))
     picture = falls_picture(falls)
     examples = tuple(examples_of(facts))
-    words = (Paragraph(_WORDS), *((Paragraph(_UNTESTED),) if question["set"] == "code" else ()))
+    words = (Paragraph(_WORDS), *((Paragraph(_UNTESTED),) if question.get("set") == "code" else ()))
     return StudyContent(
         title=f"CatCode on lines: {question['model_name']}",
-        summary=summary(facts, cells, figures, tested=question["set"] != "code"),
+        summary=summary(facts, cells, figures, tested=question.get("set") != "code"),
         facts=(
             f"model {question['model_name']}",
             f"prompt fingerprint {question['prompt']}, model fingerprint {question['model']}",
@@ -180,11 +177,11 @@ def content_of(
 
 
 def summary(
-    facts: Sequence[PlaceFacts], cells: Mapping[str, Cell], figures: Sequence[Figure], *, tested: bool = True
+    facts: Sequence[PlaceFact], cells: Mapping[str, Cell], figures: Sequence[Figure], *, tested: bool = True
 ) -> tuple[str, str, str]:
     """Three sentences for somebody who has not read the paper. tested: whether tests judged lines and rewrites."""
-    lines = [line for place in facts for line in place["lines"] if line["plain"] is not None]
-    projects = len({place["project"] for place in facts})
+    lines = [line for place in facts for line in place.lines if line.plain is not None]
+    projects = len({place.project for place in facts})
     same, wrong, balanced = cells["identification/equivalent/recall"], cells["identification/wrong/recall"], cells[BALANCED]
     first = (
         f"At {counted(len(facts), 'place')} of {counted(projects, 'project')} the model scored {counted(len(lines), 'line')}"
@@ -217,20 +214,20 @@ def _of_numbers(figures: Sequence[Figure]) -> str:
     return f"Of what is shown with a suggestion: {'; '.join(told)}."
 
 
-def left_out(facts: Sequence[PlaceFacts], codes: Sequence[str], lost: int) -> Iterator[str]:
+def left_out(facts: Sequence[PlaceFact], codes: Sequence[str], lost: int) -> Iterator[str]:
     """What is in no number, and why."""
     yield from lost_items(lost)
     for code in codes:
-        missing = sum(all(line["code"] != code for line in place["lines"]) for place in facts)
+        missing = sum(all(line.code != code for line in place.lines) for place in facts)
         if missing:
             why = {
                 "truth": "the step rewrite is not done there",
                 "suggestion": "nothing is suggested, it is the project's own line, it does not pass, or the step rewrite is not done there",
             }[code]
             yield f"{code}: {counted(missing, 'place')} without this line: {why}."
-    bare = sum(not line["variants"] for place in facts for line in place["lines"])
+    bare = sum(not line.variants for place in facts for line in place.lines)
     if bare:
         yield f"{counted(bare, 'line')} without any rewrite that the tests confirm."
-    unscored = sum(one["measures"] is None for place in facts for line in place["lines"] for one in line["variants"])
+    unscored = sum(one.measures is None for place in facts for line in place.lines for one in line.variants)
     if unscored:
         yield f"{counted(unscored, 'rewrite')} without a score: the step score is not done, or the model had no room for the text."

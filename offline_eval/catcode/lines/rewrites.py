@@ -146,20 +146,11 @@ class Variant(TypedDict):
     diff: the lines that it takes out ("-…") and puts in ("+…"), for people: the first of them.
     """
 
-    arm: str
+    arm: Arm
     steps: list[StepRecord]
     line: str
-    kind: str
+    kind: Class
     diff: list[str]
-
-
-class Tried(TypedDict):
-    """What became of a rule."""
-
-    arm: str
-    rule: str
-    outcome: str
-    why: str
 
 
 # What the tests say of the rewrite of an arm: its class, and why. None where they can't tell.
@@ -178,14 +169,17 @@ def view_of(view: View, steps: Sequence[StepRecord]) -> View:
 
 @dataclass(slots=True)
 class Rewriting:
-    """Rewrites of one view. variants, tried: what was found so far. at_import: whether a rewrite changes code that runs at import."""
+    """Rewrites of one view. variants, tried: what was found so far, the second as `catcode_facts.Tried`.
+
+    at_import: whether a rewrite changes code that runs at import.
+    """
 
     view: View
     seed: str
     judge: Judge
     at_import: Callable[[View], bool]
     variants: list[Variant] = field(default_factory=list)
-    tried: list[Tried] = field(default_factory=list)
+    tried: list[dict[str, str]] = field(default_factory=list)
 
     def find(self, arms: Sequence[Arm]) -> None:
         """Find the rewrites of these arms. A source that the morphisms can't read has none."""

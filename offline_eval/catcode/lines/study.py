@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import msgspec
+
 from ....analysis.oracle.changes import changed_lines
 from ....analysis.sandbox.isolation.best_level import best_level
 from ...asked_line import EVENT, Asking, label_id
@@ -74,7 +76,7 @@ def _report(run: Run, results: Results, *, as_json: bool) -> None:
     """The facts, a page, and a summary on stderr. Raises StudyError and SampleError."""
     question, samples = run.question(), [sample for found in results.samples.values() for sample in found]
     facts = facts_of(results.answers, known_of(run), question["of"])
-    run.write_lines(FACTS, facts)
+    run.write_lines(FACTS, map(msgspec.to_builtins, facts))
     content = content_of(question, facts, samples, again(run), STUDY.lost(run), tuple(figures_of(question, samples, facts)))
     write_page(run.folder, content, samples=results.paths, as_json=as_json)
 

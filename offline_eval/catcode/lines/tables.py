@@ -24,8 +24,8 @@ from ....calibration.report.blocks import Table
 from ....calibration.report.cells import Cell, CellTable, Row, with_interval
 from ....calibration.report.plots import Picture, panel, svg
 from ....calibration.samples import Sample
+from ....calibration.validation.catcode_facts import LineFact, PlaceFact, VariantFact
 from ...counterfeit.shares import mean_cell, share
-from .asking import LineFacts, PlaceFacts, VariantFacts
 from .rewrites import MAX_CHAIN, ON_LINE, WRONG, Outcome
 
 if TYPE_CHECKING:
@@ -64,27 +64,27 @@ class Falls:
         return np.asarray((self.arm != "context") & self.told)
 
 
-def scored(facts: Sequence[PlaceFacts]) -> Iterator[tuple[PlaceFacts, LineFacts, VariantFacts, float]]:
+def scored(facts: Sequence[PlaceFact]) -> Iterator[tuple[PlaceFact, LineFact, VariantFact, float]]:
     """Each rewrite that the model scored, with its line, and how far the log-probability of that falls."""
     for place in facts:
-        for line in place["lines"]:
-            for variant in line["variants"]:
-                before, after = ((measures or {}).get("total_logprob") for measures in (line["plain"], variant["measures"]))
+        for line in place.lines:
+            for variant in line.variants:
+                before, after = ((measures or {}).get("total_logprob") for measures in (line.plain, variant.measures))
                 if before is not None and after is not None:
                     yield place, line, variant, before - after
 
 
-def falls_of(facts: Sequence[PlaceFacts]) -> Falls:
+def falls_of(facts: Sequence[PlaceFact]) -> Falls:
     """The falls of all rewrites that the model scored."""
     rows = list(scored(facts))
     variants = [variant for *_, variant, _ in rows]
     fall = np.array([fall for *_, fall in rows], dtype=np.float64)
     arm, kind, rule = (
         np.array(told, dtype=np.str_)
-        for told in ([one["arm"] for one in variants], [one["kind"] for one in variants], [one["rules"][-1] for one in variants])
+        for told in ([one.arm for one in variants], [one.kind for one in variants], [one.rules[-1] for one in variants])
     )
-    projects = numbered([place["project"] for place, *_ in rows])
-    steps = np.array([len(one["rules"]) for one in variants], dtype=np.intp)
+    projects = numbered([place.project for place, *_ in rows])
+    steps = np.array([len(one.rules) for one in variants], dtype=np.intp)
     return Falls(fall, arm, kind, rule, steps, projects, thresholds(fall, arm, projects))
 
 
@@ -193,9 +193,9 @@ def _cells(name: str, falls: Falls, which: NDArray[np.bool_]) -> tuple[Cell, Cel
     )
 
 
-def outcomes_table(facts: Sequence[PlaceFacts]) -> Table:
+def outcomes_table(facts: Sequence[PlaceFact]) -> Table:
     """What became of each rule, counted."""
-    count = Counter((each["arm"], each["rule"], each["outcome"]) for place in facts for line in place["lines"] for each in line["tried"])
+    count = Counter((each.arm, each.rule, each.outcome) for place in facts for line in place.lines for each in line.tried)
     rules = sorted({(arm, rule) for arm, rule, _ in count})
     rows = tuple((arm, rule, *(str(count[arm, rule, outcome]) for outcome in _OUTCOMES)) for arm, rule in rules)
     return Table(
@@ -203,7 +203,7 @@ def outcomes_table(facts: Sequence[PlaceFacts]) -> Table:
     )
 
 
-def regenerated_table(facts: Sequence[PlaceFacts], samples: Sequence[Sample]) -> CellTable:
+def regenerated_table(facts: Sequence[PlaceFact], samples: Sequence[Sample]) -> CellTable:
     """What is suggested in rewritten code, beside what is suggested at the same place as it is."""
     rows = []
     fields: tuple[tuple[str, Literal["passes", "exact"], str], ...] = (
@@ -213,9 +213,9 @@ def regenerated_table(facts: Sequence[PlaceFacts], samples: Sequence[Sample]) ->
     for event, field, said in fields:
         labels = {sample.id: sample.labels.get(event) for sample in samples}
         known = [
-            (float(before), float(after), place["project"])
+            (float(before), float(after), place.project)
             for place in facts
-            if (made := place["regenerated"]) and (before := labels.get(place["id"])) is not None and (after := made[field]) is not None
+            if (made := place.regenerated) and (before := labels.get(place.id)) is not None and (after := getattr(made, field)) is not None
         ]
         first, second, projects = [one for one, _, _ in known], [two for _, two, _ in known], [project for *_, project in known]
         cells = (

@@ -28,7 +28,7 @@ from assay.offline_eval.catcode.lines.tables import BALANCED, falls_of, regenera
 from assay.offline_eval.run import SCHEMA
 
 
-def world(meaning: float, places: int = 200, projects: int = 10, seed: int = 0) -> tuple[list[Any], list[Sample]]:
+def raw_world(meaning: float, places: int = 200, projects: int = 10, seed: int = 0) -> tuple[list[Any], list[Sample]]:
     """Places whose line falls by about 2 where it is rewritten, by `meaning` more where tests then fail, and hardly in rewritten code."""
     rng = np.random.default_rng(seed)
     facts, samples = [], []
@@ -57,6 +57,15 @@ def world(meaning: float, places: int = 200, projects: int = 10, seed: int = 0) 
         again = {"rules": ["unused_statement"] * 3, "text": "x = 1", "measures": own, "exact": right, "passes": right}
         facts.append({"id": made.id, "project": f"p{number % projects}", "file": "f.py", "lines": [line], "regenerated": again})
     return facts, samples
+
+
+def typed(facts: list[Any]) -> list[PlaceFact]:
+    return msgspec.convert(facts, list[PlaceFact])
+
+
+def world(meaning: float, places: int = 200, projects: int = 10, seed: int = 0) -> tuple[list[PlaceFact], list[Sample]]:
+    facts, samples = raw_world(meaning, places, projects, seed)
+    return typed(facts), samples
 
 
 def test_a_threshold_is_taken_from_other_projects_alone() -> None:
@@ -101,10 +110,10 @@ def test_the_code_around_a_line_is_judged_by_the_threshold_of_the_lines_themselv
 
 
 def test_what_was_not_scored_is_in_no_number() -> None:
-    facts, _ = world(1.0)
+    facts, _ = raw_world(1.0)
     facts[0]["lines"][0]["variants"][0]["measures"] = None
     facts[1]["lines"][0]["plain"] = None
-    assert len(falls_of(facts).fall) == 5 * 200 - 1 - 5
+    assert len(falls_of(typed(facts)).fall) == 5 * 200 - 1 - 5
     assert len(falls_of([]).fall) == 0
 
 
@@ -131,7 +140,7 @@ def run(tmp_path: Path) -> Path:
     save(fit(SAMPLES, "tests_pass", ("total_logprob",), resamples=2).calibrator, tmp_path / "c.json")
     write_samples(tmp_path / "run" / "samples" / "line.jsonl", SAMPLES)
     (tmp_path / "run" / "run.toml").write_text("".join(f"{name} = {json.dumps(value)}\n" for name, value in question.items()))
-    (tmp_path / "run" / "facts.jsonl").write_text("".join(f"{json.dumps(fact)}\n" for fact in FACTS))
+    (tmp_path / "run" / "facts.jsonl").write_text("".join(f"{json.dumps(msgspec.to_builtins(fact))}\n" for fact in FACTS))
     return tmp_path / "run"
 
 
@@ -186,29 +195,29 @@ def test_a_suggestion_that_is_the_projects_own_line_is_one_line() -> None:
 def test_each_rewrite_has_its_own_score_and_what_was_not_scored_has_none() -> None:
     variants = [variant("context", "unused_statement"), variant("wrong", "wrong_name")]
     (place,) = facts_of([answer(None)], known(TRUTH, variants, [{"total_logprob": -2.0}, None]), BOTH)
-    (line,) = place["lines"]
-    assert (line["code"], line["exact"]) == ("truth", True)
-    assert [one["measures"] for one in line["variants"]] == [{"total_logprob": -2.0}, None]
-    (bare,) = facts_of([answer(None)], known(TRUTH, variants, None), BOTH)[0]["lines"]
-    assert bare["plain"] is None
-    assert [one["measures"] for one in bare["variants"]] == [None, None]
+    (line,) = place.lines
+    assert (line.code, line.exact) == ("truth", True)
+    assert [one.measures for one in line.variants] == [{"total_logprob": -2.0}, None]
+    (bare,) = facts_of([answer(None)], known(TRUTH, variants, None), BOTH)[0].lines
+    assert bare.plain is None
+    assert [one.measures for one in bare.variants] == [None, None]
 
 
 def test_a_suggestion_in_rewritten_code_that_is_the_line_passes_and_another_is_as_the_tests_say() -> None:
     variants = [variant("context", "unused_statement"), variant("context", "unused_statement", "rename_variable")]
     again = {"text": TRUTH, "inserted": TRUTH, "measures": {"total_logprob": -1.0}, "equal": True}
     (place,) = facts_of([answer(None)], known(TRUTH, variants, None, again), BOTH)
-    assert place["regenerated"] is not None
-    assert (place["regenerated"]["passes"], place["regenerated"]["exact"]) == (True, True)
-    assert place["regenerated"]["rules"] == ["unused_statement", "rename_variable"]
+    assert place.regenerated is not None
+    assert (place.regenerated.passes, place.regenerated.exact) == (True, True)
+    assert place.regenerated.rules == ("unused_statement", "rename_variable")
     other = known(TRUTH, variants, None, {**again, "inserted": "return 1", "equal": False})
     for said in (False, None):
         other["said"] = {f"{PLACE}:rewritten": said}
         (place,) = facts_of([answer(None)], other, BOTH)
-        assert place["regenerated"] is not None
-        assert (place["regenerated"]["passes"], place["regenerated"]["exact"]) == (said, False)
+        assert place.regenerated is not None
+        assert (place.regenerated.passes, place.regenerated.exact) == (said, False)
     hidden = known(TRUTH, variants, None, {**again, "inserted": None, "equal": False})
-    assert facts_of([answer(None)], hidden, BOTH)[0]["regenerated"] is None
+    assert facts_of([answer(None)], hidden, BOTH)[0].regenerated is None
 
 
 def test_they_are_what_the_validation_table_reads() -> None:
@@ -250,10 +259,10 @@ def test_the_claim_about_edits_follows_the_balanced_accuracy_and_the_others_say_
 
 
 def test_what_is_left_out_and_what_tests_contradict_is_told(tmp_path: Path) -> None:
-    facts, samples = world(1.0)
-    facts[0]["lines"] = [{**facts[0]["lines"][0], "variants": []}]
+    facts, samples = raw_world(1.0)
+    facts[0]["lines"][0]["variants"] = []
     facts[1]["lines"][0]["variants"][0]["measures"] = None
-    content = page(facts, samples, lost=2)
+    content = page(typed(facts), samples, lost=2)
     told = "\n".join(content.left_out)
     assert "2 items without an answer" in told
     assert "suggestion: 200 places without this line" in told
@@ -266,9 +275,9 @@ def test_what_is_left_out_and_what_tests_contradict_is_told(tmp_path: Path) -> N
 
 
 def test_suggestions_in_rewritten_code_are_compared_with_those_at_the_same_places() -> None:
-    facts, samples = world(1.0)
+    facts, samples = raw_world(1.0)
     facts[0]["regenerated"] = None
     facts[1]["regenerated"]["passes"] = None
-    passing, exact = regenerated_table(facts, samples).rows
+    passing, exact = regenerated_table(typed(facts), samples).rows
     assert (passing.cells[0].n, exact.cells[0].n) == (198, 199)
     assert passing.cells[2].value == 0
