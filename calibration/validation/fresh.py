@@ -43,9 +43,13 @@ def registrations() -> tuple[Registration, ...]:
     )
 
 
-def wheels() -> tuple[dict[str, str], ...]:
-    """The projects of which a registration names the wheel: name and version, and the hashes of the wheel and of its code."""
-    return tuple(project for each in _document()["registration"] for project in each["projects"] if "sha256" in project)
+def wheels() -> tuple[tuple[int, dict[str, str]], ...]:
+    """The projects of which a registration names the wheel: name and version, and the hashes of the wheel and of its code.
+
+    Each with the number of its registration among those that name wheels, from 1.
+    """
+    named = [projects for each in _document()["registration"] if (projects := [one for one in each["projects"] if "sha256" in one])]
+    return tuple((number, project) for number, projects in enumerate(named, 1) for project in projects)
 
 
 def registration_of(calibrator: str, projects: Collection[str]) -> Registration | None:

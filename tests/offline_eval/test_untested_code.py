@@ -89,7 +89,8 @@ def test_code_around_a_part_of_a_line_is_rewritten_and_the_line_stays(
         assert variant["measures"] is not None
         assert line["text"] in variant["line"] if variant["arm"] == "context" else line["text"] != variant["line"]
     assert all(line["plain"] == line["identity"] for line in lines)
-    assert (out / "samples" / f"{task}.jsonl").is_file()
+    assert all(sample.labels.get("tests_pass") is None for sample in read_samples([out / "samples" / f"{task}.jsonl"]))
+    assert "passes tests" not in (out / "report" / "report.md").read_text()
 
 
 @pytest.mark.parametrize(

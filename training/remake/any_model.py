@@ -38,8 +38,8 @@ MODELS = {
     "embedded": ("the embedded one, 8 M", "", "--per-project 12", 6),
     "smollm2": ("SmolLM2 135M, Q4_1", "--prompt-size small --model $models/SmolLM2-135M-Instruct.Q4_1.gguf", "--per-project 5", 3),
     "gemma3": ("Gemma 3 270M, Q4_K_M", "--prompt-size small --model $models/gemma-3-270m-q4_k_m.gguf", "--per-project 5", 2),
-    "qwen05": ("Qwen2.5-Coder 0.5B, Q4_K_M", "--model qwen2.5-coder-0.5b", f"{_NEWER} --per-project 6", 4),
-    "qwen15": ("Qwen2.5-Coder 1.5B, Q4_K_M", "--prompt-size small --model qwen2.5-coder-1.5b", "--per-project 3", 1),
+    "qwen05": ("Qwen2.5-Coder 0.5B, Q4_K_M", "--model qwen2.5-coder-0.5b", f"{_NEWER} --per-project 24", 4),
+    "qwen15": ("Qwen2.5-Coder 1.5B, Q4_K_M", "--model qwen2.5-coder-1.5b", f"{_NEWER} --per-project 6", 1),
 }
 KIN = {"q4_k_m": ("Q4_K_M, its own", 12), "q8_0": ("Q8_0", 2), "q4_0": ("Q4_0", 2)}
 OWN = (0, 10, 20, 40)

@@ -2,7 +2,8 @@
 
     python -m training.remake.fresh FOLDER
 
-Wheels are fetched through pip, which runs nothing of them, and checked by hash; each project's Python files come below its name.
+Wheels are fetched through pip, which runs nothing of them, and checked by hash; each project's Python files come below its name, and these
+below the number of the first registration that names its wheel.
 """
 
 from __future__ import annotations
@@ -18,17 +19,18 @@ from assay.offline_eval.sets.projects import ProjectError, default_cache, fetch,
 
 def unpack(folder: Path) -> None:
     """Raises ProjectError for what is not the registered code."""
-    for each in wheels():
+    for number, each in wheels():
+        at = folder / str(number) / each["name"]
         archive = fetch(each["name"], each["version"], "wheel", default_cache(), each["sha256"])
         if (digest := hashlib.sha256(archive.read_bytes()).hexdigest()) != each["sha256"]:
             raise ProjectError(f"{archive}: its SHA-256 is {digest}, and another one is registered; delete the file and try again")
         for file in python_files(archive, each["name"]):
-            path = folder / each["name"] / file.path
+            path = at / file.path
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(file.text, encoding="utf-8", newline="")
-        (found,) = folders_at([folder / each["name"]])
+        (found,) = folders_at([at])
         if label_of(found) != f"{each['name']} {each['code']}":
-            raise ProjectError(f"{folder / each['name']} holds other code than what is registered; delete the folder and try again")
+            raise ProjectError(f"{at} holds other code than what is registered; delete the folder and try again")
 
 
 if __name__ == "__main__":

@@ -30,7 +30,10 @@ _OLDER = """
     tortoise-orm 0.21.7, tqdm 4.66.6, trio 0.27.0, werkzeug 3.0.6, xlsxwriter 3.2.0,
     adlfs 2024.7.0, aiomysql 0.2.0, aiosmtplib 3.0.2, apispec 6.7.0, asyncssh 2.18.0, avro 1.12.0, blessed 1.20.0, face 24.0.0,
     geographiclib 2.0, geopy 2.4.1, glom 23.5.0, huey 2.5.2, kfp 2.9.0, mutagen 1.47.0, pooch 1.8.2, ppft 1.7.6.9, pydeequ 1.4.0,
-    pydot 3.0.2, questionary 2.0.1, sh 2.1.0, skops 0.10.0, sounddevice 0.5.1, tyro 0.8.14
+    pydot 3.0.2, questionary 2.0.1, sh 2.1.0, skops 0.10.0, sounddevice 0.5.1, tyro 0.8.14,
+    datetime 5.5, instructor 1.6.3, fastembed 0.4.1, rdflib 7.1.1, cadwyn 4.4.1, pypika 0.48.9, pygtrie 2.5.0, cairosvg 2.7.1,
+    langcodes 3.4.1, lmnr 0.4.28, pyelftools 0.31, pika 1.3.2, cronsim 2.5, zarr 2.18.3, cloudevents 1.11.0, automat 24.8.1,
+    smbprotocol 1.14.0, htmldate 1.9.1, papermill 2.6.0, kaleido 0.2.1, pydash 8.0.3, motor 3.6.0
 """
 
 

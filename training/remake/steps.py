@@ -65,6 +65,20 @@ def _shipped(*names: str) -> tuple[str, ...]:
     return tuple(f"calibration/shipped/{name}.json" for name in names)
 
 
+# Counterfeits, and rewrites for each task, of fresh projects.
+_NAMES_OF_TEXTS = ("fresh-counterfeit", *(f"fresh-catcode-{task}" for task in TASKS))
+_OF_TEXTS = ("offline_eval/counterfeit", "offline_eval/catcode", "analysis/bugs.py", "analysis/morphisms")
+_FRESH_NEWER = "--code $fresh_runs/code/2/* --older $self/older"
+
+
+def _of_texts(code: str, name: str, counterfeits: int, rewrites: int, model: str = "") -> tuple[str, ...]:
+    """The commands of a model, with at most so many places of each project."""
+    return (
+        f"assay eval counterfeit {model}{code} --tasks {','.join(TASKS)} --per-project {counterfeits} --out $self/fresh-counterfeit{name}",
+        *_each_task(f"assay eval catcode {model}{code} --task TASK --per-project {rewrites} --out $self/fresh-catcode-TASK{name}"),
+    )
+
+
 STEPS = (
     Step(
         "exact_match/complete",
@@ -142,9 +156,13 @@ STEPS = (
                 f"assay eval calibration --set packages --out $self/{name}-packages {model} --per-project {places}"
                 for name, (_, model, _, places) in any_model.MODELS.items()
             ),
-            *_each_task(
-                "assay calibrate fit $self/qwen05/samples/TASK.jsonl --event exact_match --features free --keep-folds "
-                "--out calibration/shipped/exact_match-TASK-qwen2.5-coder-0.5b.json"
+            *(
+                command
+                for run, model in (("qwen05", "qwen2.5-coder-0.5b"), ("qwen15", "qwen2.5-coder-1.5b"))
+                for command in _each_task(
+                    f"assay calibrate fit $self/{run}/samples/TASK.jsonl --event exact_match --features free --keep-folds "
+                    f"--out calibration/shipped/exact_match-TASK-{model}.json"
+                )
             ),
             *_each_task(
                 "assay calibrate fit --any-model --event exact_match --features total_logprob,length --map platt "
@@ -152,8 +170,8 @@ STEPS = (
                 "--out calibration/shipped/exact_match-TASK-any.json"
             ),
         ),
-        minutes=200,
-        files=_shipped(*(f"exact_match-{task}-{of}" for task in TASKS for of in ("any", "qwen2.5-coder-0.5b"))),
+        minutes=400,
+        files=_shipped(*(f"exact_match-{task}-{of}" for task in TASKS for of in ("any", "qwen2.5-coder-0.5b", "qwen2.5-coder-1.5b"))),
         blocks={
             "docs/calibration.md#left-out": any_model.left_out,
             "docs/calibration.md#any-languages": any_model.languages,
@@ -272,20 +290,22 @@ STEPS = (
         # Projects that no fit has seen: each is run once for a calibrator. One that was fitted again needs others in fresh.toml.
         (
             "python -m training.remake.fresh $self/code",
-            f"assay eval calibration --code $self/code/* --languages python --out $self/fresh --per-project 40 --arms {ARMS} --workers 2",
-            "assay eval calibration --code $self/code/* --languages python --out $self/fresh-alternatives --per-project 40 "
+            f"assay eval calibration --code $self/code/1/* --languages python --out $self/fresh --per-project 40 --arms {ARMS} --workers 2",
+            "assay eval calibration --code $self/code/1/* --languages python --out $self/fresh-alternatives --per-project 40 "
             "--alternatives 4 --workers 2",
+            *_of_texts("--code $self/code/1/*", "", 12, 6),
         ),
-        minutes=10, code=(*_PLACES, "calibration/validation/fresh.toml"),
+        minutes=60, code=(*_PLACES, *_OF_TEXTS, "calibration/validation/fresh.toml"),
     ),
     Step(
         "fresh/qwen05",
         (
-            "python -m training.remake.newer_lines $self/older $fresh_runs/code",
-            "assay eval calibration --model qwen2.5-coder-0.5b --code $fresh_runs/code/* --older $self/older --languages python "
-            "--out $self/fresh-qwen05 --per-project 6",
+            "python -m training.remake.newer_lines $self/older $fresh_runs/code/2",
+            f"assay eval calibration --model qwen2.5-coder-0.5b {_FRESH_NEWER} --languages python --out $self/fresh-qwen05 --per-project 6",
+            *_of_texts(_FRESH_NEWER, "-qwen05", 3, 2, "--model qwen2.5-coder-0.5b "),
         ),
-        minutes=25, needs=("fresh/runs",), code=(*_PLACES, "calibration/validation/fresh.toml", "training/remake/newer_lines.py"),
+        minutes=120, needs=("fresh/runs",),
+        code=(*_PLACES, *_OF_TEXTS, "calibration/validation/fresh.toml", "training/remake/newer_lines.py"),
     ),
     Step(
         "validation/tables",
@@ -295,6 +315,7 @@ STEPS = (
                 f"ln -sfn {run} $self/runs/ && assay eval report {run}"
                 for run in (
                     "$fresh_runs/fresh", "$fresh_runs/fresh-alternatives", "$fresh_qwen05/fresh-qwen05",
+                    *(f"$fresh_runs/{name}" for name in _NAMES_OF_TEXTS), *(f"$fresh_qwen05/{name}-qwen05" for name in _NAMES_OF_TEXTS),
                     "$exact_match_complete/projects", "$exact_match_complete_several/alternatives",
                     "$tests_pass_complete/suites", "$tests_pass_arms/suites_arms", "$tests_pass_counterfeit/counterfeit",
                     "$tests_pass_catcode/catcode",
