@@ -67,7 +67,8 @@ def _choice(arguments: argparse.Namespace) -> ModelChoice:
     """The model that is named, with or without --model. Raises UsageError where it is named twice."""
     if arguments.name and arguments.model:
         raise UsageError(f"the model is named twice, {arguments.name} and --model {arguments.model}: leave one out")
-    arguments.model = arguments.name or arguments.model
+    if arguments.name is not None:
+        arguments.model = arguments.name
     return model_choice(arguments)
 
 

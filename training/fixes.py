@@ -98,7 +98,7 @@ def with_bug(source: Source, function: Function, rng: random.Random) -> tuple[in
     lines = source.lines[first - 1 : last]
     indent = len(lines[0]) - len(lines[0].lstrip())
     if any(line[:indent].strip() for line in lines):
-        return None  # a text in quotes that begins further left
+        return None  # what stands in quotes, or a comment, begins further left
     own = "\n".join(line[indent:] for line in lines) + "\n"
     body = [number for number in range(1, len(lines)) if lines[number].strip() and len(lines[number]) <= MAX_LINE]
     for number in rng.sample(body, min(TRIES, len(body))):

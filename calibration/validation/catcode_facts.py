@@ -10,8 +10,8 @@ import msgspec
 class VariantFact(msgspec.Struct, frozen=True, kw_only=True):
     """A rewrite of the code around a line (context), or of the line, which then does the same (equivalent) or fails tests (wrong).
 
-    rules: of its steps. kind: what the tests make of it. measures: of the line in it; None where the model can't tell. diff: the lines
-    that it takes out ("-…") and puts in ("+…"), for people.
+    rules: of its steps. kind: what the tests make of it, or right by its rule where no test judges. measures: of the line in it; None where
+    the model can't tell. diff: the lines that it takes out ("-…") and puts in ("+…"), for people.
     """
 
     arm: Literal["context", "equivalent", "wrong"]
@@ -32,8 +32,9 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LineFact(msgspec.Struct, frozen=True, kw_only=True):
-    """A line that passes its tests. exact: it is the project's own. plain, identity: its measures, and those of the same text once more.
+    """A line that passes its tests, or the part of it that is asked for.
 
+    exact: it is the project's own. plain, identity: its measures, and those of the same text once more.
     code: truth or suggestion. tried: what became of each rule.
     """
 

@@ -295,9 +295,15 @@ def figures(calibrator: Calibrator, inputs: Inputs, source: HeldOut) -> tuple[Fi
         note = f"{left_out:,} rewrites of lines without a number are left out" if left_out else ""
         first = tuple(replace(each, note=joined(source.how, each.note, note)) for each in of_rewrites(found, calibrator.event))
         first += beside(raw, calibrator.event)
+        if not (found.arm != "context").any():
+            first = tuple(each if _of_context(each.id) else not_run(each.id, "", "the line itself was not rewritten", by) for each in first)
     if isinstance(suggestions, str):
         return (*first, *(not_run(id, _CLAIMS[id], suggestions, by) for id in _OF_SUGGESTIONS))
     return (*first, *with_note(source.how, *in_rewritten_code(suggestions)))
+
+
+def _of_context(id: str) -> bool:
+    return id.startswith(("M1", "M5.context", "M7.context"))
 
 
 def beside(raw: Rewrites, event: str) -> tuple[Figure, ...]:

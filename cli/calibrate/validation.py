@@ -48,7 +48,7 @@ def document_of(path: Path, found: Validation) -> dict[str, object]:
 class _StudyFiles:
     """The files of one study: samples of the plain input, samples of others by suffix, and facts.
 
-    names: of the runs. projects: as their questions name them; none where some are no runs.
+    names: of the runs. projects: as their questions name them; none where some are no runs. tested: whether tests judged the texts.
     """
 
     study: StudyFigures
@@ -57,6 +57,7 @@ class _StudyFiles:
     facts: tuple[Path, ...]
     names: tuple[str, ...]
     projects: frozenset[str]
+    tested: bool
 
 
 def _files_by_study(runs: Sequence[Path], task: str) -> Iterator[_StudyFiles]:
@@ -85,7 +86,8 @@ def _files_by_study(runs: Sequence[Path], task: str) -> Iterator[_StudyFiles]:
             )
         facts = tuple(each / FACTS for each in of) if study.FACT else ()
         names = tuple(dict.fromkeys(each.resolve().name for each in of))
-        yield _StudyFiles(study, tuple(plain), {suffix: tuple(paths) for suffix, paths in others.items()}, facts, names, _projects_of(of))
+        projects, tested = _asked_of(of)
+        yield _StudyFiles(study, tuple(plain), {suffix: tuple(paths) for suffix, paths in others.items()}, facts, names, projects, tested)
 
 
 def _files_of(run: Path, task: str, suffixes: Sequence[str]) -> list[Path]:
@@ -100,12 +102,15 @@ def _files_of(run: Path, task: str, suffixes: Sequence[str]) -> list[Path]:
     return [plain, *(path for path in others if path.is_file())]
 
 
-def _projects_of(runs: Sequence[Path]) -> frozenset[str]:
+def _asked_of(runs: Sequence[Path]) -> tuple[frozenset[str], bool]:
+    """The projects of runs, and whether tests judged them all."""
     from ...offline_eval.run import RUN, Run
 
     if not all((run / RUN).is_file() for run in runs):
-        return frozenset()
-    return frozenset(project for run in runs for project in Run.opened(run).question().get("projects", ()))
+        return frozenset(), True
+    questions = [Run.opened(run).question() for run in runs]
+    projects = frozenset(project for question in questions for project in question.get("projects", ()))
+    return projects, all(question.get("set") != "code" for question in questions)
 
 
 def _study_of(run: Path, known: Sequence[str]) -> str | None:
@@ -144,6 +149,8 @@ def _rows(calibrator: Calibrator, path: Path, found: _StudyFiles) -> Sequence[Ro
         registration = registration_of(calibrator.id, found.projects) if source.validates else None
         if registration:
             source = replace(source, how=registration.said(len({sample.project for sample in inputs.plain})))
+        if found.study.FACT and not found.tested:
+            source = replace(source, how=f"{source.how}; no test judged: right is what stood there")
         made = found.study.figures(calibrator, inputs, source)
     except NotHeldOut as error:
         raise UsageError(str(error)) from None

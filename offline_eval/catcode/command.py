@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     add_code_options(
         parser,
-        "lines of Python in your own folders, each a project, that are rewritten as with --set lines: no test confirms a rewrite",
+        "lines of Python in your own folders, each a project. No test confirms a rewrite, so only the code around a line is rewritten",
     )
     parser.add_argument(
         "--task", choices=("line", "line_rest", "line_middle"), help="with --code: what of a line is asked about (default: line)"
@@ -154,8 +154,8 @@ COMMAND = Command(
     name="catcode",
     summary="rewrite code so that it does the same, or not, and see whether the model and the confidence tell one from the other",
     details="With --set lines the projects' sources are downloaded once, by pip, which checks their hashes, and an environment for each "
-    "project's tests is made: both run build code of the project or of others, with your rights. The tests run in the sandbox. The same "
-    "command resumes a run that was stopped.",
+    "project's tests is made: both run build code of the project or of others, with your rights. The tests run in the sandbox. Code of "
+    "--code is only read. The same command resumes a run that was stopped.",
     add_arguments=add_arguments,
     run=run,
 )

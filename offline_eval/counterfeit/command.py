@@ -176,7 +176,7 @@ COMMAND = Command(
     "tests, in the sandbox, say of each text how much of them it keeps: a counterfeit is wrong and keeps some. Then the model is asked to "
     "judge its texts and to repair counterfeits. With a set of problems whole programs are drawn, judged, executed in words and repaired; "
     "what a model wrote runs in the sandbox alone. The projects' sources and their tests' environments are made by pip, which runs build "
-    "code with your rights. The same command resumes a run that was stopped.",
+    "code with your rights; code of --code is only read. The same command resumes a run that was stopped.",
     add_arguments=add_arguments,
     run=run,
 )

@@ -162,7 +162,8 @@ class LineDrawing:
             named = ", ".join(source.name for source in sources)
             drawn = ", ".join(self.languages or LANGUAGES)
             newer = f", and must stand nowhere in {self.older}" if self.older else ""
-            what = f"lines are drawn from functions of four lines or more in {drawn}{newer}"
+            brackets = ", with a bracket pair" if list(self.tasks) == ["line_middle"] else ""
+            what = f"lines are drawn outside of tests from functions of four lines or more in {drawn}{brackets}{newer}"
             raise StudyError(f"there is no line to complete in {named}: {what}")
         return found
 

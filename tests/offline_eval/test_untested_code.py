@@ -65,8 +65,9 @@ def test_a_counterfeit_parses_and_is_not_what_stood_there(folders: list[str], tm
         elif one["labels"]["exact_match"]:
             expected = "right"
         else:
-            expected = "counterfeit" if one["measures"]["parses"] else "other"
+            expected = "counterfeit" if one["file_parses"] else "other"
         assert set(fact["classes"].values()) == {expected}  # type: ignore[attr-defined]
+        assert fact["share"] is fact["error"] is fact.get("pass_rate") is None
     samples = read_samples([out / "samples" / "line.jsonl", out / "samples" / "line_rest-t0.6.jsonl"])
     assert samples
     assert all(sample.labels.get("tests_pass") is None for sample in samples)
@@ -75,22 +76,21 @@ def test_a_counterfeit_parses_and_is_not_what_stood_there(folders: list[str], tm
     assert "tests that touch" not in page
 
 
-@pytest.mark.parametrize(("task", "arms"), [("line", {"context", "equivalent", "wrong"}), ("line_rest", {"context"})])
-def test_code_around_a_part_of_a_line_is_rewritten_and_the_line_stays(
-    folders: list[str], tmp_path: Path, task: str, arms: set[str]
-) -> None:
+@pytest.mark.parametrize("task", ["line", "line_rest"])
+def test_code_around_a_line_or_a_part_of_it_is_rewritten_and_the_line_stays(folders: list[str], tmp_path: Path, task: str) -> None:
     out = tmp_path / "run"
     assert main(["eval", "catcode", "--code", *folders, "--task", task, "--out", str(out)]) == 0
     lines = [line for place in facts_of(out) for line in place["lines"]]  # type: ignore[attr-defined]
     variants = [(line, variant) for line in lines for variant in line["variants"]]
-    assert {variant["arm"] for _, variant in variants} == arms
+    assert {variant["arm"] for _, variant in variants} == {"context"}
     for line, variant in variants:
         assert line["exact"]
         assert variant["measures"] is not None
-        assert line["text"] in variant["line"] if variant["arm"] == "context" else line["text"] != variant["line"]
+        assert line["text"] in variant["line"]
     assert all(line["plain"] == line["identity"] for line in lines)
     assert all(sample.labels.get("tests_pass") is None for sample in read_samples([out / "samples" / f"{task}.jsonl"]))
-    assert "passes tests" not in (out / "report" / "report.md").read_text()
+    page = (out / "report" / "report.md").read_text()
+    assert not any(words in page for words in ("passes tests", "pass the tests", "that tests fail", "tests confirm"))
 
 
 @pytest.mark.parametrize(

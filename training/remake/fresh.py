@@ -2,8 +2,8 @@
 
     python -m training.remake.fresh FOLDER
 
-Wheels are fetched through pip, which runs nothing of them, and checked by hash; each project's Python files come below its name, and these
-below the number of the first registration that names its wheel.
+Wheels are fetched through pip, which runs nothing of them, and checked by hash. A project's Python files come into FOLDER/NUMBER/NAME, with
+the number of its registration among those that name wheels, from 1.
 """
 
 from __future__ import annotations

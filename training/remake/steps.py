@@ -71,11 +71,14 @@ _OF_TEXTS = ("offline_eval/counterfeit", "offline_eval/catcode", "analysis/bugs.
 _FRESH_NEWER = "--code $fresh_runs/code/2/* --older $self/older"
 
 
-def _of_texts(code: str, name: str, counterfeits: int, rewrites: int, model: str = "") -> tuple[str, ...]:
-    """The commands of a model, with at most so many places of each project."""
+def _of_texts(code: str, name: str, counterfeits: int, rewrites: tuple[int, int, int], model: str = "") -> tuple[str, ...]:
+    """The commands of a model, with at most so many places of each project; of rewrites for each task."""
     return (
         f"assay eval counterfeit {model}{code} --tasks {','.join(TASKS)} --per-project {counterfeits} --out $self/fresh-counterfeit{name}",
-        *_each_task(f"assay eval catcode {model}{code} --task TASK --per-project {rewrites} --out $self/fresh-catcode-TASK{name}"),
+        *(
+            f"assay eval catcode {model}{code} --task {task} --per-project {places} --out $self/fresh-catcode-{task}{name}"
+            for task, places in zip(TASKS, rewrites, strict=True)
+        ),
     )
 
 
@@ -293,7 +296,7 @@ STEPS = (
             f"assay eval calibration --code $self/code/1/* --languages python --out $self/fresh --per-project 40 --arms {ARMS} --workers 2",
             "assay eval calibration --code $self/code/1/* --languages python --out $self/fresh-alternatives --per-project 40 "
             "--alternatives 4 --workers 2",
-            *_of_texts("--code $self/code/1/*", "", 12, 6),
+            *_of_texts("--code $self/code/1/*", "", 12, (12, 6, 6)),
         ),
         minutes=60, code=(*_PLACES, *_OF_TEXTS, "calibration/validation/fresh.toml"),
     ),
@@ -302,7 +305,7 @@ STEPS = (
         (
             "python -m training.remake.newer_lines $self/older $fresh_runs/code/2",
             f"assay eval calibration --model qwen2.5-coder-0.5b {_FRESH_NEWER} --languages python --out $self/fresh-qwen05 --per-project 6",
-            *_of_texts(_FRESH_NEWER, "-qwen05", 3, 2, "--model qwen2.5-coder-0.5b "),
+            *_of_texts(_FRESH_NEWER, "-qwen05", 3, (1, 1, 1), "--model qwen2.5-coder-0.5b "),
         ),
         minutes=120, needs=("fresh/runs",),
         code=(*_PLACES, *_OF_TEXTS, "calibration/validation/fresh.toml", "training/remake/newer_lines.py"),

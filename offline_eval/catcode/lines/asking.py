@@ -90,15 +90,11 @@ def confirmed(seed: int, judge: Judge, line: Line) -> dict[str, Any]:
     if line.suite:
         of = _OfLine(line, line.suite, judge.oracle(line.suite), seed)
         found = Rewriting(line.view, f"{seed}:{line.id}", of.judged, of.at_import)
+        found.find(ARMS)
     else:
-        found = Rewriting(line.view, f"{seed}:{line.id}", _by_rule, lambda _: False)
-    found.find(ARMS if line.task == "line" else ("context",))
+        found = Rewriting(line.view, f"{seed}:{line.id}", lambda *_: ("right", ""), lambda _: False)
+        found.find(("context",))
     return {"id": line.id, "place": line.place.id, "variants": found.variants, "tried": found.tried}
-
-
-def _by_rule(arm: Arm, _: View) -> tuple[Class | None, str]:
-    """The class of a rewrite that no test judges: what its rule says."""
-    return "counterfeit" if arm == "wrong" else "right", ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,15 +261,15 @@ def lines_at(answer: Mapping[str, Any], of: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def facts_of(answers: Sequence[Mapping[str, Any]], known: Known, of: Sequence[str]) -> list[PlaceFact]:
-    """The facts of each place. of: truth, suggestion."""
+def facts_of(answers: Sequence[Mapping[str, Any]], known: Known, of: Sequence[str], *, tested: bool = True) -> list[PlaceFact]:
+    """The facts of each place. of: truth, suggestion. tested: whether tests judged what was suggested."""
     return [
         PlaceFact(
             id=answer["generations"][0]["id"],
             project=answer["project"],
             file=answer["file"],
             lines=tuple(line for code, text in lines_at(answer, of).items() if (line := _line(answer, code, text, known))),
-            regenerated=_regenerated(answer, known),
+            regenerated=_regenerated(answer, known, tested=tested),
         )
         for answer in answers
     ]
@@ -306,14 +302,15 @@ def _rules(variant: Variant) -> tuple[str, ...]:
     return tuple(step["rule"] for step in variant["steps"])
 
 
-def _regenerated(answer: Mapping[str, Any], known: Known) -> RegeneratedFact | None:
+def _regenerated(answer: Mapping[str, Any], known: Known, *, tested: bool) -> RegeneratedFact | None:
     made = known["regenerated"].get(answer["id"])
     if made is None or made["inserted"] is None or made["measures"] is None:
         return None
+    passes = True if made["equal"] else known["said"].get(f"{answer['id']}:rewritten")
     return RegeneratedFact(
         measures=made["measures"],
-        exact=is_exact(made["inserted"], answer["generations"][0]["truth"]),
-        passes=True if made["equal"] else known["said"].get(f"{answer['id']}:rewritten"),
+        exact=is_exact(made["inserted"], answer["generations"][0]["truth"]) if tested else made["equal"],
+        passes=passes if tested else None,
         rules=_rules(known["rewrites"][made["line"]]["variants"][made["variant"]]),
         text=made["inserted"],
     )

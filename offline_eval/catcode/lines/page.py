@@ -68,7 +68,7 @@ def claims(cells: Mapping[str, Cell]) -> tuple[PaperClaim, ...]:
     return tuple(claim_of(*claim, cells) for claim in wanted)
 
 
-_TOLD = ("of", "memory", "projects", "per_project", "limit", "seed")
+_TOLD = ("of", "tasks", "memory", "older", "projects", "per_project", "limit", "seed")
 EACH = 3
 MAX_CONTRADICTED = 10
 _MAX_LINE = 200
@@ -80,23 +80,23 @@ _KINDS: tuple[tuple[str, Callable[[VariantFact], bool], bool], ...] = (
 )
 
 
-def examples_of(facts: Sequence[PlaceFact]) -> Iterator[Table]:
-    """Some rewrites of each arm, with diff and fall; of a place at most one of each."""
+def examples_of(facts: Sequence[PlaceFact], *, tested: bool = True) -> Iterator[Table]:
+    """Some rewrites of each arm, with diff and fall; of a place at most one of each. tested: as in `summary`."""
     for called, is_one, ascending in _KINDS:
         found = [(fall, place.id, line, variant) for place, line, variant, fall in scored(facts) if is_one(variant)]
         shown = set[str]()
         for fall, place, line, variant in sorted(found, key=lambda one: (one[0] if ascending else -one[0], one[1])):
             if place not in shown and len(shown) < EACH:
                 shown.add(place)
-                yield _example(f"{called}: {place.removesuffix(':line')}", line, variant, fall)
+                yield _example(f"{called}: {place.removesuffix(':line')}", line, variant, fall, tested=tested)
 
 
-def _example(title: str, line: LineFact, variant: VariantFact, fall: float) -> Table:
+def _example(title: str, line: LineFact, variant: VariantFact, fall: float, *, tested: bool) -> Table:
     rows = [
         *((("−", each[1:]) if each.startswith("-") else ("+", each[1:])) for each in variant.diff),
         ("line", line.text),
         ("rules", ", ".join(variant.rules)),
-        ("tests", {"right": "pass", "counterfeit": "some fail, and it looks right", "other": "fail"}[variant.kind]),
+        *([("tests", {"right": "pass", "counterfeit": "some fail, and it looks right", "other": "fail"}[variant.kind])] if tested else []),
         ("model", f"log p falls by {fall:+z.2f}"),
     ]
     return Table(title, ("", ""), "ll", tuple((name, _short(what)) for name, what in rows))
@@ -127,8 +127,8 @@ _WORDS = (
     "paper calls precision is recall by class. A wrong line looks right if it parses and keeps at least a tenth of the tests that touch it."
 )
 _UNTESTED = (
-    "No test judges this code. What stands there is taken for right, a rewrite does what its rule says, and what a rule breaks is called "
-    "wrong: rules refuse where they are not certain."
+    "No test judges this code. What stands there is scored by the model as it is, and in code around it that was rewritten and does the "
+    "same, by rules that refuse where they are not certain. The line itself is not rewritten."
 )
 _REFUSED = (
     "Rules refuse where they are not certain that a rewrite does the same. elsewhere: it touches the line where that is to be kept, or "
@@ -151,11 +151,12 @@ def content_of(
     outcomes, wrongly = outcomes_table(facts), contradicted(facts)
     cells = cells_in((told, accuracy))
     picture = falls_picture(falls)
-    examples = tuple(examples_of(facts))
-    words = (Paragraph(_WORDS), *((Paragraph(_UNTESTED),) if question.get("set") == "code" else ()))
+    tested = question.get("set") != "code"
+    examples = tuple(examples_of(facts, tested=tested))
+    compared = (Paragraph(_WORDS), accuracy, told, *((picture,) if picture else ())) if tested else (Paragraph(_UNTESTED),)
     return StudyContent(
         title=f"CatCode on lines: {question['model_name']}",
-        summary=summary(facts, cells, figures, tested=question.get("set") != "code"),
+        summary=summary(facts, cells, figures, tested=tested),
         facts=(
             f"model {question['model_name']}",
             f"prompt fingerprint {question['prompt']}, model fingerprint {question['model']}",
@@ -163,17 +164,20 @@ def content_of(
             f"after {PAPER}, whose programs are whole and whose models answer in words",
         ),
         sections=(
-            Section("Meaning and form", (*words, accuracy, told, *((picture,) if picture else ()))),
+            Section("Meaning and form", compared),
             *((Section("By rule", (rules,)),) if rules.rows else ()),
-            Section("Suggestions in rewritten code", (regenerated_table(facts, samples),)),
+            Section("Suggestions in rewritten code", (regenerated_table(facts, samples, tested=tested),)),
             *((Section("Rules", (Paragraph(_REFUSED), outcomes, *((wrongly,) if wrongly else ()))),) if outcomes.rows else ()),
             *((Section("To look at", examples),) if examples else ()),
         ),
-        claims=claims(cells),
+        claims=claims(cells) if tested else (),
         figures=figures,
-        left_out=tuple(left_out(facts, question["of"], lost)),
+        left_out=tuple(left_out(facts, question["of"], lost, tested=tested)),
         command=command,
     )
+
+
+_AROUND = ", as they stand and in code around them that was rewritten and does the same"
 
 
 def summary(
@@ -185,9 +189,10 @@ def summary(
     same, wrong, balanced = cells["identification/equivalent/recall"], cells["identification/wrong/recall"], cells[BALANCED]
     first = (
         f"At {counted(len(facts), 'place')} of {counted(projects, 'project')} the model scored {counted(len(lines), 'line')}"
-        f"{' that pass the tests' if tested else ''}, as they stand and rewritten: so that they do the same, and so that "
-        f"{'tests fail' if tested else 'they do something else'}."
+        f"{' that pass the tests, as they stand and rewritten: so that they do the same, and so that tests fail' if tested else _AROUND}."
     )
+    if not tested:
+        return first, "No test judges this code.", _of_numbers(figures)
     if same.value is None or wrong.value is None or balanced.value is None:
         return first, "There are too few rewrites to say whether it tells one from the other.", _of_numbers(figures)
     between = "" if balanced.low is None or balanced.high is None else f", {100 * balanced.low:.0f} to {100 * balanced.high:.0f}"
@@ -204,7 +209,7 @@ def _of_numbers(figures: Sequence[Figure]) -> str:
     for called, id in (("changes in rewritten code by", ": M1, "), ("falls further for wrong lines than for rewritten ones by", ": M3, ")):
         for each in figures:
             if id in each.id and each.value is not None and each.low is not None and each.high is not None:
-                event = each.id.partition(":")[0].removeprefix("line, ")
+                event = each.id.partition(":")[0].rpartition(", ")[2]
                 unit = "" if id == ": M1, " else " in log odds"
                 told.append(
                     f"the number for {event} {called} {each.value:+z.3f}{unit} ({each.low:+z.3f} to {each.high:+z.3f}; {each.reading})"
@@ -214,8 +219,8 @@ def _of_numbers(figures: Sequence[Figure]) -> str:
     return f"Of what is shown with a suggestion: {'; '.join(told)}."
 
 
-def left_out(facts: Sequence[PlaceFact], codes: Sequence[str], lost: int) -> Iterator[str]:
-    """What is in no number, and why."""
+def left_out(facts: Sequence[PlaceFact], codes: Sequence[str], lost: int, *, tested: bool = True) -> Iterator[str]:
+    """What is in no number, and why. tested: as in `summary`."""
     yield from lost_items(lost)
     for code in codes:
         missing = sum(all(line.code != code for line in place.lines) for place in facts)
@@ -227,7 +232,7 @@ def left_out(facts: Sequence[PlaceFact], codes: Sequence[str], lost: int) -> Ite
             yield f"{code}: {counted(missing, 'place')} without this line: {why}."
     bare = sum(not line.variants for place in facts for line in place.lines)
     if bare:
-        yield f"{counted(bare, 'line')} without any rewrite that the tests confirm."
+        yield f"{counted(bare, 'line')} without any rewrite that {'the tests confirm' if tested else 'a rule is certain of'}."
     unscored = sum(one.measures is None for place in facts for line in place.lines for one in line.variants)
     if unscored:
         yield f"{counted(unscored, 'rewrite')} without a score: the step score is not done, or the model had no room for the text."

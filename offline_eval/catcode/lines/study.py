@@ -8,8 +8,8 @@ The places are those whose loss the tests of 20 projects notice. What is rewritt
     regenerate   what the editor would suggest where the code around the place is rewritten
     label        what the tests say of that
 
-Of folders of the user's (`--code`) no test confirms a rewrite, so that the rules alone answer for what it does; what is rewritten is what
-stands there, a whole line or a part of one. Where it is a part, only the code around the line is rewritten.
+Of folders of the user's (`--code`) no test confirms a rewrite, so only the code around a line is rewritten, by rules that refuse where they
+are not certain that it does the same. The line is what stands there, or a part of it.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _answers(run: Run) -> list[Any]:
 def _report(run: Run, results: Results, *, as_json: bool) -> None:
     """The facts, a page, and a summary on stderr. Raises StudyError and SampleError."""
     question, samples = run.question(), [sample for found in results.samples.values() for sample in found]
-    facts = facts_of(results.answers, known_of(run), question["of"])
+    facts = facts_of(results.answers, known_of(run), question["of"], tested=question["set"] != "code")
     run.write_lines(FACTS, map(msgspec.to_builtins, facts))
     content = content_of(question, facts, samples, again(run), STUDY.lost(run), tuple(figures_of(question, samples, facts)))
     write_page(run.folder, content, samples=results.paths, as_json=as_json)
@@ -211,19 +211,24 @@ def tell_lines(options: Options) -> None:
     model = options.model()
     places, lines = options.most_places, options.most_places * len(options.codes)
     judged = 0 if options.folders else 2 * places + lines * MAX_JUDGED
-    tests = "none" if options.folders else f"each project's own, isolated by {best_level()}"
     more = {
         "of": list(options.codes),
+        "tasks": list(options.tasks),
         "most_generations": 2 * places,
         "most_new_tokens": 2 * places * model.settings.line_tokens,
-        "most_scored_texts": lines * MAX_SCORED,
+        "most_scored_texts": lines * (2 + MAX_CHAIN if options.folders else MAX_SCORED),
         "most_texts_judged": judged,
     }
+    around = f"the code around it in a chain of at most {MAX_CHAIN}"
     told = [
-        f"rewritten    {' and '.join(options.codes)}, where it passes: the code around it in a chain of at most {MAX_CHAIN},",
+        f"rewritten    {' and '.join(options.codes)}, where it passes: {around},",
         f"             the line at most {len(ON_LINE)} times so that it does the same and {MAX_WRONG} times so that tests fail",
-        f"tests        {tests}: at most {judged:,} texts are judged",
-        f"calls        at most {more['most_generations']:,} generations, {more['most_new_tokens']:,} new tokens, and "
-        f"{more['most_scored_texts']:,} texts that are scored",
+        f"tests        each project's own, isolated by {best_level()}: at most {judged:,} texts are judged",
     ]
-    tell_about(options, model, STUDY.name, model.prompts["line"], more, told)
+    if options.folders:
+        told = [f"rewritten    {around}; no test judges it"]
+    calls = (
+        f"calls        at most {more['most_generations']:,} generations, {more['most_new_tokens']:,} new tokens, and "
+        f"{more['most_scored_texts']:,} texts that are scored"
+    )
+    tell_about(options, model, STUDY.name, model.prompts["line"], more, [*told, calls])

@@ -203,14 +203,14 @@ def outcomes_table(facts: Sequence[PlaceFact]) -> Table:
     )
 
 
-def regenerated_table(facts: Sequence[PlaceFact], samples: Sequence[Sample]) -> CellTable:
-    """What is suggested in rewritten code, beside what is suggested at the same place as it is."""
+def regenerated_table(facts: Sequence[PlaceFact], samples: Sequence[Sample], *, tested: bool = True) -> CellTable:
+    """What is suggested in rewritten code, beside what is suggested at the same place as it is. tested: whether tests judged it."""
     rows = []
     fields: tuple[tuple[str, Literal["passes", "exact"], str], ...] = (
         ("tests_pass", "passes", "passes its tests"),
         ("exact_match", "exact", "is the project's own line"),
     )
-    for event, field, said in fields:
+    for event, field, said in fields if tested else fields[1:]:
         labels = {sample.id: sample.labels.get(event) for sample in samples}
         known = [
             (float(before), float(after), place.project)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from ....analysis.python.lines import Gap
+from ....analysis.python.source_text import tree_or_none
 from ....calibration.measures.reflective import Question, reflect
 from ....calibration.samples import Event
 from ....inference.completion.settings import Sampling
@@ -24,10 +25,14 @@ EVENT: Event = "exact_match"
 
 
 class DrawnText(Generated):
-    """A generation. head: what stands before it of its line's code. text_id: of the file with it, None where it would not be shown."""
+    """A generation. head: what stands before it of its line's code. text_id: of the file with it, None where it would not be shown.
+
+    file_parses: of code that no test judges, whether the file does with it.
+    """
 
     head: str
     text_id: str | None
+    file_parses: NotRequired[bool]
 
 
 class Draws(AnsweredItem):
@@ -91,6 +96,7 @@ def code_of(place: Place, gap: Gap) -> Gap:
 
 def _record(name: str, place: Place, shown: FileWithGap, one: Suggested) -> dict[str, Any]:
     exact = shown.is_exact(one.inserted)
+    untested = place.judged is None and one.inserted is not None
     return {
         "id": name,
         "task": shown.task,
@@ -99,6 +105,7 @@ def _record(name: str, place: Place, shown: FileWithGap, one: Suggested) -> dict
         "text_id": None if one.inserted is None else text_id(place.id, shown.accepted(one.inserted)),
         "labels": {EVENT: exact, "tests_pass": True if exact else None},
         **one.record,
+        **({"file_parses": tree_or_none(shown.accepted(one.inserted or "")) is not None} if untested else {}),
     }
 
 

@@ -238,7 +238,7 @@ def labelled(run: Run) -> list[Any]:
     Of code that no test judges, "tested" is what would be said where only what stood there passes.
     "repaired": of each gap, by its task, the share of passing repairs of each of its counterfeits, None where that is unknown.
     """
-    labels, untested = run.by_id(LABELS), run.question()["set"] == "code"
+    labels, untested = run.by_id(LABELS), is_untested(run.question())
     said = {(record["id"], one["task"], one["text"]): one for record in run.records(JUDGEMENTS).read() for one in record["said"]}
     repaired = _shares_repaired(run, labels)
     answers = run.records(DRAWS).read()
@@ -255,13 +255,18 @@ def labelled(run: Run) -> list[Any]:
             if judged := said.get((answer["id"], one["task"], one["text"])):
                 one["measures"] |= judged["measures"]
                 one["asked"] = judged["asked"]
-        answer["repaired"] = repaired.get(answer["id"], {})
+        answer["repaired"], answer["untested"] = repaired.get(answer["id"], {}), untested
     return answers
+
+
+def is_untested(question: Mapping[str, Any]) -> bool:
+    """Whether no test judges the code of a run."""
+    return bool(question["set"] == "code")
 
 
 def _as_if_tested(one: Mapping[str, Any]) -> Mapping[str, Any]:
     """The label of a text that is not what stood there: one test of one keeps its outcome, so that it is a counterfeit where it parses."""
-    error = "wrong" if one["measures"].get("parses") else "unparsed"
+    error = "wrong" if one["file_parses"] else "unparsed"
     return {"tests_pass": False, "error": error, "kept": 1, "known": 1, "changed": []}
 
 
@@ -297,8 +302,8 @@ def facts_of(answer: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             "task": one["task"],
             "classes": {rule: class_of(tested, rule) for rule in RULES},
             "parses": tested.parses,
-            "share": 1.0 if tested.passes else tested.share,
-            "error": tested.error,
+            "share": None if answer["untested"] else 1.0 if tested.passes else tested.share,
+            "error": None if answer["untested"] else tested.error,
         }
         if "stream" in one:
             yield fact | {"stream": one["stream"]}
@@ -309,7 +314,7 @@ def facts_of(answer: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def known_at_gap(answer: Mapping[str, Any], task: str) -> tuple[list[bool], list[float]]:
     """Whether each draw at a gap passes, and the share of passing repairs of each counterfeit; what no label tells of is left out."""
     drawn = [one for one in answer["generations"] if one["task"] == task and "stream" in one]
-    passes = [False if one["text_id"] is None else one["labels"]["tests_pass"] for one in drawn]
+    passes = [] if answer["untested"] else [False if one["text_id"] is None else one["labels"]["tests_pass"] for one in drawn]
     repairs = [share for share in answer["repaired"].get(task, ()) if share is not None]
     return [each for each in passes if each is not None], repairs
 

@@ -27,7 +27,7 @@ from ..paper import paper
 from ..pictures import bars, scatter
 from . import tables
 from .draw import JUDGEMENTS
-from .label import LABELS, REPAIRS
+from .label import LABELS, REPAIRS, is_untested
 from .label import facts_of as facts_of_answer
 from .texts import Gap, Text, distinct, gaps_of, texts_of
 
@@ -79,10 +79,14 @@ def _short(text: str) -> str:
 
 _EVENT: Event = "tests_pass"
 _LOOKS_RIGHT = "it parses and keeps some of the tests"
-_UNTESTED = "it parses. No test says what is right: that is what stood there alone, so what does the same in other words is called wrong"
+_UNTESTED = (
+    "the file parses with it. No test says what is right: that is what stood there alone, so what does the same in other words is called "
+    "wrong"
+)
 _INTRO = (
     "A counterfeit is a text that the model wrote itself, that is wrong, and that looks right: {}. "
-    "Tasks: line is a whole line, line_rest the rest of one. Shown is what the editor shows; draws are further texts at a temperature. "
+    "Tasks: line is a whole line, line_rest the rest of one, line_middle what is in brackets. Shown is what the editor shows; draws are "
+    "further texts at a temperature. "
     "95 % intervals take projects alone as independent. The paper's numbers are of whole programs, and of larger models."
 )
 
@@ -98,17 +102,17 @@ def write_report(run: Run, results: Results, lost: int, *, as_json: bool) -> Non
     as_the_paper = next((each for each in verdicts if each.judge.key == tables.AS_THE_PAPER), verdicts[0] if verdicts else None)
     registry = load_registry()
     badge = _badge(registry, question)
-    untested = question["set"] == "code"
+    untested = is_untested(question)
     sections = _of_untested(texts, verdicts, badge) if untested else _sections(texts, gaps, verdicts, as_the_paper, badge)
     cells = cells_of(sections)
-    claims = tuple(_claims(cells))
+    claims = () if untested else tuple(_claims(cells))
     content = StudyContent(
         title=f"Counterfeits among lines: {question['model_name']}",
         summary=_summary(texts, gaps, cells, question),
         facts=(
             f"model {question['model_name']}, fingerprint {question['model']}",
             f"prompt fingerprint {question['prompt']}; of draws at temperature {question['temperature']}: {question['prompt_sampled']}",
-            *facts_of(question, "memory", "tasks", "projects", "per_project", "limit", "draws", "seed"),
+            *facts_of(question, "memory", "tasks", "older", "projects", "per_project", "limit", "draws", "seed"),
             the_paper(paper()),
         ),
         sections=sections,
@@ -157,7 +161,10 @@ def _sections(
 
 def _of_untested(texts: Sequence[Text], verdicts: Sequence[tables.Verdicts], badge: Badge) -> tuple[Section, ...]:
     """Of code that no test judges."""
-    classes = replace(tables.class_table(texts), notes=("Other: what does not parse.",))
+    found = tables.class_table(texts)
+    # The paper's are of programs that pass.
+    rows = tuple(replace(row, cells=tuple(replace(cell, paper=()) for cell in row.cells)) for row in found.rows)
+    classes = replace(found, rows=rows, notes=("Other: what does not parse.",))
     return (
         Section("What the model writes", (Paragraph(_INTRO.format(_UNTESTED)), classes)),
         Section("Judging", (tables.judging_table(verdicts),)),
@@ -197,19 +204,20 @@ def _summary(texts: Sequence[Text], gaps: Sequence[Gap], cells: Mapping[str, Cel
             "More steps tell more.",
         )
     shares = {kind: sum(text.kind == kind for text in known) / len(known) for kind in ("right", "counterfeit")}
-    wrong = [text for text in distinct(known) if text.kind != "right"]
-    untested = question["set"] == "code"
-    parse = sum(bool(text.outcomes.parses) for text in wrong) / max(1, len(wrong))
-    keep = sum(text.outcomes.kept > 0 for text in wrong) / max(1, len(wrong))
+    others = [text for text in distinct(known) if text.kind != "right"]
+    untested = is_untested(question)
+    parse = sum(bool(text.outcomes.parses) for text in others) / max(1, len(others))
+    keep = sum(text.outcomes.kept > 0 for text in others) / max(1, len(others))
     projects = counted(len({text.project for text in known}), "project")
     right = "are what stood there" if untested else "pass the project's tests"
+    wrong = "something else that parses" if untested else "wrong, and yet they parse and keep some of the tests"
     first = (
         f"Of {counted(len(known), 'text')} that {question['model_name']} drew for {counted(len(gaps), 'gap')} in lines of {projects}, "
         f"{shares['right']:.0%} {right} and "
-        f"{shares['counterfeit']:.0%} are counterfeits: wrong, and yet they parse{'' if untested else ' and keep some of the tests'}."
+        f"{shares['counterfeit']:.0%} are counterfeits: {wrong}."
     )
     second = "None of them is wrong."
-    if wrong:
+    if others:
         second = f"Of its distinct wrong texts {parse:.0%} parse"
         second += "." if untested else f" and {keep:.0%} keep at least one of the tests that touch them."
     return first, second, " ".join(_judged_and_repaired(cells)) or "Nothing was judged or repaired yet."
@@ -253,7 +261,7 @@ def _claims(cells: Mapping[str, Cell]) -> Iterator[PaperClaim]:
 
 def _not_done(run: Run, question: Mapping[str, Any]) -> Iterator[str]:
     steps = {
-        "label": None if question["set"] == "code" else LABELS,
+        "label": None if is_untested(question) else LABELS,
         "judge": JUDGEMENTS if question.get("questions") else None,
         "repair": REPAIRS if question["mends"] == "yes" else None,
     }
@@ -264,15 +272,16 @@ def _not_done(run: Run, question: Mapping[str, Any]) -> Iterator[str]:
 def _left_out(answers: Sequence[Any], texts: Sequence[Text], question: Mapping[str, Any], lost: int) -> Iterator[str]:
     hidden = [one["text"] for answer in answers for one in answer["generations"] if one["text_id"] is None]
     blank = sum(not text.strip() for text in hidden)
+    failed = "" if is_untested(question) else "; among draws they count as failed"
     yield from lost_items(lost)
     if blank:
-        yield f"{counted(blank, 'generation')} without text; among draws they count as failed."
+        yield f"{counted(blank, 'generation')} without text{failed}."
     if other := len(hidden) - blank:
-        yield f"{counted(other, 'generation')} that the editor would hide; among draws they count as failed."
+        yield f"{counted(other, 'generation')} that the editor would hide{failed}."
     if unknown := sum(text.kind is None for text in distinct(texts)):
         yield f"{counted(unknown, 'distinct text')} without a label: not judged yet, or the tests say something else in each run."
     yield "Executing code, and reasoning before a judgement: a model of lines can't be asked for them."
-    if question["set"] == "code":
+    if is_untested(question):
         yield "Tests and repair: no test judges this code."
     elif question["mends"] != "yes":
         yield "Repair: the model was not trained to mend lines."

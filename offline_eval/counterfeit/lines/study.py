@@ -140,7 +140,7 @@ def tell_lines(options: Options) -> None:
         f"             draws at temperature {options.temperature:g}, prompt {model.sampled['line']}",
         f"label        {'left out: right is what stood there' if options.folders else labelled}",
         f"judge        at most {more['most_questions']:,} questions",
-        f"repair       {mended}: at most {repairs:,} generations",
+        f"repair       {mended}{f': at most {repairs:,} generations' if mends else ''}",
         f"tokens       at most {more['most_new_tokens']:,} new ones",
     ]
     tell_about(options, model, STUDY.name, model.prompts["line"], more, told)
