@@ -183,10 +183,11 @@ def test_two_models_are_compared_at_the_same_pairs(built: Path, tmp_path: Path, 
     second = run_pairs(about(built, tmp_path / "second", address))
     assert main(["eval", "report", str(first.folder), str(second.folder), "--out", str(tmp_path / "both")]) == 0
     found = {name: each["value"] for name, each in figures_of(tmp_path / "both").items()}
-    assert (found["MC/vote/0/1/balanced"], found["MC/vote/0/2/balanced"]) == (1.0, 0.5)
-    # equivalent pairs, and the others
-    recall = figures_of(first.folder)["C/vote/rewrites/eq"]["value"]
-    assert (found["MD/1/vote/0/0"], found["MD/1/vote/1/0"]) == (pytest.approx(1 - recall), -1.0)
+    assert (found["MC/vote/local/1/balanced"], found["MC/vote/local/2/balanced"]) == (1.0, 0.5)
+    (chain,) = (value for name, value in found.items() if name.startswith("P/") and name.endswith("vote/3-eq-chain/difference"))
+    recall = figures_of(first.folder)["K/vote/3-eq-chain"]["value"]
+    (changed,) = (value for name, value in found.items() if name.startswith("P/") and name.endswith("vote/1-neq/difference"))
+    assert (chain, changed) == (pytest.approx(1 - recall), -1.0)
 
 
 def test_a_run_without_answers_is_not_compared(built: Path, tmp_path: Path, address: str, capsys: pytest.CaptureFixture[str]) -> None:
