@@ -102,7 +102,6 @@ def write_report(
         tables.verified_table(bugs, by, question["seed"]),
     )
     cells = cells_in((repaired, verified))
-    effort = tables.effort_table(bugs, by)
     content = StudyContent(
         title=f"Repairs: {question['model_name']}",
         summary=summary(bugs, cells, by),
@@ -111,7 +110,7 @@ def write_report(
             *facts_of(question, *_TOLD),
         ),
         sections=(
-            Section("Bugs repaired", (Paragraph(_WORDS), repaired, *((effort,) if effort.rows else ()))),
+            Section("Bugs repaired", (Paragraph(_WORDS), repaired)),
             *((Section("Verified", (verified,)),) if verified.rows else ()),
             *((Section("Right lines", (tables.controls_table(controls, by),)),) if controls else ()),
             Section("Numbers", (tables.numbers_table(numbers),)),

@@ -21,7 +21,7 @@ from ...calibration.report.cells import Cell, CellTable, Row, with_interval
 from ...calibration.samples import Event, Sample
 from ...suggestion.repair.gathering import by_gain_and_size
 from ...suggestion.repair.localisation import MAX_LINES, TASK, by_spectrum_and_surprise, measures_of_lines
-from ..counterfeit.shares import mean_cell, share
+from ..counterfeit.shares import share
 from .candidates import Attempt, By, Order, first_verified, is_verified, repaired_within, sample_id, seen_tests
 
 # Only the interval of the calibration error takes resamples, and it is not printed.
@@ -186,33 +186,6 @@ def _verified(place: str, attempts: Sequence[Attempt], who: By, by: str, seed: i
     parts = {"first": first, "has": has, "passes": passing, "exact": exact, "false": false, "first_false": first_false}
     for name, told in parts.items():
         yield share(f"{place}/{name}", [value for value, _ in told], [group for _, group in told], by=by)
-
-
-def effort_table(attempts: Sequence[Attempt], by: str) -> CellTable:
-    """How many candidates are tested until one passes, beside the loop without a model, at bugs that both repair."""
-    rows = []
-    for source, found in bugs_by_source([attempt for attempt in attempts if attempt.loop is not None]):
-        pairs = [(_tried(each), each.loop, each.group) for each in found if each.loop is not None]
-        both = [(tried, loop["tried"], loop["tests"], group) for tried, loop, group in pairs if tried is not None and loop["passed"]]
-        groups = [group for *_, group in both]
-        cells = (
-            _count(f"E/{source}/ours", [tried for tried, *_ in both], groups, by),
-            _count(f"E/{source}/loop", [tried for _, tried, *_ in both], groups, by),
-            _count(f"E/{source}/tests", [loop["tests"] for _, loop, _ in pairs], [group for *_, group in pairs], by),
-        )
-        rows.append(Row((BUGS[source],), cells))
-    columns = ("candidates tested, best first", f"candidates tested, {LOOP}", f"tests run by {LOOP}, all bugs")
-    return CellTable("E", "Candidates tested until one passes, at bugs that both repair", ("bugs",), columns, tuple(rows))
-
-
-def _tried(attempt: Attempt) -> int | None:
-    ranked = attempt.ranked("both")
-    return next((number for number, each in enumerate(ranked, 1) if attempt.is_right(each, "tests_pass")), None)
-
-
-def _count(place: str, values: Sequence[float], groups: Sequence[str], by: str) -> Cell:
-    found = mean_cell(place, values, groups, by=by)
-    return Cell(place, found.value, found.low, found.high, found.n, found.groups, by, why=found.why)
 
 
 def controls_table(controls: Sequence[Attempt], by: str) -> CellTable:

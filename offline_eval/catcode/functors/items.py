@@ -299,4 +299,4 @@ def played(paths: Sequence[Path], step: Step) -> Callable[[Item], dict[str, Any]
         ]
         return {"id": item.id, "answers": found}
 
-    return describe if step is DESCRIPTIONS else write
+    return describe if step == DESCRIPTIONS else write

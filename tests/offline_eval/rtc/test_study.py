@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from study_runs import figures_of, files_of, isolation_here
+from study_runs import figures_of, isolation_here
 from tiny_gguf import TinyModel, write_tiny_gguf
 
 from assay.inference.asking.chat import ChatAsker
@@ -120,26 +119,6 @@ def test_each_item_is_asked_as_often_as_the_plan_says_and_no_docstring_is_shown(
 
 
 @pytest.mark.slow
-def test_a_run_whose_files_are_torn_is_resumed_to_the_same_bytes(options: Options) -> None:
-    run = run_problems(options)
-    before = files_of(run.folder)
-    for torn in ("descriptions.jsonl", "answers.jsonl", "labels.jsonl"):
-        path = run.folder / torn
-        path.write_bytes(path.read_bytes()[: len(path.read_bytes()) // 2])
-    assert files_of(run_problems(options).folder) == before
-
-
-@pytest.mark.slow
-def test_steps_can_be_done_one_after_the_other_and_nothing_is_claimed_before_its_labels(options: Options) -> None:
-    run = run_problems(replace(options, steps=("describe", "rebuild")))
-    assert not run.records(LABELS).path.exists()
-    assert figures_of(run.folder)["T2/tests_pass/all/rtc"]["value"] is None
-    assert "of which a text has no label" in (run.folder / "report" / "report.md").read_text()
-    run_problems(replace(options, steps=("labels",)))
-    assert figures_of(run.folder)["T2/tests_pass/all/rtc"]["value"] == pytest.approx(5 / 6)
-
-
-@pytest.mark.slow
 def test_a_text_without_a_label_takes_its_item_out_of_every_number_and_is_told(
     options: Options, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -155,19 +134,6 @@ def test_a_text_without_a_label_takes_its_item_out_of_every_number_and_is_told(
     assert json.loads(told.out)["report"]
     assert figures_of(run.folder)["T2/tests_pass/all/rtc"]["n"] == 5
     assert "1 item of which a text has no label" in (run.folder / "report" / "report.md").read_text()
-
-
-@pytest.mark.slow
-def test_without_matplotlib_all_but_the_pictures_is_written(
-    options: Options, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run = run_problems(replace(options, limit=1))
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    capsys.readouterr()
-    finish(STUDY, run, as_json=True)
-    told = capsys.readouterr()
-    assert told.err
-    assert sorted(Path(file).name for file in json.loads(told.out)["report"]) == ["figures.json", "report.html", "report.json", "report.md"]
 
 
 def test_another_plan_prompt_or_set_is_another_run(options: Options) -> None:

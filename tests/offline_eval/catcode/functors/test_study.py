@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import json
-import threading
-import time
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from study_runs import figures_of, files_of, isolation_here
-from tiny_gguf import TinyModel, write_tiny_gguf
 
 from assay.inference.asking.chat import ChatAsker
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.catcode.functors.labelling import LABELS, SOURCES, Options
 from assay.offline_eval.catcode.functors.study import STUDY, run_functors, tell_functors
-from assay.offline_eval.chains.chain import ANSWERS, DESCRIPTIONS
+from assay.offline_eval.chains.chain import ANSWERS
 from assay.offline_eval.errors import StudyError, UsageError
 from assay.offline_eval.pairing import compare
-from assay.offline_eval.pool.interface import PoolError
 from assay.offline_eval.pool.pool import Pool
-from assay.offline_eval.run import Run
 from assay.offline_eval.sets.problem import SetError
 from assay.offline_eval.study import finish
 
@@ -176,36 +170,6 @@ def test_data_that_can_not_be_used_are_told(options: Options, tmp_path: Path) ->
     assert not options.out.exists()
 
 
-def test_a_server_that_stops_ends_the_run_with_what_is_finished_and_the_same_command_goes_on(explaining: Options) -> None:
-    speech = knowing()
-    speech.pause_s = 0.2
-    descriptions = explaining.out / "descriptions.jsonl"
-    with ExitStack() as dies:
-        address = dies.enter_context(chatting(speech))
-        port = int(address.rpartition(":")[2])
-
-        def kill() -> None:
-            until = time.monotonic() + 300
-            while not (descriptions.exists() and descriptions.read_bytes()) and time.monotonic() < until:
-                time.sleep(0.005)
-            dies.close()
-
-        killer = threading.Thread(target=kill)
-        killer.start()
-        # it ends the connection that it has with a worker, and takes no other
-        with pytest.raises((StudyError, PoolError), match=r"without an answer|no worker can start"):
-            run_functors(replace(explaining, choice=ModelChoice(address)))
-        killer.join()
-    begun = Run.opened(explaining.out)
-    assert begun.records(DESCRIPTIONS).read()
-    assert begun.records(ANSWERS).read() == []
-    with chatting(knowing(), port) as address:
-        run = run_functors(replace(explaining, choice=ModelChoice(address)))
-    assert len(run.records(DESCRIPTIONS).read()) == len(run.records(ANSWERS).read()) == 6
-    assert run.lost(ANSWERS) == set()
-    assert figures_of(run.folder)["T6/humaneval/python/named"]["value"] == pytest.approx(3 / 6)
-
-
 def test_two_models_are_compared_pair_by_pair(options: Options, tmp_path: Path) -> None:
     folders = []
     for number, known in enumerate((1, 6)):
@@ -234,11 +198,3 @@ def test_reproduction_stands_beside_translation_problem_by_problem(options: Opti
     claims = {claim["id"]: claim["verdict"] for claim in json.loads((tmp_path / "both" / "report" / "report.json").read_text())["claims"]}
     assert set(claims) == {"b", "c1", "c2"}
     assert claims["c1"] != "not run"
-
-
-def test_a_model_that_only_completes_texts_is_asked_in_text(options: Options, tmp_path: Path) -> None:
-    model = write_tiny_gguf(tmp_path / "tiny.gguf", TinyModel(context_length=8192))
-    run = run_functors(replace(options, choice=ModelChoice(str(model)), limit=1, steps=("sources", "write")))
-    assert run.question()["form"] == "text"
-    (record,) = run.records(ANSWERS).read()
-    assert record["answers"][0]["said"].startswith("[CODE]")
