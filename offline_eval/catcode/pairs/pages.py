@@ -20,7 +20,7 @@ from ...side_by_side import Number, by_model, models_section
 from ...study_page import again_of, write_comparison
 from ..paper import paper
 from .pair import KINDS, CodePair
-from .tables import CLASSES, KEYS, LAYOUTS, LOCAL, Judgement, by_way, rates_of, table
+from .tables import CLASSES, KEYS, LAYOUTS, Judgement, by_way, rates_of, table
 
 # Reasons that are told of each rule, and the rest together.
 MAX_REASONS = 4
@@ -61,18 +61,6 @@ def kinds_made(pairs: Sequence[CodePair]) -> Table:
     count = Counter((pair.kind, pair.data) for pair in pairs)
     rows = [((kind,), [kind]) for kind in KINDS if any(pair.kind == kind for pair in pairs)]
     return _counted("Pairs of each kind", ("kind",), rows, count, [pair.data for pair in pairs])
-
-
-def rules_made(pairs: Sequence[CodePair]) -> Table:
-    """How many pairs of one rewrite there are by each rule, by data set."""
-    alone = [pair for pair in pairs if pair.kind in LOCAL]
-    meanings = {pair.rules[0]: pair.equivalent for pair in alone}
-    rows = [
-        ((rule, "equivalent" if meanings[rule] else "not equivalent"), [rule])
-        for rule in sorted(meanings, key=lambda rule: (not meanings[rule], rule))
-    ]
-    count = Counter((pair.rules[0], pair.data) for pair in alone)
-    return _counted("Pairs of one rewrite by rule", ("rule", "pairs"), rows, count, [pair.data for pair in pairs])
 
 
 def refusals_table(records: Sequence[Mapping[str, Any]]) -> Table:
@@ -148,7 +136,7 @@ def claims(cells: Mapping[str, Cell]) -> tuple[PaperClaim, ...]:
 
 def made_section(pairs: Sequence[CodePair], records: Sequence[Mapping[str, Any]]) -> Section:
     """What was made, or read from a file. records: of the step that made them."""
-    parts: list[Block | CellTable] = [*size_table(pairs, records), kinds_made(pairs), rules_made(pairs)]
+    parts: list[Block | CellTable] = [*size_table(pairs, records), kinds_made(pairs)]
     if any(record["refusals"] for record in records):
         parts.append(refusals_table(records))
     return Section("The pairs", tuple(parts))
