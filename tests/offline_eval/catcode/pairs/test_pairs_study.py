@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -111,15 +110,6 @@ def test_pairs_are_made_without_a_model_and_counted(built: Path) -> None:
     assert f"| humaneval python | {PROGRAMS} of {PROGRAMS} |" in page
     assert "| boolean_exchange | finds no place here | 5 |" in page
     assert "What is not below" not in "".join(pair.first for pair in pairs)
-
-
-def test_half_of_a_lost_step_is_made_again_to_the_same_bytes(built: Path, tmp_path: Path) -> None:
-    shutil.copytree(built / "run", tmp_path / "run")
-    before = files_of(tmp_path / "run")
-    made = tmp_path / "run" / "made.jsonl"
-    made.write_bytes(made.read_bytes()[: made.stat().st_size // 2])
-    run_pairs(Options(tmp_path / "run", data=(built / "HumanEval.jsonl",), pool=Pool(1), steps=("pairs",)))
-    assert files_of(tmp_path / "run") == before
 
 
 def test_each_pair_is_asked_about_in_both_orders(built: Path, tmp_path: Path, address: str, speech: ChatSpeech) -> None:
