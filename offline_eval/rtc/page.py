@@ -11,14 +11,14 @@ from ...calibration.report.cells import Cell, CellTable, text_of
 from ...calibration.report.paper_claims import Asked, PaperClaim, Rule, claim_of
 from ...calibration.report.study_report import Section, StudyContent, counted_claims
 from ..asked_model import how_asked
-from ..chains.scores import left_out, scored_in, told_of_unreadable
+from ..chains.scores import EXACT, left_out, scored_in, told_of_unreadable
 from ..errors import StudyError
 from ..progress import counted
 from ..run import RUN, Run
 from ..side_by_side import by_model, models_section
 from ..study_page import again, again_of, apart, cells_of, facts_of, the_paper, write_comparison
 from . import tables
-from .items import EXACT, Code, Edit, Item
+from .items import Code, Edit, Item
 from .sets import LABELS
 
 _ABOVE_0 = Rule("above 0", above=0.0)

@@ -13,11 +13,11 @@ from ...calibration.fitting.folds import numbered
 from ...calibration.metrics.correlations import MIN_PAIRS, Correlations, correlations
 from ...calibration.metrics.groups import difference
 from ...calibration.report.cells import Cell, CellTable, PaperValue, Row, with_interval
-from ..chains.scores import UNREADABLE, Column, Scored, apart, cells_of_row, row_of
+from ..chains.scores import EXACT, UNREADABLE, Column, Scored, apart, cells_of_row, row_of
 from ..counterfeit.shares import mean_cell
 from ..side_by_side import Number
 from ..study_page import Paper, paper_of
-from .items import EXACT, Item
+from .items import Item
 
 Trips = Sequence[Scored[Item]]
 BENCHMARKS = ("HumanEval", "ARCADE")

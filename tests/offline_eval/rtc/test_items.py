@@ -28,40 +28,32 @@ PROSE = st.text(alphabet="qwz ,.\n", max_size=40)
 
 
 @pytest.mark.parametrize(
-    ("description", "copies"),
+    ("description", "code", "copies"),
     [
-        (RECITED, True),
-        ("for line in lines: key, value = line.split('=', 1); found[key] = value.strip()", True),
-        ('Write exactly this: for line in lines: key, value = line.split("=", 1)\nfound[key] = value.strip()', True),
-        ("Split each line at the first equals sign and remember the stripped right side under the left side.", False),
-        ("strip value key found split line value key lines", False),  # most of the names, in no order
-        ("", False),
+        (RECITED, RECITED, True),
+        ("for line in lines: key, value = line.split('=', 1); found[key] = value.strip()", RECITED, True),
+        ('Write exactly this: for line in lines: key, value = line.split("=", 1)\nfound[key] = value.strip()', RECITED, True),
+        ("Split each line at the first equals sign and remember the stripped right side under the left side.", RECITED, False),
+        ("strip value key found split line value key lines", RECITED, False),  # most of the names, in no order
+        ("", RECITED, False),
+        # without a name it is copied token by token
+        ("pass", "    pass\n", True),
+        ("does nothing", "pass", False),
+        ("", "", False),
+        # four of five names are a copy, and three are none
+        ("alpha then beta then gamma then delta", "alpha(beta, gamma, delta, epsilon)", True),
+        ("alpha then beta then gamma", "alpha(beta, gamma, delta, epsilon)", False),
+        ("It's alpha(beta), isn't it", "alpha(beta)", True),  # an apostrophe hides nothing
     ],
 )
-def test_a_copy_has_the_names_and_literals_in_order(description: str, copies: bool) -> None:
-    assert is_copy(description, RECITED) is copies
-
-
-@pytest.mark.parametrize(
-    ("description", "code", "copies"), [("pass", "    pass\n", True), ("does nothing", "pass", False), ("", "", False)]
-)
-def test_code_without_names_is_copied_token_by_token(description: str, code: str, copies: bool) -> None:
+def test_a_copy_has_the_names_and_literals_in_order(description: str, code: str, copies: bool) -> None:
     assert is_copy(description, code) is copies
-
-
-def test_four_of_five_names_are_a_copy_and_three_are_none() -> None:
-    assert is_copy("alpha then beta then gamma then delta", "alpha(beta, gamma, delta, epsilon)")
-    assert not is_copy("alpha then beta then gamma", "alpha(beta, gamma, delta, epsilon)")
 
 
 def test_keywords_of_another_language_are_no_names() -> None:
     code = "public int f(int alpha) { return alpha + beta; }"
     assert is_copy("f takes alpha and gives alpha plus beta", code, JAVA)
     assert not is_copy("f takes alpha and gives alpha plus beta", code)
-
-
-def test_an_apostrophe_in_a_description_hides_nothing() -> None:
-    assert is_copy("It's alpha(beta), isn't it", "alpha(beta)")
 
 
 @given(names=NAMES, before=PROSE, after=PROSE)
