@@ -44,7 +44,7 @@ def write_report(
         numbers[_OF_LINES] = tables.numbers_of(results.samples.get(FAULT, ()), "exact_match", FEATURES[FAULT])
     question = run.question()
     repaired, verified = (
-        tables.repaired_table(bugs, by, next(iter(numbers.values())).order),
+        tables.repaired_table(bugs, by),
         tables.verified_table(bugs, by, question["seed"]),
     )
     cells = cells_in((repaired, verified))

@@ -22,7 +22,7 @@ from ...calibration.samples import Event, Sample
 from ...suggestion.repair.gathering import by_gain_and_size
 from ...suggestion.repair.localisation import MAX_LINES, TASK, by_spectrum_and_surprise, measures_of_lines
 from ..counterfeit.shares import share
-from .candidates import Attempt, By, Order, first_verified, is_verified, repaired_within, sample_id, seen_tests
+from .candidates import Attempt, By, first_verified, is_verified, repaired_within, seen_tests
 
 # Only the interval of the calibration error takes resamples, and it is not printed.
 _FEW = 20
@@ -37,12 +37,6 @@ class Numbers:
     probabilities: Mapping[str, float]
     by: str = ""
     why: str = ""
-
-    @property
-    def order(self) -> Order | None:
-        """The likeliest first, and then those without a number; None without numbers."""
-        said = self.probabilities
-        return (lambda name, each: said.get(sample_id(name, each), 0.0)) if said else None
 
 
 def numbers_of(samples: Sequence[Sample], event: Event, features: Sequence[str]) -> Numbers:
@@ -107,14 +101,12 @@ def bugs_by_source(attempts: Sequence[Attempt]) -> Iterator[tuple[str, list[Atte
         yield source, [attempt for attempt in attempts if attempt.source == source]
 
 
-def repaired_table(attempts: Sequence[Attempt], by: str, order: Order | None = None) -> CellTable:
-    """The share of bugs repaired within so many candidates. by: what is independent. order: by probability, where there is one."""
+def repaired_table(attempts: Sequence[Attempt], by: str) -> CellTable:
+    """The share of bugs repaired within so many candidates. by: what is independent."""
     rows = []
     for source, found in bugs_by_source(attempts):
         for who, name in WHO.items():
             rows.append(Row((BUGS[source], name), tuple(_repaired(f"A/{source}/{who}", found, who, by))))
-        if order is not None:
-            rows.append(Row((BUGS[source], "both, by probability"), tuple(_repaired(f"A/{source}/ordered", found, "both", by, order))))
         if loops := [attempt for attempt in found if attempt.loop is not None]:
             rows.append(Row((BUGS[source], LOOP), tuple(_looped(f"A/{source}/loop", loops, by))))
     columns = tuple(f"{said} at {rank}" for said in EVENTS.values() for rank in RANKS)
@@ -122,19 +114,18 @@ def repaired_table(attempts: Sequence[Attempt], by: str, order: Order | None = N
         "passes at k: one of the first k candidates passes every test that touches it; exact: one is the text before the bug.",
         f"{LOOP}: the rules' candidates in the order of the document, each tested until one passes; so it has seen all tests, and its one "
         "answer stands under 8.",
-        "both, by probability: ordered by a calibrator that was fitted without the bug's project.",
     )
     return CellTable("A", "Bugs repaired within so many candidates", ("bugs", "by"), columns, tuple(rows), notes)
 
 
-def _repaired(place: str, attempts: Sequence[Attempt], who: By, by: str, order: Order | None = None) -> Iterator[Cell]:
+def _repaired(place: str, attempts: Sequence[Attempt], who: By, by: str) -> Iterator[Cell]:
     for event, said in EVENTS.items():
         for rank in RANKS:
             told = [
                 (repaired_within(each, ranked, event, rank), each.group)
                 for each in attempts
                 if event == "exact_match" or each.labels is not None
-                for ranked in [each.ranked(who, order)]
+                for ranked in [each.ranked(who)]
                 # else bugs with an unknown candidate would count where another one is right, and not where none is
                 if all(each.is_right(one, event) is not None for one in ranked)
             ]

@@ -11,7 +11,6 @@ from ....calibration.report.blocks import Block, Bullets, Table
 from ....calibration.report.cells import Cell, CellTable, Row, text_of
 from ....calibration.report.paper_claims import MAX_UNREADABLE, Asked, PaperClaim, Rule, claim_of
 from ....calibration.report.study_report import Section, StudyContent
-from ...counterfeit.pictures import bars
 from ...counterfeit.shares import BY
 from ...errors import StudyError
 from ...progress import counted
@@ -20,7 +19,7 @@ from ...side_by_side import Number, by_model, models_section
 from ...study_page import again_of, write_comparison
 from ..paper import paper
 from .pair import KINDS, CodePair
-from .tables import CLASSES, KEYS, LAYOUTS, Judgement, by_way, rates_of, table
+from .tables import CLASSES, KEYS, LAYOUTS, Judgement, rates_of, table
 
 # Reasons that are told of each rule, and the rest together.
 MAX_REASONS = 4
@@ -144,11 +143,7 @@ def made_section(pairs: Sequence[CodePair], records: Sequence[Mapping[str, Any]]
 
 def judged_section(judgements: Sequence[Judgement]) -> Section:
     """What was said of them."""
-    kinds, *others = (table(id, judgements) for id in LAYOUTS)
-    way = next(iter(by_way(judgements)))
-    shown = [(row.names[1], row.cells[0]) for row in kinds.rows if row.names[0] == way]
-    picture = bars("kinds", f"Recall by kind of pair, {way}", [label for label, _ in shown], [cell for _, cell in shown], 0.5)
-    return Section("Identification", (kinds, picture, *others))
+    return Section("Identification", tuple(table(id, judgements) for id in LAYOUTS))
 
 
 def summary_of(pairs: Sequence[CodePair], cells: Mapping[str, Cell], name: str) -> tuple[str, str, str]:
