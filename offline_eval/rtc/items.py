@@ -36,15 +36,19 @@ class Whole:
     id: str
     group: str
 
+    # The fields with what is to come back, and with what a description may not recite.
+    back: ClassVar[str]
+    recited: ClassVar[str]
+
     @property
     def original(self) -> str:
         """What is to come back."""
-        raise NotImplementedError
+        return str(getattr(self, self.back))
 
     @property
     def described(self) -> str:
         """What a description may not recite."""
-        raise NotImplementedError
+        return str(getattr(self, self.recited))
 
     def is_exact(self, text: str) -> bool:
         """Whether it is the original, white space at the ends of lines aside."""
@@ -78,16 +82,8 @@ class Code(Whole):
     after: str
     documented: str = ""
     kind: ClassVar[Kind] = "code"
-
-    @property
-    def original(self) -> str:
-        """The code."""
-        return self.code
-
-    @property
-    def described(self) -> str:
-        """The code."""
-        return self.code
+    back: ClassVar[str] = "code"
+    recited: ClassVar[str] = "code"
 
     @property
     def arms(self) -> tuple[Arm, ...]:
@@ -129,17 +125,9 @@ class Edit(Whole):
     new: str
     changed: str
     kind: ClassVar[Kind] = "edit"
+    back: ClassVar[str] = "new"
+    recited: ClassVar[str] = "changed"
     arms: ClassVar[tuple[Arm, ...]] = ("description", "baseline")
-
-    @property
-    def original(self) -> str:
-        """The new code."""
-        return self.new
-
-    @property
-    def described(self) -> str:
-        """What is new in it."""
-        return self.changed
 
     def to_describe(self) -> tuple[Message, ...]:
         """The question for a description."""
