@@ -18,8 +18,8 @@ from ...errors import StudyError
 from ...progress import counted
 from ...recorded.source import sources_of
 from ...run import RUN, Run
-from ...side_by_side import models_section, paired_table
-from ...study_page import again, again_of, apart, cells_in, cells_of, facts_of, named_apart, the_paper, write_comparison
+from ...side_by_side import by_model, models_section, paired_table
+from ...study_page import again, again_of, apart, cells_in, cells_of, facts_of, the_paper, write_comparison
 from ..paper import paper
 from .items import ARMS, Item, Kind
 from .labelling import LABELS, SOURCES
@@ -184,7 +184,7 @@ def compare(runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
                 f"{runs[0].folder} and {runs[other].folder} are not of the same programs ({told}): make one again with "
                 f"the options of the other, which are in its {RUN}; or name a run of --set translate and one of --set explain"
             )
-        content = models_content(dict(zip(named_apart(questions), found, strict=True)), kinds[0], command)
+        content = models_content(dict(zip(by_model(runs), found, strict=True)), kinds[0], command)
     write_comparison(out, content, [run.folder for run in runs], as_json=as_json)
 
 
