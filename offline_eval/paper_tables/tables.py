@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from ...calibration.bands import EVENT_WORDS
 from ...calibration.fitting.folds import renumbered
-from ...calibration.metrics.intervals import Interval, paired
+from ...calibration.metrics.groups import mean
+from ...calibration.metrics.intervals import Interval, paired, rate_interval
 from ...calibration.report.cells import NOT_RUN, Cell, CellTable, PaperValue, Row, with_interval
 from ...calibration.samples import Event, Sample
-from ..counterfeit.shares import mean_cell, share
 from .forecasts import (
     ALL,
     BASE_ARM,
@@ -203,8 +203,13 @@ def _rate(cell_id: str, happened: NDArray[np.bool_], among: NDArray[np.bool_], o
 def _rate_of_rows(
     cell_id: str, happened: NDArray[np.bool_], rows: NDArray[np.intp], of: Columns, printed: Sequence[PaperValue] = ()
 ) -> Cell:
-    names = [of.names[row] for row in rows]
-    return share(cell_id, happened[rows].astype(np.float64).tolist(), names, tuple(printed), NOT_RUN, by=of.grouped_by)
+    groups, y = renumbered(of.groups[rows]) if len(rows) else rows, happened[rows]
+    counts = (len(rows), int(groups.max(initial=-1)) + 1, of.grouped_by)
+    found = rate_interval(y, groups) if len(rows) else None
+    if found is None:
+        value = float(y.mean()) if len(rows) else None
+        return Cell(cell_id, value, None, None, *counts, paper=tuple(printed), percent=True, why=NOT_RUN if value is None else "")
+    return with_interval(cell_id, found, *counts, paper=tuple(printed), percent=True)
 
 
 def _docstrings(columns: Mapping[Setting, Columns]) -> CellTable:
@@ -238,9 +243,11 @@ def paired_rates(
     rows = [of_one[known] for of_one in pairs]
     right = [of.labels[event] == 1 for of in columns]
     rates = [_rate_of_rows(*each) for each in zip(ids[:2], right, rows, columns, printed, strict=True)]
-    difference = right[0][rows[0]].astype(np.float64) - right[1][rows[1]]
-    names = [columns[0].names[row] for row in rows[0]]
-    return (*rates, mean_cell(ids[2], difference.tolist(), names, NOT_RUN, by=columns[0].grouped_by))
+    groups = renumbered(columns[0].groups[rows[0]]) if len(rows[0]) else rows[0]
+    count, by = int(groups.max(initial=-1)) + 1, columns[0].grouped_by
+    found = mean(right[0][rows[0]].astype(np.float64) - right[1][rows[1]], groups) if count > 1 else None
+    why = "" if found else f"one {by}" if count else NOT_RUN
+    return (*rates, with_interval(ids[2], found, len(rows[0]), count, by, percent=True, sign=True, why=why))
 
 
 def _cross(columns: Mapping[Setting, Columns]) -> CellTable:
