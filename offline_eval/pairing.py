@@ -1,23 +1,20 @@
-"""Which comparison of runs is made; and two runs of the same items, pair by pair: differences, a table by project and a picture."""
+"""Which comparison of runs is made; and two runs of the same items, pair by pair: differences, and a table by project."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..calibration.bands import EVENT_WORDS, LIKELY, NO_EVIDENCE
+from ..calibration.bands import EVENT_WORDS
 from ..calibration.fitting.folds import renumbered
-from ..calibration.metrics.groups import mean
-from ..calibration.metrics.intervals import intervals, paired, rate_interval
-from ..calibration.report.blocks import Block
+from ..calibration.metrics.intervals import intervals, paired
 from ..calibration.report.cells import Cell, CellTable, Row, text_of, with_interval
 from ..calibration.report.paper_claims import Rule
-from ..calibration.report.plots import Picture, panel, svg
 from ..calibration.report.study_report import Section, StudyContent
 from ..calibration.samples import Event, Sample
 from .command import study_of
@@ -35,13 +32,10 @@ from .paper_tables.forecasts import (
     pairs_of,
     samples_by_setting,
 )
-from .paper_tables.tables import label_of
+from .paper_tables.tables import label_of, paired_rates
 from .progress import counted
 from .run import RUN, Run
 from .study_page import apart, write_comparison
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 EVENTS: tuple[Event, ...] = ("tests_pass", "exact_match")
 _FORECASTS: tuple[tuple[str, Way], ...] = (("total_logprob", "raw"), ("total_logprob", "project"), (ALL, "project"))
@@ -142,20 +136,14 @@ def _only_one(pair: _Both, same_items: bool, names: tuple[str, str]) -> Iterator
 
 def _rows(pair: _Both, event: Event, seed: int) -> Iterator[Row]:
     known = (pair.a.labels[event][pair.rows_a] >= 0) & (pair.b.labels[event][pair.rows_b] >= 0)
-    a, b = pair.rows_a[known], pair.rows_b[known]
+    count = len({pair.a.names[row] for row in pair.rows_a[known]})
     place, heads = f"{SUMMARY}/{event}/{pair.setting.path}", (str(pair.setting), EVENT_WORDS[event])
-    groups = renumbered(pair.a.groups[a]) if len(a) else np.zeros(0, dtype=np.intp)
-    count = int(groups.max(initial=-1)) + 1
-    counts = (len(a), count, pair.a.grouped_by)
     if count < 2:
         yield _not_run((*heads, "rate"), f"{place}/rate", f"one {pair.a.grouped_by}" if count else "not run")
         return
-    right = pair.a.labels[event][a] == 1, pair.b.labels[event][b] == 1
-    rates = [
-        with_interval(f"{place}/rate/{name}", rate_interval(y, groups), *counts, percent=True) for name, y in zip("ab", right, strict=True)
-    ]
-    difference = mean(right[1].astype(np.float64) - right[0], groups)
-    yield Row((*heads, "rate"), (*rates, with_interval(f"{place}/rate", difference, *counts, percent=True, sign=True)))
+    ids = [f"{place}/rate/b", f"{place}/rate/a", f"{place}/rate"]
+    later, earlier, difference = paired_rates(ids, (pair.b, pair.a), (pair.rows_b, pair.rows_a), event)
+    yield Row((*heads, "rate"), (earlier, later, difference))
     for measure, way in _FORECASTS:
         yield from _forecast_rows(pair, event, measure, way, heads, seed)
 
@@ -237,12 +225,11 @@ def report_pair(run_a: Path, run_b: Path, out: Path, *, as_json: bool) -> None:
 def pair_content(pairs: Pairs, names: tuple[str, str], command: str) -> StudyContent:
     """The page on two runs."""
     summary, *by_group = pairs.tables
-    drawn: tuple[Block, ...] = tuple(_picture(summary, names))
     return StudyContent(
         title=f"{names[0]} and {names[1]} on the same items",
         summary=_sentences(summary, names),
         facts=("Differences are paired: a place that is hard for one is hard for the other. 95 % intervals: jackknife over projects.",),
-        sections=(Section("Differences", (*drawn, summary)), *((Section("By project", tuple(by_group)),) if by_group else ())),
+        sections=(Section("Differences", (summary,)), *((Section("By project", tuple(by_group)),) if by_group else ())),
         left_out=pairs.left_out,
         command=command,
     )
@@ -299,34 +286,6 @@ def _better(cell: Cell, names: tuple[str, str]) -> str:
     if not _decided(cell):
         return "not shown to be more than chance"
     return f"{names[1] if (cell.value or 0) > 0 else names[0]} is better, beyond chance"
-
-
-def _picture(summary: CellTable, names: tuple[str, str]) -> Iterator[Picture]:
-    """The differences with their intervals, one below the other. No name that a user chose is in it."""
-    wanted = ("rate", "skill of p_tot, scaled by project", "AUC of p_tot, raw")
-    rows = [row for row in summary.rows if row.names[2] in wanted and row.cells[-1].value is not None]
-    if not rows:
-        return
-    labels = [f"{row.names[0]}, {row.names[1]}: {row.names[2]}" for row in rows]
-    cells = [row.cells[-1] for row in rows]
-    height = 0.27 * len(rows)
-
-    def draw(figure: Figure) -> None:
-        axes = panel(figure, 3.7, 0.3, 4.0, height)
-        value = np.array([cell.value for cell in cells], dtype=np.float64)
-        low, high = (np.array([end if end is not None else mid for end, mid in zip(ends, value, strict=True)]) for ends in _ends(cells))
-        axes.axvline(0, color=NO_EVIDENCE.colour, linewidth=1, linestyle="dotted")
-        axes.errorbar(value, np.arange(len(rows)), xerr=np.stack([value - low, high - value]), fmt="o", color=LIKELY.colour, capsize=3)
-        axes.set_yticks(np.arange(len(rows)), labels)
-        axes.set(ylim=(len(rows) - 0.5, -0.5), xlabel="second minus first, 95 %")
-
-    title = f"Differences, {names[1]} minus {names[0]}"
-    alt = "; ".join(f"{label} {text_of(cell)}" for label, cell in zip(labels, cells, strict=True))
-    yield Picture("differences", title, f"{title}: {alt}.", svg(draw, (8.0, height + 0.9)))
-
-
-def _ends(cells: Sequence[Cell]) -> tuple[list[float | None], list[float | None]]:
-    return [cell.low for cell in cells], [cell.high for cell in cells]
 
 
 def compare(folders: Sequence[Path], out: Path, *, as_json: bool) -> None:

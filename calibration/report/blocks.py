@@ -40,12 +40,4 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
-    """Code as it stands, or another text whose lines matter. title: what it is."""
-
-    title: str
-    text: str
-
-
-Block = Heading | Paragraph | Bullets | Table | Code | Picture
+Block = Heading | Paragraph | Bullets | Table | Picture

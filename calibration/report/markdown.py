@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from ..control_characters import escaped
-from .blocks import Block, Bullets, Code, Heading, Paragraph, Table
+from .blocks import Block, Bullets, Heading, Paragraph, Table
 from .plots import Picture
 
 # An underscore inside a word is only that, and measures are full of them.
@@ -29,10 +29,6 @@ def _block(block: Block) -> str:
         case Table(title, columns, align, rows):
             rule = [":---" if side == "l" else "---:" for side in align]
             return "\n".join([_escaped(title), "", _escaped_row(columns), _row(rule), *map(_escaped_row, rows)])
-        case Code(title, text):
-            # a fence that the text has not
-            fence = "`" * (1 + max(2, *map(len, re.findall("`+", text)), 0))
-            return f"{_escaped(title)}\n\n{fence}\n{escaped(text).strip(chr(10))}\n{fence}"
         case Picture(name, title, alt, svg):
             return f"{_escaped(title)}\n\n" + (f"![{_escaped(alt)}]({name}.svg)" if svg else _escaped(alt))
 

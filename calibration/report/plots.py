@@ -20,7 +20,7 @@ import numpy as np
 
 from ..bands import EVENT_WORDS, LIKELY, NO_EVIDENCE, POSSIBLE
 from ..calibrator import Calibrator
-from ..metrics.bins import BINS, Bin, equal_width, wilson
+from ..metrics.bins import BINS, Bin, equal_width
 from .measured import HISTOGRAM_BINS, Forecast, Measured
 
 if TYPE_CHECKING:
@@ -94,39 +94,6 @@ def pictures(subject: Measured | Calibrator) -> list[Picture]:
     if isinstance(subject, Calibrator):
         return [_of_bins(subject)]
     return [_reliability(subject), _ranking(subject)]
-
-
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """How often something happened among n samples that share a word (never a user's own name); said: the mean probability, if any."""
-
-    word: str
-    n: int
-    positives: int
-    said: float | None
-
-
-def of_rates(name: str, title: str, event: str, rates: Sequence[Rate]) -> Picture:
-    """The observed rate of each with its 95 % Wilson interval, one below the other, beside what was said."""
-    bounds = [wilson(rate.positives, rate.n) for rate in rates]
-    height = 0.27 * len(rates)
-
-    def draw(figure: Figure) -> None:
-        axes = panel(figure, 1.6, 0.4, 5.0, height)
-        places = np.arange(len(rates))
-        seen = np.array([rate.positives / rate.n for rate in rates])
-        error = np.array([seen - [low for low, _ in bounds], [high for _, high in bounds] - seen]).clip(min=0)
-        axes.errorbar(
-            seen, places, xerr=error, fmt="o", markersize=5, color=LIKELY.colour, elinewidth=1.3, capsize=3, label="observed, 95 % Wilson"
-        )
-        if said := [(rate.said, place) for rate, place in zip(rates, places, strict=True) if rate.said is not None]:
-            axes.plot(*zip(*said, strict=True), "D", markersize=5, markerfacecolor=PAPER, color=INK, label="mean of what was said")
-        axes.set_yticks(places, [f"{rate.word}  (n = {_short(rate.n)})" for rate in rates])
-        axes.set(xlim=_ENDS, xticks=_TICKS, ylim=(len(rates) - 0.5, -0.5), xlabel=f"rate of {_NOUNS[event]}", title=title)
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.48 / height), ncols=2)
-
-    alt = "; ".join(f"{rate.word} {rate.positives} of {rate.n}" for rate in rates)
-    return Picture(name, title, f"{title}: {alt}.", svg(draw, (7.0, height + 1.35)))
 
 
 def _reliability(measured: Measured) -> Picture:

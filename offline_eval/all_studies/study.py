@@ -85,13 +85,10 @@ RUNS: Sequence[PlannedRun] = (
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a run takes, about. prompt_tokens: at most, and most of them are read once for several calls."""
+    """What a run takes, about. calls: generations and questions."""
 
     places: int
-    generations: int
-    questions: int
-    prompt_tokens: int
-    new_tokens: int
+    calls: int
     judged: int
     hours: float
 
@@ -109,25 +106,17 @@ def sizes(minutes: float | None, projects: int, workers: int, generation_s: floa
     return {name: min(places, bought[RUNS[0].name]) for name, places in bought.items()}
 
 
-def cost(run: PlannedRun, places: int, workers: int, generation_s: float, prompt_tokens: int, line_tokens: int) -> Cost:
-    """What a run of so many places takes. prompt_tokens, line_tokens: of one prompt and of one line, at most."""
+def cost(run: PlannedRun, places: int, workers: int, generation_s: float) -> Cost:
+    """What a run of so many places takes."""
     place = run.place
-    generations, questions = place.generations * places, place.questions * places
-    return Cost(
-        places,
-        generations,
-        questions,
-        (generations + questions) * prompt_tokens,
-        generations * line_tokens + questions,
-        round(place.judged * places),
-        place.seconds(generation_s) * places / workers / 3600,
-    )
+    calls, hours = (place.generations + place.questions) * places, place.seconds(generation_s) * places / workers / 3600
+    return Cost(places, calls, round(place.judged * places), hours)
 
 
-def whole(costs: Mapping[str, Cost]) -> Cost:
+def whole(costs: Sequence[Cost]) -> Cost:
     """All runs together. places: of the largest, whose places the others take."""
-    each = [astuple(cost) for cost in costs.values()]
-    return Cost(max(places for places, *_ in each), *(sum(one) for one in list(zip(*each, strict=True))[1:]))
+    places, *rest = zip(*map(astuple, costs), strict=True)
+    return Cost(max(places), *map(sum, rest))
 
 
 _TIMED = 5
@@ -287,8 +276,7 @@ def tell_all(options: Options) -> None:
     begun = (options.out / RUN).exists()
     projects = len(options.projects)
     places = places_of(Run.opened(options.out)) if begun else sizes(options.minutes, projects, options.workers, generation_s)
-    shown, line = model.settings.shown_tokens, model.settings.line_tokens
-    costs = {each.name: cost(each, places[each.name] * projects, options.workers, generation_s, shown, line) for each in RUNS}
+    costs = {each.name: cost(each, places[each.name] * projects, options.workers, generation_s) for each in RUNS}
     how = "a guess, since a plan asks no server" if is_server else "timed just now"
     rates = (
         f"of one worker: a generation {generation_s:.3f} s ({how}); a place found {FOUND_S:.1f} s, a text judged {JUDGED_S:.2f} s "
@@ -302,24 +290,26 @@ def tell_all(options: Options) -> None:
         "minutes": options.minutes,
         "rates": rates,
         "runs": {each.name: {"share": each.share, **asdict(costs[each.name])} for each in RUNS},
-        "whole": asdict(whole(costs)),
+        "whole": asdict(whole(list(costs.values()))),
     }
     tell_study(STUDY.name, options, plan, _lines(options, model, costs, rates))
 
 
 def _lines(options: Options, model: StudyModel, costs: Mapping[str, Cost], rates: str) -> Sequence[str]:
-    heads = ("run", "time", "places", "calls", "prompt tokens", "new tokens", "texts judged", "hours")
-    rows = [heads, *(_row(each.name, f"{each.share} %", costs[each.name]) for each in RUNS), _row("all", "100 %", whole(costs))]
+    heads = ("run", "time", "places", "calls", "texts judged", "hours")
+    rows = [
+        heads,
+        *(_row(each.name, f"{each.share} %", costs[each.name]) for each in RUNS),
+        _row("all", "100 %", whole(list(costs.values()))),
+    ]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         f"model        {model.name} {model.id}",
         f"projects     {counted(len(options.projects), 'project')}: {', '.join(project.name for project in options.projects)}",
         *(row[0].ljust(widths[0]) + "".join(f"  {cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True)) for row in rows),
         f"rates        {rates}",
-        "             about; prompt tokens at most, and most of them are read once for several calls",
     ]
 
 
 def _row(name: str, share: str, of: Cost) -> tuple[str, ...]:
-    calls = of.generations + of.questions
-    return name, share, f"{of.places:,}", f"{calls:,}", f"{of.prompt_tokens:,}", f"{of.new_tokens:,}", f"{of.judged:,}", f"{of.hours:.1f}"
+    return name, share, f"{of.places:,}", f"{of.calls:,}", f"{of.judged:,}", f"{of.hours:.1f}"

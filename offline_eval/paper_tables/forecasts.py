@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from operator import attrgetter
@@ -341,12 +341,3 @@ def _order(values: Floats) -> Floats:
     """Probabilities in the order of the values, equal where these are."""
     distinct, rank = np.unique(values, return_inverse=True)
     return np.asarray((rank + 1) / (len(distinct) + 1), dtype=np.float64)
-
-
-def each(
-    found: Mapping[tuple[Setting, Event, str], Forecasts | Missing], wanted: Callable[[Forecast], bool] = lambda _: True
-) -> Iterator[Forecast]:
-    """All forecasts that are wanted, in order."""
-    for forecasts in found.values():
-        if not isinstance(forecasts, Missing):
-            yield from filter(wanted, forecasts.values())

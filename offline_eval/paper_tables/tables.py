@@ -197,15 +197,19 @@ def _rates(columns: Mapping[Setting, Columns]) -> CellTable:
 
 def _rate(cell_id: str, happened: NDArray[np.bool_], among: NDArray[np.bool_], of: Columns, printed: Sequence[PaperValue] = ()) -> Cell:
     """The share of `happened` (n,) `among` (n,) those samples."""
-    more = {"paper": tuple(printed), "percent": True}
-    if not among.any():
-        return Cell(cell_id, why=NOT_RUN, **more)  # type: ignore[arg-type]
-    groups = renumbered(of.groups[among])
-    y, count = happened[among], int(groups.max()) + 1
-    found = rate_interval(y, groups)
+    return _rate_of_rows(cell_id, happened, np.flatnonzero(among), of, printed)
+
+
+def _rate_of_rows(
+    cell_id: str, happened: NDArray[np.bool_], rows: NDArray[np.intp], of: Columns, printed: Sequence[PaperValue] = ()
+) -> Cell:
+    groups, y = renumbered(of.groups[rows]) if len(rows) else rows, happened[rows]
+    counts = (len(rows), int(groups.max(initial=-1)) + 1, of.grouped_by)
+    found = rate_interval(y, groups) if len(rows) else None
     if found is None:
-        return Cell(cell_id, float(y.mean()), n=len(y), groups=count, grouped_by=of.grouped_by, **more)  # type: ignore[arg-type]
-    return with_interval(cell_id, found, len(y), count, of.grouped_by, **more)
+        value = float(y.mean()) if len(rows) else None
+        return Cell(cell_id, value, None, None, *counts, paper=tuple(printed), percent=True, why=NOT_RUN if value is None else "")
+    return with_interval(cell_id, found, *counts, paper=tuple(printed), percent=True)
 
 
 def _docstrings(columns: Mapping[Setting, Columns]) -> CellTable:
@@ -219,13 +223,11 @@ def _docstrings(columns: Mapping[Setting, Columns]) -> CellTable:
             place = f"T3/{setting.task}/{event}"
             data = DATA_OF.get(setting.task) or "–"
             printed = [paper().values(f"T3/*/{data}/{arm}/{event}") for arm in (BASE_ARM, "no_docstring")]
+            ids = tuple(f"{place}/{name}" for name in (BASE_ARM, "no_docstring", "difference"))
             if without is None:
-                cells = tuple(
-                    Cell(f"{place}/{name}", paper=of_paper, percent=True)
-                    for name, of_paper in zip((BASE_ARM, "no_docstring", "difference"), (*printed, ()), strict=True)
-                )
+                cells = tuple(Cell(id, paper=of_paper, percent=True) for id, of_paper in zip(ids, (*printed, ()), strict=True))
             else:
-                cells = _paired_rates(place, plain, without, event, printed)
+                cells = paired_rates(ids, (plain, without), pairs_of(plain, without), event, printed)
             rows.append(Row((setting.task, EVENT_WORDS[event]), cells))
     columns_ = ("with docstring", "without", "with minus without")
     return CellTable(
@@ -233,33 +235,19 @@ def _docstrings(columns: Mapping[Setting, Columns]) -> CellTable:
     )
 
 
-def _paired_rates(place: str, plain: Columns, without: Columns, event: Event, printed: Sequence[Sequence[PaperValue]]) -> tuple[Cell, ...]:
-    a, b = pairs_of(plain, without)
-    both = (plain.labels[event][a] >= 0) & (without.labels[event][b] >= 0)
-    a, b = a[both], b[both]
-    among = np.zeros((2, max(len(plain.ids), len(without.ids))), dtype=np.bool_)
-    among[0, a], among[1, b] = True, True
-    rates = tuple(
-        _rate(f"{place}/{of.setting.arm}", of.labels[event] == 1, those[: len(of.ids)], of, of_paper)
-        for of, those, of_paper in zip((plain, without), among, printed, strict=True)
-    )
-    groups = renumbered(plain.groups[a]) if len(a) else np.zeros(0, dtype=np.intp)
-    count = int(groups.max(initial=-1)) + 1
-    difference = mean(plain.labels[event][a].astype(np.float64) - without.labels[event][b], groups) if count > 1 else None
-    why = f"one {plain.grouped_by}" if count == 1 else NOT_RUN
-    return (
-        *rates,
-        with_interval(
-            f"{place}/difference",
-            difference,
-            len(a),
-            count,
-            plain.grouped_by,
-            percent=True,
-            sign=True,
-            why=why if difference is None else "",
-        ),
-    )
+def paired_rates(
+    ids: Sequence[str], columns: tuple[Columns, Columns], pairs: Rows, event: Event, printed: Sequence[Sequence[PaperValue]] = ((), ())
+) -> tuple[Cell, ...]:
+    """How often each of two is right, of the samples that both have with a label, and the first minus the second. ids: of the cells."""
+    known = np.logical_and(*(of.labels[event][rows] >= 0 for of, rows in zip(columns, pairs, strict=True)))
+    rows = [of_one[known] for of_one in pairs]
+    right = [of.labels[event] == 1 for of in columns]
+    rates = [_rate_of_rows(*each) for each in zip(ids[:2], right, rows, columns, printed, strict=True)]
+    groups = renumbered(columns[0].groups[rows[0]]) if len(rows[0]) else rows[0]
+    count, by = int(groups.max(initial=-1)) + 1, columns[0].grouped_by
+    found = mean(right[0][rows[0]].astype(np.float64) - right[1][rows[1]], groups) if count > 1 else None
+    why = "" if found else f"one {by}" if count else NOT_RUN
+    return (*rates, with_interval(ids[2], found, len(rows[0]), count, by, percent=True, sign=True, why=why))
 
 
 def _cross(columns: Mapping[Setting, Columns]) -> CellTable:

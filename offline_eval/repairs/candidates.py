@@ -159,10 +159,6 @@ def _generation(name: str, each: Candidate, labels: Mapping[str, Any] | None) ->
     }
 
 
-# Of the candidates of an attempt, by its id; higher ones come first.
-Order = Callable[[str, Candidate], float]
-
-
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """A line that was to be repaired.
@@ -182,10 +178,9 @@ class Attempt:
     labels: Mapping[str, Any] | None
     loop: Mapping[str, Any] | None = None
 
-    def ranked(self, by: By, order: Order | None = None) -> list[Candidate]:
-        """The candidates of a source, the best first. order: another one than that in which they are shown."""
-        found = of(by, self.candidates)
-        return found if order is None else sorted(found, key=lambda each: order(self.id, each), reverse=True)
+    def ranked(self, by: By) -> list[Candidate]:
+        """The candidates of a source, the best first."""
+        return of(by, self.candidates)
 
     def is_right(self, candidate: Candidate, event: Event) -> bool | None:
         """Whether the event happens; None where the tests did not tell."""

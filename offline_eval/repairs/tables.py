@@ -21,8 +21,8 @@ from ...calibration.report.cells import Cell, CellTable, Row, with_interval
 from ...calibration.samples import Event, Sample
 from ...suggestion.repair.gathering import by_gain_and_size
 from ...suggestion.repair.localisation import MAX_LINES, TASK, by_spectrum_and_surprise, measures_of_lines
-from ..counterfeit.shares import mean_cell, share
-from .candidates import Attempt, By, Order, first_verified, is_verified, repaired_within, sample_id, seen_tests
+from ..counterfeit.shares import share
+from .candidates import Attempt, By, first_verified, is_verified, repaired_within, seen_tests
 
 # Only the interval of the calibration error takes resamples, and it is not printed.
 _FEW = 20
@@ -37,12 +37,6 @@ class Numbers:
     probabilities: Mapping[str, float]
     by: str = ""
     why: str = ""
-
-    @property
-    def order(self) -> Order | None:
-        """The likeliest first, and then those without a number; None without numbers."""
-        said = self.probabilities
-        return (lambda name, each: said.get(sample_id(name, each), 0.0)) if said else None
 
 
 def numbers_of(samples: Sequence[Sample], event: Event, features: Sequence[str]) -> Numbers:
@@ -107,14 +101,12 @@ def bugs_by_source(attempts: Sequence[Attempt]) -> Iterator[tuple[str, list[Atte
         yield source, [attempt for attempt in attempts if attempt.source == source]
 
 
-def repaired_table(attempts: Sequence[Attempt], by: str, order: Order | None = None) -> CellTable:
-    """The share of bugs repaired within so many candidates. by: what is independent. order: by probability, where there is one."""
+def repaired_table(attempts: Sequence[Attempt], by: str) -> CellTable:
+    """The share of bugs repaired within so many candidates. by: what is independent."""
     rows = []
     for source, found in bugs_by_source(attempts):
         for who, name in WHO.items():
             rows.append(Row((BUGS[source], name), tuple(_repaired(f"A/{source}/{who}", found, who, by))))
-        if order is not None:
-            rows.append(Row((BUGS[source], "both, by probability"), tuple(_repaired(f"A/{source}/ordered", found, "both", by, order))))
         if loops := [attempt for attempt in found if attempt.loop is not None]:
             rows.append(Row((BUGS[source], LOOP), tuple(_looped(f"A/{source}/loop", loops, by))))
     columns = tuple(f"{said} at {rank}" for said in EVENTS.values() for rank in RANKS)
@@ -122,19 +114,18 @@ def repaired_table(attempts: Sequence[Attempt], by: str, order: Order | None = N
         "passes at k: one of the first k candidates passes every test that touches it; exact: one is the text before the bug.",
         f"{LOOP}: the rules' candidates in the order of the document, each tested until one passes; so it has seen all tests, and its one "
         "answer stands under 8.",
-        "both, by probability: ordered by a calibrator that was fitted without the bug's project.",
     )
     return CellTable("A", "Bugs repaired within so many candidates", ("bugs", "by"), columns, tuple(rows), notes)
 
 
-def _repaired(place: str, attempts: Sequence[Attempt], who: By, by: str, order: Order | None = None) -> Iterator[Cell]:
+def _repaired(place: str, attempts: Sequence[Attempt], who: By, by: str) -> Iterator[Cell]:
     for event, said in EVENTS.items():
         for rank in RANKS:
             told = [
                 (repaired_within(each, ranked, event, rank), each.group)
                 for each in attempts
                 if event == "exact_match" or each.labels is not None
-                for ranked in [each.ranked(who, order)]
+                for ranked in [each.ranked(who)]
                 # else bugs with an unknown candidate would count where another one is right, and not where none is
                 if all(each.is_right(one, event) is not None for one in ranked)
             ]
@@ -186,33 +177,6 @@ def _verified(place: str, attempts: Sequence[Attempt], who: By, by: str, seed: i
     parts = {"first": first, "has": has, "passes": passing, "exact": exact, "false": false, "first_false": first_false}
     for name, told in parts.items():
         yield share(f"{place}/{name}", [value for value, _ in told], [group for _, group in told], by=by)
-
-
-def effort_table(attempts: Sequence[Attempt], by: str) -> CellTable:
-    """How many candidates are tested until one passes, beside the loop without a model, at bugs that both repair."""
-    rows = []
-    for source, found in bugs_by_source([attempt for attempt in attempts if attempt.loop is not None]):
-        pairs = [(_tried(each), each.loop, each.group) for each in found if each.loop is not None]
-        both = [(tried, loop["tried"], loop["tests"], group) for tried, loop, group in pairs if tried is not None and loop["passed"]]
-        groups = [group for *_, group in both]
-        cells = (
-            _count(f"E/{source}/ours", [tried for tried, *_ in both], groups, by),
-            _count(f"E/{source}/loop", [tried for _, tried, *_ in both], groups, by),
-            _count(f"E/{source}/tests", [loop["tests"] for _, loop, _ in pairs], [group for *_, group in pairs], by),
-        )
-        rows.append(Row((BUGS[source],), cells))
-    columns = ("candidates tested, best first", f"candidates tested, {LOOP}", f"tests run by {LOOP}, all bugs")
-    return CellTable("E", "Candidates tested until one passes, at bugs that both repair", ("bugs",), columns, tuple(rows))
-
-
-def _tried(attempt: Attempt) -> int | None:
-    ranked = attempt.ranked("both")
-    return next((number for number, each in enumerate(ranked, 1) if attempt.is_right(each, "tests_pass")), None)
-
-
-def _count(place: str, values: Sequence[float], groups: Sequence[str], by: str) -> Cell:
-    found = mean_cell(place, values, groups, by=by)
-    return Cell(place, found.value, found.low, found.high, found.n, found.groups, by, why=found.why)
 
 
 def controls_table(controls: Sequence[Attempt], by: str) -> CellTable:

@@ -26,7 +26,7 @@ from ...calibration.report.blocks import Block, Bullets, Heading, Paragraph, Tab
 from ...calibration.report.content import came_from, section, short_section
 from ...calibration.report.measured import measured
 from ...calibration.report.page import write_report_files
-from ...calibration.report.plots import Picture, Rate, of_rates, pictures
+from ...calibration.report.plots import Picture, pictures
 from ...calibration.report.report import summary
 from ..own_code.project_calibrators import EVENTS, fitted, used, write
 from ..progress import counted, to_stderr
@@ -188,9 +188,7 @@ def write_report(
         blocks += [Heading(2, "Calibrators"), _gains(owns)]
     for what, rows in (("kind of statement", by_statement), ("file", by_file)):
         if rows:
-            more = list(_rates(what, rows))
-            drawn += [block for block in more if isinstance(block, Picture)]
-            blocks += [Heading(2, f"By {what}"), *more]
+            blocks += [Heading(2, f"By {what}"), *_rates(what, rows)]
     for own in owns:
         if own.fit.calibrator.status == "insufficient":
             blocks += short_section(own.fit.calibrator)
@@ -301,27 +299,13 @@ def _rates(what: str, rows: Sequence[RateRow]) -> Iterator[Block]:
         shown = of_event[:MAX_FILES]
         if not shown:
             continue
-        numbered = what == "file"
-        # a picture has no user's names: its rows have the table's numbers
-        words = [str(number) if numbered else row.name for number, row in enumerate(shown, 1)]
         title = f"{EVENT_WORDS[event].capitalize()} by {what}"
-        key = f"{'files' if numbered else 'statements'}-{event}"
-        yield of_rates(key, title, event, [Rate(w, r.n, r.positives, r.said) for w, r in zip(words, shown, strict=True)])
         left = len(of_event) - len(shown)
         yield Table(
             title + (f"; {left} more files have fewer suggestions" if left else ""),
-            (*(("",) if numbered else ()), what, "n", "rate", "said"),
-            ("r" if numbered else "") + "lrrr",
-            tuple(
-                (
-                    *((word,) if numbered else ()),
-                    row.name,
-                    f"{row.n:,}",
-                    _percent(_rate_of(row)),
-                    "" if row.said is None else f"{row.said:.1%}",
-                )
-                for word, row in zip(words, shown, strict=True)
-            ),
+            (what, "n", "rate", "said"),
+            "lrrr",
+            tuple((row.name, f"{row.n:,}", _percent(_rate_of(row)), "" if row.said is None else f"{row.said:.1%}") for row in shown),
         )
     if any(row.said is not None for row in rows):
         yield Paragraph(

@@ -20,6 +20,7 @@ from ...calibration.report.blocks import Paragraph, Table
 from ...calibration.report.cells import Cell, CellTable, Row, text_of, with_interval
 from ...calibration.report.paper_claims import Rule, claim_of
 from ...calibration.report.study_report import Section, StudyContent, counted_claims
+from ..chains.copies import is_copy
 from ..counterfeit.shares import share
 from ..errors import UsageError
 from ..plan import tell_study
@@ -28,7 +29,6 @@ from ..recorded.source import AnswerFile, question_of, read, sources_of
 from ..run import Run
 from ..study import Study, StudyOptions, carry_out
 from ..study_page import again, page_of, the_paper
-from .scores import is_copy
 from .tables import paper
 
 NAME = "rtc_recorded"

@@ -9,37 +9,37 @@ Each is rebuilt from each description and, for the lift, from words that say not
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from ...analysis.sandbox.isolation.best_level import best_level
-from ...inference.asking.asker import Asker, Form
+from ...inference.asking.asker import Form
 from ...inference.completion.task import Task
 from ..asked_model import IN_FORM, AskedModel, Asking, asked_model, text_of
+from ..chains.chain import ANSWERS, DESCRIPTIONS, Chain
 from ..errors import UsageError
 from ..on_suites import SuiteOptions, environments_line, items_of_suites
 from ..plan import tell_study
 from ..progress import counted, tell_if_stopped
-from ..run import Run, Step
+from ..run import Run
 from ..sets.code import label_of
 from ..sets.problems import SETS
-from ..study import Making, Study, Work, all_of, carry_out
+from ..study import Study, carry_out
 from ..study_page import page_of
-from .asking import DESCRIPTIONS, REBUILT, Item, Plan, question_of
-from .labelling import LABELS, Found, edits, functions, project_regions, to_label
+from .items import Plan, question_of
 from .page import compare, content_of
+from .sets import LABELS, Found, edits, functions, project_regions
 
 Set = Literal["humaneval", "regions", "edits"]
 NAME = "rtc_problems"
-STUDY = Study(NAME, (DESCRIPTIONS, REBUILT, LABELS), ("set", "items", "form"), page_of(content_of), compare=compare, compared=(NAME,))
+STUDY = Study(NAME, (DESCRIPTIONS, ANSWERS, LABELS), ("set", "items", "form"), page_of(content_of), compare=compare, compared=(NAME,))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options(SuiteOptions):
-    """What the user wants. data: the benchmark's file, or folders of git repositories. forward, backward: as in `asking.Plan`. form: as of
+    """What the user wants. data: the benchmark's file, or folders of git repositories. forward, backward: as in `items.Plan`. form: as of
     `open_asker`.
     """
 
@@ -75,7 +75,8 @@ def ask(options: Options, model: AskedModel, found: Found) -> Run:
     question = {**_question(options, model), **found.question}
     groups = counted(len({item.group for item in found.items}), "group")
     told = f"{counted(len(found.items), 'item')} of {groups}; {model.name} is asked {IN_FORM[model.form]}"
-    return carry_out(STUDY, options, question, found.items, lambda run: _works(options, run, model, found), told, *found.left_out)
+    chain = Chain(found.items, options.plan, lambda _, ask: Asking(model, ask), found.judge)
+    return carry_out(STUDY, options, question, found.items, lambda run: chain.works(options, run, "rebuild"), told, *found.left_out)
 
 
 def find(options: Options) -> Found:
@@ -106,26 +107,6 @@ def _question(options: Options, model: AskedModel) -> dict[str, Any]:
     if options.set == "regions":
         question["projects"] = [label_of(source) for source in options.chosen]
     return question
-
-
-def _works(options: Options, run: Run, model: AskedModel, found: Found) -> dict[str, Making]:
-    def asking(step: Step, items: Sequence[Item], ask: Callable[[Asker, Any], dict[str, Any]]) -> Work[Any]:
-        return all_of(step, items, Asking(model, ask), options.pool, waits=options.waits)
-
-    def rebuilt() -> Work[Any]:
-        told = run.by_id(DESCRIPTIONS, "descriptions")
-        return asking(REBUILT, [item for item in found.items if item.id in told], partial(options.plan.rebuild, told))
-
-    def labelled() -> Work[Any]:
-        units = to_label(found.items, run.records(REBUILT).read(), found.labels)
-        return all_of(LABELS, units, found.labels.start, options.pool, max_item_s=found.labels.max_item_s)
-
-    works: dict[str, Making] = {
-        "describe": lambda: asking(DESCRIPTIONS, found.items, options.plan.describe),
-        "rebuild": rebuilt,
-        "labels": labelled,
-    }
-    return works
 
 
 def tell_problems(options: Options) -> None:

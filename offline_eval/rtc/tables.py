@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import combinations
 
+import numpy as np
+
+from ...calibration.fitting.folds import numbered
 from ...calibration.metrics.correlations import MIN_PAIRS, Correlations, correlations
-from ...calibration.metrics.intervals import Interval
+from ...calibration.metrics.groups import difference
 from ...calibration.report.cells import Cell, CellTable, PaperValue, Row, with_interval
+from ..chains.scores import EXACT, UNREADABLE, Column, Scored, apart, cells_of_row, row_of
+from ..counterfeit.shares import mean_cell
+from ..side_by_side import Number
 from ..study_page import Paper, paper_of
-from .scores import Mean, Scored, by_group, longer_by, mean_of
+from .items import Item
 
+Trips = Sequence[Scored[Item]]
 BENCHMARKS = ("HumanEval", "ARCADE")
 
 
@@ -34,14 +43,7 @@ def table_2(benchmark: str) -> Correlations:
     return correlations(paper_column(benchmark, "pass_at_1"), paper_column(benchmark, "rtc"))
 
 
-SIM_WORDS = {"tests_pass": "passes tests", "exact": "exact match", "bleu": "BLEU", "rouge": "ROUGE-L"}
-COLUMNS: Mapping[str, tuple[str, bool]] = {
-    "pass_at_1": ("pass@1", False),
-    "rtc": ("RTC", False),
-    "lift": ("lift", True),
-    "baseline": ("baseline", False),
-    "any": ("any of {n}", False),
-}
+SIM_WORDS = {"tests_pass": "passes tests", EXACT: "exact match", "bleu": "BLEU", "rouge": "ROUGE-L"}
 BOTH = ((True, "all"), (False, "without copies"))
 _WITHOUT_COPIES = (
     "Without copies: round trips whose description recites the code, which tell how well a model copies, are left out; so are items that "
@@ -53,47 +55,55 @@ _NAMED = (
 )
 
 
-def number_of(column: str, sim: str, *, copies: bool) -> Callable[[Scored], float | None]:
-    """The number of an item that a column is the mean of; all columns are of the items that have such round trips."""
-    numbers: dict[str, Callable[[Scored], float | None]] = {
-        "pass_at_1": lambda item: item.pass_at_1(sim),
-        "rtc": lambda item: item.rtc(sim, copies=copies),
-        "lift": lambda item: item.lift(sim, copies=copies),
-        "baseline": lambda item: item.without(sim),
-        "any": lambda item: item.any_of(sim, copies=copies),
-    }
-    number = numbers[column]
-    return lambda item: None if item.rtc(sim, copies=copies) is None else number(item)
+def sim_of(name: str) -> str:
+    """What the round trips of a set are judged by."""
+    return EXACT if name == "edits" else "tests_pass"
 
 
-def cell_of(place: str, mean: Mean, by: str, *, sign: bool = False, paper_values: tuple[PaperValue, ...] = ()) -> Cell:
-    """A mean as a cell, in percent; without an interval where one group has all. sign: a difference of shares, at most 1 either way."""
-    if mean.value is None or mean.found is None:
-        why = "" if mean.value is not None else "no label"
-        return Cell(place, mean.value, n=mean.n, groups=mean.groups, grouped_by=by, paper=paper_values, why=why, percent=True, sign=sign)
-    found = Interval(mean.found.value, max(-1.0, mean.found.low), min(1.0, mean.found.high))
-    return with_interval(place, found, mean.n, mean.groups, by, percent=True, sign=sign, paper=paper_values)
+def rtc_of(item: Scored[Item], sim: str, *, copies: bool = True) -> float | None:
+    """The share of an item's round trips after which the code is as before."""
+    return item.mean("description", sim, copies=copies)
 
 
-def column_cell(place: str, items: Sequence[Scored], column: str, sim: str, by: str, *, copies: bool = True, by_item: bool = False) -> Cell:
-    """The mean of a column of items."""
-    sign = COLUMNS[column][1]
-    return cell_of(place, mean_of(items, number_of(column, sim, copies=copies), share=not sign, by_item=by_item), by, sign=sign)
+def is_documented(items: Trips) -> bool:
+    """Whether code was written from docstrings as well, which is pass@1; else the baseline is."""
+    return any("direct" in item.answers for item in items)
 
 
-def main_table(items: Sequence[Scored], sims: Sequence[str], forward: int, by: str, benchmark: str | None) -> CellTable:
+def columns_of(sim: str, names: Sequence[str], *, copies: bool = True, forward: int = 0, end: str = "") -> list[Column]:
+    """These columns, all of the items that have such round trips. forward: descriptions of an item. end: of their titles."""
+
+    def of(arm: str, item: Scored[Item]) -> float | None:
+        return None if rtc_of(item, sim, copies=copies) is None else item.mean(arm, sim)
+
+    found = (
+        Column("pass_at_1", "pass@1", lambda item: of("direct", item)),
+        Column("rtc", "RTC", lambda item: rtc_of(item, sim, copies=copies)),
+        Column("lift", "lift", lambda item: item.lift("description", "baseline", sim, copies=copies), sign=True),
+        Column("baseline", "baseline", lambda item: of("baseline", item)),
+        Column("any", f"any of {forward}", lambda item: item.any_of("description", sim, copies=copies)),
+    )
+    place = "" if copies else "_without_copies"
+    return [replace(each, name=f"{each.name}{place if end else ''}", title=f"{each.title}{end}") for each in found if each.name in names]
+
+
+def plain_columns(sim: str, names: Sequence[str]) -> list[Column]:
+    """These columns, and two of them without copies."""
+    return [*columns_of(sim, names), *columns_of(sim, ("rtc", "lift"), copies=False, end=" without copies")]
+
+
+def main_table(items: Trips, sims: Sequence[str], forward: int, by: str, benchmark: str | None) -> CellTable:
     """Table 2: each similarity with and without copies. benchmark: the paper's, whose numbers stand beside ours."""
-    shown = [name for name in COLUMNS if name != "pass_at_1" or any(item.direct for item in items)]
-    rows = []
+    shown = (*(("pass_at_1",) if is_documented(items) else ()), "rtc", "lift", "baseline", "any")
+    rows, columns = [], columns_of(sims[0], shown, forward=forward)
     for sim in sims:
         for copies, called in BOTH:
-            place, is_printed = f"T2/{sim}/{called.replace(' ', '_')}", sim == "tests_pass" and copies
-            cells = [column_cell(f"{place}/{column}", items, column, sim, by, copies=copies) for column in shown]
-            if is_printed:
-                cells = [replace(cell, paper=_of_paper(benchmark, column)) for cell, column in zip(cells, shown, strict=True)]
-            rows.append(Row((SIM_WORDS[sim], called), tuple(cells)))
-    columns = tuple(COLUMNS[name][0].format(n=forward) for name in shown)
-    return CellTable("T2", "Round trips", ("judged by", "round trips"), columns, tuple(rows), (_WITHOUT_COPIES,))
+            place, printed = f"T2/{sim}/{called.replace(' ', '_')}", benchmark if sim == "tests_pass" and copies else None
+            found = columns_of(sim, shown, copies=copies)
+            rows.append(row_of((SIM_WORDS[sim], called), place, items, found, by, paper=partial(_of_paper, printed)))
+    return CellTable(
+        "T2", "Round trips", ("judged by", "round trips"), tuple(each.title for each in columns), tuple(rows), (_WITHOUT_COPIES,)
+    )
 
 
 def _of_paper(benchmark: str | None, column: str) -> tuple[PaperValue, ...]:
@@ -109,70 +119,73 @@ def _of_paper(benchmark: str | None, column: str) -> tuple[PaperValue, ...]:
     )
 
 
-def edit_table(items: Sequence[Scored], by: str) -> CellTable:
+def edit_table(items: Trips, by: str) -> CellTable:
     """Table 3, the half of it that needs no human's words."""
-    printed = {("exact", "rtc"): "exact", ("exact", "lift"): "lift", ("bleu", "rtc"): "bleu", ("rouge", "rtc"): "rouge"}
-    shown = [(sim, column) for sim in ("exact", "bleu", "rouge") for column in ("rtc", "lift")]
-    rows = []
-    for copies, called in BOTH:
-        cells = []
-        for sim, column in shown:
-            name = printed.get((sim, column)) if copies else None
-            values = tuple(value for place, value in paper().cells.items() if name and place.split("/")[0::2] == ["T3", name])
-            place = f"T3/{called.replace(' ', '_')}/{sim}/{column}"
-            cells.append(replace(column_cell(place, items, column, sim, by, copies=copies), paper=values))
-        rows.append(Row((called,), tuple(cells)))
-    columns = tuple(f"{SIM_WORDS[sim]}{', lift' if column == 'lift' else ''}" for sim, column in shown)
+    printed = {"exact/rtc": "exact", "exact/lift": "lift", "bleu/rtc": "bleu", "rouge/rtc": "rouge"}
+
+    def columns(*, copies: bool) -> list[Column]:
+        of_sims = [(sim, column) for sim in (EXACT, "bleu", "rouge") for column in columns_of(sim, ("rtc", "lift"), copies=copies)]
+        return [replace(column, name=f"{sim}/{column.name}", title=f"{SIM_WORDS[sim]}, {column.title}") for sim, column in of_sims]
+
+    def of_paper(column: str) -> tuple[PaperValue, ...]:
+        return tuple(value for place, value in paper().cells.items() if place.split("/")[0::2] == ["T3", printed.get(column)])
+
+    rows = [
+        row_of((called,), f"T3/{called.replace(' ', '_')}", items, columns(copies=copies), by, **({"paper": of_paper} if copies else {}))
+        for copies, called in BOTH
+    ]
     notes = (
         "BLEU is sacrebleu's of one text, ROUGE-L the F1 of rouge-score. Both are high where nothing was done: most of the text stays.",
         "The paper's edits are code reviews in nine languages, with a human's words; ours are commits of Python, without.",
     )
-    return CellTable("T3", "Edits", ("round trips",), columns, tuple(rows), notes)
+    return CellTable("T3", "Edits", ("round trips",), tuple(each.title for each in columns(copies=True)), tuple(rows), notes)
 
 
-def _row(place: str, name: str, items: Sequence[Scored], shown: Sequence[str], sim: str, by: str, *, by_item: bool = False) -> Row:
-    """The columns of some items, and two of them without copies."""
-    cells = [column_cell(f"{place}/{name}/{column}", items, column, sim, by, by_item=by_item) for column in shown]
-    for column in ("rtc", "lift"):
-        place_of = f"{place}/{name}/{column}_without_copies"
-        cells.append(column_cell(place_of, items, column, sim, by, copies=False, by_item=by_item))
-    return Row((name,), tuple(cells))
-
-
-def group_table(items: Sequence[Scored], sim: str) -> CellTable:
+def group_table(items: Trips, sim: str) -> CellTable:
     """Figures 2 and 5 as a table: each project."""
-    shown = ("rtc", "lift", "baseline")
-    rows = tuple(_row("F2", name, found, shown, sim, "item", by_item=True) for name, found in by_group(items).items())
-    columns = ("RTC", "lift", "baseline = pass@1", "RTC without copies", "lift without copies")
-    return CellTable("F2", "By project", ("project",), columns, rows, ("Intervals by item: they are of the project alone.",))
+    columns = plain_columns(sim, ("rtc", "lift", "baseline"))
+    rows = tuple(row_of((name,), f"F2/{name}", found, columns, "item") for name, found in by_group(items).items())
+    titles = tuple(f"{each.title} = pass@1" if each.name == "baseline" else each.title for each in columns)
+    return CellTable("F2", "By project", ("project",), titles, rows, ("Intervals by item: they are of the project alone.",))
 
 
-def length_table(items: Sequence[Scored], sim: str, by: str) -> CellTable:
+def by_group(items: Trips) -> dict[str, list[Scored[Item]]]:
+    """The items of each group, by name."""
+    return apart(sorted(items, key=lambda each: each.item.group), lambda each: each.item.group)
+
+
+def length_table(items: Trips, sim: str, by: str) -> CellTable:
     """Figure 6: how long the code is that came back."""
     rows = []
     for copies, called in BOTH:
-        cells = []
-        for name, mean in zip(("rebuilt", "not_rebuilt", "difference"), longer_by(items, sim, copies=copies), strict=True):
-            printed = (paper().cells[f"F6/{name}"],) if copies and name != "difference" else ()
-            why = "" if mean.value is not None else "none"
-            more = {"why": why, "paper": printed, "sign": name == "difference"}
-            found = mean.found if mean.value is not None else None
-            place = f"F6/{called.replace(' ', '_')}/{name}"
-            if found is None:
-                cells.append(Cell(place, mean.value, n=mean.n, groups=mean.groups, grouped_by=by, why=why, paper=printed))
-            else:
-                cells.append(with_interval(place, found, mean.n, mean.groups, by, **more))
-        rows.append(Row((called,), tuple(cells)))
+        known = [
+            (len(each.item.described), bool(came), each.item.group)
+            for each in items
+            if (came := each.any_of("description", sim, copies=copies)) is not None
+        ]
+        rows.append(Row((called,), tuple(_lengths(f"F6/{called.replace(' ', '_')}", known, by, printed=copies))))
     columns = ("came back at least once", "never came back", "never minus at least once")
     notes = ("In the paper of what Gemini Nano 2 was asked about, regions of other projects.",)
     return CellTable("F6", "Mean characters of the code", ("round trips",), columns, tuple(rows), notes)
 
 
-def count_table(items: Sequence[Scored], by: str, unreadable: Mean) -> CellTable:
+def _lengths(place: str, known: Sequence[tuple[int, bool, str]], by: str, *, printed: bool) -> Iterator[Cell]:
+    """known: length, whether it came back, and group of each item."""
+    sides = {"rebuilt": True, "not_rebuilt": False}
+    for name, wanted in sides.items():
+        side = [(float(size), group) for size, came, group in known if came is wanted]
+        cell = mean_cell(f"{place}/{name}", [size for size, _ in side], [group for _, group in side], by=by, percent=False)
+        yield replace(cell, sign=False, paper=(paper().cells[f"F6/{name}"],) if printed else ())
+    sizes, back = [float(size) for size, *_ in known], [came for _, came, _ in known]
+    groups = [group for *_, group in known]
+    found = difference(sizes, np.logical_not(back), numbered(groups)) if any(back) and not all(back) else None
+    yield with_interval(f"{place}/difference", found, len(known), len(set(groups)), by, sign=True, why="" if found else "none")
+
+
+def count_table(items: Trips, by: str) -> CellTable:
     """What the answers were: copies, and those that could not be read."""
-    copies = mean_of(items, lambda item: item.copies / item.descriptions if item.descriptions else None)
-    cells = (cell_of("N/copies", copies, by), cell_of("N/unreadable", unreadable, by))
-    return CellTable("N", "The answers", ("share",), ("descriptions that copy the code", "unreadable answers"), (Row(("of all",), cells),))
+    columns = (Column("copies", "descriptions that copy the code", lambda item: item.share_of("description", "copies")), UNREADABLE)
+    return CellTable("N", "The answers", ("share",), tuple(each.title for each in columns), (row_of(("of all",), "N", items, columns, by),))
 
 
 def correlation_cells(
@@ -187,22 +200,21 @@ def correlation_cells(
     return tuple(cells)
 
 
-def within_run(items: Sequence[Scored], sim: str, by: str) -> CellTable:
-    """RTC and pass@1, over the groups of a run: that of the docstring, or the baseline where there is none."""
-    called = "pass@1" if any(item.direct for item in items) else "baseline = pass@1"
+def correlation_table(id: str, title: str, parts: Mapping[str, Trips], sim: str, by: str) -> CellTable:
+    """RTC and pass@1 over groups of a run, or over models: that of the docstring, or the baseline where there is none."""
     rows = []
-    for copies, which in BOTH:
-        pairs = [pair for found in by_group(items).values() if (pair := rtc_and_pass(found, sim, copies=copies))]
-        cells = correlation_cells(f"C/{which.replace(' ', '_')}", correlations(*_columns(pairs)), by)
-        rows.append(Row((which,), cells))
-    return CellTable("C", f"RTC and {called}, over {by}s", ("round trips",), ("r", "rho", "tau"), tuple(rows), (_NAMED,))
+    for copies, called in BOTH:
+        pairs = [pair for found in parts.values() if (pair := rtc_and_pass(found, sim, copies=copies))]
+        cells = correlation_cells(f"{id}/{called.replace(' ', '_')}", correlations([a for a, _ in pairs], [b for _, b in pairs]), by)
+        rows.append(Row((called,), cells))
+    return CellTable(id, title, ("round trips",), ("r", "rho", "tau"), tuple(rows), (_NAMED,))
 
 
-def rtc_and_pass(items: Sequence[Scored], sim: str, *, copies: bool = True) -> tuple[float, float] | None:
+def rtc_and_pass(items: Trips, sim: str, *, copies: bool = True) -> tuple[float, float] | None:
     """pass@1, or the baseline where there is none, and RTC. None where one is not known."""
-    column = "pass_at_1" if any(item.direct for item in items) else "baseline"
-    passes = mean_of(items, number_of(column, sim, copies=copies)).value
-    rtc = mean_of(items, number_of("rtc", sim, copies=copies)).value
+    columns = columns_of(sim, ("pass_at_1" if is_documented(items) else "baseline", "rtc"), copies=copies)
+    found = {column.name: cell.value for column, cell in zip(columns, cells_of_row("", items, columns, ""), strict=True)}
+    rtc, (passes, *_) = found.pop("rtc"), tuple(found.values())
     return None if passes is None or rtc is None else (passes, rtc)
 
 
@@ -210,47 +222,32 @@ def paper_table() -> CellTable:
     """The correlations of the paper's Table 2, computed again."""
     rows = []
     for benchmark in BENCHMARKS:
-        text = {name: paper().cells[f"text/{name}_{benchmark.lower()}"] for name in ("r", "spearman")}
-        # where the paper's "Spearman" stands
-        rows.append(
-            Row(
-                (benchmark,),
-                correlation_cells(f"C2/{benchmark}", table_2(benchmark), "model", {"r": (text["r"],), "rho": (text["spearman"],)}),
-            )
-        )
+        # what the paper prints as Spearman's stands where ours does
+        printed = {name: (paper().cells[f"text/{text}_{benchmark.lower()}"],) for name, text in (("r", "r"), ("rho", "spearman"))}
+        rows.append(Row((benchmark,), correlation_cells(f"C2/{benchmark}", table_2(benchmark), "model", printed)))
     notes = (_NAMED, "What the paper prints as Spearman's correlation is Kendall's tau of its own table.")
-    return CellTable(
-        "C2", "The paper's Table 2, computed again: RTC and pass@1 over models", ("benchmark",), ("r", "rho", "tau"), tuple(rows), notes
-    )
+    title = "The paper's Table 2, computed again: RTC and pass@1 over models"
+    return CellTable("C2", title, ("benchmark",), ("r", "rho", "tau"), tuple(rows), notes)
 
 
-def models_table(runs: Mapping[str, Sequence[Scored]], sim: str, by: str) -> CellTable:
-    """Table 2: a row for each model."""
-    shown = [
-        name for name in COLUMNS if name != "any" and (name != "pass_at_1" or any(item.direct for items in runs.values() for item in items))
-    ]
-    rows = tuple(_row("M", name, items, shown, sim, by) for name, items in runs.items())
-    columns = (*(COLUMNS[name][0] for name in shown), "RTC without copies", "lift without copies")
-    return CellTable("M", "By model", ("model",), columns, rows)
-
-
-def models_correlations(runs: Mapping[str, Sequence[Scored]], sim: str) -> CellTable:
-    """The correlation over models of RTC and pass@1, with and without copies; and over projects of RTC between each two models."""
+def between_models(runs: Mapping[str, Trips], sim: str) -> CellTable:
+    """RTC over projects or problems, between each two models."""
     rows = []
-    for copies, called in BOTH:
-        pairs = [pair for items in runs.values() if (pair := rtc_and_pass(items, sim, copies=copies))]
-        cells = correlation_cells(f"CM/{called.replace(' ', '_')}", correlations(*_columns(pairs)), "model")
-        rows.append(Row((f"RTC and pass@1 over models, {called}",), cells))
-    names = list(runs)
-    for i, one in enumerate(names):
-        for other in names[i + 1 :]:
-            groups = [by_group(runs[name]) for name in (one, other)]
-            means = [{name: mean_of(found, number_of("rtc", sim, copies=True)).value for name, found in each.items()} for each in groups]
-            both = [(a, b) for name, a in means[0].items() if a is not None and (b := means[1].get(name)) is not None]
-            cells = correlation_cells(f"CG/{one}/{other}", correlations(*_columns(both)), "group")
-            rows.append(Row((f"RTC of {one} and of {other} over groups",), cells))
-    return CellTable("CM", "Correlations", ("of",), ("r", "rho", "tau"), tuple(rows), (_NAMED,))
+    for (one, first), (other, second) in combinations(runs.items(), 2):
+        means = [
+            {name: pair[1] for name, found in by_group(each).items() if (pair := rtc_and_pass(found, sim))} for each in (first, second)
+        ]
+        both = [name for name in means[0] if name in means[1]]
+        found = correlations(*([of[name] for name in both] for of in means))
+        rows.append(Row((f"{one} and {other}",), correlation_cells(f"CG/{one}/{other}", found, "group")))
+    return CellTable("CG", "RTC over groups, between two models", ("of",), ("r", "rho", "tau"), tuple(rows), (_NAMED,))
 
 
-def _columns(pairs: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
-    return [a for a, _ in pairs], [b for _, b in pairs]
+def numbers_of(items: Trips, sim: str) -> list[Number]:
+    """What stands side by side with other models."""
+    return [
+        Number(each.item.id, each.item.group, column.name, (column.title,), value, column.sign)
+        for column in plain_columns(sim, (*(("pass_at_1",) if is_documented(items) else ()), "rtc", "lift", "baseline"))
+        for each in items
+        if (value := column.number(each)) is not None
+    ]

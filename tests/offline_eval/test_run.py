@@ -17,7 +17,6 @@ import pytest
 from assay.offline_eval.answers import Answer
 from assay.offline_eval.errors import RunError
 from assay.offline_eval.progress import Progress, counted, duration, progress_text
-from assay.offline_eval.repairs.report import timings_of
 from assay.offline_eval.repository.suite import suite_of
 from assay.offline_eval.run import SCHEMA, Run, Step
 
@@ -287,9 +286,8 @@ def test_a_damaged_line_is_named_and_a_torn_last_one_is_left_out(tmp_path: Path,
 def test_a_deeply_nested_file_in_a_strangers_run_is_said_to_be_damaged(tmp_path: Path, nested: bytes) -> None:
     line = b'{"id":"x","other":' + nested + b"\n"
     run = Run.begin(tmp_path / "run", {**QUESTION, "items": hashlib.sha256(line).hexdigest()})
-    for name in ("items.jsonl", "suite.json", "timings.jsonl", "answers.jsonl"):
+    for name in ("items.jsonl", "suite.json", "answers.jsonl"):
         (run.folder / name).write_bytes(line)
     for read in (lambda: run.items(Answer), lambda: suite_of(run), lambda: run.records(ANSWERS).read()):
         with pytest.raises(RunError):
             read()
-    assert timings_of(run.folder) == {}

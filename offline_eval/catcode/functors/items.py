@@ -8,12 +8,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypedDict, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 from ....analysis.corpora.benchmarks import Language
-from ....inference.asking.asker import Asker, Form, Message, last_block
-from ....inference.model import StopReason
+from ....inference.asking.asker import Form, Message, last_block
+from ...answers import text_id
 from ...asked_model import prompt_beside
+from ...chains.chain import DESCRIPTIONS, Answer, Description, Question, Texts
+from ...chains.copies import JAVA, PYTHON, is_copy
+from ...recorded.answers import RecordedAnswer
 from ...recorded.answers import Step as RecordedStep
 from ...recorded.formats import recorded
 from ...run import Step
@@ -83,6 +86,12 @@ ARMS: Mapping[Kind, tuple[Arm, ...]] = {
     "explain": ("named", "unnamed", "header"),
     "complete": ("completion",),
 }
+# unreadable: no code is in the answer, and nothing is run.
+Ending = Literal["passes", "wrong", "crash", "time", "does_not_compile", "unreadable"]
+ENDINGS: tuple[Ending, ...] = get_args(Ending)
+TOLD: tuple[Told, ...] = get_args(Told)
+# Words of a program that are no names, for what is a copy of it.
+KEYWORDS: Mapping[Language, frozenset[str]] = {"python": PYTHON, "java": JAVA}
 PROMPTS = ("translate", "describe_named", "describe_unnamed", "rebuild_named", "rebuild_header")
 prompt = partial(prompt_beside, __file__)
 NO_WORDS = "Implement this function."
@@ -174,7 +183,29 @@ class Item:
             header=shown.strip("\n"),
         )
 
-    def program(self, arm: Arm, code: str) -> str:
+    def is_recited_by(self, arm: str, description: str) -> bool:
+        """Whether a description is the code over again."""
+        return is_copy(description, self.described_body("named" if arm == "named" else "unnamed"), KEYWORDS.get(self.target, JAVA))
+
+    def code_in(self, answer: str) -> str | None:
+        """The code in an answer."""
+        return code_of(answer)
+
+    def label_id(self, arm: str, text: str) -> str | None:
+        """The id of the label of the program that a text makes, for the item's test: equal programs have one."""
+        return text_id(f"{self.set}-{self.target}/{self.problem.partition('/')[2]}:{self.tests}", self.program(arm, text))
+
+    def scores(self, text: str | None, label: Mapping[str, Any]) -> dict[str, float]:
+        """By each ending, whether it is that."""
+        ending = "unreadable" if text is None else label.get("ending")
+        return {} if ending is None else {each: float(each == ending) for each in ENDINGS}
+
+    @property
+    def place(self) -> str:
+        """Its set and its languages, as in the id of a cell."""
+        return f"{self.set}/{self.target}" if self.source in (None, self.target) else f"{self.set}/{self.source}-{self.target}"
+
+    def program(self, arm: str, code: str) -> str:
         """The whole program that an answer's code makes."""
         own = renamed(code, NEUTRAL, self.header.name) if arm == "unnamed" else code
         return LANGUAGES[self.target].placed(self.header, own)
@@ -201,58 +232,11 @@ def recorded_code(answer: str) -> str | None:
     return code_of(answer) or (answer.strip("\n").rstrip() if answer.strip() else None)
 
 
-def description_of(answer: str, *, cut_off: bool) -> str | None:
-    """The description in an answer; None where there is none. cut_off: the answer ended at its limit, and what is there is enough."""
-    return last_block(f"{answer}[/DESCRIPTION]" if cut_off else answer, "DESCRIPTION") or None
-
-
-def told_of(kind: Kind) -> tuple[Told, ...]:
-    """The descriptions that are asked for."""
-    return get_args(Told) if kind == "explain" else ()
-
-
 # One answer is greedy, as the paper's code is where it says how it asks: so that the run can be made again. Several are drawn.
 DRAWN_AT = 0.2
 # As the paper cuts a description. Its answers are cut there, too, which ends long programs of Java.
 DESCRIBE_TOKENS, CODE_TOKENS = 500, 1024
 STEP_OF: Mapping[Kind, RecordedStep] = {"translate": "translate", "explain": "rebuild", "complete": "draw"}
-
-
-class Description(TypedDict):
-    """told: which question it answers. text: None where none could be read. said: the whole answer."""
-
-    told: Told
-    text: str | None
-    said: str
-    stopped_by: str
-
-
-class Described(TypedDict):
-    """The descriptions of an item."""
-
-    id: str
-    descriptions: list[Description]
-
-
-class Answer(TypedDict):
-    """arm: how it was asked for. of: which description of that arm, from 0. text: the code; None where none could be read."""
-
-    arm: Arm
-    of: int
-    text: str | None
-    said: str
-    stopped_by: str
-
-
-class Answers(TypedDict):
-    """The code that was written for an item."""
-
-    id: str
-    answers: list[Answer]
-
-
-DESCRIPTIONS = Step("descriptions", "described program", Described)
-ANSWERS = Step("answers", "program", Answers)
 
 
 def prompts_of(form: Form) -> str:
@@ -263,62 +247,56 @@ def prompts_of(form: Form) -> str:
     return hashlib.sha256("\0".join(told).encode()).hexdigest()[:16]
 
 
-def describe(draws: int, seed: int, asker: Asker, item: Item) -> dict[str, Any]:
-    """The record of the step. Raises as `Asker.say`."""
-    how: dict[str, Any] = {"temperature": DRAWN_AT * (draws > 1), "max_tokens": DESCRIBE_TOKENS, "stop": ("[/DESCRIPTION]",)}
-    found = list[Description]()
-    for told in told_of(item.kind):
-        for said in asker.say(item.to_describe(told), n=draws, seed=seed, **how):
-            text = description_of(said.text, cut_off=said.stopped_by is StopReason.TOKENS)
-            found.append(Description(told=told, text=text, said=said.text, stopped_by=said.stopped_by))
-    return {"id": item.id, "descriptions": found}
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How often is asked. draws: answers to each question."""
+
+    draws: int = 1
+    seed: int = 0
+    max_description: ClassVar[None] = None
+
+    @property
+    def temperature(self) -> float:
+        """Of each answer."""
+        return DRAWN_AT * (self.draws > 1)
+
+    def to_describe(self, item: Item) -> Iterator[Question]:
+        """The questions for descriptions, with names and without."""
+        for told in TOLD:
+            yield Question(told, item.to_describe(told), "[/DESCRIPTION]", DESCRIBE_TOKENS, self.draws, self.temperature, self.seed)
+
+    def to_write(self, item: Item, texts: Texts) -> Iterator[Question]:
+        """The questions for code."""
+        asked: list[tuple[Arm, int, tuple[Message, ...], int]]
+        if item.kind == "translate":
+            asked = [("translation", 0, item.to_translate(), self.draws)]
+        else:
+            told = [(arm, of, text) for arm in TOLD for of, text in enumerate(texts.get(arm, ()))]
+            asked = [(arm, of, item.to_rebuild(arm, text), 1) for arm, of, text in told if text is not None]
+            asked.append(("header", 0, item.to_rebuild("header", ""), self.draws))
+        for arm, of, messages, n in asked:
+            yield Question(arm, messages, "[/CODE]", CODE_TOKENS, n, self.temperature, self.seed + of, of)
 
 
-def write(draws: int, seed: int, described: Mapping[str, Sequence[Description]], asker: Asker, item: Item) -> dict[str, Any]:
-    """The record of the step. described: by item. Raises as `Asker.say`."""
-    how: dict[str, Any] = {"temperature": DRAWN_AT * (draws > 1), "max_tokens": CODE_TOKENS, "stop": ("[/CODE]",)}
-    found = list[Answer]()
-    for arm, of, messages, n in _questions(item, described.get(item.id, ()), draws):
-        for number, said in enumerate(asker.say(messages, n=n, seed=seed + of, **how)):
-            found.append(Answer(arm=arm, of=of + number, text=code_of(said.text), said=said.text, stopped_by=said.stopped_by))
-    return {"id": item.id, "answers": found}
-
-
-def _questions(item: Item, described: Sequence[Description], draws: int) -> Iterator[tuple[Arm, int, tuple[Message, ...], int]]:
-    """Each question for code, of which description, and how often it is asked."""
-    if item.kind == "translate":
-        yield "translation", 0, item.to_translate(), draws
-        return
-    for told in told_of(item.kind):
-        texts = [each["text"] for each in described if each["told"] == told]
-        yield from ((told, of, item.to_rebuild(told, text), 1) for of, text in enumerate(texts) if text is not None)
-    yield "header", 0, item.to_rebuild("header", ""), draws
-
-
-def described_in(paths: Sequence[Path]) -> Callable[[Item], dict[str, Any]]:
-    """A worker's function that gives the descriptions that were recorded."""
+def played(paths: Sequence[Path], step: Step) -> Callable[[Item], dict[str, Any]]:
+    """A worker's function that gives what was recorded of a step, in a model's place."""
     files = [recorded(path) for path in paths]
+
+    def of(item: Item, name: RecordedStep) -> list[RecordedAnswer]:
+        return next((answers for file in files if (answers := file.of(item.id, name))), [])
 
     def describe(item: Item) -> dict[str, Any]:
-        found = next((answers for file in files if (answers := file.of(item.id, "describe"))), [])
-        descriptions = [
-            Description(told="named", text=each.text.strip() or None, said=each.text, stopped_by=each.stopped_by) for each in found
+        found = [
+            Description(arm="named", text=each.text.strip() or None, said=each.text, stopped_by=each.stopped_by)
+            for each in of(item, "describe")
         ]
-        return {"id": item.id, "descriptions": descriptions}
-
-    return describe
-
-
-def written_in(paths: Sequence[Path]) -> Callable[[Item], dict[str, Any]]:
-    """A worker's function that gives the code that was recorded."""
-    files = [recorded(path) for path in paths]
+        return {"id": item.id, "descriptions": found}
 
     def write(item: Item) -> dict[str, Any]:
-        found = next(answers for file in files if (answers := file.of(item.id, STEP_OF[item.kind])))
-        written = [
+        found = [
             Answer(arm=ARMS[item.kind][0], of=number, text=recorded_code(each.text), said=each.text, stopped_by=each.stopped_by)
-            for number, each in enumerate(found)
+            for number, each in enumerate(of(item, STEP_OF[item.kind]))
         ]
-        return {"id": item.id, "answers": written}
+        return {"id": item.id, "answers": found}
 
-    return write
+    return describe if step == DESCRIPTIONS else write

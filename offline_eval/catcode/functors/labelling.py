@@ -10,23 +10,22 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypedDict, get_args
+from typing import Any, Literal, TypedDict
 
 from ....analysis.corpora.benchmarks import Language
 from ....analysis.sandbox.isolation.best_level import best_level
 from ....analysis.sandbox.judging.java import MissingJava, find_jdk
 from ....analysis.sandbox.judging.javascript import MissingNode, find_node
 from ....analysis.sandbox.judging.result import ProgramOutcome, Result
-from ...answers import text_id
 from ...asked_model import ChatOptions
 from ...errors import StudyError, UsageError
 from ...progress import counted
 from ...run import Step
 from ...sets.judging import Sandboxes
 from ...sets.programs import HOW, Program, read_programs
-from .items import Answers, Item, Kind
+from .items import Ending, Item, Kind
 from .placing.header import Header, NoHeader
 from .placing.registry import LANGUAGES, NAMES
 
@@ -147,9 +146,6 @@ def _item(kind: Kind, source: Program | None, target: Program, header: Header) -
     )
 
 
-# unreadable: no code is in the answer, and nothing is run.
-Ending = Literal["passes", "wrong", "crash", "time", "does_not_compile", "unreadable"]
-ENDINGS: tuple[Ending, ...] = get_args(Ending)
 # The sandbox ends a program long before.
 MAX_PROGRAM_S = 600.0
 
@@ -171,26 +167,6 @@ class Label(TypedDict):
 
 SOURCES = Step("sources", "source", Label)
 LABELS = Step("labels", "text", Label)
-
-
-def label_id(item: Item, program: str) -> str:
-    """The id of the label of a program for an item's test: equal programs have one."""
-    return text_id(f"{item.set}-{item.target}/{item.problem.partition('/')[2]}:{item.tests}", program)
-
-
-def to_label(items: Sequence[Item], answers: Sequence[Answers], tests: Mapping[str, Program]) -> Iterator[Program]:
-    """Each distinct program that answers make."""
-    by_id, known = {item.id: item for item in items}, set[str]()
-    for record in answers:
-        item = by_id[record["id"]]
-        for one in record["answers"]:
-            if one["text"] is None:
-                continue
-            program = item.program(one["arm"], one["text"])
-            name = label_id(item, program)
-            if name not in known:
-                known.add(name)
-                yield replace(tests[item.id], id=name, published=program)
 
 
 def check_languages(languages: frozenset[Language]) -> None:

@@ -9,7 +9,7 @@ A program is asked about only where it passes its own tests: a faithful translat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 from ....analysis.sandbox.isolation.best_level import best_level
 from ....inference.asking.asker import Asker
 from ...asked_model import IN_FORM, AskedModel, Asking, Evaluator, evaluator_of, question_in_words, text_of
+from ...chains.chain import ANSWERS, DESCRIPTIONS, Chain, Judge
 from ...errors import UsageError
 from ...plan import tell_study
 from ...pool.interface import Start
@@ -25,24 +26,10 @@ from ...recorded.source import read, recorded_in
 from ...run import Run, Step
 from ...sets.judging import InSandbox
 from ...sets.programs import Program
-from ...study import Making, Study, Work, all_of, carry_out
+from ...study import Making, Study, all_of, carry_out
 from ...study_page import page_of
-from .items import (
-    ANSWERS,
-    CODE_TOKENS,
-    DESCRIBE_TOKENS,
-    DESCRIPTIONS,
-    STEP_OF,
-    Item,
-    Kind,
-    describe,
-    described_in,
-    prompts_of,
-    told_of,
-    write,
-    written_in,
-)
-from .labelling import LABELS, MAX_PROGRAM_S, SOURCES, Found, Options, check_languages, find, labelled, to_label
+from .items import CODE_TOKENS, DESCRIBE_TOKENS, STEP_OF, TOLD, Item, Kind, Plan, played, prompts_of
+from .labelling import LABELS, MAX_PROGRAM_S, SOURCES, Found, Options, check_languages, find, labelled
 from .page import compare, content_of
 
 NAME = "catcode_functors"
@@ -96,49 +83,34 @@ def _question(options: Options, kind: Kind, evaluator: Evaluator) -> dict[str, A
     return question | {"draws": options.draws} | {name: value for name, value in languages.items() if value}
 
 
-def _works(options: Options, run: Run, evaluator: Evaluator, found: Found) -> Mapping[str, Making]:
-    running, how = InSandbox(best_level(), labelled, several=True), (options.draws, options.seed)
+def _works(options: Options, run: Run, evaluator: Evaluator, found: Found) -> dict[str, Making]:
+    running = InSandbox(best_level(), labelled, several=True)
+    model = AskedModel(options.choice, evaluator.id, evaluator.name, evaluator.form)
+
+    def asking(step: Step, ask: Callable[[Asker, Any], dict[str, Any]]) -> Start[Any, Any]:
+        return partial(played, options.recorded, step) if evaluator.files else Asking(model, ask)
 
     def sound() -> list[Item]:
         """The items whose code passes its own test; of a completion all."""
         passes = {label["id"] for label in run.records(SOURCES).read() if label["ending"] == "passes"}
         return [item for item in found.items if item.kind == "complete" or found.sources[item.id].id in passes]
 
-    def asking(step: Step, items: Sequence[Item], ask: Callable[[Asker, Any], dict[str, Any]], recorded: Callable[..., Any]) -> Work[Any]:
-        model = AskedModel(options.choice, evaluator.id, evaluator.name, evaluator.form)
-        start: Start[Any, Any] = partial(recorded, options.recorded) if evaluator.files else Asking(model, ask)
-        return all_of(step, items, start, options.pool, waits=options.waits)
+    def unit(name: str, item: Item, arm: str, text: str) -> Program:
+        return replace(found.tests[item.id], id=name, published=item.program(arm, text))
 
-    def tested(step: Step, units: Iterable[Program]) -> Work[Any]:
-        return all_of(step, units, running, options.pool, max_item_s=MAX_PROGRAM_S)
-
-    def described() -> Work[Any]:
-        return asking(DESCRIPTIONS, [item for item in sound() if told_of(item.kind)], partial(describe, *how), described_in)
-
-    def written() -> Work[Any]:
-        told = run.by_id(DESCRIPTIONS, "descriptions")
-        items = [item for item in sound() if item.id in told or not told_of(item.kind)]
-        return asking(ANSWERS, items, partial(write, *how, told), written_in)
-
-    units = {source.id: source for item in found.items if (source := found.sources.get(item.id))}
-    works: dict[str, Making] = {
-        "sources": lambda: tested(SOURCES, units.values()),
-        "describe": described,
-        "write": written,
-        "labels": lambda: tested(LABELS, to_label(found.items, run.records(ANSWERS).read(), found.tests)),
-    }
-    if not any(told_of(item.kind) for item in found.items):
-        works.pop("describe")
-    if not found.sources:
-        works.pop("sources")
-    return works
+    judge, describes = Judge(LABELS, unit, running, MAX_PROGRAM_S), any(item.kind == "explain" for item in found.items)
+    plan = Plan(options.draws, options.seed)
+    works = Chain(found.items, plan, asking, judge, sound, describes).works(options, run, "write")
+    units = {source.id: source for source in found.sources.values()}
+    sources = {"sources": lambda: all_of(SOURCES, units.values(), running, options.pool, max_item_s=MAX_PROGRAM_S)} if units else {}
+    return {**sources, **works}
 
 
 def tell_functors(options: Options) -> None:
     """Say what a run would ask and execute. Raises what `run_functors` raises before it begins."""
     kind, found = _found(options)
     check_languages(found.languages)
-    told, count = len(told_of(kind)), len(found.items)
+    told, count = len(TOLD) * (kind == "explain"), len(found.items)
     descriptions, code = (0, 0) if options.recorded else (count * told * options.draws, count * (told + 1) * options.draws)
     plan: dict[str, Any] = {
         "set": kind,

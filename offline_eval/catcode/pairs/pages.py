@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +11,15 @@ from ....calibration.report.blocks import Block, Bullets, Table
 from ....calibration.report.cells import Cell, CellTable, Row, text_of
 from ....calibration.report.paper_claims import MAX_UNREADABLE, Asked, PaperClaim, Rule, claim_of
 from ....calibration.report.study_report import Section, StudyContent
-from ...asked_model import names_in_forms
-from ...counterfeit.pictures import bars
-from ...counterfeit.shares import mean_cell
+from ...counterfeit.shares import BY
 from ...errors import StudyError
 from ...progress import counted
 from ...run import Run
+from ...side_by_side import Number, by_model, models_section
 from ...study_page import again_of, write_comparison
 from ..paper import paper
-from .pair import GLOBAL, KINDS, CodePair, Kind
-from .tables import CLASSES, KEYS, LAYOUTS, LOCAL, Judgement, by_way, rates_of, recall, table
+from .pair import KINDS, CodePair
+from .tables import CLASSES, KEYS, LAYOUTS, Judgement, rates_of, table
 
 # Reasons that are told of each rule, and the rest together.
 MAX_REASONS = 4
@@ -62,18 +60,6 @@ def kinds_made(pairs: Sequence[CodePair]) -> Table:
     count = Counter((pair.kind, pair.data) for pair in pairs)
     rows = [((kind,), [kind]) for kind in KINDS if any(pair.kind == kind for pair in pairs)]
     return _counted("Pairs of each kind", ("kind",), rows, count, [pair.data for pair in pairs])
-
-
-def rules_made(pairs: Sequence[CodePair]) -> Table:
-    """How many pairs of one rewrite there are by each rule, by data set."""
-    alone = [pair for pair in pairs if pair.kind in LOCAL]
-    meanings = {pair.rules[0]: pair.equivalent for pair in alone}
-    rows = [
-        ((rule, "equivalent" if meanings[rule] else "not equivalent"), [rule])
-        for rule in sorted(meanings, key=lambda rule: (not meanings[rule], rule))
-    ]
-    count = Counter((pair.rules[0], pair.data) for pair in alone)
-    return _counted("Pairs of one rewrite by rule", ("rule", "pairs"), rows, count, [pair.data for pair in pairs])
 
 
 def refusals_table(records: Sequence[Mapping[str, Any]]) -> Table:
@@ -149,7 +135,7 @@ def claims(cells: Mapping[str, Cell]) -> tuple[PaperClaim, ...]:
 
 def made_section(pairs: Sequence[CodePair], records: Sequence[Mapping[str, Any]]) -> Section:
     """What was made, or read from a file. records: of the step that made them."""
-    parts: list[Block | CellTable] = [*size_table(pairs, records), kinds_made(pairs), rules_made(pairs)]
+    parts: list[Block | CellTable] = [*size_table(pairs, records), kinds_made(pairs)]
     if any(record["refusals"] for record in records):
         parts.append(refusals_table(records))
     return Section("The pairs", tuple(parts))
@@ -157,11 +143,7 @@ def made_section(pairs: Sequence[CodePair], records: Sequence[Mapping[str, Any]]
 
 def judged_section(judgements: Sequence[Judgement]) -> Section:
     """What was said of them."""
-    kinds, *others = (table(id, judgements) for id in LAYOUTS)
-    way = next(iter(by_way(judgements)))
-    shown = [(row.names[1], row.cells[0]) for row in kinds.rows if row.names[0] == way]
-    picture = bars("kinds", f"Recall by kind of pair, {way}", [label for label, _ in shown], [cell for _, cell in shown], 0.5)
-    return Section("Identification", (kinds, picture, *others))
+    return Section("Identification", tuple(table(id, judgements) for id in LAYOUTS))
 
 
 def summary_of(pairs: Sequence[CodePair], cells: Mapping[str, Cell], name: str) -> tuple[str, str, str]:
@@ -192,35 +174,23 @@ def _said(cell: Cell) -> str:
     return text_of(cell) if cell.value is not None else "(no such pair)"
 
 
-_CLASSES = {"equivalent pairs": True, "other pairs": False}
-
-
-# A run: who was asked, and what was said.
-Said = tuple[str, Sequence[Judgement]]
-
-
 def compare(judged_in: Callable[[Run], Sequence[Judgement]], runs: Sequence[Run], out: Path, *, as_json: bool) -> None:
     """Write report/ into `out`; on stdout its files, or one JSON document with all figures. judged_in: what was said in a run.
 
     Raises StudyError for a run without an answer, or runs without a common question.
     """
-    names, judged = names_in_forms([run.question() for run in runs]), [judged_in(run) for run in runs]
-    # models of one name are told apart by their runs' folders
-    told = [f"{name} ({run.folder.name})" if names.count(name) > 1 else name for name, run in zip(names, runs, strict=True)]
-    if silent := next((run.folder for run, said in zip(runs, judged, strict=True) if not said), None):
+    said = {name: judged_in(run) for name, run in by_model(runs).items()}
+    if silent := next((run.folder for run, found in zip(runs, said.values(), strict=True) if not found), None):
         raise StudyError(f"{silent} has no answer about a pair: run its step answers first")
-    content = content_of(list(zip(told, judged, strict=True)), again_of(runs))
-    write_comparison(out, content, [run.folder for run in runs], as_json=as_json)
+    write_comparison(out, content_of(said, again_of(runs)), [run.folder for run in runs], as_json=as_json)
 
 
-def content_of(runs: Sequence[Said], command: str) -> StudyContent:
+def content_of(runs: Mapping[str, Sequence[Judgement]], command: str) -> StudyContent:
     """The page. Raises StudyError where no two runs have a common question."""
-    differences = differences_table(runs)
-    if not differences.rows:
+    models = models_section(("how", "pairs"), {name: list(map(_number, said)) for name, said in runs.items()}, BY)
+    if not any(part.rows for part in models.parts if isinstance(part, CellTable) and part.id.startswith("P/")):
         raise StudyError("no question is in two of these runs: ask the models about one file of pairs, with --data RUN/pairs.jsonl")
-    kinds = _by_model("M", "Recall by kind of pair", runs, {kind: (kind, (kind,)) for kind in KINDS}, partial(recall, why="not asked"))
-    numbered = {name: (str(number), kinds) for number, (name, (_, kinds)) in enumerate(CLASSES.items())}
-    classes = _by_model("MC", "Balanced accuracy", runs, numbered, lambda place, found: rates_of(place, found)[2])
+    classes = _classes_by_model(runs)
     balanced = [cell for row in classes.rows if row.names[1] == "one rewrite" for cell in row.cells if cell.value is not None]
     best = max(balanced, key=lambda cell: cell.value or 0.0, default=None)
     said = f"The best of them is right {text_of(best)} of the time about one rewrite, balanced, where half is chance." if best else "–"
@@ -232,46 +202,23 @@ def content_of(runs: Sequence[Said], command: str) -> StudyContent:
             "Differences are of the same pairs, asked in the same order.",
         ),
         facts=("95 % intervals: problems alone are independent.",),
-        sections=(Section("Each model", (kinds, classes)), Section("The same pairs", (differences,))),
+        sections=(models, Section("Equivalent or not", (classes,))),
         command=command,
     )
 
 
-def _by_model(
-    id: str,
-    title: str,
-    runs: Sequence[Said],
-    pairs: Mapping[str, tuple[str, tuple[Kind, ...]]],
-    cell: Callable[[str, Sequence[Judgement]], Cell],
-) -> CellTable:
-    """One column a model. pairs: of each row, as `CLASSES`."""
+def _number(judgement: Judgement) -> Number:
+    """The credit of a judgement; equal questions have one id, whatever their pairs are called."""
+    pair, way = judgement.pair, judgement.way
+    return Number("\0".join(pair.programs(judgement.order)), pair.problem, f"{KEYS[way]}/{pair.kind}", (way, pair.kind), judgement.credit)
+
+
+def _classes_by_model(runs: Mapping[str, Sequence[Judgement]]) -> CellTable:
     rows = []
     for way, key in KEYS.items():
-        for name, (place, kinds) in pairs.items():
-            of_each = [[each for each in said if each.way == way and each.pair.kind in kinds] for _, said in runs]
+        for name, (place, kinds) in CLASSES.items():
+            of_each = [[each for each in said if each.way == way and each.pair.kind in kinds] for said in runs.values()]
             if any(of_each):
-                rows.append(Row((way, name), tuple(cell(f"{id}/{key}/{place}/{n}", found) for n, found in enumerate(of_each, 1))))
-    return CellTable(id, title, ("how", "pairs"), tuple(name for name, _ in runs), tuple(rows))
-
-
-def differences_table(runs: Sequence[Said]) -> CellTable:
-    """Each further run minus the first, at the questions that both have."""
-    (first, before), rows = runs[0], []
-    known = {_key(each): each for each in before}
-    for number, (name, said) in enumerate(runs[1:], 1):
-        both = [(each, known[_key(each)]) for each in said if _key(each) in known and each.pair.kind != "identity"]
-        for way, key in KEYS.items():
-            for place, equivalent in enumerate((True, False)):
-                for group, drawn in (("rewrites", False), ("drawn programs", True)):
-                    of_it = [(a, b) for a, b in both if (a.way, a.pair.equivalent, a.pair.kind in GLOBAL) == (way, equivalent, drawn)]
-                    if of_it:
-                        values, problems = [a.credit - b.credit for a, b in of_it], [a.pair.problem for a, _ in of_it]
-                        cell = mean_cell(f"MD/{number}/{key}/{place}/{int(drawn)}", values, problems)
-                        pairs = f"{'equivalent' if equivalent else 'other'} pairs, {group}"
-                        rows.append(Row((f"{name} minus {first}", way, pairs), (cell,)))
-    return CellTable("MD", "Paired differences of recall", ("models", "how", "pairs"), ("recall",), tuple(rows))
-
-
-def _key(judgement: Judgement) -> tuple[str, ...]:
-    pair = judgement.pair
-    return (*pair.programs(judgement.order), pair.kind, judgement.way)
+                cells = tuple(rates_of(f"MC/{key}/{place}/{n}", found)[2] for n, found in enumerate(of_each, 1))
+                rows.append(Row((way, name), cells))
+    return CellTable("MC", "Balanced accuracy", ("how", "pairs"), tuple(runs), tuple(rows))

@@ -146,8 +146,6 @@ def _content(run: Run) -> StudyContent:
     )
 
 
-# Characters of a token of code, about.
-_CHARACTERS = 3.2
 # The most pairs of each kind that a program, or the draws for a problem, can give.
 _MOST = {
     **dict.fromkeys(KINDS, 1),
@@ -164,7 +162,7 @@ def tell_pairs(options: Options) -> None:
     sources = sources_of(options)
     if options.recorded and options.asks:
         evaluator_of(options.choice, options.form, options.recorded)
-    questions, characters = _questions(options, sources)
+    questions = _questions(options, sources) if options.asks else 0
     how = manner(options.votes)
     answers = questions * how.answers
     sets = Counter([f"{each.set} {each.language}" for each in sources.programs] + [pair.data for pair in sources.pairs])
@@ -178,7 +176,6 @@ def tell_pairs(options: Options) -> None:
         "most_runs_of_programs": _RUNS * len(sources.programs) + MAX_RUN * len(sources.drawn) if options.wants("pairs") else 0,
         "most_questions": questions,
         "generations": 0 if options.recorded else answers,
-        "prompt_tokens": round(characters / _CHARACTERS) * (0 if options.recorded else 2),
         "most_new_tokens": 0 if options.recorded else answers * how.max_tokens,
         "isolation": str(best_level()),
         "example": example,
@@ -195,27 +192,17 @@ def tell_pairs(options: Options) -> None:
         if options.recorded:
             lines.append("calls        none: no model is asked")
         else:
-            lines += [
-                f"calls        {at_most}{answers:,} answers: {how.n} at T {how.temperature:g} to each question, and one at T 0",
-                f"tokens       {at_most}about {plan['prompt_tokens']:,} in all prompts; at most {plan['most_new_tokens']:,} new ones",
-            ]
+            lines.append(f"calls        {at_most}{answers:,} answers: {how.n} at T {how.temperature:g} to each question, and one at T 0")
     tell_study(NAME, options, plan, lines, example if options.asks else "")
 
 
-def _questions(options: Options, sources: Sources) -> tuple[int, int]:
-    """Questions, and the characters of their prompts; of pairs that are not made yet, at most, each program being as long as its source."""
-    if not options.asks:
-        return 0, 0
-    frame = len(_rendered("", ""))
+def _questions(options: Options, sources: Sources) -> int:
+    """How many there are, of pairs that are not made yet at most."""
     if sources.pairs:
-        questions = questions_of(sources.pairs)
-        return len(questions), sum(frame + sum(map(len, each.slots.values())) for each in questions)
-    orders = {kind: 1 if kind == "identity" else 2 for kind in options.kinds}
-    local = sum(_MOST[kind] * orders[kind] for kind in options.kinds if kind not in GLOBAL)
-    of_draws = sum(_MOST[kind] * orders[kind] for kind in options.kinds if kind in GLOBAL)
-    characters = sum(local * (frame + 2 * len(program.source)) for program in sources.programs)
-    characters += sum(of_draws * (frame + 2 * max(len(text) for text, _ in each.programs)) for each in sources.drawn)
-    return local * len(sources.programs) + of_draws * len(sources.drawn), characters
+        return len(questions_of(sources.pairs))
+    most = {kind: _MOST[kind] * (1 if kind == "identity" else 2) for kind in options.kinds}
+    of = {kind: sources.drawn if kind in GLOBAL else sources.programs for kind in options.kinds}
+    return sum(most[kind] * len(of[kind]) for kind in options.kinds)
 
 
 def _rendered(first: str, second: str) -> str:

@@ -43,7 +43,7 @@ def test_no_run_takes_longer_than_its_share_unless_it_has_the_least_of_places(
     for run in RUNS:
         places = bought[run.name]
         assert 1 <= places <= min(run.most, bought[RUNS[0].name])
-        hours = cost(run, places * projects, workers, generation_s, 800, 64).hours
+        hours = cost(run, places * projects, workers, generation_s).hours
         assert places == 1 or hours * 60 <= minutes * run.share / 100 * (1 + 1e-9)
 
 
@@ -55,11 +55,11 @@ def test_more_time_and_a_faster_model_never_buy_fewer_places(minutes: float, fac
 
 
 def test_the_whole_is_the_sum_of_its_runs_but_places_are_shared() -> None:
-    costs = {run.name: cost(run, 100, 2, 0.5, 800, 64) for run in RUNS}
-    total = whole(costs)
+    costs = {run.name: cost(run, 100, 2, 0.5) for run in RUNS}
+    total = whole(list(costs.values()))
     assert total.places == 100
     assert total.hours == pytest.approx(sum(each.hours for each in costs.values()))
-    assert total.generations == sum(run.place.generations * 100 for run in RUNS)
+    assert total.calls == sum(each.calls for each in costs.values())
 
 
 NAMES = [run.name for run in RUNS]
@@ -165,7 +165,7 @@ def test_with_json_there_is_one_document_on_stdout(
     assert document == {"run": str(options.out), "runs": [str(options.out / name) for name in NAMES]}
 
 
-def test_a_plan_makes_nothing_and_tells_calls_tokens_hours_and_where_the_rates_come_from(
+def test_a_plan_makes_nothing_and_tells_calls_hours_and_where_the_rates_come_from(
     options: Options, capsys: pytest.CaptureFixture[str]
 ) -> None:
     plan.tell_all(replace(options, as_json=True))
@@ -173,7 +173,7 @@ def test_a_plan_makes_nothing_and_tells_calls_tokens_hours_and_where_the_rates_c
     assert not options.out.exists()
     assert list(told["runs"]) == NAMES
     for each in (*told["runs"].values(), told["whole"]):
-        assert all(each[name] > 0 for name in ("places", "generations", "prompt_tokens", "new_tokens", "judged", "hours"))
+        assert all(each[name] > 0 for name in ("places", "calls", "judged", "hours"))
     assert "timed just now" in told["rates"]
     assert "docs/performance.md" in told["rates"]
     plan.tell_all(options)

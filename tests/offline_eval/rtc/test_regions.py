@@ -17,11 +17,12 @@ from sums_project import SOURCE, write_project
 from assay.analysis.sandbox.isolation.best_level import best_level
 from assay.inference.opening import ModelChoice, open_asker
 from assay.offline_eval.asked_model import asked_model
+from assay.offline_eval.chains.chain import Description, write
 from assay.offline_eval.errors import StudyError, UsageError
 from assay.offline_eval.pool.pool import Pool
-from assay.offline_eval.rtc import labelling
-from assay.offline_eval.rtc.asking import Code, Description, Edit, Plan
-from assay.offline_eval.rtc.labelling import CONTEXT, LABELS, Found, edits, edits_of, project_regions
+from assay.offline_eval.rtc import sets
+from assay.offline_eval.rtc.items import Code, Edit, Plan
+from assay.offline_eval.rtc.sets import CONTEXT, LABELS, Found, edits, edits_of, project_regions
 from assay.offline_eval.rtc.study import Options, ask, find, run_problems
 from assay.offline_eval.sets.suites import Suite, watched
 
@@ -70,7 +71,7 @@ def test_commits_that_change_one_place_are_taken_with_the_lines_around(history: 
 
 
 def test_missing_libraries_are_told_before_anything_is_asked(history: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(labelling, "find_spec", lambda _: None)
+    monkeypatch.setattr(sets, "find_spec", lambda _: None)
     with pytest.raises(StudyError, match=r"sacrebleu and rouge_score.*pip install 'assay\[studies\]'"):
         edits([history], 10, 0, None)
 
@@ -78,11 +79,11 @@ def test_missing_libraries_are_told_before_anything_is_asked(history: Path, monk
 def test_an_edit_is_rebuilt_greedily_once_and_drawn_where_several_are_asked_for() -> None:
     speech = ChatSpeech(reply=lambda _: ["[NEW]\n", "y = 2", "\n[/NEW]"])
     edit = Edit("a", "a", "y = 1\n", "y = 2\n", "y = 2\n")
-    described = [Description(text="Make it 2.", said="", stopped_by="end")]
+    described = [Description(arm="description", text="Make it 2.", said="", stopped_by="end")]
     with chatting(speech) as address, open_asker(ModelChoice(address)) as asker:
         for backward, arms, temperature in ((1, [1, 1], 0.0), (2, [2, 3], 0.1)):
             plan = Plan(1, backward)
-            made = [one["arm"] for one in plan.rebuild({edit.id: described}, asker, edit)["rebuilt"]]
+            made = [one["arm"] for one in write(plan, {edit.id: described}, asker, edit)["answers"]]
             assert [made.count("description"), made.count("baseline")] == arms
             assert [body["temperature"] for body in speech.chats[-plan.calls("edit") :]] == [temperature] * plan.calls("edit")
 
@@ -158,5 +159,4 @@ def test_what_is_rebuilt_is_judged_by_the_projects_tests(found: Found, tmp_path:
     assert cells["T2/tests_pass/all/baseline"]["value"] == 0
     assert cells["F2/shop/lift"]["value"] == pytest.approx(1 / len(found.items))
     assert {label["tests_pass"] for label in run.records(LABELS).read()} == {False}
-    assert (run.folder / "report" / "rtc-groups.svg").is_file()
     assert others

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import fmean
 from typing import get_args
 
@@ -16,57 +16,64 @@ from assay.analysis.corpora.benchmarks import Language
 from assay.analysis.sandbox.isolation.best_level import best_level
 from assay.analysis.sandbox.judging.javascript import find_node
 from assay.analysis.sandbox.judging.result import ProgramOutcome, Result
-from assay.offline_eval.catcode.functors.items import EXAMPLES, Item, Told, code_of, description_of, recorded_code
+from assay.calibration.report.cells import Cell
+from assay.offline_eval.catcode.functors.items import EXAMPLES, Item, Told, code_of, recorded_code
 from assay.offline_eval.catcode.functors.labelling import check_languages, ending_of, labelled
 from assay.offline_eval.catcode.functors.placing.header import Header
 from assay.offline_eval.catcode.functors.placing.registry import LANGUAGES
-from assay.offline_eval.catcode.functors.tables import Answered, Scored, mean_of_places
 from assay.offline_eval.catcode.paper import paper
+from assay.offline_eval.chains.chain import description_in
+from assay.offline_eval.chains.scores import Scored, mean_of
+from assay.offline_eval.chains.scores import scored as scored_of
 from assay.offline_eval.errors import StudyError
 from assay.offline_eval.sets.judging import InSandbox, OpenSandbox, Sandboxes
 from assay.offline_eval.sets.programs import Program
 
 
-@dataclass(frozen=True, slots=True)
-class One:
-    id: str
-    group: str
-    place: str
-    value: float
-
-
-def items(*places: list[float]) -> list[One]:
-    return [One(f"{n}/{i}", f"{n}/{i}", str(n), value) for n, values in enumerate(places) for i, value in enumerate(values)]
+def mean_of_places(*places: list[float]) -> Cell:
+    told = [(value, f"{n}/{i}", str(n)) for n, values in enumerate(places) for i, value in enumerate(values)]
+    values, groups, names = zip(*told, strict=True)
+    return mean_of("", values, groups, "problem", places=names)
 
 
 @given(places=st.lists(st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=2, max_size=6), min_size=1, max_size=4))
 def test_every_place_counts_alike_however_many_problems_it_has(places: list[list[float]]) -> None:
-    found = mean_of_places(items(*places), lambda item: item.value)
+    found = mean_of_places(*places)
+    assert found.value is not None
+    assert found.low is not None
+    assert found.high is not None
     assert found.value == pytest.approx(sum(sum(values) / len(values) for values in places) / len(places))
     assert found.groups == found.n == sum(map(len, places))
-    assert found.found is not None
-    assert 0 <= found.found.low <= found.value + 1e-9
-    assert found.value - 1e-9 <= found.found.high <= 1
+    assert 0 <= found.low <= found.value + 1e-9
+    assert found.value - 1e-9 <= found.high <= 1
 
 
 def test_where_nothing_varies_the_interval_has_a_width() -> None:
-    found = mean_of_places(items([1.0] * 4, [1.0] * 4), lambda item: item.value)
-    assert found.found is not None
-    assert (found.value, found.found.high) == (1.0, 1.0)
-    assert 0.4 < found.found.low < 0.8
+    found = mean_of_places([1.0] * 4, [1.0] * 4)
+    assert (found.value, found.high) == (1.0, 1.0)
+    assert found.low is not None
+    assert 0.4 < found.low < 0.8
 
 
-def scored(*answers: Answered, judged: bool = True) -> Scored:
-    return Scored("x", "g", "s", "java", "python", {"named": answers}, {"named": ["copies", "own words"]}, judged)
+def scored(*endings: str | None, judged: bool = True) -> Scored[Item]:
+    """The item with answers that end so, the first of them from a copy. unreadable: has no text."""
+    texts = [None if ending == "unreadable" else f"return {number}" for number, ending in enumerate(endings)]
+    answers = [{"arm": "named", "of": of, "text": text} for of, text in enumerate(texts)]
+    described = [{"arm": "named", "text": text} for text in (ITEM.code, *["It is."] * (len(endings) - 1))]
+    names = [ITEM.label_id("named", text) for text in texts if text is not None]
+    labels = [{"id": name, "ending": end} for name, end in zip(names, [end for end in endings if end != "unreadable"], strict=True)]
+    records = [{"id": ITEM.id, "answers": answers}, {"id": "other", "answers": [{"arm": "named", "of": 0, "text": "x"}]}]
+    both = [ITEM, replace(ITEM, id="other")]
+    return scored_of(both, [{"id": ITEM.id, "descriptions": described}], records, labels if judged else [])[0]
 
 
 def test_one_unknown_answer_makes_the_share_unknown_and_copies_can_be_left_out() -> None:
-    item = scored(Answered("passes", copied=True), Answered("wrong"))
-    assert (item.pass_at_1("named"), item.pass_at_1("named", copies=False)) == (0.5, 0.0)
-    assert item.pass_at_1("header") is None
-    assert scored(Answered("passes"), Answered(None)).pass_at_1("named") is None
-    assert scored(Answered("unreadable"), judged=False).pass_at_1("named") is None
-    assert scored(Answered("passes", copied=True)).pass_at_1("named", copies=False) is None
+    item = scored("passes", "wrong")
+    assert (item.mean("named", "passes"), item.mean("named", "passes", copies=False)) == (0.5, 0.0)
+    assert item.mean("header", "passes") is None
+    assert scored("passes", None).mean("named", "passes") is None
+    assert scored("unreadable", judged=False).mean("named", "passes") is None
+    assert scored("passes").mean("named", "passes", copies=False) is None
 
 
 PYTHON_TEST = "def check(f):\n    assert f(1) == 2\n    assert abs(f(2)) == 3\n"
@@ -238,10 +245,10 @@ def test_recorded_answers_may_be_plain_code() -> None:
 
 
 def test_a_description_may_have_lines_and_may_be_cut_off() -> None:
-    assert description_of("[DESCRIPTION]\nOne.\n\nTwo.\n[/DESCRIPTION]", cut_off=False) == "One.\n\nTwo."
-    assert description_of("[DESCRIPTION]One, an", cut_off=True) == "One, an"
-    assert description_of("[DESCRIPTION]One, an", cut_off=False) is None
-    assert description_of("No.", cut_off=False) is None
+    assert description_in("[DESCRIPTION]\nOne.\n\nTwo.\n[/DESCRIPTION]", cut_off=False) == "One.\n\nTwo."
+    assert description_in("[DESCRIPTION]One, an", cut_off=True) == "One, an"
+    assert description_in("[DESCRIPTION]One, an", cut_off=False) is None
+    assert description_in("No.", cut_off=False) is None
 
 
 def test_without_names_neither_name_nor_type_is_shown_and_the_answer_gets_its_name_back() -> None:

@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import json
-import threading
-import time
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from study_runs import figures_of, files_of, isolation_here
-from tiny_gguf import TinyModel, write_tiny_gguf
 
 from assay.inference.asking.chat import ChatAsker
 from assay.inference.opening import ModelChoice
-from assay.offline_eval.catcode.functors.items import ANSWERS, DESCRIPTIONS
 from assay.offline_eval.catcode.functors.labelling import LABELS, SOURCES, Options
 from assay.offline_eval.catcode.functors.study import STUDY, run_functors, tell_functors
+from assay.offline_eval.chains.chain import ANSWERS
 from assay.offline_eval.errors import StudyError, UsageError
 from assay.offline_eval.pairing import compare
-from assay.offline_eval.pool.interface import PoolError
 from assay.offline_eval.pool.pool import Pool
-from assay.offline_eval.run import Run
 from assay.offline_eval.sets.problem import SetError
 from assay.offline_eval.study import finish
 
@@ -92,10 +86,9 @@ def test_translations_are_run_and_end_in_classes(options: Options, capsys: pytes
     report = (run.folder / "report" / "report.md").read_text()
     # more than one in twenty
     assert report.splitlines()[2].startswith("16.7% (")
-    assert "of the answers have no code in them, and count as failures. Of 6 translations" in report.splitlines()[2]
+    assert "of the answers can't be read, and count as failures. Of 6 translations" in report.splitlines()[2]
     assert str(run.folder / "report" / "report.html") in told.out
     assert "does not compile" in report
-    assert "return = 1" in report  # an example to look at
     claims = {claim["id"]: claim["verdict"] for claim in json.loads((run.folder / "report" / "report.json").read_text())["claims"]}
     assert claims == {"b": "undecided", "c1": "not run", "c2": "not run"}
 
@@ -151,7 +144,7 @@ def test_steps_can_be_done_one_after_the_other_and_nothing_is_claimed_before_its
     run = run_functors(replace(options, steps=("sources", "write")))
     assert not run.records(LABELS).path.exists()
     assert figures_of(run.folder)["T4/humaneval/javascript-python"]["value"] is None
-    assert "of which an answer has no label" in (run.folder / "report" / "report.md").read_text()
+    assert "of which a text has no label" in (run.folder / "report" / "report.md").read_text()
     run_functors(replace(options, steps=("labels",)))
     assert figures_of(run.folder)["T4/humaneval/javascript-python"]["value"] == pytest.approx(2 / 6)
 
@@ -164,7 +157,7 @@ def test_an_answer_without_a_label_takes_its_program_out_of_every_number(options
     labels.write_text("".join([json.dumps({**gone, "ending": None}) + "\n", *lines[1:]]))
     finish(STUDY, run, as_json=True)
     assert figures_of(run.folder)["T4/humaneval/javascript-python"]["n"] == 2
-    assert "1 item of which an answer has no label" in (run.folder / "report" / "report.md").read_text()
+    assert "1 item of which a text has no label" in (run.folder / "report" / "report.md").read_text()
 
 
 def test_data_that_can_not_be_used_are_told(options: Options, tmp_path: Path) -> None:
@@ -177,36 +170,6 @@ def test_data_that_can_not_be_used_are_told(options: Options, tmp_path: Path) ->
     assert not options.out.exists()
 
 
-def test_a_server_that_stops_ends_the_run_with_what_is_finished_and_the_same_command_goes_on(explaining: Options) -> None:
-    speech = knowing()
-    speech.pause_s = 0.2
-    descriptions = explaining.out / "descriptions.jsonl"
-    with ExitStack() as dies:
-        address = dies.enter_context(chatting(speech))
-        port = int(address.rpartition(":")[2])
-
-        def kill() -> None:
-            until = time.monotonic() + 300
-            while not (descriptions.exists() and descriptions.read_bytes()) and time.monotonic() < until:
-                time.sleep(0.005)
-            dies.close()
-
-        killer = threading.Thread(target=kill)
-        killer.start()
-        # it ends the connection that it has with a worker, and takes no other
-        with pytest.raises((StudyError, PoolError), match=r"without an answer|no worker can start"):
-            run_functors(replace(explaining, choice=ModelChoice(address)))
-        killer.join()
-    begun = Run.opened(explaining.out)
-    assert begun.records(DESCRIPTIONS).read()
-    assert begun.records(ANSWERS).read() == []
-    with chatting(knowing(), port) as address:
-        run = run_functors(replace(explaining, choice=ModelChoice(address)))
-    assert len(run.records(DESCRIPTIONS).read()) == len(run.records(ANSWERS).read()) == 6
-    assert run.lost(ANSWERS) == set()
-    assert figures_of(run.folder)["T6/humaneval/python/named"]["value"] == pytest.approx(3 / 6)
-
-
 def test_two_models_are_compared_pair_by_pair(options: Options, tmp_path: Path) -> None:
     folders = []
     for number, known in enumerate((1, 6)):
@@ -214,7 +177,7 @@ def test_two_models_are_compared_pair_by_pair(options: Options, tmp_path: Path) 
             folders.append(run_functors(replace(options, out=tmp_path / f"run{number}", choice=ModelChoice(address))).folder)
     compare(folders, tmp_path / "both", as_json=False)
     cells = figures_of(tmp_path / "both")
-    found = cells["P/acme/1/translation/humaneval/javascript-python/difference"]
+    found = cells["P/acme/1/humaneval/javascript-python/translation/difference"]
     assert found["value"] == pytest.approx(1 / 6)
     assert found["low"] < found["value"] < found["high"]
     assert cells["M/acme/0/humaneval/javascript-python/translation"]["value"] == pytest.approx(1 / 6)
@@ -235,11 +198,3 @@ def test_reproduction_stands_beside_translation_problem_by_problem(options: Opti
     claims = {claim["id"]: claim["verdict"] for claim in json.loads((tmp_path / "both" / "report" / "report.json").read_text())["claims"]}
     assert set(claims) == {"b", "c1", "c2"}
     assert claims["c1"] != "not run"
-
-
-def test_a_model_that_only_completes_texts_is_asked_in_text(options: Options, tmp_path: Path) -> None:
-    model = write_tiny_gguf(tmp_path / "tiny.gguf", TinyModel(context_length=8192))
-    run = run_functors(replace(options, choice=ModelChoice(str(model)), limit=1, steps=("sources", "write")))
-    assert run.question()["form"] == "text"
-    (record,) = run.records(ANSWERS).read()
-    assert record["answers"][0]["said"].startswith("[CODE]")

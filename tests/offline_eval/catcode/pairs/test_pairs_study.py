@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -113,15 +112,6 @@ def test_pairs_are_made_without_a_model_and_counted(built: Path) -> None:
     assert "What is not below" not in "".join(pair.first for pair in pairs)
 
 
-def test_half_of_a_lost_step_is_made_again_to_the_same_bytes(built: Path, tmp_path: Path) -> None:
-    shutil.copytree(built / "run", tmp_path / "run")
-    before = files_of(tmp_path / "run")
-    made = tmp_path / "run" / "made.jsonl"
-    made.write_bytes(made.read_bytes()[: made.stat().st_size // 2])
-    run_pairs(Options(tmp_path / "run", data=(built / "HumanEval.jsonl",), pool=Pool(1), steps=("pairs",)))
-    assert files_of(tmp_path / "run") == before
-
-
 def test_each_pair_is_asked_about_in_both_orders(built: Path, tmp_path: Path, address: str, speech: ChatSpeech) -> None:
     run = run_pairs(about(built, tmp_path / "run", address))
     found = {name: each["value"] for name, each in figures_of(run.folder).items()}
@@ -183,10 +173,11 @@ def test_two_models_are_compared_at_the_same_pairs(built: Path, tmp_path: Path, 
     second = run_pairs(about(built, tmp_path / "second", address))
     assert main(["eval", "report", str(first.folder), str(second.folder), "--out", str(tmp_path / "both")]) == 0
     found = {name: each["value"] for name, each in figures_of(tmp_path / "both").items()}
-    assert (found["MC/vote/0/1/balanced"], found["MC/vote/0/2/balanced"]) == (1.0, 0.5)
-    # equivalent pairs, and the others
-    recall = figures_of(first.folder)["C/vote/rewrites/eq"]["value"]
-    assert (found["MD/1/vote/0/0"], found["MD/1/vote/1/0"]) == (pytest.approx(1 - recall), -1.0)
+    assert (found["MC/vote/local/1/balanced"], found["MC/vote/local/2/balanced"]) == (1.0, 0.5)
+    (chain,) = (value for name, value in found.items() if name.startswith("P/") and name.endswith("vote/3-eq-chain/difference"))
+    recall = figures_of(first.folder)["K/vote/3-eq-chain"]["value"]
+    (changed,) = (value for name, value in found.items() if name.startswith("P/") and name.endswith("vote/1-neq/difference"))
+    assert (chain, changed) == (pytest.approx(1 - recall), -1.0)
 
 
 def test_a_run_without_answers_is_not_compared(built: Path, tmp_path: Path, address: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,7 +19,7 @@ from ...analysis.python import regions
 from ...analysis.python.lines import Gap
 from ...analysis.python.source_text import UnreadableSource, lines_of, tree_of
 from ...analysis.sandbox.isolation.best_level import best_level
-from ..answers import text_id
+from ..chains.chain import Judge
 from ..errors import StudyError, UsageError
 from ..run import Step
 from ..sets import suites
@@ -28,7 +28,7 @@ from ..sets.lines import Place
 from ..sets.problem import Problem, SetError
 from ..sets.problems import problems
 from ..sets.suites import Judged, Judging
-from .asking import Code, Edit, Item, Rebuilt, trimmed
+from .items import Code, Edit, Item, trimmed
 
 # The sandbox ends a program long before; a suite is run several times before it can judge.
 MAX_PROGRAM_S, MAX_SUITE_S = 600.0, 1800.0
@@ -45,33 +45,6 @@ class Label(TypedDict):
 
 
 LABELS = Step("labels", "text", Label)
-
-
-@dataclass(frozen=True, slots=True)
-class Labels:
-    """How a set is labelled.
-
-    unit: what a worker gets to label a text, from the text's id, its item and itself. start: makes the worker's function. max_item_s: as
-    the pool's.
-    """
-
-    unit: Callable[[str, Any, str], Any]
-    start: Callable[[], Callable[[Any], dict[str, Any]]]
-    max_item_s: float | None = None
-
-
-def to_label(items: Sequence[Item], rebuilt: Sequence[Rebuilt], labels: Labels) -> Iterator[Any]:
-    """Each distinct text that was rebuilt, unless it is the code itself."""
-    by_id, known = {item.id: item for item in items}, set[str]()
-    for record in rebuilt:
-        item = by_id[record["id"]]
-        for one in record["rebuilt"]:
-            if one["text"] is None or one["exact"]:
-                continue
-            name = text_id(item.id, one["text"])
-            if name not in known:
-                known.add(name)
-                yield labels.unit(name, item, one["text"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +81,7 @@ class Found:
     """What is asked about. question: what else makes a run another one. left_out: for people."""
 
     items: Sequence[Item]
-    labels: Labels
+    judge: Judge
     question: Mapping[str, Any] = field(default_factory=dict)
     left_out: Sequence[str] = ()
 
@@ -124,13 +97,13 @@ def functions(data: Path, limit: int | None) -> Found:
     """HumanEval's functions without their docstrings. Raises SetError and NoIsolation."""
     found = {problem.id: problem for problem in problems("humaneval", data, limit)}
 
-    def program(name: str, item: Code, text: str) -> Text:
+    def program(name: str, item: Code, _: str, text: str) -> Text:
         # what defines the function anew follows its published head, whose imports it needs
         problem, dedented = found[item.id], item.dedented(text)
         whole = re.search(rf"^def {re.escape(str(problem.entry_point))}\s*\(", dedented, re.MULTILINE)
         return Text(name, problem, f"{problem.prompt}\n{dedented}" if whole else f"{item.indentation}{text}")
 
-    return Found([*map(_function, found.values())], Labels(program, InSandbox(best_level()), MAX_PROGRAM_S))
+    return Found([*map(_function, found.values())], Judge(LABELS, program, InSandbox(best_level()), MAX_PROGRAM_S))
 
 
 def _function(problem: Problem) -> Code:
@@ -158,12 +131,12 @@ def project_regions(found: suites.Items) -> Found:
     """Regions whose loss the projects' tests notice."""
     places = found.by_id
 
-    def file_with(name: str, item: Code, text: str) -> Judged:
+    def file_with(name: str, item: Code, _: str, text: str) -> Judged:
         place = places[item.id]
         return found.judged(name, place, place.with_text(_gap(place), text))
 
     items = [code for place in found.places if (code := _region(place))]
-    return Found(items, Labels(file_with, Judging(found.contents), MAX_SUITE_S), found.question)
+    return Found(items, Judge(LABELS, file_with, Judging(found.contents), MAX_SUITE_S), found.question)
 
 
 def _gap(place: Place) -> Gap:
@@ -202,8 +175,8 @@ def edits(folders: Sequence[Path], per_project: int, seed: int, limit: int | Non
         made += drawn(here, per_project, f"{seed}:{name}")
     if not made:
         raise UsageError("no folder of --data has a commit that changes one place of one Python file")
-    labels = Labels(lambda name, edit, text: Overlap(name, trimmed(text), trimmed(edit.new)), by_overlap)
-    return Found(drawn(made, limit, f"{seed}:limit"), labels, {"repositories": names}, tuple(left_out))
+    judge = Judge(LABELS, lambda name, edit, _, text: Overlap(name, trimmed(text), trimmed(edit.new)), by_overlap)
+    return Found(drawn(made, limit, f"{seed}:limit"), judge, {"repositories": names}, tuple(left_out))
 
 
 def edits_of(folder: Path, project: str) -> Iterator[Edit]:

@@ -5,51 +5,90 @@ from __future__ import annotations
 import hashlib
 import re
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypedDict
+from typing import Any, ClassVar, Literal
 
-from ...inference.asking.asker import Asker, Message, Said, last_block
+from ...inference.asking.asker import Message, last_block
 from ...inference.asking.prompts import PromptFile, load_prompt
-from ...inference.model import StopReason
+from ..answers import text_id
 from ..asked_model import AskedModel
-from ..run import SCHEMA, Step
+from ..chains.chain import Question, Texts
+from ..chains.copies import is_copy
+from ..chains.scores import EXACT
+from ..run import SCHEMA
 
 Arm = Literal["description", "baseline", "direct"]
 Kind = Literal["code", "edit"]
 MAX_DESCRIPTION = 128
 NO_CODE_WORDS, NO_EDIT_WORDS, BY_DOCSTRING = "Implement.", "Edit", "Do what the docstring says."
+SIMS = ("tests_pass", EXACT, "bleu", "rouge")
 
 _FENCED = re.compile(r"\s*```[^\n]*\n(.*?)\n?[ \t]*```\s*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
+class Whole:
+    """What is the same of all that goes around: it is judged by its text, and needs no label where that is as it was."""
+
+    id: str
+    group: str
+
+    # The fields with what is to come back, and with what a description may not recite.
+    back: ClassVar[str]
+    recited: ClassVar[str]
+
+    @property
+    def original(self) -> str:
+        """What is to come back."""
+        return str(getattr(self, self.back))
+
+    @property
+    def described(self) -> str:
+        """What a description may not recite."""
+        return str(getattr(self, self.recited))
+
+    def is_exact(self, text: str) -> bool:
+        """Whether it is the original, white space at the ends of lines aside."""
+        return trimmed(text) == trimmed(self.original)
+
+    def is_recited_by(self, arm: str, description: str) -> bool:  # noqa: ARG002
+        """Whether a description is the code over again."""
+        return is_copy(description, self.described)
+
+    def label_id(self, arm: str, text: str) -> str | None:  # noqa: ARG002
+        """The id of the label of a text; None of the original."""
+        return None if self.is_exact(text) else text_id(self.id, text)
+
+    def scores(self, text: str | None, label: Mapping[str, Any]) -> dict[str, float]:
+        """By name, how much came back, from 0 to 1."""
+        if text is None or self.is_exact(text):
+            return dict.fromkeys(SIMS, float(text is not None))
+        return {EXACT: 0.0, **{sim: float(label[sim]) for sim in SIMS if label.get(sim) is not None}}
+
+
+@dataclass(frozen=True, slots=True)
+class Code(Whole):
     """Code in its surroundings. group: the project, or the problem.
 
     before: whole lines, and the indentation of the code's first line. code: from there to the end of its last line. after: what follows.
     documented: `before` with the docstring that it lacks; "" where there is none.
     """
 
-    id: str
-    group: str
     before: str
     code: str
     after: str
     documented: str = ""
     kind: ClassVar[Kind] = "code"
+    back: ClassVar[str] = "code"
+    recited: ClassVar[str] = "code"
 
     @property
     def arms(self) -> tuple[Arm, ...]:
         """How its code is asked for."""
         return ("description", "baseline", "direct") if self.documented else ("description", "baseline")
-
-    @property
-    def described(self) -> str:
-        """What a description may not recite."""
-        return self.code
 
     @property
     def indentation(self) -> str:
@@ -68,7 +107,7 @@ class Code:
         before = self.documented if arm == "direct" else self.before
         return prompts("code")["rebuild"].render(code=f"{before}# TODO(LLM): {words}{self.after}".strip("\n"))
 
-    def rebuilt(self, answer: str) -> str | None:
+    def code_in(self, answer: str) -> str | None:
         """The code that an answer holds, to be put where the code stood; None where none can be read."""
         text = textwrap.dedent(_in_block(answer, "CODE")).strip("\n").rstrip()
         return textwrap.indent(text, self.indentation)[len(self.indentation) :] if text.strip() else None
@@ -77,27 +116,18 @@ class Code:
         """A rebuilt text at the left margin, as the model wrote it."""
         return textwrap.dedent(self.indentation + text)
 
-    def is_exact(self, text: str) -> bool:
-        """Whether it is the code itself, white space at the ends of lines aside."""
-        return trimmed(text) == trimmed(self.code)
-
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(Whole):
     """An edit of a few lines. old, new: whole lines with some around. changed: the new lines alone."""
 
-    id: str
-    group: str
     old: str
     new: str
     changed: str
     kind: ClassVar[Kind] = "edit"
+    back: ClassVar[str] = "new"
+    recited: ClassVar[str] = "changed"
     arms: ClassVar[tuple[Arm, ...]] = ("description", "baseline")
-
-    @property
-    def described(self) -> str:
-        """What a description may not recite."""
-        return self.changed
 
     def to_describe(self) -> tuple[Message, ...]:
         """The question for a description."""
@@ -108,14 +138,10 @@ class Edit:
         words = description if arm == "description" else NO_EDIT_WORDS
         return prompts("edit")["rebuild"].render(old=self.old.strip("\n"), description=words)
 
-    def rebuilt(self, answer: str) -> str | None:
+    def code_in(self, answer: str) -> str | None:
         """The new code that an answer holds; None where none can be read."""
         text = _in_block(answer, "NEW").strip("\n").rstrip()
         return text if text.strip() else None
-
-    def is_exact(self, text: str) -> bool:
-        """Whether it is the new code, white space at the ends of lines aside."""
-        return trimmed(text) == trimmed(self.new)
 
 
 Item = Code | Edit
@@ -133,16 +159,6 @@ def trimmed(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.splitlines()).strip("\n")
 
 
-def description_of(answer: str, *, cut_off: bool) -> str | None:
-    """The description that an answer holds, in one line of at most `MAX_DESCRIPTION` characters; None where none can be read.
-
-    cut_off: the answer ended at its limit, which lies beyond that many characters: what is there of the block is enough.
-    """
-    block = last_block(f"{answer}[/DESCRIPTION]" if cut_off else answer, "DESCRIPTION")
-    words = " ".join((block or "").split())
-    return words[:MAX_DESCRIPTION].rstrip() or None
-
-
 @cache
 def prompts(kind: Kind) -> Mapping[str, PromptFile]:
     """The prompts that describe and rebuild."""
@@ -156,43 +172,6 @@ EDIT_DESCRIBE_AT, EDIT_REBUILD_AT = 1.0, 0.0
 DESCRIBE_TOKENS, REBUILD_TOKENS = 128, 512
 # One draw without a description is noisy.
 BASELINES = 3
-
-
-class Description(TypedDict):
-    """text: in one line; None where none could be read. said: the whole answer."""
-
-    text: str | None
-    said: str
-    stopped_by: str
-
-
-class Described(TypedDict):
-    """The descriptions of an item."""
-
-    id: str
-    descriptions: list[Description]
-
-
-class Rebuilding(TypedDict):
-    """arm: what was told of the code. of: which description, from 0. text: the code; None where none could be read."""
-
-    arm: Arm
-    of: int
-    text: str | None
-    said: str
-    stopped_by: str
-    exact: bool
-
-
-class Rebuilt(TypedDict):
-    """What an item was rebuilt to."""
-
-    id: str
-    rebuilt: list[Rebuilding]
-
-
-DESCRIPTIONS = Step("descriptions", "item", Described)
-REBUILT = Step("rebuilt", "rebuilt item", Rebuilt)
 
 
 def question_of(model: AskedModel, study: str, kind: Kind) -> dict[str, Any]:
@@ -212,6 +191,7 @@ class Plan:
     forward: int = 3
     backward: int = 1
     seed: int = 0
+    max_description: ClassVar[int] = MAX_DESCRIPTION
 
     def rebuilding(self, kind: Kind) -> float:
         """The temperature of rebuilds."""
@@ -225,41 +205,20 @@ class Plan:
         """How often an item is rebuilt, at most. direct: whether also from its docstring."""
         return self.forward * self.backward + self.baselines(kind) + self.backward * direct
 
-    def describe(self, asker: Asker, item: Item) -> dict[str, Any]:
-        """The record of the step. Raises as `Asker.say`."""
-        drawn = asker.say(
-            item.to_describe(),
-            n=self.forward,
-            temperature=EDIT_DESCRIBE_AT if item.kind == "edit" else DESCRIBE_AT,
-            max_tokens=DESCRIBE_TOKENS,
-            stop=("[/DESCRIPTION]",),
-            seed=self.seed,
-        )
-        return {"id": item.id, "descriptions": [_description(said) for said in drawn]}
+    def to_describe(self, item: Item) -> Iterator[Question]:
+        """The question for descriptions."""
+        at = EDIT_DESCRIBE_AT if item.kind == "edit" else DESCRIBE_AT
+        yield Question("description", item.to_describe(), "[/DESCRIPTION]", DESCRIBE_TOKENS, self.forward, at, self.seed)
 
-    def rebuild(self, descriptions: Mapping[str, Sequence[Description]], asker: Asker, item: Item) -> dict[str, Any]:
-        """The record of the step. descriptions: by item. Raises as `Asker.say`."""
-        return {"id": item.id, "rebuilt": list(self._rebuilt(asker, item, descriptions[item.id]))}
-
-    def _rebuilt(self, asker: Asker, item: Item, descriptions: Sequence[Description]) -> Iterator[Rebuilding]:
-        at = self.rebuilding(item.kind)
+    def to_write(self, item: Item, texts: Texts) -> Iterator[Question]:
+        """The questions for code."""
         told: dict[Arm, list[tuple[str | None, int]]] = {
-            "description": [(each["text"], self.backward) for each in descriptions],
+            "description": [(text, self.backward) for text in texts.get("description", ())],
             "baseline": [("", self.baselines(item.kind))],
             "direct": [("", self.backward)],
         }
+        stop, at = "[/NEW]" if item.kind == "edit" else "[/CODE]", self.rebuilding(item.kind)
         for arm in item.arms:
             for of, (words, n) in enumerate(told[arm]):
-                if words is None:
-                    continue
-                messages = item.to_rebuild(arm, words)
-                stop = ("[/NEW]" if item.kind == "edit" else "[/CODE]",)
-                for said in asker.say(messages, n=n, temperature=at, max_tokens=REBUILD_TOKENS, stop=stop, seed=self.seed):
-                    text = item.rebuilt(said.text)
-                    exact = text is not None and item.is_exact(text)
-                    yield Rebuilding(arm=arm, of=of, text=text, said=said.text, stopped_by=said.stopped_by, exact=exact)
-
-
-def _description(said: Said) -> Description:
-    text = description_of(said.text, cut_off=said.stopped_by is StopReason.TOKENS)
-    return Description(text=text, said=said.text, stopped_by=said.stopped_by)
+                if words is not None:
+                    yield Question(arm, item.to_rebuild(arm, words), stop, REBUILD_TOKENS, n, at, self.seed, of)
