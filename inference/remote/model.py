@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ..completion.fim_families import Family, end_tokens, front_tokens, in_front, lay_out, prefix_parts, separates_files
 from ..completion.settings import Sampling
-from ..errors import Unavailable
+from ..errors import ModelError, Unavailable
 from ..model import (
     Cancel,
     Capabilities,
@@ -356,11 +356,11 @@ class RemoteModel(Model):
     def _continuing(self, tokenizer: ServerTokenizer, text: str, held: str = "") -> Prompt:
         return Prompt((*tokenizer.beginning, *tokenizer.encode(text)) or (tokenizer.separator,), "left_to_right", held=held)
 
-    def _no_control(self, spelling: str) -> Unavailable:
+    def _no_control(self, spelling: str) -> ModelError:
         what = f'way to say that the "{spelling}" in a text is no control token'
         return self._unavailable(what, "Use a server that takes token ids as a prompt.")
 
-    def _unavailable(self, what: str, advice: str) -> Unavailable:
+    def _unavailable(self, what: str, advice: str) -> ModelError:
         return Unavailable(what, self.where, advice)
 
 
