@@ -109,9 +109,7 @@ class HeldLlama:
         return _chosen(0, tuple(replace(c, logprob=min(0.0, c.logprob - total)) for c in row))
 
     def _ask(self, body: dict[str, Any], stop_check: StopCheck) -> ServedToken | None:
-        answer = self._requests.connection.post("/completion", body, stop_check)
-        with self._requests.connection.expecting("/completion"):
-            return llama_held(answer)
+        return self._requests.connection.ask("/completion", body, llama_held, stop_check)
 
     @property
     def _all(self) -> int:
@@ -182,9 +180,7 @@ class ServerHealing:
             raise in_part from None
         top = min(count, served.top)
         body = openai_request(tokens, model=served.model, max_tokens=1, top=top, sampling=sampling, stream=False, extras=extras)
-        answer = self._requests.connection.post("/v1/completions", body, stop_check)
-        with self._requests.connection.expecting("/v1/completions"):
-            told = openai_tokens(answer)[0]
+        told = self._requests.connection.ask("/v1/completions", body, lambda answer: openai_tokens(answer)[0], stop_check)
         if not told.text or "\ufffd".encode() in told.text:
             raise in_part
         return told

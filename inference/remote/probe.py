@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..completion.fim_families import FAMILIES
 from ..completion.settings import Sampling
 from ..errors import BadAnswer, NoSuchEndpoint, NotACompletionServer, RequestRefused
 from .formats import (
@@ -26,11 +25,11 @@ from .formats import (
     prompt_logprobs,
     same_distribution,
 )
-from .http import Connection
+from .http import ABSENT, Connection
 from .identify import identify, loaded_context
 from .ollama import probe_ollama
-from .served import ABSENT, Scoring, Served
-from .tokenizer import Kind, ServerTokenizer
+from .served import Scoring, Served
+from .tokenizer import ServerTokenizer
 
 _TEXT = "def add(a, b):\n    return"
 # No model writes it there, and few tokens agree with it.
@@ -60,7 +59,7 @@ def probe(connection: Connection, name: str | None, context: int | None = None) 
 def _llama(connection: Connection, served: Served, props: Mapping[str, Any]) -> tuple[Served, ServerTokenizer]:
     between = [str(props[name]) for name in ("bos_token", "eos_token") if props.get(name)]
     try:
-        tokenizer = _looked_up(connection, "llama-server", served.model, between)
+        tokenizer = ServerTokenizer(connection, "llama-server", served.model, between)
     except NoSuchEndpoint:
         raise NotACompletionServer(connection.where, "a llama-server without /tokenize") from None
     prompt = {"prompt": [*tokenizer.beginning, *tokenizer.encode(_TEXT)]}
@@ -75,7 +74,7 @@ def _llama(connection: Connection, served: Served, props: Mapping[str, Any]) -> 
         infill=_has_infill(connection),
         scoring="steps" if cold and cold.logprob is not None else None,
     )
-    holds = served.top and _writes_plain(tokenizer) and _llama_holds(connection, tokenizer, prompt["prompt"], served.ends)
+    holds = served.top and tokenizer.writes_plain and _llama_holds(connection, tokenizer, prompt["prompt"], served.ends)
     return replace(served, holding="grammar" if holds else None), tokenizer
 
 
@@ -84,9 +83,7 @@ def _llama_holds(connection: Connection, tokenizer: ServerTokenizer, prompt: Seq
     if end is None:
         return False
     try:
-        answer = connection.post("/completion", llama_held_request(prompt, _HELD, top=64, refused=end, never=tokenizer.controls))
-        with connection.expecting("/completion"):
-            told = llama_held(answer)
+        told = connection.ask("/completion", llama_held_request(prompt, _HELD, top=64, refused=end, never=tokenizer.controls), llama_held)
     except (RequestRefused, BadAnswer):
         return False
     return told is not None and _among_agreeing(told)
@@ -112,7 +109,9 @@ def _has_infill(connection: Connection) -> bool:
 
 def _openai(connection: Connection, served: Served) -> tuple[Served, ServerTokenizer | None]:
     """Ask for each ability on its own, so that a server that refuses one is not taken to lack the others."""
-    tokenizer = _tokenizer(connection, "vllm", served.model)
+    tokenizer: ServerTokenizer | None = None
+    with contextlib.suppress(*ABSENT):
+        tokenizer = ServerTokenizer(connection, "vllm", served.model, ("<|endoftext|>",))
     neutral = served.extras
     _ask(connection, served, _TEXT, top=None)  # a server without completions is refused here, by its own message
     if served.kind == "lm-studio":
@@ -163,7 +162,7 @@ def _holding(connection: Connection, served: Served, tokenizer: ServerTokenizer,
     vLLM masks the logits by its structured outputs before it computes the log-probabilities (vllm/v1/worker/gpu_model_runner.py), but
     by `allowed_token_ids` afterwards (vllm/v1/sample/sampler.py).
     """
-    if not served.top or not _writes_plain(tokenizer):
+    if not served.top or not tokenizer.writes_plain:
         return None
     holdings: tuple[Holding, ...] = ("structured_outputs", "guided_regex")
     for holding in holdings:
@@ -171,13 +170,6 @@ def _holding(connection: Connection, served: Served, tokenizer: ServerTokenizer,
         if told and told.id is not None and told.top and told.logprob == told.top[0].logprob and _among_agreeing(told):
             return holding
     return None
-
-
-def _writes_plain(tokenizer: ServerTokenizer) -> bool:
-    try:
-        return tokenizer.writes_plain
-    except ABSENT:
-        return False
 
 
 def _among_agreeing(told: ServedToken) -> bool:
@@ -200,9 +192,11 @@ def score_given(connection: Connection, served: Served, scoring: str, tokens: Se
     """log p of the `last` of the given tokens, or None where the answer does not have them."""
     body = openai_request(tokens, model=served.model, max_tokens=1, top=None, sampling=Sampling(), stream=False, extras=served.extras)
     asked = {"prompt_logprobs": 0} if scoring == "prompt_logprobs" else {"echo": True, "logprobs": 1}
-    answer = connection.post("/v1/completions", body | asked)
-    with connection.expecting("/v1/completions"):
+
+    def read(answer: Any) -> list[float] | None:
         return prompt_logprobs(answer, tokens, last) if scoring == "prompt_logprobs" else echoed_logprobs(answer, len(tokens), last)
+
+    return connection.ask("/v1/completions", body | asked, read)
 
 
 def _ask(connection: Connection, served: Served, prompt: str | Sequence[int], *, top: int | None, sampling: Sampling | None = None) -> Any:
@@ -224,16 +218,3 @@ def _token(connection: Connection, served: Served, prompt: str | Sequence[int], 
     except (RequestRefused, NotACompletionServer, BadAnswer):
         return None
     return heard[0] if heard else None
-
-
-def _tokenizer(connection: Connection, kind: Kind, model: str, between: Sequence[str] = ("<|endoftext|>",)) -> ServerTokenizer | None:
-    try:
-        return _looked_up(connection, kind, model, between)
-    except ABSENT:
-        return None
-
-
-def _looked_up(connection: Connection, kind: Kind, model: str, between: Sequence[str]) -> ServerTokenizer:
-    tokenizer = ServerTokenizer(connection, kind, model, between)
-    tokenizer.look_up(spelling for family in FAMILIES for spelling in (*family.controls, *family.marks))
-    return tokenizer

@@ -126,9 +126,7 @@ class Requests:
         body = openai_request(
             tokens, model=self.served.model, max_tokens=1, top=min(count, self.served.top), sampling=Sampling(), stream=False, extras=extras
         )
-        answer = self.connection.post("/v1/completions", body, stop_check)
-        with self.connection.expecting("/v1/completions"):
-            return list(openai_tokens(answer)[0].top)
+        return self.connection.ask("/v1/completions", body, lambda answer: list(openai_tokens(answer)[0].top), stop_check)
 
     def logprobs_at(self, tokens: Sequence[int], wanted: Sequence[int]) -> list[float]:
         """log p of each wanted token behind these, in nats. Raises Unavailable where the server does not report one of them."""

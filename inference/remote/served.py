@@ -9,15 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ..completion.fim_families import Family, family_named, family_of
-from ..errors import AccessRefused, BadAnswer, NoSuchEndpoint, NotACompletionServer, RequestRefused
 from ..model import Fingerprint
 from .formats import Holding
 from .tokenizer import Kind, ServerTokenizer
 
 Scoring = Literal["steps", "prompt_logprobs", "echo"]
-
-# How a server, or a proxy in front of it, says that it lacks a path that only some servers have.
-ABSENT = (NoSuchEndpoint, RequestRefused, BadAnswer, NotACompletionServer, AccessRefused)
 
 
 @dataclass(frozen=True, slots=True)
