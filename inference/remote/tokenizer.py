@@ -46,7 +46,7 @@ def spelled_control(text: str) -> str | None:
 
 
 class ServerTokenizer:
-    """Token ids by `/tokenize`, and their text by `/detokenize`. Answers are remembered, those for the families' control tokens from the start.
+    """Token ids by `/tokenize`, and their text by `/detokenize`. Answers are remembered; all families' tokens are asked for at once.
 
     Parameters
         between: spellings of tokens that separate texts.
