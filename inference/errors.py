@@ -149,6 +149,14 @@ def pip_advice(what: str, reason: object, *wanted: str) -> str:
     return f"{what} can't be imported ({reason}). Install {them} with: {sys.executable} -m pip install {packages}"
 
 
+class DownloadFailed(ModelError):
+    """A model of the catalogue could not be had."""
+
+
+# Said where a download stops in its middle.
+KEPT = "What has come is kept: the same command goes on from there."
+
+
 class NoModelOfThatName(ModelError):
     """No model of a place has the name. near: the names most like it; notes: what could not be looked at."""
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from ..embedded_model import EMBEDDED, EMBEDDED_NAME
 from ..regular_file import read_regular_file
 from . import huggingface, ollama
-from .candidate import Candidate, Machine, Notes, Place, each_once, walk
+from .candidate import Candidate, Machine, Notes, Place, walk
 from .gguf_files import candidates_of, gguf_files
 
 
@@ -46,7 +46,7 @@ def _lm_studio_folders(machine: Machine) -> Sequence[Path]:
         if chosen := _chosen(home):
             found.append(chosen)
         found.append(home / "models")
-    return each_once(found)
+    return found
 
 
 def _chosen(home: Path) -> Path | None:
@@ -85,7 +85,7 @@ VARIABLE = "ASSAY_MODEL_FOLDERS"
 def _named_folders(machine: Machine) -> Sequence[Path]:
     """The folders of ASSAY_MODEL_FOLDERS, separated as in PATH. Others are named where models are listed."""
     named = (part.strip() for part in machine.environ.get(VARIABLE, "").split(os.pathsep))
-    return each_once(replace(machine, environ={"X": part}).variable("X") or Path() for part in named if part)
+    return [replace(machine, environ={"X": part}).variable("X") or Path() for part in named if part]
 
 
 def _in_named(folder: Path, notes: Notes) -> Iterator[Candidate]:

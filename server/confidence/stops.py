@@ -14,13 +14,9 @@ from ...calibration.effective_status import effective_status
 from ...calibration.monitoring.dial_levels import Level, Right
 from ...calibration.monitoring.stops import TARGETS, Logged, Stop, Threshold, threshold_of, together, words_of
 from ..documents.documents import Document
-from ..model.live import LiveModel
-from ..settings.settings import LiveSettings
 from ..settings.table import ShowAbove
-from ..tracking.event_writer import EventWriter
-from .calibrators import Calibrators
-from .drift_watch import in_use
-from .log_reader import LogReader, Question
+from .drift_watch import Source, in_use
+from .log_reader import Question
 
 STOPS: tuple[Stop, ...] = get_args(Stop)
 # What the setting `assay.showAbove` is at each stop.
@@ -32,14 +28,8 @@ def stop_of(show_above: ShowAbove) -> Stop | None:
     return next((stop for stop, setting in SETTING_OF.items() if setting == show_above), None)
 
 
-class StopSource(Protocol):
+class StopSource(Source, Protocol):
     """What the stops are read from: the language server."""
-
-    live: LiveModel
-    settings: LiveSettings
-    calibrators: Calibrators
-    log_reader: LogReader
-    events: EventWriter
 
     @property
     def document_in_use(self) -> Document | None:
