@@ -58,6 +58,7 @@ UnsupportedTokenizer = _kind(
     "UnsupportedTokenizer", "{}: {}. Assay reads byte-level tokenizers (as GPT-2's) and SentencePiece with byte fallback."
 )
 NoSuchDevice = _kind("NoSuchDevice", 'device "{}" can\'t be used ({}). Use "cpu", or install a build of torch for the device.')
+NoSuchDtype = _kind("NoSuchDtype", 'dtype "{}" is unknown. Use "auto" or one of {}.')
 BadPromptFile = _kind("BadPromptFile", "{}:{}: {}. A prompt file begins with assay/prompt/1 and version: N, then come its messages.")
 
 # Tokens: how many, how many there may be, and of what.
@@ -87,6 +88,8 @@ OtherModelServed = _kind(
     "OtherModelServed",
     "{}: serves {}, and {} serves {}. Servers that share the calls need the same model, under the same name and started alike.",
 )
+# Of several servers, one line for each.
+NoServerAnswers = _kind("NoServerAnswers", "no server answers:{}")
 NoChat = _kind("NoChat", "{}: can't be asked in chat ({}). Take a model that has a chat template, or ask in plain text (--ask text).")
 
 
@@ -126,13 +129,6 @@ class NoSuchServedModel(ModelError):
         what = f'no model "{name}"' if name is not None else "several models are there" if there else "no model is there"
         names = f" Name one with --server-model (in an editor: assay.modelOptions.serverModel): {', '.join(there)}." if there else ""
         super().__init__(f"{where}: {what}.{names}")
-
-
-class NoServerAnswers(ModelError):
-    """None of several servers could be opened. reasons: one for each, which names it."""
-
-    def __init__(self, reasons: Iterable[ModelError]) -> None:
-        super().__init__("no server answers:" + "".join(f"\n- {reason}" for reason in reasons))
 
 
 class PackageMissing(ModelError):
@@ -218,10 +214,3 @@ class OptionDoesNotApply(ModelError):
 
     def __init__(self, option: str, where: str, backend: str, known: Iterable[str]) -> None:
         super().__init__(f"{option} does not apply to {where}, which is run by {backend}. Its options are {', '.join(sorted(known))}.")
-
-
-class NoSuchDtype(ModelError):
-    """No model can be run in a number format of this name."""
-
-    def __init__(self, name: str, known: Iterable[str]) -> None:
-        super().__init__(f'dtype "{name}" is unknown. Use "auto" or one of {", ".join(known)}.')

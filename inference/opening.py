@@ -310,7 +310,7 @@ def _first_that_answers(servers: tuple[str, ...], open_one: Callable[[str], T]) 
             return open_one(server)
         except (ServerUnreachable, ServerTimedOut, ServerBusy) as error:
             failed.append(error)
-    raise failed[0] if len(failed) == 1 else NoServerAnswers(failed)
+    raise failed[0] if len(failed) == 1 else NoServerAnswers("".join(f"\n- {error}" for error in failed))
 
 
 def _located(where: str | Path | None) -> str | Path:
