@@ -140,7 +140,8 @@ class ModelChoice:
     @property
     def itself(self) -> ModelChoice:
         """The same without keys where it is of this machine: they are then those of servers that are named beside it."""
-        return replace(self, options=_without_keys(self.options)) if self.is_local else self
+        own = cast("ModelOptions", {name: value for name, value in self.options.items() if name != "key_files"})
+        return replace(self, options=own) if self.is_local else self
 
     def beside(self, server: str) -> ModelChoice:
         """A server that is named behind the model, such as that of an instruct model.
@@ -252,11 +253,6 @@ def _server_asker(choice: ModelChoice, server: str, form: Form | None) -> Asker:
     for warning in asker.warnings:
         logger.warning("assay: %s", warning)
     return asker
-
-
-def _without_keys(options: ModelOptions) -> ModelOptions:
-    """The options of a model of this machine, beside which a server may be named."""
-    return cast("ModelOptions", {name: value for name, value in options.items() if name != "key_files"})
 
 
 def _own_keys(server: str, options: ModelOptions) -> ModelOptions:

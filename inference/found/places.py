@@ -15,18 +15,13 @@ from .candidate import Candidate, Machine, Notes, Place, walk
 from .gguf_files import candidates_of, gguf_files
 
 
-def _assay_folders(_: Machine) -> Sequence[Path]:
-    """Its folder in the package."""
-    return [EMBEDDED.parent]
-
-
 def _in_assay(folder: Path, _: Notes) -> Iterator[Candidate]:
     """The model; nothing where the package was installed without it."""
     if (folder / EMBEDDED.name).is_file():
         yield Candidate(EMBEDDED_NAME, folder / EMBEDDED.name)
 
 
-ASSAY = Place("embedded", "Assay", _assay_folders, _in_assay, prefixed=False)
+ASSAY = Place("embedded", "Assay", lambda _: [EMBEDDED.parent], _in_assay, prefixed=False)
 
 
 _MAX_BYTES = 1 << 20

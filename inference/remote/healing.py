@@ -175,11 +175,10 @@ class ServerHealing:
         assert served.holding is not None, "asked only where the model heals"
         in_part = Unavailable("tokens that are parts of a character", where, "Put the cursor before or behind that character.")
         try:
-            extras = {**served.extras, **held_fields(served.holding, held.decode())}
+            fields = held_fields(served.holding, held.decode())
         except UnicodeDecodeError:
             raise in_part from None
-        top = min(count, served.top)
-        body = openai_request(tokens, model=served.model, max_tokens=1, top=top, sampling=sampling, stream=False, extras=extras)
+        body = openai_request(served, tokens, min(count, served.top), sampling, **fields)
         told = self._requests.connection.ask("/v1/completions", body, lambda answer: openai_tokens(answer)[0], stop_check)
         if not told.text or "\ufffd".encode() in told.text:
             raise in_part

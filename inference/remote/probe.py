@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..completion.settings import Sampling
+from ..completion.settings import GREEDY, Sampling
 from ..errors import BadAnswer, NoSuchEndpoint, NotACompletionServer, RequestRefused
 from .formats import (
     Holding,
@@ -92,14 +92,14 @@ def _llama_holds(connection: Connection, tokenizer: ServerTokenizer, prompt: Seq
 def _llama_token(connection: Connection, prompt: Mapping[str, Any], samplings: Sequence[Sampling]) -> ServedToken | None:
     """The first token behind the prompt that the server reports, with the first of these samplings that gives one."""
     for sampling in samplings:
-        answer = connection.post("/completion", llama_request(prompt, max_tokens=1, top=5, sampling=sampling, stream=False))
+        answer = connection.post("/completion", llama_request(prompt, 5, sampling))
         if told := answer.get("completion_probabilities"):
             return llama_token(told[0]) if "top_logprobs" in told[0] and "bytes" in told[0] else None
     return None
 
 
 def _has_infill(connection: Connection) -> bool:
-    body = llama_request({"input_prefix": "", "input_suffix": ""}, max_tokens=0, top=0, sampling=Sampling(), stream=False)
+    body = llama_request({"input_prefix": "", "input_suffix": ""}, 0, max_tokens=0)
     try:
         connection.post("/infill", body)
     except (NoSuchEndpoint, RequestRefused):
@@ -113,7 +113,7 @@ def _openai(connection: Connection, served: Served) -> tuple[Served, ServerToken
     with contextlib.suppress(*ABSENT):
         tokenizer = ServerTokenizer(connection, "vllm", served.model, ("<|endoftext|>",))
     neutral = served.extras
-    _ask(connection, served, _TEXT, top=None)  # a server without completions is refused here, by its own message
+    _ask(connection, served, _TEXT)  # a server without completions is refused here, by its own message
     if served.kind == "lm-studio":
         served = replace(served, context_length=loaded_context(connection, served.model))
     if served.kind == "openai" and tokenizer is None:
@@ -121,14 +121,14 @@ def _openai(connection: Connection, served: Served) -> tuple[Served, ServerToken
     named = {"return_tokens_as_token_ids": True}
     for top, extras in ((20, named), (5, named), (5, {})):
         trial = replace(served, top=top, extras={**neutral, **extras})
-        cold = _token(connection, trial, _TEXT, Sampling())
+        cold = _token(connection, trial, _TEXT)
         if cold and cold.logprob is not None:
             served = replace(trial, top=min(top, len(cold.top)))
             break
     else:
         return served, tokenizer
     ids = [*tokenizer.beginning, *tokenizer.encode(_TEXT)] if tokenizer else []
-    by_ids = _token(connection, served, ids, Sampling()) if ids else None
+    by_ids = _token(connection, served, ids) if ids else None
     hot, warm = (_token(connection, served, _TEXT, Sampling(temperature, seed=1)) for temperature in (2.0, 1.0))
     if warm is None or not same_distribution(cold, warm):
         served = replace(served, top=0)  # what it reports at temperature 0 is not the model's distribution
@@ -144,11 +144,11 @@ def _beside_its_template(connection: Connection, served: Served) -> Served:
 
     One letter is one token, or two with that which every text begins with; a template has more.
     """
-    counted = _ask(connection, served, "a", top=None).get("usage")
+    counted = _ask(connection, served, "a").get("usage")
     count = counted.get("prompt_tokens") if isinstance(counted, dict) else None
     if served.metadata.get("owned_by") == "library":  # as Ollama calls its own models
         with contextlib.suppress(RequestRefused):
-            _ask(connection, replace(served, extras={**served.extras, "suffix": "\n"}), _TEXT, top=None)
+            _ask(connection, served, _TEXT, suffix="\n")
             return replace(served, suffix=True)
     elif not isinstance(count, int) or count < _MIN_TEMPLATE_TOKENS:
         return served
@@ -166,7 +166,7 @@ def _holding(connection: Connection, served: Served, tokenizer: ServerTokenizer,
         return None
     holdings: tuple[Holding, ...] = ("structured_outputs", "guided_regex")
     for holding in holdings:
-        told = _token(connection, replace(served, extras={**served.extras, **held_fields(holding, _HELD)}), ids, Sampling())
+        told = _token(connection, served, ids, **held_fields(holding, _HELD))
         if told and told.id is not None and told.top and told.logprob == told.top[0].logprob and _among_agreeing(told):
             return holding
     return None
@@ -190,29 +190,29 @@ def _scoring(connection: Connection, served: Served, ids: Sequence[int]) -> Scor
 
 def score_given(connection: Connection, served: Served, scoring: str, tokens: Sequence[int], last: int) -> list[float] | None:
     """log p of the `last` of the given tokens, or None where the answer does not have them."""
-    body = openai_request(tokens, model=served.model, max_tokens=1, top=None, sampling=Sampling(), stream=False, extras=served.extras)
     asked = {"prompt_logprobs": 0} if scoring == "prompt_logprobs" else {"echo": True, "logprobs": 1}
 
     def read(answer: Any) -> list[float] | None:
         return prompt_logprobs(answer, tokens, last) if scoring == "prompt_logprobs" else echoed_logprobs(answer, len(tokens), last)
 
-    return connection.ask("/v1/completions", body | asked, read)
+    return connection.ask("/v1/completions", openai_request(served, tokens, None, **asked), read)
 
 
-def _ask(connection: Connection, served: Served, prompt: str | Sequence[int], *, top: int | None, sampling: Sampling | None = None) -> Any:
-    body = openai_request(
-        prompt, model=served.model, max_tokens=1, top=top, sampling=sampling or Sampling(), stream=False, extras=served.extras
-    )
-    answer = connection.post("/v1/completions", body)
+def _ask(
+    connection: Connection, served: Served, prompt: str | Sequence[int], top: int | None = None, sampling: Sampling = GREEDY, **more: Any
+) -> Any:
+    answer = connection.post("/v1/completions", openai_request(served, prompt, top, sampling, **more))
     if not isinstance(answer, dict) or not isinstance(answer.get("choices"), list) or not answer["choices"]:
         raise NotACompletionServer(connection.where, "/v1/completions answered without choices")
     return answer
 
 
-def _token(connection: Connection, served: Served, prompt: str | Sequence[int], sampling: Sampling) -> ServedToken | None:
+def _token(
+    connection: Connection, served: Served, prompt: str | Sequence[int], sampling: Sampling = GREEDY, **more: Any
+) -> ServedToken | None:
     """The first token that the server reports, or None where it refuses."""
     try:
-        answer = _ask(connection, served, prompt, top=served.top, sampling=sampling)
+        answer = _ask(connection, served, prompt, served.top, sampling, **more)
         with connection.expecting("/v1/completions"):
             heard = openai_tokens(answer)
     except (RequestRefused, NotACompletionServer, BadAnswer):
