@@ -117,7 +117,7 @@ def _openai(connection: Connection, served: Served) -> tuple[Served, ServerToken
     if served.kind == "lm-studio":
         served = replace(served, context_length=loaded_context(connection, served.model))
     if served.kind == "openai" and tokenizer is None:
-        served = _beside_its_template(connection, served)
+        served = _warned_of_a_template(connection, served)
     named = {"return_tokens_as_token_ids": True}
     for top, extras in ((20, named), (5, named), (5, {})):
         trial = replace(served, top=top, extras={**neutral, **extras})
@@ -139,18 +139,14 @@ def _openai(connection: Connection, served: Served) -> tuple[Served, ServerToken
     return replace(served, scoring=_scoring(connection, served, ids), holding=_holding(connection, served, tokenizer, ids)), tokenizer
 
 
-def _beside_its_template(connection: Connection, served: Served) -> Served:
-    """Of a server that puts a prompt into the model's chat template: asked by `suffix`, which goes into another; a warning where it can't.
+def _warned_of_a_template(connection: Connection, served: Served) -> Served:
+    """With a warning where a server puts a prompt into the model's chat template.
 
     One letter is one token, or two with that which every text begins with; a template has more.
     """
     counted = _ask(connection, served, "a").get("usage")
     count = counted.get("prompt_tokens") if isinstance(counted, dict) else None
-    if served.metadata.get("owned_by") == "library":  # as Ollama calls its own models
-        with contextlib.suppress(RequestRefused):
-            _ask(connection, served, _TEXT, suffix="\n")
-            return replace(served, suffix=True)
-    elif not isinstance(count, int) or count < _MIN_TEMPLATE_TOKENS:
+    if not isinstance(count, int) or count < _MIN_TEMPLATE_TOKENS:
         return served
     told = "puts what it is to continue into the model's chat template, so it answers instead of completing"
     return replace(served, warnings=(f"{connection.where}: /v1/completions {told}. Use the model's file, or llama-server.",))
@@ -190,7 +186,7 @@ def _scoring(connection: Connection, served: Served, ids: Sequence[int]) -> Scor
 
 def score_given(connection: Connection, served: Served, scoring: str, tokens: Sequence[int], last: int) -> list[float] | None:
     """log p of the `last` of the given tokens, or None where the answer does not have them."""
-    asked = {"prompt_logprobs": 0} if scoring == "prompt_logprobs" else {"echo": True, "logprobs": 1}
+    asked: dict[str, Any] = {"prompt_logprobs": 0} if scoring == "prompt_logprobs" else {"echo": True, "logprobs": 1}
 
     def read(answer: Any) -> list[float] | None:
         return prompt_logprobs(answer, tokens, last) if scoring == "prompt_logprobs" else echoed_logprobs(answer, len(tokens), last)

@@ -67,14 +67,12 @@ class Requests:
     def body(self, prompt: Prompt, max_tokens: int, sampling: Sampling) -> dict[str, Any]:
         """The body of a request for a stream of tokens, with log-probabilities where the server has them."""
         top = min(self.served.top, 2)
-        suffix = prompt.parts[1] if prompt.parts and prompt.layout == "infill" else None
         if self.served.kind == "ollama":
-            spelled = self._spelled(prompt)
+            spelled, suffix = self._spelled(prompt), prompt.parts[1] if prompt.parts and prompt.layout == "infill" else None
             return ollama.generate_request(self.served, spelled, suffix, max_tokens=max_tokens, sampling=sampling, stream=True, top=top)
         if self.served.kind != "llama-server":
-            behind = {} if suffix is None else {"suffix": suffix or "\n"}  # an empty one counts as none
             asked = prompt.tokens or self._spelled(prompt)
-            return openai_request(self.served, asked, top or None, sampling, max_tokens=max_tokens, stream=True, **behind)
+            return openai_request(self.served, asked, top or None, sampling, max_tokens=max_tokens, stream=True)
         fields: dict[str, Any] = {"prompt": list(prompt.tokens)}
         if prompt.parts is not None:
             fields = {"input_prefix": prompt.parts[0], "input_suffix": prompt.parts[1]}
@@ -115,7 +113,7 @@ class Requests:
         """
         if self.served.kind == "llama-server":
             return self._llama_row(tokens, count, stop_check)
-        more = {"logprob_token_ids": list(wanted)} if wanted and self.served.kind == "vllm" else {}
+        more: dict[str, Any] = {"logprob_token_ids": list(wanted)} if wanted and self.served.kind == "vllm" else {}
         body = openai_request(self.served, tokens, min(count, self.served.top), **more)
         return self.connection.ask("/v1/completions", body, lambda answer: list(openai_tokens(answer)[0].top), stop_check)
 

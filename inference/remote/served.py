@@ -58,7 +58,7 @@ class Served:
 
     def family_with(self, tokenizer: ServerTokenizer | None) -> Family | None:
         """The family of the vocabulary; where that can't be looked into, of the name. None where the server lays prompts out."""
-        if self.kind == "ollama" or self.suffix:
+        if self.kind == "ollama":
             return self.family
         return family_named(self.model) if tokenizer is None else family_of(tokenizer.control, self.model)
 

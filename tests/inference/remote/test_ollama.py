@@ -152,21 +152,6 @@ def test_a_model_that_runs_elsewhere_is_told() -> None:
         assert model.warnings == (f"{address}: {QWEN} runs at https://ollama.example:443, so what it is shown is sent there.",)
 
 
-def test_ollama_behind_a_proxy_that_passes_only_v1_on_is_asked_with_a_suffix() -> None:
-    class OnlyV1(an_ollama()):  # type: ignore[misc]
-        def paths(self) -> dict[str, Any]:
-            return {path: answer for path, answer in super().paths().items() if path.startswith("/v1")}
-
-    with serving(as_ollama(), handler=OnlyV1) as address:
-        with RemoteModel(address, model=QWEN) as model:
-            assert model.generate(model.fim("x", "\n"), stop=LINE, max_tokens=8).text == "abc"
-            assert OnlyV1.shown[-1] == "<|fim_prefix|>x<|fim_suffix|>\n<|fim_middle|>"
-            assert model.warnings == ()
-        with RemoteModel(address, model=LLAMA) as model:
-            (warning,) = model.warnings
-            assert "chat template" in warning
-
-
 def test_any_server_that_puts_what_it_continues_into_a_chat_template_is_told() -> None:
     def counted(tokens: int) -> Speech:
         return Speech(kind="openai", garble=lambda answer: answer | {"usage": {"prompt_tokens": tokens}} if "choices" in answer else answer)
