@@ -38,18 +38,8 @@ _MAX_LINE = 1 << 20
 def arguments_of(choice: ModelChoice, memory: str, minutes: float, folders: Sequence[Path], *, project: bool) -> list[str]:
     """The command `assay calibrate model` for a model as a server runs it."""
     wanted = ["--minutes", f"{minutes:g}", "--memory", memory, *(["--project"] if project else [])]
-    return [
-        "-m",
-        "assay",
-        "calibrate",
-        "model",
-        "--json",
-        "--background",
-        *from_anywhere(choice).arguments,
-        *wanted,
-        "--",
-        *map(str, folders),
-    ]
+    own = from_anywhere(choice).arguments
+    return ["-m", "assay", "calibrate", "model", "--json", "--background", *own, *wanted, "--", *map(str, folders)]
 
 
 def from_anywhere(choice: ModelChoice) -> ModelChoice:
