@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Protocol, Self
 
 from .chat_format import ChatFormat
+from .project_memory.source import Source
 from .stopping.stop import Stop
 
 if TYPE_CHECKING:
@@ -41,19 +42,6 @@ class StopReason(StrEnum):
     TIME = "time"  # the time budget was spent
     CALLER = "caller"  # the caller's on_token returned true
     CANCELLED = "cancelled"  # the caller no longer wants it
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A line of the user's files that a text was seen in before.
-
-    path: None for the open file. line: from 1; in the open file from the cursor's line, which is 0, so that it stays right where lines are
-    put in above. part: of its tokens, by their probability.
-    """
-
-    path: str | None
-    line: int
-    part: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from ..completion.settings import GREEDY, Sampling
 from ..model import StopReason
-
-if TYPE_CHECKING:
-    from .served import Served
 
 # How a server is held to a text: llama-server by a grammar, vLLM by a field of its structured outputs.
 Holding = Literal["grammar", "structured_outputs", "guided_regex"]
@@ -208,16 +205,6 @@ def server_end(event: Mapping[str, Any]) -> StopReason | None:
         if reason := choice.get("finish_reason"):
             return StopReason.END if reason in ("stop", "eos_token") else StopReason.TOKENS
     return None
-
-
-def openai_request(
-    served: Served, prompt: str | Sequence[int], top: int | None, sampling: Sampling = GREEDY, *, max_tokens: int = 1, **more: Any
-) -> dict[str, Any]:
-    """A body for `/v1/completions`. top: how many log-probabilities, None for none. more: further fields, in place of the server's own."""
-    asked = prompt if isinstance(prompt, str) else list(prompt)
-    body = {"model": served.model, "prompt": asked, "max_tokens": max_tokens, "temperature": sampling.temperature, "stream": False}
-    drawn = {"top_p": sampling.top_p, "seed": sampling.seed} if sampling.temperature > 0 else {}
-    return {**body, **drawn, **({} if top is None else {"logprobs": top}), **served.extras, **more}
 
 
 def openai_tokens(event: Mapping[str, Any]) -> list[ServedToken]:

@@ -25,7 +25,6 @@ from .formats import (
     llama_allowed_request,
     llama_held,
     llama_held_request,
-    openai_request,
     openai_tokens,
 )
 from .requests import Requests
@@ -178,7 +177,7 @@ class ServerHealing:
             fields = held_fields(served.holding, held.decode())
         except UnicodeDecodeError:
             raise in_part from None
-        body = openai_request(served, tokens, min(count, served.top), sampling, **fields)
+        body = served.request(tokens, min(count, served.top), sampling, **fields)
         told = self._requests.connection.ask("/v1/completions", body, lambda answer: openai_tokens(answer)[0], stop_check)
         if not told.text or "\ufffd".encode() in told.text:
             raise in_part

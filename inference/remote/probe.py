@@ -20,7 +20,6 @@ from .formats import (
     llama_held_request,
     llama_request,
     llama_token,
-    openai_request,
     openai_tokens,
     prompt_logprobs,
     same_distribution,
@@ -191,13 +190,13 @@ def score_given(connection: Connection, served: Served, scoring: str, tokens: Se
     def read(answer: Any) -> list[float] | None:
         return prompt_logprobs(answer, tokens, last) if scoring == "prompt_logprobs" else echoed_logprobs(answer, len(tokens), last)
 
-    return connection.ask("/v1/completions", openai_request(served, tokens, None, **asked), read)
+    return connection.ask("/v1/completions", served.request(tokens, None, **asked), read)
 
 
 def _ask(
     connection: Connection, served: Served, prompt: str | Sequence[int], top: int | None = None, sampling: Sampling = GREEDY, **more: Any
 ) -> Any:
-    answer = connection.post("/v1/completions", openai_request(served, prompt, top, sampling, **more))
+    answer = connection.post("/v1/completions", served.request(prompt, top, sampling, **more))
     if not isinstance(answer, dict) or not isinstance(answer.get("choices"), list) or not answer["choices"]:
         raise NotACompletionServer(connection.where, "/v1/completions answered without choices")
     return answer

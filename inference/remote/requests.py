@@ -12,7 +12,7 @@ from ..errors import NoSuchEndpoint, RequestRefused, Unavailable
 from ..model import Layout, Prompt, StopReason
 from ..stopping.cancel_or_timeout import StopCheck, never_stop
 from . import ollama
-from .formats import Candidate, ServedToken, llama_request, llama_token, llama_tokens, openai_request, openai_tokens, server_end
+from .formats import Candidate, ServedToken, llama_request, llama_token, llama_tokens, openai_tokens, server_end
 from .http import Connection
 from .probe import score_given
 from .served import Served
@@ -72,7 +72,7 @@ class Requests:
             return ollama.generate_request(self.served, spelled, suffix, max_tokens=max_tokens, sampling=sampling, stream=True, top=top)
         if self.served.kind != "llama-server":
             asked = prompt.tokens or self._spelled(prompt)
-            return openai_request(self.served, asked, top or None, sampling, max_tokens=max_tokens, stream=True)
+            return self.served.request(asked, top or None, sampling, max_tokens=max_tokens, stream=True)
         fields: dict[str, Any] = {"prompt": list(prompt.tokens)}
         if prompt.parts is not None:
             fields = {"input_prefix": prompt.parts[0], "input_suffix": prompt.parts[1]}
@@ -114,7 +114,7 @@ class Requests:
         if self.served.kind == "llama-server":
             return self._llama_row(tokens, count, stop_check)
         more: dict[str, Any] = {"logprob_token_ids": list(wanted)} if wanted and self.served.kind == "vllm" else {}
-        body = openai_request(self.served, tokens, min(count, self.served.top), **more)
+        body = self.served.request(tokens, min(count, self.served.top), **more)
         return self.connection.ask("/v1/completions", body, lambda answer: list(openai_tokens(answer)[0].top), stop_check)
 
     def logprobs_at(self, tokens: Sequence[int], wanted: Sequence[int]) -> list[float]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ..completion.fim_families import Family, family_named, family_of
+from ..completion.settings import GREEDY, Sampling
 from ..model import Fingerprint
 from .formats import Holding
 from .tokenizer import Kind, ServerTokenizer
@@ -61,6 +62,15 @@ class Served:
         if self.kind == "ollama":
             return self.family
         return family_named(self.model) if tokenizer is None else family_of(tokenizer.control, self.model)
+
+    def request(
+        self, prompt: str | Sequence[int], top: int | None, sampling: Sampling = GREEDY, *, max_tokens: int = 1, **more: Any
+    ) -> dict[str, Any]:
+        """A body for `/v1/completions`. top: how many log-probabilities, None for none. more: further fields, in place of the usual."""
+        asked = prompt if isinstance(prompt, str) else list(prompt)
+        body = {"model": self.model, "prompt": asked, "max_tokens": max_tokens, "temperature": sampling.temperature, "stream": False}
+        drawn = {"top_p": sampling.top_p, "seed": sampling.seed} if sampling.temperature > 0 else {}
+        return {**body, **drawn, **({} if top is None else {"logprobs": top}), **self.extras, **more}
 
     @property
     def fingerprint(self) -> Fingerprint:
