@@ -18,6 +18,7 @@ from ...calibration.monitoring.drift import DIRECTION_WORDS, tolerance_of
 from ...calibration.registry import Entry, Purpose, Registry, choose
 from ...inference.completion.task import Task
 from ...inference.model import Fingerprint
+from ..documents.documents import Document
 from ..model.live import LiveModel
 from ..settings.settings import LiveSettings
 from ..tracking.event_writer import EventWriter
@@ -43,6 +44,10 @@ class Source(Protocol):
     calibrators: Calibrators
     log_reader: LogReader
     events: EventWriter
+
+    @property
+    def document_in_use(self) -> Document | None:
+        """The document that the user works on."""
 
 
 async def look_hourly(source: Source, look: Callable[[], Awaitable[None]], what: str) -> None:

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict
-from typing import Any, Protocol, get_args
+from typing import Any, get_args
 
 from ...calibration.calibrator import Calibrator
 from ...calibration.effective_status import effective_status
 from ...calibration.monitoring.dial_levels import Level, Right
 from ...calibration.monitoring.stops import TARGETS, Logged, Stop, Threshold, threshold_of, together, words_of
-from ..documents.documents import Document
 from ..settings.table import ShowAbove
 from .drift_watch import Source, in_use
 from .log_reader import Question
@@ -28,18 +27,10 @@ def stop_of(show_above: ShowAbove) -> Stop | None:
     return next((stop for stop, setting in SETTING_OF.items() if setting == show_above), None)
 
 
-class StopSource(Source, Protocol):
-    """What the stops are read from: the language server."""
-
-    @property
-    def document_in_use(self) -> Document | None:
-        """The document that the user works on."""
-
-
 class Stops:
     """The stops of one server."""
 
-    def __init__(self, source: StopSource, on_change: Callable[[], None]) -> None:
+    def __init__(self, source: Source, on_change: Callable[[], None]) -> None:
         """on_change: called when the log has moved a threshold."""
         self._source = source
         self._on_change = on_change
