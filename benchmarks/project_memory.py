@@ -23,13 +23,13 @@ from pathlib import Path
 import harness
 
 from assay.inference.llamacpp.model import LlamaModel
-from assay.inference.model import Source
 from assay.inference.opening import EMBEDDED
 from assay.inference.project_memory.memory import Memory
 from assay.inference.project_memory.mixture import Row
 from assay.inference.project_memory.open_file import OpenFile
 from assay.inference.project_memory.project import Project, ProjectFiles, project_of
 from assay.inference.project_memory.reader import Reader
+from assay.inference.project_memory.source import Source
 from assay.suggestion.complete import complete
 from assay.suggestion.memory.folder import as_code
 from assay.suggestion.memory.memories import Memories

@@ -240,7 +240,7 @@ def _evidence_line(calibrator: Calibrator) -> str:
 def _heading(model: Model, choice: ModelChoice, paint: Paint) -> str:
     fingerprint = model.fingerprint
     size = f"{fingerprint.parameters / 1e6:.1f} M parameters, {fingerprint.quantisation}"
-    where = "offline, on this machine" if choice.backend.is_local else f"asking {choice.where}"
+    where = "offline, on this machine" if choice.is_local else f"asking {choice.where}"
     return f"{paint('Assay', 'bold')} completes its example files with {fingerprint.name} ({size}), {where}."
 
 

@@ -62,7 +62,6 @@ def _known_errors() -> tuple[tuple[type[Exception], ...], tuple[type[Exception],
     from ..calibration.log.event_log import EventLogError, EventLogUnavailable
     from ..calibration.samples import SampleError
     from ..inference import errors
-    from ..inference.hub.errors import DownloadFailed
     from ..offline_eval.errors import RunError, StudyError
 
     model_failed = (errors.OutOfMemory, errors.LoadFailed, errors.ComputationFailed)
@@ -74,7 +73,7 @@ def _known_errors() -> tuple[tuple[type[Exception], ...], tuple[type[Exception],
         *server_failed,
         errors.ModelClosed,
         *study_failed,
-        DownloadFailed,
+        errors.DownloadFailed,
         EventLogUnavailable,
     )
     return failures, (errors.ModelError, CalibratorError, FitError, FoldsError, SampleError, EventLogError, RunError, NotCopied)

@@ -52,10 +52,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _get(name: str, *, yes: bool, as_json: bool) -> None:
-    from ..inference.errors import ModelError
+    from ..inference.errors import KEPT, ModelError
     from ..inference.hub.catalogue import entry_named
     from ..inference.hub.download import download, page_of
-    from ..inference.hub.errors import KEPT
 
     entry = entry_named(name)
     if not (entry.commercial_use or yes or _accepted(entry, page_of(entry))):

@@ -27,14 +27,13 @@ class Backend:
 
     name: as users read it. recognises: whether a path or an address names a model of this backend. options: the names of the
     `ModelOptions` that it takes. open: opens a model with such options. It imports the backend when it is called, because what a backend
-    needs (torch, httpx) is heavy and may not be installed. is_local: the model is a file or folder of this machine, not a server's.
+    needs (torch, httpx) is heavy and may not be installed.
     """
 
     name: str
     recognises: Callable[[Where], bool]
     options: frozenset[str]
     open: Callable[[Where, Mapping[str, Any]], Model]
-    is_local: bool = True
 
 
 def backend_of(where: Where) -> Backend:
@@ -85,7 +84,6 @@ SERVER = Backend(
     recognises=_is_address,
     options=frozenset({"n_ctx", "server_model", "key_files"}),
     open=_open_remote,
-    is_local=False,
 )
 TRANSFORMERS = Backend(
     name="transformers",

@@ -1,4 +1,8 @@
-"""The errors of models, one class each. Every message says where, what is wrong, and what to do."""
+"""The errors of models. Every message says where, what is wrong, and what to do.
+
+What a caller can tell apart is a class. Most are a row of words alone, whose gaps are filled in order: the class is called with what fills
+them.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,121 @@ from typing import Literal
 
 class ModelError(Exception):
     """Anything that keeps a model from answering. The message is for the user."""
+
+
+def _kind(name: str, words: str, base: type[ModelError] = ModelError) -> type[ModelError]:
+    def fill(self: ModelError, *gaps: object) -> None:
+        ModelError.__init__(self, words.format(*gaps))
+
+    return type(name, (base,), {"__init__": fill, "__module__": __name__, "__doc__": words})
+
+
+# Files: the first gap is the path, or a name.
+NoSuchModel = _kind("NoSuchModel", "{}: no such model file. {}")
+NotDownloaded = _kind("NotDownloaded", "{0}: not on this machine yet. Download it: assay model get {0}")
+# What keeps a model of a name from being opened, known before it is read.
+UnusableModel = _kind("UnusableModel", "{}: {}.")
+UnreadableModel = _kind("UnreadableModel", "{}: the model can't be read ({}). Check the file's permissions and the disk.")
+NotAGGUF = _kind("NotAGGUF", "{}: not a GGUF file of version 2 or 3 ({}). Give a model in GGUF format, or convert it with llama.cpp.")
+NotTheModel = _kind("NotTheModel", "{}: this is {}, not a model. {}")
+# The size, what its header announces, and of what.
+TruncatedModel = _kind(
+    "TruncatedModel", "{0}: cut short: {3} would end at byte {2:,}, the file has {1:,} bytes. Download or copy it again."
+)
+DamagedModel = _kind("DamagedModel", "{}: damaged: {}. Download or copy it again.")
+SplitModel = _kind("SplitModel", "{}: one of {} files of a model, and {}.")
+# The metadata's key for the layout of fill-in-the-middle prompts, its value, and the known ones.
+UnknownLayout = _kind("UnknownLayout", "{}: {} is {!r}, Assay knows {}. Update Assay, or write the file with one of these.")
+CacheNotPossible = _kind("CacheNotPossible", "{}: a cache of {} is not possible here ({}). Use f16 or f32.")
+OutOfMemory = _kind("OutOfMemory", "{}: not enough memory ({}). Use a smaller context, fewer layers on the GPU, or a smaller model.")
+ModelClosed = _kind("ModelClosed", "{}: the model is closed. Open it again to use it.")
+NotAModelFolder = _kind("NotAModelFolder", "{}: not a folder of a transformers model ({}). {}")
+MissingFile = _kind("MissingFile", "{}: missing: {}. {}")
+UnsafeWeights = _kind(
+    "UnsafeWeights",
+    "{}: the weights are pickled ({}), and reading such a file runs any code in it. If you trust its source, "
+    "convert it: AutoModelForCausalLM.from_pretrained(FOLDER).save_pretrained(NEW_FOLDER), then copy the tokenizer's files over.",
+)
+RemoteCode = _kind(
+    "RemoteCode",
+    '{}: the architecture "{}" is not in the installed transformers, only in Python files that came with the model, '
+    "and these are never run. Choose a model that transformers knows, or a GGUF file of this one.",
+)
+UnsupportedTokenizer = _kind(
+    "UnsupportedTokenizer", "{}: {}. Assay reads byte-level tokenizers (as GPT-2's) and SentencePiece with byte fallback."
+)
+NoSuchDevice = _kind("NoSuchDevice", 'device "{}" can\'t be used ({}). Use "cpu", or install a build of torch for the device.')
+NoSuchDtype = _kind("NoSuchDtype", 'dtype "{}" is unknown. Use "auto" or one of {}.')
+BadPromptFile = _kind("BadPromptFile", "{}:{}: {}. A prompt file begins with assay/prompt/1 and version: N, then come its messages.")
+
+# Tokens: how many, how many there may be, and of what.
+ContextTooLong = _kind(
+    "ContextTooLong",
+    "{2} needs {0:,} tokens, the model's context holds {1:,}. Ask for less, or open the model with a larger context if it has one.",
+)
+
+# Servers: the first gap is the address, but of `Unavailable`, which is what, where and what to do.
+Unavailable = _kind("Unavailable", "{1} gives no {0}. {2}")
+BadServerAddress = _kind("BadServerAddress", "{}: {}. Give the server's address as http://HOST:PORT or https://HOST.")
+UnreadableKey = _kind("UnreadableKey", "{}: {}. The file holds the server's key and nothing else, in one line.")
+# There was no connection, or it broke before a byte of the answer came.
+ServerUnreachable = _kind("ServerUnreachable", "{}: can't be reached ({}). Check the address, the network, and that the server runs.")
+ServerTimedOut = _kind("ServerTimedOut", "{}: {} within {:g} s. Wait until the server is less busy, or open it with a longer time.")
+NotACompletionServer = _kind(
+    "NotACompletionServer", "{}: no OpenAI-compatible server of completions ({}). Check the address and the port; /v1 may be left out."
+)
+NoSuchEndpoint = _kind("NoSuchEndpoint", "{}: has no {} ({}). Check the address, or use a server that has it.")
+RequestRefused = _kind("RequestRefused", "{}: {} answered HTTP {}: {}. The server's log may say more.")
+# HTTP 500 and above, which says nothing of whether the request was right.
+ServerFailed = _kind("ServerFailed", "{}: {} answered HTTP {}: {}. The server's log may say more.", RequestRefused)
+BadAnswer = _kind("BadAnswer", "{}: {} answered with {}. Check the server's version, and any proxy in between.")
+# The connection broke, or the stream ended, in the middle of an answer.
+AnswerCutOff = _kind("AnswerCutOff", "{}: the answer of {} was cut off ({}). The server may have stopped or restarted: ask again.")
+OtherModelServed = _kind(
+    "OtherModelServed",
+    "{}: serves {}, and {} serves {}. Servers that share the calls need the same model, under the same name and started alike.",
+)
+# Of several servers, one line for each.
+NoServerAnswers = _kind("NoServerAnswers", "no server answers:{}")
+NoChat = _kind("NoChat", "{}: can't be asked in chat ({}). Take a model that has a chat template, or ask in plain text (--ask text).")
+
+
+class ServerBusy(ModelError):
+    """The server asked to come back later, at every retry.
+
+    after: in how many seconds, 0 where it did not say.
+    """
+
+    def __init__(self, where: str, status: int, message: str, after: float = 0.0) -> None:
+        self.after = after
+        super().__init__(
+            f"{where}: busy or still loading (HTTP {status}: {message}). Try again later, or let the server take more requests at once."
+        )
+
+
+# What keeps a server from answering although nothing is wrong with what it was asked.
+SERVER_FAILURES = (ServerUnreachable, ServerTimedOut, ServerBusy, ServerFailed, BadAnswer, AnswerCutOff)
+
+
+class AccessRefused(ModelError):
+    """The server wants a key, or another one."""
+
+    def __init__(self, where: str, status: int, key_given: bool) -> None:
+        what = "refuses the key that was sent" if key_given else "wants a key, and none was given"
+        super().__init__(
+            f"{where}: {what} (HTTP {status}). Put its key into a file and name that: --key-file {where}=FILE (in an editor: "
+            "assay.modelOptions.keyFile). The environment variable ASSAY_API_KEY is the key of the first server that is named, and of no "
+            "other."
+        )
+
+
+class NoSuchServedModel(ModelError):
+    """The server has no model of that name, or several and none was named."""
+
+    def __init__(self, where: str, name: str | None, there: list[str]) -> None:
+        what = f'no model "{name}"' if name is not None else "several models are there" if there else "no model is there"
+        names = f" Name one with --server-model (in an editor: assay.modelOptions.serverModel): {', '.join(there)}." if there else ""
+        super().__init__(f"{where}: {what}.{names}")
 
 
 class PackageMissing(ModelError):
@@ -26,11 +145,12 @@ def pip_advice(what: str, reason: object, *wanted: str) -> str:
     return f"{what} can't be imported ({reason}). Install {them} with: {sys.executable} -m pip install {packages}"
 
 
-class NoSuchModel(ModelError):
-    """There is no file at the model's path."""
+class DownloadFailed(ModelError):
+    """A model of the catalogue could not be had."""
 
-    def __init__(self, path: Path, advice: str = "Check the path; a model is one .gguf file.") -> None:
-        super().__init__(f"{path}: no such model file. {advice}")
+
+# Said where a download stops in its middle.
+KEPT = "What has come is kept: the same command goes on from there."
 
 
 class NoModelOfThatName(ModelError):
@@ -42,77 +162,11 @@ class NoModelOfThatName(ModelError):
         super().__init__(f"{name}: {there} assay model list shows all.{beside}")
 
 
-class NotDownloaded(ModelError):
-    """The name is one of the catalogue's, and its model is not on this machine."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f"{name}: not on this machine yet. Download it: assay model get {name}")
-
-
 class AmbiguousModelName(ModelError):
     """Several models have the name."""
 
     def __init__(self, name: str, paths: Sequence[Path]) -> None:
         super().__init__(f"{name}: names {len(paths)} models. Give the path of one: {', '.join(map(str, paths))}.")
-
-
-class UnusableModel(ModelError):
-    """The model of a name can't be opened, which is known before it is read."""
-
-    def __init__(self, name: str, problem: str) -> None:
-        super().__init__(f"{name}: {problem}.")
-
-
-class UnreadableModel(ModelError):
-    """The operating system refuses to read the file."""
-
-    def __init__(self, path: Path, reason: str) -> None:
-        super().__init__(f"{path}: the model can't be read ({reason}). Check the file's permissions and the disk.")
-
-
-class NotAGGUF(ModelError):
-    """The file is something else, or a GGUF of a version that llama.cpp no longer reads."""
-
-    def __init__(self, path: Path, found: str) -> None:
-        super().__init__(f"{path}: not a GGUF file of version 2 or 3 ({found}). Give a model in GGUF format, or convert it with llama.cpp.")
-
-
-class NotTheModel(ModelError):
-    """The file is something else, which is known: found says what."""
-
-    def __init__(self, path: Path, found: str, advice: str) -> None:
-        super().__init__(f"{path}: this is {found}, not a model. {advice}")
-
-
-class TruncatedModel(ModelError):
-    """The file ends before what its header announces."""
-
-    def __init__(self, path: Path, size: int, needed: int, what: str) -> None:
-        super().__init__(f"{path}: cut short: {what} would end at byte {needed:,}, the file has {size:,} bytes. Download or copy it again.")
-
-
-class DamagedModel(ModelError):
-    """The header contradicts itself or the format."""
-
-    def __init__(self, path: Path, where: str) -> None:
-        super().__init__(f"{path}: damaged: {where}. Download or copy it again.")
-
-
-class SplitModel(ModelError):
-    """One of several files that are a model together, of which not all are found. what: why, and what to do."""
-
-    def __init__(self, path: Path, files: int, what: str) -> None:
-        super().__init__(f"{path}: one of {files} files of a model, and {what}.")
-
-
-class ContextTooLong(ModelError):
-    """More tokens than the model's context holds."""
-
-    def __init__(self, needed: int, length: int, what: str) -> None:
-        super().__init__(
-            f"{what} needs {needed:,} tokens, the model's context holds {length:,}. "
-            "Ask for less, or open the model with a larger context if it has one."
-        )
 
 
 class NotReplayable(ModelError):
@@ -155,238 +209,8 @@ class ComputationFailed(ModelError):
         super().__init__(f"{path}: {runtime} failed while computing: {detail}. Open the model again. If it happens again, try it {how}.")
 
 
-class OutOfMemory(ModelError):
-    """The weights or the cache do not fit into memory."""
-
-    def __init__(self, path: Path, detail: str) -> None:
-        super().__init__(f"{path}: not enough memory ({detail}). Use a smaller context, fewer layers on the GPU, or a smaller model.")
-
-
-class ModelClosed(ModelError):
-    """The model, or the connection to its server, is closed already."""
-
-    def __init__(self, where: Path | str) -> None:
-        super().__init__(f"{where}: the model is closed. Open it again to use it.")
-
-
-class Unavailable(ModelError):
-    """The model's server can't give what was asked."""
-
-    def __init__(self, what: str, where: str, advice: str) -> None:
-        super().__init__(f"{where} gives no {what}. {advice}")
-
-
 class OptionDoesNotApply(ModelError):
     """An option was given for a model that another backend runs."""
 
     def __init__(self, option: str, where: str, backend: str, known: Iterable[str]) -> None:
         super().__init__(f"{option} does not apply to {where}, which is run by {backend}. Its options are {', '.join(sorted(known))}.")
-
-
-class UnknownLayout(ModelError):
-    """The metadata ask for a layout of fill-in-the-middle prompts that Assay does not know."""
-
-    def __init__(self, path: Path, key: str, value: object, known: str) -> None:
-        super().__init__(f"{path}: {key} is {value!r}, Assay knows {known}. Update Assay, or write the file with one of these.")
-
-
-class BadServerAddress(ModelError):
-    """The address is not that of a server."""
-
-    def __init__(self, address: str, reason: str) -> None:
-        super().__init__(f"{address}: {reason}. Give the server's address as http://HOST:PORT or https://HOST.")
-
-
-class UnreadableKey(ModelError):
-    """The file with the server's key can't be used."""
-
-    def __init__(self, path: Path, reason: str) -> None:
-        super().__init__(f"{path}: {reason}. The file holds the server's key and nothing else, in one line.")
-
-
-class ServerUnreachable(ModelError):
-    """There was no connection, or it broke before a byte of the answer came."""
-
-    def __init__(self, where: str, reason: str) -> None:
-        super().__init__(f"{where}: can't be reached ({reason}). Check the address, the network, and that the server runs.")
-
-
-class ServerTimedOut(ModelError):
-    """The server said nothing for too long."""
-
-    def __init__(self, where: str, what: str, seconds: float) -> None:
-        super().__init__(f"{where}: {what} within {seconds:g} s. Wait until the server is less busy, or open it with a longer time.")
-
-
-class ServerBusy(ModelError):
-    """The server asked to come back later, at every retry.
-
-    after: in how many seconds, 0 where it did not say.
-    """
-
-    def __init__(self, where: str, status: int, message: str, after: float = 0.0) -> None:
-        self.after = after
-        super().__init__(
-            f"{where}: busy or still loading (HTTP {status}: {message}). Try again later, or let the server take more requests at once."
-        )
-
-
-class NotACompletionServer(ModelError):
-    """Something answers there, but not as a server of completions does."""
-
-    def __init__(self, where: str, found: str) -> None:
-        super().__init__(
-            f"{where}: no OpenAI-compatible server of completions ({found}). Check the address and the port; /v1 may be left out."
-        )
-
-
-class AccessRefused(ModelError):
-    """The server wants a key, or another one."""
-
-    def __init__(self, where: str, status: int, key_given: bool) -> None:
-        what = "refuses the key that was sent" if key_given else "wants a key, and none was given"
-        super().__init__(
-            f"{where}: {what} (HTTP {status}). Put its key into a file and name that: --key-file {where}=FILE (in an editor: "
-            "assay.modelOptions.keyFile). The environment variable ASSAY_API_KEY is the key of the first server that is named, and of no "
-            "other."
-        )
-
-
-class NoSuchEndpoint(ModelError):
-    """The server does not know the path that was asked."""
-
-    def __init__(self, where: str, path: str, message: str) -> None:
-        super().__init__(f"{where}: has no {path} ({message}). Check the address, or use a server that has it.")
-
-
-class NoSuchServedModel(ModelError):
-    """The server has no model of that name, or several and none was named."""
-
-    def __init__(self, where: str, name: str | None, there: list[str]) -> None:
-        what = f'no model "{name}"' if name is not None else "several models are there" if there else "no model is there"
-        names = f" Name one with --server-model (in an editor: assay.modelOptions.serverModel): {', '.join(there)}." if there else ""
-        super().__init__(f"{where}: {what}.{names}")
-
-
-class RequestRefused(ModelError):
-    """The server understood the request and refused it."""
-
-    def __init__(self, where: str, path: str, status: int, message: str) -> None:
-        super().__init__(f"{where}: {path} answered HTTP {status}: {message}. The server's log may say more.")
-
-
-class ServerFailed(RequestRefused):
-    """The server failed on the request (HTTP 500 and above), which says nothing of whether the request was right."""
-
-
-class BadAnswer(ModelError):
-    """The server's answer is not what its interface promises."""
-
-    def __init__(self, where: str, path: str, what: str) -> None:
-        super().__init__(f"{where}: {path} answered with {what}. Check the server's version, and any proxy in between.")
-
-
-class AnswerCutOff(ModelError):
-    """The connection broke, or the stream ended, in the middle of an answer."""
-
-    def __init__(self, where: str, path: str, reason: str) -> None:
-        super().__init__(f"{where}: the answer of {path} was cut off ({reason}). The server may have stopped or restarted: ask again.")
-
-
-# What keeps a server from answering although nothing is wrong with what it was asked.
-SERVER_FAILURES = (ServerUnreachable, ServerTimedOut, ServerBusy, ServerFailed, BadAnswer, AnswerCutOff)
-
-
-class NoServerAnswers(ModelError):
-    """None of several servers could be opened. reasons: one for each, which names it."""
-
-    def __init__(self, reasons: Iterable[ModelError]) -> None:
-        super().__init__("no server answers:" + "".join(f"\n- {reason}" for reason in reasons))
-
-
-class OtherModelServed(ModelError):
-    """Servers that are to share the calls serve different models."""
-
-    def __init__(self, where: str, found: str, first: str, expected: str) -> None:
-        super().__init__(
-            f"{where}: serves {found}, and {first} serves {expected}. Servers that share the calls need the same model, "
-            "under the same name and started alike."
-        )
-
-
-class NoChat(ModelError):
-    """The model can't be asked by chat messages."""
-
-    def __init__(self, where: str, reason: str) -> None:
-        super().__init__(
-            f"{where}: can't be asked in chat ({reason}). Take a model that has a chat template, or ask in plain text (--ask text)."
-        )
-
-
-class BadPromptFile(ModelError):
-    """A file of a prompt can't be read as one."""
-
-    def __init__(self, path: Path, line: int, what: str) -> None:
-        super().__init__(f"{path}:{line}: {what}. A prompt file begins with assay/prompt/1 and version: N, then come its messages.")
-
-
-class NotAModelFolder(ModelError):
-    """The folder does not hold a model that transformers can load."""
-
-    def __init__(self, path: Path, found: str, advice: str) -> None:
-        super().__init__(f"{path}: not a folder of a transformers model ({found}). {advice}")
-
-
-class MissingFile(ModelError):
-    """A file that the model needs is not in its folder."""
-
-    def __init__(self, path: Path, what: str, advice: str = "Download or copy the folder again, all files of it.") -> None:
-        super().__init__(f"{path}: missing: {what}. {advice}")
-
-
-class UnsafeWeights(ModelError):
-    """Weights in a format that can run code when it is read."""
-
-    def __init__(self, path: Path, found: str) -> None:
-        super().__init__(
-            f"{path}: the weights are pickled ({found}), and reading such a file runs any code in it. If you trust its source, "
-            "convert it: AutoModelForCausalLM.from_pretrained(FOLDER).save_pretrained(NEW_FOLDER), then copy the tokenizer's files over."
-        )
-
-
-class RemoteCode(ModelError):
-    """The model needs Python code that came with it, which Assay never runs."""
-
-    def __init__(self, path: Path, model_type: str) -> None:
-        super().__init__(
-            f'{path}: the architecture "{model_type}" is not in the installed transformers, only in Python files that came with the model, '
-            "and these are never run. Choose a model that transformers knows, or a GGUF file of this one."
-        )
-
-
-class UnsupportedTokenizer(ModelError):
-    """A tokenizer whose tokens can't be read as bytes."""
-
-    def __init__(self, path: Path, what: str) -> None:
-        super().__init__(f"{path}: {what}. Assay reads byte-level tokenizers (as GPT-2's) and SentencePiece with byte fallback.")
-
-
-class NoSuchDevice(ModelError):
-    """torch can't use the device that was asked for."""
-
-    def __init__(self, device: str, reason: str) -> None:
-        super().__init__(f'device "{device}" can\'t be used ({reason}). Use "cpu", or install a build of torch for the device.')
-
-
-class CacheNotPossible(ModelError):
-    """Keys and values can't be cached in the number format that was asked for."""
-
-    def __init__(self, path: Path, kv_type: str, reason: str) -> None:
-        super().__init__(f"{path}: a cache of {kv_type} is not possible here ({reason}). Use f16 or f32.")
-
-
-class NoSuchDtype(ModelError):
-    """No model can be run in a number format of this name."""
-
-    def __init__(self, name: str, known: Iterable[str]) -> None:
-        super().__init__(f'dtype "{name}" is unknown. Use "auto" or one of {", ".join(known)}.')

@@ -12,13 +12,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import TracebackType
-from typing import Literal, Protocol, Self
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Literal, Protocol, Self
 
 from .chat_format import ChatFormat
+from .project_memory.source import Source
 from .stopping.stop import Stop
+
+if TYPE_CHECKING:
+    from .project_memory.memory import Memory
 
 # The order of a prompt's parts. "anchored": the prefix but its last lines, the text behind the cursor, the middle mark, then these lines up
 # to the cursor; "psm": prefix, suffix, middle mark; "spm": suffix, middle mark, prefix.
@@ -41,51 +42,6 @@ class StopReason(StrEnum):
     TIME = "time"  # the time budget was spent
     CALLER = "caller"  # the caller's on_token returned true
     CANCELLED = "cancelled"  # the caller no longer wants it
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A line of the user's files that a text was seen in before.
-
-    path: None for the open file. line: from 1; in the open file from the cursor's line, which is 0, so that it stays right where lines are
-    put in above. part: of its tokens, by their probability.
-    """
-
-    path: str | None
-    line: int
-    part: float
-
-
-class MemoryReader(Protocol):
-    """Follows one generation, and mixes what a memory says into its distributions."""
-
-    def look_ahead(self) -> None:
-        """Look up now what `mix` needs of the text so far. Another thread may do it, while no other method is called."""
-        ...
-
-    def mix(self, row: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The log-probabilities of the next token, from the model's logits; -inf stays."""
-        ...
-
-    def take(self, token: int) -> None:
-        """Follow the text with the token that was taken from the last distribution."""
-        ...
-
-    def copy(self) -> Self:
-        """A reader of the same text so far, that goes its own way."""
-        ...
-
-    def sources(self) -> tuple[Source, ...]:
-        """The lines that carried most of the text."""
-        ...
-
-
-class Memory(Protocol):
-    """What the user's files say at one cursor (`project_memory`)."""
-
-    def reader(self, held: str) -> MemoryReader:
-        """A reader for one generation. held: what the prompt holds back of the text before the cursor."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

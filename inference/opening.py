@@ -47,7 +47,6 @@ T = TypeVar("T")
 
 # GGML_MAX_N_THREADS in ggml.h: with more, the process of the model ends.
 MAX_THREADS = 512
-_NO_TEMPLATE = "it has no chat template"
 
 
 class ModelOptions(TypedDict, total=False):
@@ -141,7 +140,8 @@ class ModelChoice:
     @property
     def itself(self) -> ModelChoice:
         """The same without keys where it is of this machine: they are then those of servers that are named beside it."""
-        return replace(self, options=_without_keys(self.options)) if self.is_local else self
+        own = cast("ModelOptions", {name: value for name, value in self.options.items() if name != "key_files"})
+        return replace(self, options=own) if self.is_local else self
 
     def beside(self, server: str) -> ModelChoice:
         """A server that is named behind the model, such as that of an instruct model.
@@ -204,30 +204,21 @@ def local_asker(choice: ModelChoice, model: Model, form: Form | None = None) -> 
 
     Raises as `open_asker`; the model is then closed.
     """
-    where, asker = choice.where or "the embedded model", TextAsker(model)
+    where = choice.where or "the embedded model"
     with contextlib.ExitStack() as unless_asked:
         unless_asked.callback(model.close)
-        if form != "text":
-            asker, why_not = _by_template(model, where)
-            if form == "chat" and why_not:
-                raise NoChat(where, why_not)
-            if why_not and why_not != _NO_TEMPLATE:
-                _tell_once(f"{where}: {why_not}, so it is asked in plain text.")
+        chat = None if form == "text" else model.chat_format
+        template = None if chat is None else unless_asked.enter_context(contextlib.closing(ChatTemplate(chat, where)))
+        if template is not None and not template.asks:
+            template.close()
+            template = None
+        why_not = "it has no chat template" if chat is None else "its chat template leaves out what the user asks"
+        if template is None and form == "chat":
+            raise NoChat(where, why_not)
+        if template is None and chat is not None:
+            _tell_once(f"{where}: {why_not}, so it is asked in plain text.")
         unless_asked.pop_all()
-    return asker
-
-
-def _by_template(model: Model, where: str) -> tuple[TextAsker, str]:
-    """The model asked by its chat template; in text where it has none that asks anything, and why. Raises NoChat where that fails."""
-    chat = model.chat_format
-    if chat is None:
-        return TextAsker(model), _NO_TEMPLATE
-    with contextlib.ExitStack() as unless_used:
-        template = unless_used.enter_context(contextlib.closing(ChatTemplate(chat, where)))
-        if template.asks:
-            unless_used.pop_all()
-            return TextAsker(model, template), ""
-    return TextAsker(model), "its chat template leaves out what the user asks"
+    return TextAsker(model, template)
 
 
 def require_same_model(asker: Asker, where: str, first: Asker, first_where: str) -> None:
@@ -262,11 +253,6 @@ def _server_asker(choice: ModelChoice, server: str, form: Form | None) -> Asker:
     for warning in asker.warnings:
         logger.warning("assay: %s", warning)
     return asker
-
-
-def _without_keys(options: ModelOptions) -> ModelOptions:
-    """The options of a model of this machine, beside which a server may be named."""
-    return cast("ModelOptions", {name: value for name, value in options.items() if name != "key_files"})
 
 
 def _own_keys(server: str, options: ModelOptions) -> ModelOptions:
@@ -320,7 +306,7 @@ def _first_that_answers(servers: tuple[str, ...], open_one: Callable[[str], T]) 
             return open_one(server)
         except (ServerUnreachable, ServerTimedOut, ServerBusy) as error:
             failed.append(error)
-    raise failed[0] if len(failed) == 1 else NoServerAnswers(failed)
+    raise failed[0] if len(failed) == 1 else NoServerAnswers("".join(f"\n- {error}" for error in failed))
 
 
 def _located(where: str | Path | None) -> str | Path:

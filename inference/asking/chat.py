@@ -208,11 +208,9 @@ class ChatAsker(Asker):
 
     def _post(self, body: dict[str, Any]) -> ChatAnswer:
         try:
-            answer = self._connection.post(PATH, body)
+            return self._connection.ask(PATH, body, chat_answer)
         except concurrent.futures.CancelledError:
             raise ModelClosed(self.where) from None
-        with self._connection.expecting(PATH):
-            return chat_answer(answer)
 
     def _find_told(self) -> int:
         """How many alternatives are told beside the model's own log-probabilities, 0 for none. Raises NoChat."""

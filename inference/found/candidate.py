@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -96,11 +96,6 @@ def this_machine() -> Machine:
     """The machine and the user of this process."""
     system: System = "windows" if os.name == "nt" else "macos" if sys.platform == "darwin" else "linux"
     return Machine(Path.home(), os.environ, system)
-
-
-def each_once(folders: Iterable[Path]) -> list[Path]:
-    """The folders without repetitions, in order."""
-    return list(dict.fromkeys(folders))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import AmbiguousModelName, NoModelOfThatName, UnusableModel
-from .candidate import Candidate, Machine, Notes, Place, each_once, this_machine
+from .candidate import Candidate, Machine, Notes, Place, this_machine
 from .model import FoundModel, describe
 from .ollama import PLACE as OLLAMA
 from .places import NAMED, PLACES
@@ -48,7 +48,7 @@ def looked_up(machine: Machine, places: Iterable[Place], folders: Sequence[Path]
     """What the places hold. folders: to look into beside those that the user's environment names."""
     for place in places:
         looked: set[Path] = set()
-        for folder in each_once([*place.folders(machine), *(folders if place is NAMED else ())]):
+        for folder in [*place.folders(machine), *(folders if place is NAMED else ())]:
             if (real := _real(folder)) not in looked:
                 looked.add(real)
                 yield from ((place, candidate) for candidate in place.candidates(folder, notes))

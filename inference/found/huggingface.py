@@ -46,11 +46,11 @@ def candidates(folder: Path, notes: Notes) -> Iterator[Candidate]:
         elif inside[0] == "blobs" and path.name.endswith(".incomplete"):
             unfinished.add(repository)
     for repository, snapshots in repositories.items():
-        newest = _newest(folder / repository, snapshots)
+        newest, owner_and_name = _newest(folder / repository, snapshots), repository.removeprefix(_REPOSITORY).replace("--", "/", 1)
         versions: dict[str, dict[str, Candidate]] = {}
         for commit in sorted(snapshots, key=lambda commit: commit != newest):
             for found in _of_snapshot(folder / repository / "snapshots" / commit, snapshots[commit]):
-                versions.setdefault("/".join(filter(None, (_name(repository), found.name))), {})[commit] = found
+                versions.setdefault("/".join(filter(None, (owner_and_name, found.name))), {})[commit] = found
         for name, by_commit in versions.items():
             usual = _usual(by_commit, newest)
             for commit, found in by_commit.items():
@@ -77,10 +77,6 @@ def _of_snapshot(root: Path, files: Sequence[Path]) -> Iterator[Candidate]:
     names = {path.name for path in files if path.parent == root}
     if "config.json" in names and any(name.endswith((".safetensors", ".bin", ".index.json")) for name in names):
         yield Candidate("", root)
-
-
-def _name(repository: str) -> str:
-    return repository.removeprefix(_REPOSITORY).replace("--", "/", 1)
 
 
 def _hash(path: Path) -> str:

@@ -150,7 +150,4 @@ def _state(path: Path) -> tuple[int, int]:
 
 
 def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
+    return max(0, _state(path)[0])

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from ..regular_file import read_regular_file
-from .candidate import Candidate, Machine, Notes, Place, each_once, walk
+from .candidate import Candidate, Machine, Notes, Place, walk
 
 _MODEL = "application/vnd.ollama.image.model"
 _ADAPTER = "application/vnd.ollama.image.adapter"
@@ -36,7 +36,7 @@ def folders(machine: Machine) -> Sequence[Path]:
     if named := machine.variable("OLLAMA_MODELS"):
         return [named]
     own = (machine.variable("OLLAMA_HOME") or machine.home / ".ollama") / "models"
-    return each_once([own, *(map(Path, _SERVICE_HOMES) if machine.system == "linux" else ())])
+    return [own, *(map(Path, _SERVICE_HOMES) if machine.system == "linux" else ())]
 
 
 def candidates(folder: Path, notes: Notes) -> Iterator[Candidate]:

@@ -11,13 +11,8 @@ from pathlib import Path
 from ..embedded_model import EMBEDDED, EMBEDDED_NAME
 from ..regular_file import read_regular_file
 from . import huggingface, ollama
-from .candidate import Candidate, Machine, Notes, Place, each_once, walk
+from .candidate import Candidate, Machine, Notes, Place, walk
 from .gguf_files import candidates_of, gguf_files
-
-
-def _assay_folders(_: Machine) -> Sequence[Path]:
-    """Its folder in the package."""
-    return [EMBEDDED.parent]
 
 
 def _in_assay(folder: Path, _: Notes) -> Iterator[Candidate]:
@@ -26,7 +21,7 @@ def _in_assay(folder: Path, _: Notes) -> Iterator[Candidate]:
         yield Candidate(EMBEDDED_NAME, folder / EMBEDDED.name)
 
 
-ASSAY = Place("embedded", "Assay", _assay_folders, _in_assay, prefixed=False)
+ASSAY = Place("embedded", "Assay", lambda _: [EMBEDDED.parent], _in_assay, prefixed=False)
 
 
 _MAX_BYTES = 1 << 20
@@ -46,7 +41,7 @@ def _lm_studio_folders(machine: Machine) -> Sequence[Path]:
         if chosen := _chosen(home):
             found.append(chosen)
         found.append(home / "models")
-    return each_once(found)
+    return found
 
 
 def _chosen(home: Path) -> Path | None:
@@ -85,7 +80,7 @@ VARIABLE = "ASSAY_MODEL_FOLDERS"
 def _named_folders(machine: Machine) -> Sequence[Path]:
     """The folders of ASSAY_MODEL_FOLDERS, separated as in PATH. Others are named where models are listed."""
     named = (part.strip() for part in machine.environ.get(VARIABLE, "").split(os.pathsep))
-    return each_once(replace(machine, environ={"X": part}).variable("X") or Path() for part in named if part)
+    return [replace(machine, environ={"X": part}).variable("X") or Path() for part in named if part]
 
 
 def _in_named(folder: Path, notes: Notes) -> Iterator[Candidate]:

@@ -12,7 +12,7 @@ from ..completion.fim_families import family_named
 from ..errors import ModelError, ServerTimedOut, ServerUnreachable
 from ..remote.http import Connection, Timeouts
 from ..remote.identify import identify, served_names
-from ..remote.served import Served
+from ..remote.served import Served, number
 from .candidate import Notes
 from .model import FoundModel
 
@@ -64,11 +64,11 @@ def _of_entry(entry: dict[str, Any]) -> Iterator[tuple[str, Told]]:
     runs_at = _text(said.get("remote_host"))
     told = Told(
         # Of a model that runs elsewhere, the few bytes that say so.
-        size=0 if runs_at else _whole(said.get("size") or said.get("size_bytes")) or 0,
+        size=0 if runs_at else number(said.get("size") or said.get("size_bytes")) or 0,
         parameters=count_of(said.get("parameter_size") or said.get("params_string")),
         quantisation=_text(quantisation.get("name") if isinstance(quantisation, dict) else quantisation),
         architecture=_text(said.get("family") or said.get("architecture") or said.get("arch")),
-        context_length=_whole(said.get("max_context_length")),
+        context_length=number(said.get("max_context_length")),
         runs_at=runs_at,
     )
     loaded = said.get("loaded_instances")
@@ -82,10 +82,6 @@ def count_of(text: object) -> int:
     """A number as these lists write it: "1.5B" is 1,500,000,000. 0 for what is none, such as "8x7B"."""
     found = _COUNT.fullmatch(text.strip()) if isinstance(text, str) else None
     return round(float(found[1]) * _UNITS[found[2].upper()]) if found else 0
-
-
-def _whole(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 
 
 def _text(value: object) -> str:
@@ -133,10 +129,9 @@ def ask_server(title: str, port: int) -> tuple[list[FoundModel], Notes]:
 
 def _described(model: FoundModel, served: Served, told: Told) -> FoundModel:
     family = family_named(served.model)
-    size = served.metadata.get("size")
     return replace(
         model,
-        size=size if isinstance(size, int) and size > 0 else told.size,
+        size=number(served.metadata.get("size")) or told.size,
         parameters=served.parameters or told.parameters,
         quantisation=told.quantisation if served.quantisation == "unknown" else served.quantisation,
         architecture=told.architecture,

@@ -19,6 +19,7 @@ from ..regular_file import read_regular_file
 _INDEX = "model.safetensors.index.json"
 _WEIGHTS = "model.safetensors"
 _NAMES_A_MODEL = "Give a folder that holds config.json and safetensors, or a GGUF file."
+_ALL_OF_IT = "Download or copy the folder again, all files of it."
 _PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt")
 # The bound of the format's own readers: a header that announces more is damaged.
 _MAX_HEADER_BYTES = 100_000_000
@@ -167,13 +168,13 @@ def _weight_files(path: Path) -> tuple[Path, ...]:
         if outside := [name for name in names if Path(name).name != name]:
             raise DamagedModel(index, f'"{outside[0]}" is not a file of the folder')
         if gone := [name for name in names if not (path / name).is_file()]:
-            raise MissingFile(path, f"{gone[0]}, one of {len(names)} files of weights")
+            raise MissingFile(path, f"{gone[0]}, one of {len(names)} files of weights", _ALL_OF_IT)
         return tuple(path / name for name in names)
     if (path / _WEIGHTS).is_file():
         return (path / _WEIGHTS,)
     if pickled := sorted(file.name for pattern in _PICKLED for file in path.glob(pattern)):
         raise UnsafeWeights(path, pickled[0])
-    raise MissingFile(path, f"{_WEIGHTS}, the weights")
+    raise MissingFile(path, f"{_WEIGHTS}, the weights", _ALL_OF_IT)
 
 
 def _parameters(path: Path) -> int:

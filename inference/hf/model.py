@@ -10,13 +10,7 @@ from ..distribution import Row
 from ..errors import ModelClosed, PackageMissing
 from ..generating import Generating
 from ..local_model import LocalModel, T
-from ..model import (
-    Capabilities,
-    Fingerprint,
-    Layout,
-    Prompt,
-    StopReason,
-)
+from ..model import Capabilities, Fingerprint, Layout, Prompt, StopReason
 from ..room import context_for
 from ..stopping.cancel_or_timeout import StopCheck
 from .folder import read_folder

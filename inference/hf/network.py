@@ -116,7 +116,7 @@ def _device(name: str) -> torch.device:
 def _dtype(name: str, device: torch.device) -> torch.dtype:
     if name != "auto":
         if name not in DTYPES:
-            raise NoSuchDtype(name, DTYPES)
+            raise NoSuchDtype(name, ", ".join(DTYPES))
         return DTYPES[name]
     if device.type == "cuda":
         # Without emulation: a GPU that computes bfloat16 by float32 is faster in float16.

@@ -20,10 +20,18 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import pip_advice
+from ..errors import KEPT, DownloadFailed, pip_advice
 from ..file_hash import file_sha256
 from .catalogue import Entry
-from .errors import KEPT, DownloadFailed, bad_environment
+
+
+def bad_environment(reason: str) -> DownloadFailed:
+    """A variable of the environment has a value that huggingface_hub can't use."""
+    return DownloadFailed(
+        f"a variable of the environment can't be used: {reason.rstrip('.')}. Check those that begin with HF_, and HTTP_PROXY, "
+        "HTTPS_PROXY and ALL_PROXY."
+    )
+
 
 try:
     from filelock import Timeout

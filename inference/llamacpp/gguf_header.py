@@ -229,7 +229,7 @@ def read_header(path: Path) -> GGUFHeader:
     """
     try:
         if not path.is_file():
-            raise NoSuchModel(path)
+            raise NoSuchModel(path, "Check the path; a model is one .gguf file.")
         refuse_unfinished(path)
         with path.open("rb") as file:
             if path.stat().st_size == 0:

@@ -15,14 +15,7 @@ from ..errors import CacheNotPossible, ModelClosed, UnreadableModel
 from ..file_hash import sha256_of_all
 from ..generating import Generating
 from ..local_model import LocalModel, T
-from ..model import (
-    Capabilities,
-    Fingerprint,
-    KVType,
-    Layout,
-    Prompt,
-    StopReason,
-)
+from ..model import Capabilities, Fingerprint, KVType, Layout, Prompt, StopReason
 from ..room import context_for
 from ..stopping.cancel_or_timeout import StopCheck, never_stop
 from .cache import Cache

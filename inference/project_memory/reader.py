@@ -12,11 +12,11 @@ from typing import Self
 
 import numpy as np
 
-from ..model import Source
 from .evidence import Evidence, Gathered, evidence_of, gathered
 from .index import MAX_MATCHED
 from .lookup import Lookup, Numbered, Seen, Written
 from .mixture import MIN_LOGPROB, Row, logprobs_of, mix, normalised
+from .source import Source
 from .spelling import Spelling
 from .weights import Gains
 from .words import being_written, columns, line_end, split

@@ -9,11 +9,11 @@ All others are asked by OpenAI's (`/v1/completions`): `choices[0].logprobs` has 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from ..completion.settings import Sampling
+from ..completion.settings import GREEDY, Sampling
 from ..model import StopReason
 
 # How a server is held to a text: llama-server by a grammar, vLLM by a field of its structured outputs.
@@ -74,7 +74,9 @@ class ServedToken:
         return max(others) if others else None
 
 
-def llama_request(prompt: Mapping[str, Any], *, max_tokens: int, top: int, sampling: Sampling, stream: bool) -> dict[str, Any]:
+def llama_request(
+    prompt: Mapping[str, Any], top: int, sampling: Sampling = GREEDY, *, max_tokens: int = 1, stream: bool = False
+) -> dict[str, Any]:
     """A body for `/completion` or `/infill`. It overrides all samplers that the server was started with. prompt: the prompt's fields."""
     if sampling.temperature > 0:
         samplers: dict[str, Any] = {"samplers": ["temperature", "top_p"], "temperature": sampling.temperature, "top_p": sampling.top_p}
@@ -172,28 +174,25 @@ def llama_tokens(event: Mapping[str, Any], ends: frozenset[int]) -> list[ServedT
 
 def llama_token(entry: Mapping[str, Any], ends: frozenset[int] = frozenset()) -> ServedToken:
     """One entry of `completion_probabilities`."""
-    token, text = int(entry["id"]), bytes(list(entry["bytes"]))
-    top = tuple(
-        Candidate(int(other["id"]), bytes(list(other["bytes"])), logprob)
-        for other in entry.get("top_logprobs", ())
-        if (logprob := told_logprob(other.get("logprob"))) is not None
-    )
-    return ServedToken(token, text, told_logprob(entry.get("logprob")), top, not text or token in ends)
+    told = _told_token(entry, lambda one: (int(one["id"]), bytes(list(one["bytes"]))))
+    return replace(told, ends=not told.text or told.id in ends)
 
 
 def spelled_token(entry: Mapping[str, Any]) -> ServedToken:
     """A token without an id, of a chat answer or of Ollama's: its bytes where they are told, else its spelling."""
 
-    def text(one: Mapping[str, Any]) -> bytes:
+    def read(one: Mapping[str, Any]) -> tuple[None, bytes]:
         told = one.get("bytes")
-        return bytes(told) if isinstance(told, list) else str(one["token"]).encode("utf-8", "replace")
+        return None, bytes(told) if isinstance(told, list) else str(one["token"]).encode("utf-8", "replace")
 
-    top = tuple(
-        Candidate(None, text(other), logprob)
-        for other in entry.get("top_logprobs") or ()
-        if (logprob := told_logprob(other.get("logprob"))) is not None
-    )
-    return ServedToken(None, text(entry), told_logprob(entry.get("logprob")), top)
+    return _told_token(entry, read)
+
+
+def _told_token(entry: Mapping[str, Any], read: Callable[[Mapping[str, Any]], tuple[int | None, bytes]]) -> ServedToken:
+    """A token with the likeliest at its place. read: gives the id and the bytes of one."""
+    told = ((other, told_logprob(other.get("logprob"))) for other in entry.get("top_logprobs") or ())
+    top = tuple(Candidate(*read(other), logprob) for other, logprob in told if logprob is not None)
+    return ServedToken(*read(entry), told_logprob(entry.get("logprob")), top)
 
 
 def server_end(event: Mapping[str, Any]) -> StopReason | None:
@@ -206,31 +205,6 @@ def server_end(event: Mapping[str, Any]) -> StopReason | None:
         if reason := choice.get("finish_reason"):
             return StopReason.END if reason in ("stop", "eos_token") else StopReason.TOKENS
     return None
-
-
-def openai_request(
-    prompt: str | Sequence[int],
-    *,
-    model: str,
-    max_tokens: int,
-    top: int | None,
-    sampling: Sampling,
-    stream: bool,
-    extras: Mapping[str, Any],
-) -> dict[str, Any]:
-    """A body for `/v1/completions`. top: how many log-probabilities, None for none. extras: fields of this kind of server."""
-    body: dict[str, Any] = {
-        "model": model,
-        "prompt": prompt if isinstance(prompt, str) else list(prompt),
-        "max_tokens": max_tokens,
-        "temperature": sampling.temperature,
-        "stream": stream,
-    }
-    if sampling.temperature > 0:
-        body |= {"top_p": sampling.top_p, "seed": sampling.seed}
-    if top is not None:
-        body["logprobs"] = top
-    return {**body, **extras}
 
 
 def openai_tokens(event: Mapping[str, Any]) -> list[ServedToken]:

@@ -25,7 +25,6 @@ from .formats import (
     llama_allowed_request,
     llama_held,
     llama_held_request,
-    openai_request,
     openai_tokens,
 )
 from .requests import Requests
@@ -109,9 +108,7 @@ class HeldLlama:
         return _chosen(0, tuple(replace(c, logprob=min(0.0, c.logprob - total)) for c in row))
 
     def _ask(self, body: dict[str, Any], stop_check: StopCheck) -> ServedToken | None:
-        answer = self._requests.connection.post("/completion", body, stop_check)
-        with self._requests.connection.expecting("/completion"):
-            return llama_held(answer)
+        return self._requests.connection.ask("/completion", body, llama_held, stop_check)
 
     @property
     def _all(self) -> int:
@@ -177,14 +174,11 @@ class ServerHealing:
         assert served.holding is not None, "asked only where the model heals"
         in_part = Unavailable("tokens that are parts of a character", where, "Put the cursor before or behind that character.")
         try:
-            extras = {**served.extras, **held_fields(served.holding, held.decode())}
+            fields = held_fields(served.holding, held.decode())
         except UnicodeDecodeError:
             raise in_part from None
-        top = min(count, served.top)
-        body = openai_request(tokens, model=served.model, max_tokens=1, top=top, sampling=sampling, stream=False, extras=extras)
-        answer = self._requests.connection.post("/v1/completions", body, stop_check)
-        with self._requests.connection.expecting("/v1/completions"):
-            told = openai_tokens(answer)[0]
+        body = served.request(tokens, min(count, served.top), sampling, **fields)
+        told = self._requests.connection.ask("/v1/completions", body, lambda answer: openai_tokens(answer)[0], stop_check)
         if not told.text or "\ufffd".encode() in told.text:
             raise in_part
         return told

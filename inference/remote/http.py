@@ -12,6 +12,7 @@ import contextlib
 import json
 import queue
 import random
+import re
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Future
@@ -37,7 +38,6 @@ from ..model import StopReason
 from ..stopping.cancel_or_timeout import StopCheck, never_stop
 from .address import is_loopback, server_address
 from .formats import MALFORMED
-from .server_sent_events import EventStream, LineStream
 
 try:
     import httpx
@@ -53,8 +53,11 @@ _MAX_RETRY_PAUSE_S = 5.0
 _MAX_ANSWER_BYTES = 1 << 28
 _MAX_QUOTED_CHARACTERS = 300
 
-# How a stream of events is written, by its type.
-_STREAMS: dict[str, type[LineStream]] = {"text/event-stream": EventStream, "application/x-ndjson": LineStream}
+# By the type of a stream of events, what stands in front of each on its line (the servers asked here write one on one line).
+_STREAMS = {"text/event-stream": b"data:", "application/x-ndjson": b""}
+_LINE_END = re.compile(rb"\r\n?|\n")
+# How a server, or a proxy in front of it, says that it lacks a path that only some servers have.
+ABSENT = (NoSuchEndpoint, RequestRefused, BadAnswer, NotACompletionServer, AccessRefused)
 
 T = TypeVar("T")
 
@@ -125,7 +128,20 @@ class Connection:
         """POST a body. Returns the answer's JSON."""
         return self._wait(self._start(self._json("POST", path, body, None)), stop_check)
 
-    def post_each(self, path: str, bodies: Sequence[dict[str, Any]], stop_check: StopCheck = never_stop) -> list[Any]:
+    def ask(self, path: str, body: dict[str, Any], read: Callable[[Any], T], stop_check: StopCheck = never_stop) -> T:
+        """POST a body. Returns what `read` makes of the answer: a missing field or another shape becomes BadAnswer."""
+        answer = self.post(path, body, stop_check)
+        with self.expecting(path):
+            return read(answer)
+
+    def optional(self, path: str, body: dict[str, Any] | None = None) -> Any:
+        """The JSON of a path that only some servers have; None where this one has not."""
+        try:
+            return self.get(path) if body is None else self.post(path, body)
+        except ABSENT:
+            return None
+
+    def post_each(self, path: str, bodies: Sequence[dict[str, Any]]) -> list[Any]:
         """POST many small bodies, eight at a time. Returns their answers in order."""
 
         async def all_of_them() -> list[Any]:
@@ -140,7 +156,7 @@ class Connection:
             return [task.result() for task in tasks]
 
         try:
-            return self._wait(self._start(all_of_them()), stop_check)
+            return self._wait(self._start(all_of_them()), never_stop)
         except BaseExceptionGroup as failures:
             raise failures.exceptions[0] from None
 
@@ -192,31 +208,30 @@ class Connection:
         try:
             return json.loads(text)
         except (ValueError, RecursionError):
-            if _is_html(response, text):
-                raise NotACompletionServer(self.where, f"{path} answered with a web page") from None
-            raise BadAnswer(self.where, path, f"something that is not JSON ({self.quoted(text)})") from None
+            raise self._other(response, path, "something that is not JSON", text) from None
 
     async def events(self, path: str, body: dict[str, Any]) -> AsyncGenerator[Any]:
         """The decoded data of each event, until [DONE] or the end of the stream."""
         async with self._request("POST", path, body, None) as response:
             kind = response.headers.get("content-type", "").partition(";")[0].strip()
-            if kind not in _STREAMS:
+            mark = _STREAMS.get(kind)
+            if mark is None:
                 text = (await self._read(response, path)).decode("utf-8", "replace")
-                if _is_html(response, text):
-                    raise NotACompletionServer(self.where, f"{path} answered with a web page")
-                raise BadAnswer(self.where, path, f"no stream of events ({self.quoted(text)})")
-            stream, size = _STREAMS[kind](), 0
+                raise self._other(response, path, "no stream of events", text)
+            rest, size = bytearray(), 0
             with self._cut_off(path):
                 async for chunk in response.aiter_bytes():
                     size = self._bounded(path, size + len(chunk))
-                    for data in stream.feed(chunk):
-                        if data == "[DONE]":
-                            return
-                        yield self._event(path, data)
-                for data in stream.end():
-                    yield self._event(path, data)
+                    for line in whole_lines(rest, chunk):
+                        if line.startswith(mark) and (data := line.removeprefix(mark).strip()):
+                            if data == b"[DONE]":
+                                return
+                            yield self._event(path, data)
+                if rest and not mark:  # the last line needs no end
+                    yield self._event(path, bytes(rest))
 
-    def _event(self, path: str, data: str) -> Any:
+    def _event(self, path: str, line: bytes) -> Any:
+        data = line.decode("utf-8", "replace")
         try:
             event = json.loads(data)
         except (ValueError, RecursionError):
@@ -228,6 +243,12 @@ class Connection:
             code = error.get("code") if isinstance(error, dict) else None
             raise RequestRefused(self.where, path, code if isinstance(code, int) else 200, self.quoted(data))
         return event
+
+    def _other(self, response: httpx.Response, path: str, what: str, text: str) -> ModelError:
+        """What an answer that is of another kind means."""
+        if _is_html(response, text):
+            return NotACompletionServer(self.where, f"{path} answered with a web page")
+        return BadAnswer(self.where, path, f"{what} ({self.quoted(text)})")
 
     @contextlib.asynccontextmanager
     async def _request(self, method: str, path: str, body: dict[str, Any] | None, patience: float | None) -> AsyncIterator[httpx.Response]:
@@ -378,6 +399,16 @@ class Streams:
             self._arrived.put((number, error))
         else:
             self._arrived.put((number, None))
+
+
+def whole_lines(rest: bytearray, chunk: bytes) -> list[bytes]:
+    """The lines that are whole with this chunk of a stream, without their ends; what stands behind them is left in `rest`."""
+    rest += chunk
+    if _LINE_END.search(chunk) is None:
+        return []
+    *lines, last = _LINE_END.split(bytes(rest))
+    rest[:] = last
+    return lines
 
 
 def _is_html(response: httpx.Response, text: str) -> bool:

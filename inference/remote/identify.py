@@ -10,7 +10,7 @@ from urllib.parse import quote
 from ..errors import NoSuchEndpoint, NoSuchServedModel, NotACompletionServer
 from .http import Connection
 from .ollama import ollama_served
-from .served import ABSENT, Served, number
+from .served import Served, number
 
 # What an entry of these lists has, and hardly one of another server's at the same path.
 _OWN = frozenset({"quantization", "loaded_instances", "publisher", "arch"})
@@ -55,10 +55,7 @@ def _context(entry: Mapping[str, Any], name: str) -> int | None:
 def _entry(connection: Connection, name: str) -> dict[str, Any] | None:
     """The entry of a model in the first of the lists that LM Studio has."""
     for path in _LISTS:
-        try:
-            answer = connection.get(path)
-        except ABSENT:
-            continue
+        answer = connection.optional(path)
         models = (answer.get("models") or answer.get("data")) if isinstance(answer, dict) else None
         for entry in models if isinstance(models, list) else ():
             if isinstance(entry, dict) and name in _names(entry) and not _OWN.isdisjoint(entry):
@@ -82,7 +79,7 @@ def identify(connection: Connection, name: str | None, *, load: bool = True) -> 
     with connection.expecting("/v1/models or /props"):
         model = _model(connection, name)
         said = str(model.get("id") or name or "default")
-        props = _get(connection, "/props")
+        props = connection.optional("/props")
         if isinstance(props, dict) and props.get("role") == "router":
             connection.in_every_body["model"] = said
             props = _props_behind_router(connection, said, load=load)
@@ -104,12 +101,8 @@ def _props_behind_router(connection: Connection, name: str, *, load: bool) -> Ma
     """
     path = f"/props?model={quote(name, safe='')}"
     try:
-        found = connection.get(path, patience=connection.timeouts.load) if load else connection.get(f"{path}&autoload=false")
+        found = connection.get(path, patience=connection.timeouts.load) if load else connection.optional(f"{path}&autoload=false")
     except NoSuchEndpoint:
-        return None
-    except ABSENT:
-        if load:
-            raise
         return None
     return found if isinstance(found, dict) else None
 
@@ -145,14 +138,6 @@ def _model(connection: Connection, name: str | None) -> Mapping[str, Any]:
     return chosen
 
 
-def _get(connection: Connection, path: str) -> Any:
-    """The JSON of a path that only some servers have, or None."""
-    try:
-        return connection.get(path)
-    except ABSENT:
-        return None
-
-
 def _llama(model: str, told: Mapping[str, Any], props: Mapping[str, Any]) -> Served:
     known = ("n_vocab", "n_ctx_train", "n_embd", "n_params", "size", "ftype", "vocab_type")
     return Served(
@@ -170,7 +155,7 @@ def _llama(model: str, told: Mapping[str, Any], props: Mapping[str, Any]) -> Ser
 
 
 def _openai(connection: Connection, kind: Literal["vllm", "openai"], model: str, entry: Mapping[str, Any]) -> Served:
-    version = _get(connection, "/version") if kind == "vllm" else None
+    version = connection.optional("/version") if kind == "vllm" else None
     return Served(
         kind=kind,
         model=model,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ..completion.fim_families import Family, end_tokens, front_tokens, in_front, lay_out, prefix_parts, separates_files
 from ..completion.settings import Sampling
-from ..errors import Unavailable
+from ..errors import ModelError, Unavailable
 from ..model import (
     Cancel,
     Capabilities,
@@ -214,12 +214,8 @@ class RemoteModel(Model):
         self._check_sampling(max_tokens, temperature, top_p)
         stop_check = make_stop_check(cancel, max_ms, begun)
         max_tokens = self._most(prompt, max_tokens)
-        text, how = Continuation(stop, max_tokens, on_token, prompt.held_bytes), Sampling(temperature, top_p, seed)
-        try:
-            beginning = self._beginnings.write_held(Beginning(prompt), text, how, stop_check)
-        except Interrupted as interrupted:
-            return self._broken_off([text], prompt, interrupted.reason, begun)[0]
-        return self._read([self._reading(beginning, text, how, max_tokens, stop_check)], stop_check, begun)[0]
+        text = Continuation(stop, max_tokens, on_token, prompt.held_bytes)
+        return self._written(prompt, [text], [Sampling(temperature, top_p, seed)], max_tokens, stop_check, begun)[0]
 
     def alternatives(
         self,
@@ -247,21 +243,7 @@ class RemoteModel(Model):
         max_tokens = self._most(prompt, max_tokens)
         texts = [Continuation(stop, max_tokens, _numbered(on_token, number), prompt.held_bytes) for number in range(count)]
         samplings = [Sampling(temperature, top_p, seed + number) for number in range(count)]
-        try:
-            if temperature > 0:
-                beginnings = [
-                    self._beginnings.write_held(Beginning(prompt), text, how, stop_check)
-                    for text, how in zip(texts, samplings, strict=True)
-                ]
-            else:
-                beginnings = self._beginnings.begin_several(prompt, texts, stop_check)
-        except Interrupted as interrupted:
-            return self._broken_off(texts, prompt, interrupted.reason, begun)
-        readings = [
-            self._reading(beginning, text, how, max_tokens, stop_check)
-            for beginning, text, how in zip(beginnings, texts, samplings, strict=False)
-        ]
-        return self._read(readings, stop_check, begun)
+        return self._written(prompt, texts, samplings, max_tokens, stop_check, begun, greedily=temperature == 0)
 
     def replay(self, prompt: Prompt, text: str, *, stop: Stop | None, repeated: Sequence[str] = ()) -> Generation:
         """See `Model.replay`. Each token is a request."""
@@ -301,18 +283,31 @@ class RemoteModel(Model):
         """Close the connections; the model can't be used after. A second time does nothing."""
         self._connection.close()
 
-    def _broken_off(self, texts: Sequence[Continuation], prompt: Prompt, reason: StopReason, begun: float) -> list[Generation]:
-        nothing = Timings((time.perf_counter() - begun) * 1000, 0.0, len(prompt.tokens), 0)
-        return [text.generation(reason, nothing) for text in texts]
-
-    def _reading(
-        self, beginning: Beginning, text: Continuation, how: Sampling, max_tokens: int, stop_check: StopCheck
-    ) -> StreamedGeneration:
-        left = min(max_tokens - len(text.tokens), self._context_length - len(beginning.prompt.tokens))
-        return StreamedGeneration(self._requests, beginning, text, how, left, stop_check)
-
-    def _read(self, readings: Sequence[StreamedGeneration], stop_check: StopCheck, begun: float) -> list[Generation]:
-        """Follow all streams until each has ended."""
+    def _written(
+        self,
+        prompt: Prompt,
+        texts: Sequence[Continuation],
+        samplings: Sequence[Sampling],
+        max_tokens: int,
+        stop_check: StopCheck,
+        begun: float,
+        *,
+        greedily: bool = False,
+    ) -> list[Generation]:
+        """Begin the texts, and follow their streams until each has ended. greedily: each begins with another of the likeliest tokens."""
+        try:
+            if greedily:
+                beginnings = self._beginnings.begin_several(prompt, texts, stop_check)
+            else:
+                both = zip(texts, samplings, strict=True)
+                beginnings = [self._beginnings.write_held(Beginning(prompt), text, how, stop_check) for text, how in both]
+        except Interrupted as interrupted:
+            nothing = Timings((time.perf_counter() - begun) * 1000, 0.0, len(prompt.tokens), 0)
+            return [text.generation(interrupted.reason, nothing) for text in texts]
+        readings = []
+        for beginning, text, how in zip(beginnings, texts, samplings, strict=False):
+            left = min(max_tokens - len(text.tokens), self._context_length - len(beginning.prompt.tokens))
+            readings.append(StreamedGeneration(self._requests, beginning, text, how, left, stop_check))
         live = [reading for reading in readings if reading.goes_on]
         otherwise: StopReason | None = stop_check()
         if otherwise is None and live:
@@ -356,11 +351,11 @@ class RemoteModel(Model):
     def _continuing(self, tokenizer: ServerTokenizer, text: str, held: str = "") -> Prompt:
         return Prompt((*tokenizer.beginning, *tokenizer.encode(text)) or (tokenizer.separator,), "left_to_right", held=held)
 
-    def _no_control(self, spelling: str) -> Unavailable:
+    def _no_control(self, spelling: str) -> ModelError:
         what = f'way to say that the "{spelling}" in a text is no control token'
         return self._unavailable(what, "Use a server that takes token ids as a prompt.")
 
-    def _unavailable(self, what: str, advice: str) -> Unavailable:
+    def _unavailable(self, what: str, advice: str) -> ModelError:
         return Unavailable(what, self.where, advice)
 
 

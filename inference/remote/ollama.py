@@ -17,7 +17,7 @@ from ..completion.fim_families import FAMILIES, PLACES, Family, family_named, fa
 from ..completion.settings import Sampling
 from .formats import ServedToken, same_distribution, spelled_token
 from .http import Connection
-from .served import ABSENT, Served, number
+from .served import Served, number
 
 PATH = "/api/generate"
 # Ollama's upper bound is 20; more than the best other is not needed.
@@ -33,7 +33,7 @@ def ollama_served(connection: Connection, name: str) -> Served | None:
         return None
     details, info = told.get("details") or {}, told.get("model_info") or {}
     known = {key: value for key, value in info.items() if not isinstance(value, list | dict | None)}
-    version = _post_or_get(connection, "/api/version")
+    version = connection.optional("/api/version")
     host = told.get("remote_host")
     sent_on = (f"{connection.where}: {name} runs at {connection.quoted(str(host))}, so what it is shown is sent there.",) if host else ()
     return Served(
@@ -104,9 +104,8 @@ def generated_tokens(event: Mapping[str, Any]) -> list[ServedToken]:
 
 
 def _first(connection: Connection, served: Served, text: str, sampling: Sampling) -> ServedToken | None:
-    answer = connection.post(PATH, generate_request(served, text, None, max_tokens=1, sampling=sampling, stream=False, top=5))
-    with connection.expecting(PATH):
-        tokens = generated_tokens(answer)
+    body = generate_request(served, text, None, max_tokens=1, sampling=sampling, stream=False, top=5)
+    tokens = connection.ask(PATH, body, generated_tokens)
     return tokens[0] if tokens else None
 
 
@@ -131,7 +130,7 @@ def _spelled_in(template: str, family: Family) -> bool:
 
 def _loaded_context(connection: Connection, name: str) -> int | None:
     """Tokens of context that a model was loaded with (ProcessModelResponse); None where Ollama does not say."""
-    told = _post_or_get(connection, "/api/ps")
+    told = connection.optional("/api/ps")
     models = told.get("models") if isinstance(told, dict) else None
     for entry in models if isinstance(models, list) else ():
         if isinstance(entry, dict) and name in (entry.get("name"), entry.get("model"), str(entry.get("name")).removesuffix(":latest")):
@@ -140,13 +139,5 @@ def _loaded_context(connection: Connection, name: str) -> int | None:
 
 
 def _show(connection: Connection, name: str, *, verbose: bool = False) -> dict[str, Any] | None:
-    told = _post_or_get(connection, "/api/show", {"model": name, **({"verbose": True} if verbose else {})})
+    told = connection.optional("/api/show", {"model": name, **({"verbose": True} if verbose else {})})
     return told if isinstance(told, dict) and isinstance(told.get("details"), dict) else None
-
-
-def _post_or_get(connection: Connection, path: str, body: dict[str, Any] | None = None) -> Any:
-    """The JSON of a path that only Ollama has, or None."""
-    try:
-        return connection.get(path) if body is None else connection.post(path, body)
-    except ABSENT:
-        return None

@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..completion.fim_families import FAMILIES
-from ..completion.settings import Sampling
+from ..completion.settings import GREEDY, Sampling
 from ..errors import BadAnswer, NoSuchEndpoint, NotACompletionServer, RequestRefused
 from .formats import (
     Holding,
@@ -21,16 +20,15 @@ from .formats import (
     llama_held_request,
     llama_request,
     llama_token,
-    openai_request,
     openai_tokens,
     prompt_logprobs,
     same_distribution,
 )
-from .http import Connection
+from .http import ABSENT, Connection
 from .identify import identify, loaded_context
 from .ollama import probe_ollama
-from .served import ABSENT, Scoring, Served
-from .tokenizer import Kind, ServerTokenizer
+from .served import Scoring, Served
+from .tokenizer import ServerTokenizer
 
 _TEXT = "def add(a, b):\n    return"
 # No model writes it there, and few tokens agree with it.
@@ -60,7 +58,7 @@ def probe(connection: Connection, name: str | None, context: int | None = None) 
 def _llama(connection: Connection, served: Served, props: Mapping[str, Any]) -> tuple[Served, ServerTokenizer]:
     between = [str(props[name]) for name in ("bos_token", "eos_token") if props.get(name)]
     try:
-        tokenizer = _looked_up(connection, "llama-server", served.model, between)
+        tokenizer = ServerTokenizer(connection, "llama-server", served.model, between)
     except NoSuchEndpoint:
         raise NotACompletionServer(connection.where, "a llama-server without /tokenize") from None
     prompt = {"prompt": [*tokenizer.beginning, *tokenizer.encode(_TEXT)]}
@@ -75,7 +73,7 @@ def _llama(connection: Connection, served: Served, props: Mapping[str, Any]) -> 
         infill=_has_infill(connection),
         scoring="steps" if cold and cold.logprob is not None else None,
     )
-    holds = served.top and _writes_plain(tokenizer) and _llama_holds(connection, tokenizer, prompt["prompt"], served.ends)
+    holds = served.top and tokenizer.writes_plain and _llama_holds(connection, tokenizer, prompt["prompt"], served.ends)
     return replace(served, holding="grammar" if holds else None), tokenizer
 
 
@@ -84,9 +82,7 @@ def _llama_holds(connection: Connection, tokenizer: ServerTokenizer, prompt: Seq
     if end is None:
         return False
     try:
-        answer = connection.post("/completion", llama_held_request(prompt, _HELD, top=64, refused=end, never=tokenizer.controls))
-        with connection.expecting("/completion"):
-            told = llama_held(answer)
+        told = connection.ask("/completion", llama_held_request(prompt, _HELD, top=64, refused=end, never=tokenizer.controls), llama_held)
     except (RequestRefused, BadAnswer):
         return False
     return told is not None and _among_agreeing(told)
@@ -95,14 +91,14 @@ def _llama_holds(connection: Connection, tokenizer: ServerTokenizer, prompt: Seq
 def _llama_token(connection: Connection, prompt: Mapping[str, Any], samplings: Sequence[Sampling]) -> ServedToken | None:
     """The first token behind the prompt that the server reports, with the first of these samplings that gives one."""
     for sampling in samplings:
-        answer = connection.post("/completion", llama_request(prompt, max_tokens=1, top=5, sampling=sampling, stream=False))
+        answer = connection.post("/completion", llama_request(prompt, 5, sampling))
         if told := answer.get("completion_probabilities"):
             return llama_token(told[0]) if "top_logprobs" in told[0] and "bytes" in told[0] else None
     return None
 
 
 def _has_infill(connection: Connection) -> bool:
-    body = llama_request({"input_prefix": "", "input_suffix": ""}, max_tokens=0, top=0, sampling=Sampling(), stream=False)
+    body = llama_request({"input_prefix": "", "input_suffix": ""}, 0, max_tokens=0)
     try:
         connection.post("/infill", body)
     except (NoSuchEndpoint, RequestRefused):
@@ -112,24 +108,26 @@ def _has_infill(connection: Connection) -> bool:
 
 def _openai(connection: Connection, served: Served) -> tuple[Served, ServerTokenizer | None]:
     """Ask for each ability on its own, so that a server that refuses one is not taken to lack the others."""
-    tokenizer = _tokenizer(connection, "vllm", served.model)
+    tokenizer: ServerTokenizer | None = None
+    with contextlib.suppress(*ABSENT):
+        tokenizer = ServerTokenizer(connection, "vllm", served.model, ("<|endoftext|>",))
     neutral = served.extras
-    _ask(connection, served, _TEXT, top=None)  # a server without completions is refused here, by its own message
+    _ask(connection, served, _TEXT)  # a server without completions is refused here, by its own message
     if served.kind == "lm-studio":
         served = replace(served, context_length=loaded_context(connection, served.model))
     if served.kind == "openai" and tokenizer is None:
-        served = _beside_its_template(connection, served)
+        served = _warned_of_a_template(connection, served)
     named = {"return_tokens_as_token_ids": True}
     for top, extras in ((20, named), (5, named), (5, {})):
         trial = replace(served, top=top, extras={**neutral, **extras})
-        cold = _token(connection, trial, _TEXT, Sampling())
+        cold = _token(connection, trial, _TEXT)
         if cold and cold.logprob is not None:
             served = replace(trial, top=min(top, len(cold.top)))
             break
     else:
         return served, tokenizer
     ids = [*tokenizer.beginning, *tokenizer.encode(_TEXT)] if tokenizer else []
-    by_ids = _token(connection, served, ids, Sampling()) if ids else None
+    by_ids = _token(connection, served, ids) if ids else None
     hot, warm = (_token(connection, served, _TEXT, Sampling(temperature, seed=1)) for temperature in (2.0, 1.0))
     if warm is None or not same_distribution(cold, warm):
         served = replace(served, top=0)  # what it reports at temperature 0 is not the model's distribution
@@ -140,18 +138,14 @@ def _openai(connection: Connection, served: Served) -> tuple[Served, ServerToken
     return replace(served, scoring=_scoring(connection, served, ids), holding=_holding(connection, served, tokenizer, ids)), tokenizer
 
 
-def _beside_its_template(connection: Connection, served: Served) -> Served:
-    """Of a server that puts a prompt into the model's chat template: asked by `suffix`, which goes into another; a warning where it can't.
+def _warned_of_a_template(connection: Connection, served: Served) -> Served:
+    """With a warning where a server puts a prompt into the model's chat template.
 
     One letter is one token, or two with that which every text begins with; a template has more.
     """
-    counted = _ask(connection, served, "a", top=None).get("usage")
+    counted = _ask(connection, served, "a").get("usage")
     count = counted.get("prompt_tokens") if isinstance(counted, dict) else None
-    if served.metadata.get("owned_by") == "library":  # as Ollama calls its own models
-        with contextlib.suppress(RequestRefused):
-            _ask(connection, replace(served, extras={**served.extras, "suffix": "\n"}), _TEXT, top=None)
-            return replace(served, suffix=True)
-    elif not isinstance(count, int) or count < _MIN_TEMPLATE_TOKENS:
+    if not isinstance(count, int) or count < _MIN_TEMPLATE_TOKENS:
         return served
     told = "puts what it is to continue into the model's chat template, so it answers instead of completing"
     return replace(served, warnings=(f"{connection.where}: /v1/completions {told}. Use the model's file, or llama-server.",))
@@ -163,21 +157,14 @@ def _holding(connection: Connection, served: Served, tokenizer: ServerTokenizer,
     vLLM masks the logits by its structured outputs before it computes the log-probabilities (vllm/v1/worker/gpu_model_runner.py), but
     by `allowed_token_ids` afterwards (vllm/v1/sample/sampler.py).
     """
-    if not served.top or not _writes_plain(tokenizer):
+    if not served.top or not tokenizer.writes_plain:
         return None
     holdings: tuple[Holding, ...] = ("structured_outputs", "guided_regex")
     for holding in holdings:
-        told = _token(connection, replace(served, extras={**served.extras, **held_fields(holding, _HELD)}), ids, Sampling())
+        told = _token(connection, served, ids, **held_fields(holding, _HELD))
         if told and told.id is not None and told.top and told.logprob == told.top[0].logprob and _among_agreeing(told):
             return holding
     return None
-
-
-def _writes_plain(tokenizer: ServerTokenizer) -> bool:
-    try:
-        return tokenizer.writes_plain
-    except ABSENT:
-        return False
 
 
 def _among_agreeing(told: ServedToken) -> bool:
@@ -198,42 +185,31 @@ def _scoring(connection: Connection, served: Served, ids: Sequence[int]) -> Scor
 
 def score_given(connection: Connection, served: Served, scoring: str, tokens: Sequence[int], last: int) -> list[float] | None:
     """log p of the `last` of the given tokens, or None where the answer does not have them."""
-    body = openai_request(tokens, model=served.model, max_tokens=1, top=None, sampling=Sampling(), stream=False, extras=served.extras)
-    asked = {"prompt_logprobs": 0} if scoring == "prompt_logprobs" else {"echo": True, "logprobs": 1}
-    answer = connection.post("/v1/completions", body | asked)
-    with connection.expecting("/v1/completions"):
+    asked: dict[str, Any] = {"prompt_logprobs": 0} if scoring == "prompt_logprobs" else {"echo": True, "logprobs": 1}
+
+    def read(answer: Any) -> list[float] | None:
         return prompt_logprobs(answer, tokens, last) if scoring == "prompt_logprobs" else echoed_logprobs(answer, len(tokens), last)
 
+    return connection.ask("/v1/completions", served.request(tokens, None, **asked), read)
 
-def _ask(connection: Connection, served: Served, prompt: str | Sequence[int], *, top: int | None, sampling: Sampling | None = None) -> Any:
-    body = openai_request(
-        prompt, model=served.model, max_tokens=1, top=top, sampling=sampling or Sampling(), stream=False, extras=served.extras
-    )
-    answer = connection.post("/v1/completions", body)
+
+def _ask(
+    connection: Connection, served: Served, prompt: str | Sequence[int], top: int | None = None, sampling: Sampling = GREEDY, **more: Any
+) -> Any:
+    answer = connection.post("/v1/completions", served.request(prompt, top, sampling, **more))
     if not isinstance(answer, dict) or not isinstance(answer.get("choices"), list) or not answer["choices"]:
         raise NotACompletionServer(connection.where, "/v1/completions answered without choices")
     return answer
 
 
-def _token(connection: Connection, served: Served, prompt: str | Sequence[int], sampling: Sampling) -> ServedToken | None:
+def _token(
+    connection: Connection, served: Served, prompt: str | Sequence[int], sampling: Sampling = GREEDY, **more: Any
+) -> ServedToken | None:
     """The first token that the server reports, or None where it refuses."""
     try:
-        answer = _ask(connection, served, prompt, top=served.top, sampling=sampling)
+        answer = _ask(connection, served, prompt, served.top, sampling, **more)
         with connection.expecting("/v1/completions"):
             heard = openai_tokens(answer)
     except (RequestRefused, NotACompletionServer, BadAnswer):
         return None
     return heard[0] if heard else None
-
-
-def _tokenizer(connection: Connection, kind: Kind, model: str, between: Sequence[str] = ("<|endoftext|>",)) -> ServerTokenizer | None:
-    try:
-        return _looked_up(connection, kind, model, between)
-    except ABSENT:
-        return None
-
-
-def _looked_up(connection: Connection, kind: Kind, model: str, between: Sequence[str]) -> ServerTokenizer:
-    tokenizer = ServerTokenizer(connection, kind, model, between)
-    tokenizer.look_up(spelling for family in FAMILIES for spelling in (*family.controls, *family.marks))
-    return tokenizer

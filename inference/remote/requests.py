@@ -12,7 +12,7 @@ from ..errors import NoSuchEndpoint, RequestRefused, Unavailable
 from ..model import Layout, Prompt, StopReason
 from ..stopping.cancel_or_timeout import StopCheck, never_stop
 from . import ollama
-from .formats import Candidate, ServedToken, llama_request, llama_token, llama_tokens, openai_request, openai_tokens, server_end
+from .formats import Candidate, ServedToken, llama_request, llama_token, llama_tokens, openai_tokens, server_end
 from .http import Connection
 from .probe import score_given
 from .served import Served
@@ -67,27 +67,18 @@ class Requests:
     def body(self, prompt: Prompt, max_tokens: int, sampling: Sampling) -> dict[str, Any]:
         """The body of a request for a stream of tokens, with log-probabilities where the server has them."""
         top = min(self.served.top, 2)
-        suffix = prompt.parts[1] if prompt.parts and prompt.layout == "infill" else None
         if self.served.kind == "ollama":
-            spelled = self._spelled(prompt)
+            spelled, suffix = self._spelled(prompt), prompt.parts[1] if prompt.parts and prompt.layout == "infill" else None
             return ollama.generate_request(self.served, spelled, suffix, max_tokens=max_tokens, sampling=sampling, stream=True, top=top)
         if self.served.kind != "llama-server":
-            return openai_request(
-                prompt.tokens or self._spelled(prompt),
-                model=self.served.model,
-                max_tokens=max_tokens,
-                top=top or None,
-                sampling=sampling,
-                stream=True,
-                # An empty suffix counts as none.
-                extras={**self.served.extras, **({} if suffix is None else {"suffix": suffix or "\n"})},
-            )
+            asked = prompt.tokens or self._spelled(prompt)
+            return self.served.request(asked, top or None, sampling, max_tokens=max_tokens, stream=True)
         fields: dict[str, Any] = {"prompt": list(prompt.tokens)}
         if prompt.parts is not None:
             fields = {"input_prefix": prompt.parts[0], "input_suffix": prompt.parts[1]}
             if prompt.extra:
                 fields["input_extra"] = [{"filename": path, "text": text} for path, text in prompt.extra]
-        return llama_request(fields, max_tokens=max_tokens, top=top, sampling=sampling, stream=True)
+        return llama_request(fields, top, sampling, max_tokens=max_tokens, stream=True)
 
     def heard(self, event: dict[str, Any]) -> tuple[list[ServedToken], StopReason | None, int]:
         """The tokens of one event of the stream, why the stream ends with it (or None), and how many tokens llama-server has sampled."""
@@ -122,13 +113,9 @@ class Requests:
         """
         if self.served.kind == "llama-server":
             return self._llama_row(tokens, count, stop_check)
-        extras = {**self.served.extras, **({"logprob_token_ids": list(wanted)} if wanted and self.served.kind == "vllm" else {})}
-        body = openai_request(
-            tokens, model=self.served.model, max_tokens=1, top=min(count, self.served.top), sampling=Sampling(), stream=False, extras=extras
-        )
-        answer = self.connection.post("/v1/completions", body, stop_check)
-        with self.connection.expecting("/v1/completions"):
-            return list(openai_tokens(answer)[0].top)
+        more: dict[str, Any] = {"logprob_token_ids": list(wanted)} if wanted and self.served.kind == "vllm" else {}
+        body = self.served.request(tokens, min(count, self.served.top), **more)
+        return self.connection.ask("/v1/completions", body, lambda answer: list(openai_tokens(answer)[0].top), stop_check)
 
     def logprobs_at(self, tokens: Sequence[int], wanted: Sequence[int]) -> list[float]:
         """log p of each wanted token behind these, in nats. Raises Unavailable where the server does not report one of them."""
@@ -156,7 +143,7 @@ class Requests:
         """
         for seed in range(_MAX_DRAWS):
             sampling = Sampling(_ANY_TOKEN, seed=seed) if seed else Sampling()
-            body = llama_request({"prompt": list(tokens)}, max_tokens=1, top=count, sampling=sampling, stream=False)
+            body = llama_request({"prompt": list(tokens)}, count, sampling)
             answer = self.connection.post("/completion", body, stop_check)
             with self.connection.expecting("/completion"):
                 if told := answer.get("completion_probabilities"):

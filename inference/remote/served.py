@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ..completion.fim_families import Family, family_named, family_of
-from ..errors import AccessRefused, BadAnswer, NoSuchEndpoint, NotACompletionServer, RequestRefused
+from ..completion.settings import GREEDY, Sampling
 from ..model import Fingerprint
 from .formats import Holding
 from .tokenizer import Kind, ServerTokenizer
 
 Scoring = Literal["steps", "prompt_logprobs", "echo"]
-
-# How a server, or a proxy in front of it, says that it lacks a path that only some servers have.
-ABSENT = (NoSuchEndpoint, RequestRefused, BadAnswer, NotACompletionServer, AccessRefused)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +59,18 @@ class Served:
 
     def family_with(self, tokenizer: ServerTokenizer | None) -> Family | None:
         """The family of the vocabulary; where that can't be looked into, of the name. None where the server lays prompts out."""
-        if self.kind == "ollama" or self.suffix:
+        if self.kind == "ollama":
             return self.family
         return family_named(self.model) if tokenizer is None else family_of(tokenizer.control, self.model)
+
+    def request(
+        self, prompt: str | Sequence[int], top: int | None, sampling: Sampling = GREEDY, *, max_tokens: int = 1, **more: Any
+    ) -> dict[str, Any]:
+        """A body for `/v1/completions`. top: how many log-probabilities, None for none. more: further fields, in place of the usual."""
+        asked = prompt if isinstance(prompt, str) else list(prompt)
+        body = {"model": self.model, "prompt": asked, "max_tokens": max_tokens, "temperature": sampling.temperature, "stream": False}
+        drawn = {"top_p": sampling.top_p, "seed": sampling.seed} if sampling.temperature > 0 else {}
+        return {**body, **drawn, **({} if top is None else {"logprobs": top}), **self.extras, **more}
 
     @property
     def fingerprint(self) -> Fingerprint:

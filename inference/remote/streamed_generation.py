@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..completion.settings import Sampling
-from ..errors import AnswerCutOff, BadAnswer, ContextTooLong, Unavailable
+from ..errors import AnswerCutOff, BadAnswer, ContextTooLong, ModelError, Unavailable
 from ..model import Generation, Prompt, StopReason, Timings, Token
 from ..stopping.cancel_or_timeout import StopCheck
 from ..stopping.continuation import Continuation
@@ -120,7 +120,7 @@ class Beginnings:
             raise self._unavailable("ids of the tokens it samples", "Ask for alternatives at a temperature above 0.")
         return token
 
-    def _unavailable(self, what: str, advice: str) -> Unavailable:
+    def _unavailable(self, what: str, advice: str) -> ModelError:
         return Unavailable(what, self._requests.where, advice)
 
 

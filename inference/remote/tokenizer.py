@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
 import re
@@ -11,7 +12,7 @@ from typing import Any, Literal
 from ..completion.fim_families import FAMILIES
 from ..errors import Unavailable
 from ..healing.pre_tokens import Pieces
-from .http import Connection
+from .http import ABSENT, Connection
 
 Kind = Literal["llama-server", "vllm"]
 
@@ -45,7 +46,7 @@ def spelled_control(text: str) -> str | None:
 
 
 class ServerTokenizer:
-    """Token ids by `/tokenize`, and their text by `/detokenize`. Answers are remembered.
+    """Token ids by `/tokenize`, and their text by `/detokenize`. Answers are remembered; all families' tokens are asked for at once.
 
     Parameters
         between: spellings of tokens that separate texts.
@@ -64,7 +65,8 @@ class ServerTokenizer:
         self.encode = functools.lru_cache(maxsize=256)(self._encode)
         self.decode = functools.lru_cache(maxsize=16)(self._decode)
         self.piece = functools.lru_cache(maxsize=4096)(self._piece)
-        self.beginning = self._ids(self._ask(self._body("", begin=True)))
+        self.beginning = self._each([self._body("", begin=True)])[0]
+        self.look_up(spelling for family in FAMILIES for spelling in (*family.controls, *family.marks))
 
     @functools.cached_property
     def pieces(self) -> Pieces:
@@ -93,9 +95,11 @@ class ServerTokenizer:
 
     @functools.cached_property
     def writes_plain(self) -> bool:
-        """Whether there are tokens for every character of `PLAIN`."""
+        """Whether there are tokens for every character of `PLAIN`, as far as the server tells."""
         plain = "".join(sorted(PLAIN))
-        return plain in self.decode(self.encode(plain))
+        with contextlib.suppress(*ABSENT):
+            return plain in self.decode(self.encode(plain))
+        return False
 
     def written_whole(self, text: str) -> str:
         """What stands behind the last character that has no token of its own: one that tokens write in parts, or not at all."""
@@ -146,9 +150,7 @@ class ServerTokenizer:
     def _counted(self, lines: Sequence[str]) -> Sequence[int]:
         if self._kind == "llama-server":
             body = self._body(list(lines)) | {"with_pieces": True}
-            answer = self._ask(body)
-            with self._connection.expecting("/tokenize"):
-                counts = counts_by_text(answer["tokens"], lines)
+            counts = self._connection.ask("/tokenize", body, lambda answer: counts_by_text(answer["tokens"], lines))
             if counts is not None:
                 return counts
         parts = [self._parts(line) for line in lines]
@@ -156,9 +158,8 @@ class ServerTokenizer:
         return [sum(next(sizes) for _ in found) for found in parts]
 
     def _decode(self, tokens: tuple[int, ...]) -> str:
-        answer = self._connection.post("/detokenize", {"model": self._model, "tokens": list(tokens)})
-        with self._connection.expecting("/detokenize"):
-            return str(answer["content" if self._kind == "llama-server" else "prompt"])
+        field = "content" if self._kind == "llama-server" else "prompt"
+        return self._connection.ask("/detokenize", {"model": self._model, "tokens": list(tokens)}, lambda answer: str(answer[field]))
 
     def _piece(self, token: int) -> bytes:
         """The bytes of a token within a text. Raises Unavailable for a part of a character."""
@@ -188,16 +189,10 @@ class ServerTokenizer:
             return {"content": text, "add_special": begin, "parse_special": parse}
         return {"model": self._model, "prompt": text, "add_special_tokens": begin}
 
-    def _ask(self, body: dict[str, Any]) -> Any:
-        return self._connection.post("/tokenize", body)
-
     def _each(self, bodies: Sequence[dict[str, Any]]) -> list[list[int]]:
-        answers = [self._ask(bodies[0])] if len(bodies) == 1 else self._connection.post_each("/tokenize", bodies)
-        return [self._ids(answer) for answer in answers]
-
-    def _ids(self, answer: Any) -> list[int]:
+        answers = self._connection.post_each("/tokenize", bodies)
         with self._connection.expecting("/tokenize"):
-            return [int(token) for token in answer["tokens"]]
+            return [[int(token) for token in answer["tokens"]] for answer in answers]
 
 
 def counts_by_text(tokens: Sequence[Mapping[str, Any]], texts: Sequence[str]) -> list[int] | None:

@@ -1,4 +1,4 @@
-"""Runs a Python process that answers one question, both as JSON: for work that would hold the event loop for too long."""
+"""Runs a Python process that prints a JSON object: for work that would hold the event loop for too long."""
 
 from __future__ import annotations
 
@@ -24,37 +24,8 @@ class ChildProcessFailed(Exception):
 
 
 async def json_from(*arguments: str, question: object = None) -> dict[str, Any]:
-    """Run a Python process with these arguments, and return the JSON object that it prints. question: sent to its stdin, as JSON.
-
-    Cancelling ends the process. Raises ChildProcessFailed, with its last line on stderr, if its exit code is not 0.
-    """
-    pipe = asyncio.subprocess.PIPE
-    try:
-        # -P: a json.py in the workspace must not be imported in place of Python's own.
-        child = await asyncio.create_subprocess_exec(sys.executable, "-P", *arguments, stdin=pipe, stdout=pipe, stderr=pipe)
-    except OSError as error:
-        raise ChildProcessFailed(f"the process can't be started: {error.strerror}") from error
-    try:
-        out, said = await child.communicate(json.dumps(question).encode())
-    finally:
-        if child.returncode is None:
-            with suppress(ProcessLookupError):
-                child.kill()
-            with suppress(TimeoutError):
-                await asyncio.wait_for(child.wait(), _END_TIMEOUT_S)
-    return _answer(child.returncode, out, said.decode("utf-8", "replace").strip().rpartition("\n")[2])
-
-
-def _answer(code: int | None, out: bytes, last: str) -> dict[str, Any]:
-    """The JSON object that a process printed. last: its last line on stderr. Raises ChildProcessFailed."""
-    if code != 0:
-        raise ChildProcessFailed(last.removeprefix("assay: ") or f"the process ended with {code}")
-    try:
-        answer = json.loads(out)
-    except ValueError as error:
-        raise ChildProcessFailed("the process printed something that is not JSON") from error
-    assert isinstance(answer, dict)
-    return answer
+    """The JSON object that a Python process with these arguments prints. question: sent to its stdin, as JSON. As `CommandProcess.run`."""
+    return await CommandProcess().run(arguments, None, lambda _: None, question)
 
 
 # Who has typed nothing for so long thinks, or reads.
@@ -67,7 +38,8 @@ _MAX_LINE = 1 << 20
 def arguments_of(choice: ModelChoice, memory: str, minutes: float, folders: Sequence[Path], *, project: bool) -> list[str]:
     """The command `assay calibrate model` for a model as a server runs it."""
     wanted = ["--minutes", f"{minutes:g}", "--memory", memory, *(["--project"] if project else [])]
-    return ["calibrate", "model", "--json", "--background", *from_anywhere(choice).arguments, *wanted, "--", *map(str, folders)]
+    own = from_anywhere(choice).arguments
+    return ["-m", "assay", "calibrate", "model", "--json", "--background", *own, *wanted, "--", *map(str, folders)]
 
 
 def from_anywhere(choice: ModelChoice) -> ModelChoice:
@@ -84,34 +56,48 @@ def _absolute(where: str) -> str:
 
 
 class CommandProcess:
-    """Runs one command of `assay` at a time. It is its group's first, so that its workers stop and end with it."""
+    """Runs one process at a time. It is its group's first, so that its workers stop and end with it."""
 
     def __init__(self) -> None:
         self._group: int | None = None
         self._going_on: asyncio.TimerHandle | None = None
 
-    async def run(self, arguments: Sequence[str], folder: Path, tell: Callable[[str], None]) -> dict[str, Any]:
-        """The document that the command prints. tell: told how far it is. folder: where it runs.
+    async def run(
+        self, arguments: Sequence[str], folder: Path | None, tell: Callable[[str], None], question: object = None
+    ) -> dict[str, Any]:
+        """The document that a Python process with these arguments prints.
 
-        Cancelling ends the process; what it asked is kept. Raises ChildProcessFailed, with its last line on stderr.
+        folder: where it runs, None for here. tell: told how far it is. question: sent to its stdin, as JSON. Cancelling ends the process.
+        Raises ChildProcessFailed, with its last line on stderr, if its exit code is not 0.
         """
         pipe = asyncio.subprocess.PIPE
         try:
+            # -P: a json.py in the workspace must not be imported in place of Python's own.
             child = await asyncio.create_subprocess_exec(
-                sys.executable, "-P", "-m", "assay", *arguments,
+                sys.executable, "-P", *arguments,
                 stdin=pipe, stdout=pipe, stderr=pipe, cwd=folder, limit=_MAX_LINE, process_group=0,
             )  # fmt: skip
         except OSError as error:
             raise ChildProcessFailed(f"the process can't be started: {error.strerror}") from error
         self._group = child.pid
+        assert child.stdin is not None
         assert child.stdout is not None
         assert child.stderr is not None
         try:
+            child.stdin.write(json.dumps(question).encode())
+            child.stdin.close()
             out, last = await asyncio.gather(child.stdout.read(), _told(child.stderr, tell))
-            await child.wait()
+            code = await child.wait()
         finally:
             await self._end(child)
-        return _answer(child.returncode, out, last)
+        if code != 0:
+            raise ChildProcessFailed(last.removeprefix("assay: ") or f"the process ended with {code}")
+        try:
+            answer = json.loads(out)
+        except ValueError as error:
+            raise ChildProcessFailed("the process printed something that is not JSON") from error
+        assert isinstance(answer, dict)
+        return answer
 
     def typed(self) -> None:
         """The user types: the process stops until nothing was typed for a while."""

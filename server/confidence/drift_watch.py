@@ -18,6 +18,7 @@ from ...calibration.monitoring.drift import DIRECTION_WORDS, tolerance_of
 from ...calibration.registry import Entry, Purpose, Registry, choose
 from ...inference.completion.task import Task
 from ...inference.model import Fingerprint
+from ..documents.documents import Document
 from ..model.live import LiveModel
 from ..settings.settings import LiveSettings
 from ..tracking.event_writer import EventWriter
@@ -35,18 +36,26 @@ AGAIN_S = 3600.0
 _BUSY_S = 1.0
 
 
-class Working(Protocol):
-    """What tells whether the model has something to do: the language server."""
+class Source(Protocol):
+    """What the watch, and the dial, read: the language server."""
 
     live: LiveModel
+    settings: LiveSettings
+    calibrators: Calibrators
+    log_reader: LogReader
+    events: EventWriter
+
+    @property
+    def document_in_use(self) -> Document | None:
+        """The document that the user works on."""
 
 
-async def look_hourly(working: Working, look: Callable[[], Awaitable[None]], what: str) -> None:
+async def look_hourly(source: Source, look: Callable[[], Awaitable[None]], what: str) -> None:
     """Look a minute after the start and then each hour, until cancelled. what: that the log is read for, if it can't be read."""
     wait_s = FIRST_S
     while True:
         await asyncio.sleep(wait_s)
-        while working.live.process.model is None or working.live.scheduler.busy:
+        while source.live.process.model is None or source.live.scheduler.busy:
             await asyncio.sleep(_BUSY_S)
         try:
             await look()
@@ -95,20 +104,10 @@ def in_use(
     return found
 
 
-class DriftSource(Protocol):
-    """What the watch reads and writes: the language server."""
-
-    live: LiveModel
-    settings: LiveSettings
-    calibrators: Calibrators
-    log_reader: LogReader
-    events: EventWriter
-
-
 class DriftWatch:
     """The watch of one server. found: the drift that the latest look found, None without one."""
 
-    def __init__(self, source: DriftSource, warn: Callable[[str], None]) -> None:
+    def __init__(self, source: Source, warn: Callable[[str], None]) -> None:
         """warn: shows the user a message."""
         self.found: Drift | None = None
         self._source = source

@@ -7,20 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict
-from typing import Any, Protocol, get_args
+from typing import Any, get_args
 
 from ...calibration.calibrator import Calibrator
 from ...calibration.effective_status import effective_status
 from ...calibration.monitoring.dial_levels import Level, Right
 from ...calibration.monitoring.stops import TARGETS, Logged, Stop, Threshold, threshold_of, together, words_of
-from ..documents.documents import Document
-from ..model.live import LiveModel
-from ..settings.settings import LiveSettings
 from ..settings.table import ShowAbove
-from ..tracking.event_writer import EventWriter
-from .calibrators import Calibrators
-from .drift_watch import in_use
-from .log_reader import LogReader, Question
+from .drift_watch import Source, in_use
+from .log_reader import Question
 
 STOPS: tuple[Stop, ...] = get_args(Stop)
 # What the setting `assay.showAbove` is at each stop.
@@ -32,24 +27,10 @@ def stop_of(show_above: ShowAbove) -> Stop | None:
     return next((stop for stop, setting in SETTING_OF.items() if setting == show_above), None)
 
 
-class StopSource(Protocol):
-    """What the stops are read from: the language server."""
-
-    live: LiveModel
-    settings: LiveSettings
-    calibrators: Calibrators
-    log_reader: LogReader
-    events: EventWriter
-
-    @property
-    def document_in_use(self) -> Document | None:
-        """The document that the user works on."""
-
-
 class Stops:
     """The stops of one server."""
 
-    def __init__(self, source: StopSource, on_change: Callable[[], None]) -> None:
+    def __init__(self, source: Source, on_change: Callable[[], None]) -> None:
         """on_change: called when the log has moved a threshold."""
         self._source = source
         self._on_change = on_change

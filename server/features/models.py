@@ -113,7 +113,7 @@ async def get_model(editor: LanguageServer, params: Any) -> dict[str, Any]:
     name, accepts = fields.get("name"), fields.get("acceptLicence", False)
     if not isinstance(name, str) or not isinstance(accepts, bool):
         raise JsonRpcInvalidParams(f'{GET_MODEL}: "name" is a text, "acceptLicence" is true or false')
-    arguments = ["model", "get", "--json", *(["--yes"] if accepts else []), "--", name]
+    arguments = ["-m", "assay", "model", "get", "--json", *(["--yes"] if accepts else []), "--", name]
     async with cancellable_progress(editor, "download", f"downloading {name}", token_of(params)) as tell:
         try:
             return await CommandProcess().run(arguments, Path(Path.home().anchor), tell)

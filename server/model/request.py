@@ -73,6 +73,11 @@ class GenerationRequest:
     delay_s: float = 0.0
     speculative: bool = False
 
+    @property
+    def urgency(self) -> int:
+        """The most urgent is worked on first: what somebody asked for, then what comes by itself, then what nobody has asked for yet."""
+        return 0 if self.speculative else 2 if self.invoked else 1
+
 
 @dataclass(frozen=True, slots=True)
 class GenerationResult:

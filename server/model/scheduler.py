@@ -11,7 +11,6 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
-from enum import IntEnum
 
 from ...inference.model import Generation
 from ...suggestion.remainder import MAX_BEHIND, gained, rest_of
@@ -28,21 +27,6 @@ _HEAD = 300
 # What an editor puts behind the cursor by itself, and how much of it at most.
 _CLOSERS = ")]}>\"'`"
 _MAX_CLOSERS = 4
-
-
-class Priority(IntEnum):
-    """Which request the model works on first: the greatest."""
-
-    SPECULATIVE = 0
-    AUTOMATIC = 1
-    INVOKED = 2
-
-
-def priority_of(request: GenerationRequest) -> Priority:
-    """What goes first."""
-    if request.speculative:
-        return Priority.SPECULATIVE
-    return Priority.INVOKED if request.invoked else Priority.AUTOMATIC
 
 
 class Superseded(Exception):
@@ -74,9 +58,9 @@ class _Job:
     task: asyncio.Task[None] | None = None
 
     @property
-    def priority(self) -> Priority:
+    def urgency(self) -> int:
         """That of the most urgent request that waits for it; its own where none does."""
-        return max((priority_of(waiter.request) for waiter in self.waiters), default=priority_of(self.request))
+        return max((waiter.request.urgency for waiter in self.waiters), default=self.request.urgency)
 
 
 def typed_since(old: GenerationRequest, new: GenerationRequest) -> str | None:
@@ -175,13 +159,13 @@ class Scheduler:
             waiter.future.set_exception(Superseded())
             return
         same = self._job_for(request)
-        for job in [job for job in self._waiting if job is not same and _outdates(request, job.request, job.priority)]:
+        for job in [job for job in self._waiting if job is not same and _outdates(request, job.request, job.urgency)]:
             self._drop(job)
         if same is not None:
             same.waiters.append(waiter)
             same.not_before = min(same.not_before, waiter.since + request.delay_s)
         else:
-            if self._running is not None and _outdates(request, self._running.request, self._running.priority):
+            if self._running is not None and _outdates(request, self._running.request, self._running.urgency):
                 self._drop(self._running)
             self._waiting.append(_Job(request, waiter.since + request.delay_s, [waiter]))
         self._pump()
@@ -232,7 +216,7 @@ class Scheduler:
             wait = min(job.not_before for job in self._waiting) - now
             self._timer = asyncio.get_running_loop().call_later(wait, self._pump)
             return
-        job = max(ready, key=lambda job: job.priority)
+        job = max(ready, key=lambda job: job.urgency)
         self._waiting.remove(job)
         self._running, job.started = job, now
         job.task = asyncio.create_task(self._run(job, tuple(self._tasks)))
@@ -282,7 +266,7 @@ class Scheduler:
     def _submit_again(self, waiter: _Waiter) -> None:
         """Ask anew for a request that its job did not answer, unless a later one has made it pointless."""
         assert self._latest is not None
-        if waiter is self._latest or not _outdates(self._latest.request, waiter.request, priority_of(waiter.request)):
+        if waiter is self._latest or not _outdates(self._latest.request, waiter.request, waiter.request.urgency):
             self._submit(waiter)
         elif not waiter.future.done():
             waiter.future.set_exception(Superseded())
@@ -304,9 +288,9 @@ def _result_for(waiter: _Waiter, job: _Job, result: GenerationResult) -> Generat
     return replace(result, generations=left)
 
 
-def _outdates(new: GenerationRequest, old: GenerationRequest, urgency: Priority) -> bool:
+def _outdates(new: GenerationRequest, old: GenerationRequest, urgency: int) -> bool:
     """Whether the new request makes the old one, so urgent, pointless: it may not be more urgent, unless its text is gone."""
-    return priority_of(new) >= urgency or typed_since(old, new) != ""
+    return new.urgency >= urgency or typed_since(old, new) != ""
 
 
 def _goes_on(typed: str, generation: Generation) -> bool:

@@ -14,6 +14,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import msgspec
@@ -179,26 +180,21 @@ class _Host:
     def _complete(self, request: dict[str, Any]) -> list[dict[str, Any]]:
         from ...suggestion.complete import complete_several
 
-        number = request["id"]
-        told = 0.0
-
-        def unwanted() -> bool:
-            self._say_alive()
-            return self._requests.cancelled(number)
+        asked, told = request["asked"], 0.0
 
         def tell(text: str) -> None:
             nonlocal told
             if (now := time.perf_counter()) - told >= _TELL_EVERY_S:
                 told = now
-                self._send({"id": number, "text": text})
+                self._tell(request, text)
 
-        arguments = arguments_of(request["asked"])
+        arguments, read = arguments_of(asked), asked["memory"]
         self._projects.idle.clear()
         try:
             generations = complete_several(
                 self._loaded(),
-                memory=self._memory_of(request["asked"]),
-                cancel=unwanted,
+                memory=self._remembered(read["before"] + asked["prefix"], asked["suffix"] + read["after"], read),
+                cancel=partial(self._is_unwanted, request),
                 on_text=tell if request["tell"] else None,
                 **arguments,
             )
@@ -212,9 +208,7 @@ class _Host:
 
         self._projects.idle.clear()
         try:
-            return repairs_of(
-                request["asked"], self._asking(request), self._others(), self._instructed, lambda text: self._tell(request, text)
-            )
+            return repairs_of(request["asked"], self._asking(request), self._others(), self._instructed, partial(self._tell, request))
         finally:
             self._projects.idle.set()
 
@@ -235,31 +229,25 @@ class _Host:
         from ...inference.completion.settings import Settings
         from ...suggestion.repair.asking import Asking
 
-        asked, number = request["asked"], request["id"]
-
-        def is_over() -> bool:
-            self._say_alive()
-            return self._requests.cancelled(number)
-
+        asked = request["asked"]
         return Asking(
             self._loaded(),
             msgspec.convert(asked["settings"], Settings),
             msgspec.convert(asked["surroundings"], Surroundings),
             lambda before, after: self._remembered(before, after, asked["memory"]),
-            is_over,
+            partial(self._is_unwanted, request),
         )
 
     def _answer_urgent(self) -> None:
         while (request := self._requests.urgent()) is not None:
             self.answer(request)
 
+    def _is_unwanted(self, request: dict[str, Any]) -> bool:
+        self._say_alive()
+        return self._requests.cancelled(request["id"])
+
     def _tell(self, request: dict[str, Any], text: str) -> None:
         self._send({"id": request["id"], "text": text})
-
-    def _memory_of(self, asked: dict[str, Any]) -> Memory | None:
-        """The memory at a request's place."""
-        read = asked["memory"]
-        return self._remembered(read["before"] + asked["prefix"], asked["suffix"] + read["after"], read)
 
     def _remembered(self, before: str, after: str, read: dict[str, Any]) -> Memory | None:
         assert self._memories is not None

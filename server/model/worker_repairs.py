@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as StillWaiting
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar, cast
@@ -126,20 +127,23 @@ class PatientAsker:
         """As `Asker.say`, one answer; an empty one where there is none, or nobody wants it any more."""
         if self.trouble:
             return [_NOTHING]
-        waiting = self._instructed.submit(partial(self._asker.say, messages, **how))
-        while not self._is_over():
-            self._others.answer()
-            try:
-                return waiting.result(_LOOK_S)
-            except StillWaiting:
-                continue
-            except ModelError as error:
-                self.trouble = str(error)
-                break
-        return [_NOTHING]
+        try:
+            said = _awaited(self._instructed.submit(partial(self._asker.say, messages, **how)), self._others, self._is_over)
+        except ModelError as error:
+            said, self.trouble = None, str(error)
+        return [_NOTHING] if said is None else said
 
 
 _NOTHING = Said("", StopReason.CANCELLED)
+
+
+def _awaited(answer: Future[Written], others: Others, is_over: Cancel) -> Written | None:
+    """What a server answers; None where that is not wanted any more. It may be long in answering: others go first meanwhile."""
+    while not is_over():
+        others.answer()
+        with suppress(StillWaiting):
+            return answer.result(_LOOK_S)
+    return None
 
 
 def patient(asking: Asking, others: Others) -> Asking:
@@ -187,17 +191,11 @@ def surprises_of(asked: dict[str, Any], asking: Asking, others: Others) -> dict[
 
 
 def _asker(where: str, instructed: Instructed, others: Others, is_over: Cancel) -> tuple[PatientAsker | None, str]:
-    """The instruct model, or why there is none. A server may be long in answering: others go first meanwhile."""
+    """The instruct model, or why there is none."""
     if not where:
         return None, ""
-    opening = instructed.submit(partial(instructed.at, where))
-    while not is_over():
-        others.answer()
-        try:
-            asker = opening.result(_LOOK_S)
-        except StillWaiting:
-            continue
-        except ModelError as error:
-            return None, str(error)
-        return (None if asker is None else PatientAsker(asker, instructed, others, is_over)), ""
-    return None, f"{where} did not answer in time"
+    try:
+        asker = _awaited(instructed.submit(partial(instructed.at, where)), others, is_over)
+    except ModelError as error:
+        return None, str(error)
+    return (None, f"{where} did not answer in time") if asker is None else (PatientAsker(asker, instructed, others, is_over), "")

@@ -1,4 +1,4 @@
-"""The kinds of values that settings have. Each function gives one kind: in words, as JSON Schema, and as its parser."""
+"""The kinds of values that settings have. Each function gives one kind: in words, as JSON Schema, and what is made of a value."""
 
 from __future__ import annotations
 
@@ -16,133 +16,114 @@ MAX_QUOTED = 60
 # JSON can hold these, but no path and no message to another process can.
 _UNUSABLE = re.compile(r"[\x00\ud800-\udfff]")
 _SPACE = re.compile(r"\s")
+_TEXT = {"type": "string", "minLength": 1}
 
 
 @dataclass(frozen=True, slots=True)
 class Values:
     """The possible values of a setting.
 
-    words: follows "it may be" in a message. read: parses a value from JSON. It raises ValueError, with a message where `words` does not
-    explain what is wrong.
+    words: follows "it may be" in a message. schema: as JSON Schema, by which a value is checked. made: what the settings hold of a value
+    that fits. It raises ValueError, with a message where `words` does not explain what is wrong. each: what one of a list is, in words.
     """
 
     words: str
     schema: Mapping[str, Any]
-    read: Callable[[Any], Any]
+    made: Callable[[Any], Any] = lambda value: value
+    each: str = ""
+
+    def read(self, value: Any) -> Any:
+        """Parse a value from JSON. Raises ValueError, as `made` does."""
+        if fits(self.schema, value):
+            return self.made(value)
+        wrong = [item for item in value if not fits(self.schema["items"], item)] if self.each and isinstance(value, list | tuple) else []
+        raise ValueError(f"{quoted(wrong[0])} in it is not {self.each}" if wrong else "")
+
+
+def fits(schema: Mapping[str, Any], value: Any) -> bool:
+    """Whether a schema allows a value, as far as our schemas go; what an object has in it is not looked at. 4.0 is a whole number."""
+    kinds = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
+    if isinstance(value, bool):
+        return "boolean" in kinds
+    if isinstance(value, str):
+        is_one = value in schema.get("enum", (value,)) and len(value) >= schema.get("minLength", 0)
+        return "string" in kinds and is_one and re.fullmatch(schema.get("pattern", "(?s).*"), value) is not None
+    if isinstance(value, int | float):
+        is_within = "minimum" in schema and schema["minimum"] <= value <= schema["maximum"]
+        return is_within and ("number" in kinds or ("integer" in kinds and value == int(value)))
+    if isinstance(value, list | tuple):
+        return "array" in kinds and all(fits(schema["items"], item) for item in value)
+    return isinstance(value, dict) and "object" in kinds
 
 
 def switch() -> Values:
     """True or false, but not 1 or "true"."""
-
-    def read(value: Any) -> bool:
-        if not isinstance(value, bool):
-            raise ValueError
-        return value
-
-    return Values("true or false", {"type": "boolean"}, read)
+    return Values("true or false", {"type": "boolean"})
 
 
 def one_of(*words: str) -> Values:
     """One of these texts."""
-
-    def read(value: Any) -> str:
-        if not isinstance(value, str) or value not in words:
-            raise ValueError
-        return value
-
     quoted = [f'"{word}"' for word in words]
-    return Values(f"{', '.join(quoted[:-1])} or {quoted[-1]}", {"type": "string", "enum": list(words)}, read)
+    return Values(f"{', '.join(quoted[:-1])} or {quoted[-1]}", {"type": "string", "enum": list(words)})
 
 
 def number(low: float, high: float, of: str = "") -> Values:
     """A float from `low` to `high`. of: its unit."""
-
-    def read(value: Any) -> float:
-        if type(value) not in (int, float) or not low <= value <= high:
-            raise ValueError
-        return float(value)
-
-    return Values(_range("a number", low, high, of), {"type": "number", "minimum": low, "maximum": high}, read)
+    return Values(_range("a number", low, high, of), {"type": "number", "minimum": low, "maximum": high}, float)
 
 
 def whole(low: int, high: int, of: str = "") -> Values:
-    """An int from `low` to `high`. of: its unit. 4.0 counts as 4, as in JSON Schema."""
-
-    def read(value: Any) -> int:
-        if type(value) not in (int, float) or not low <= value <= high or value != int(value):
-            raise ValueError
-        return int(value)
-
-    return Values(_range("a whole number", low, high, of), {"type": "integer", "minimum": low, "maximum": high}, read)
+    """An int from `low` to `high`. of: its unit."""
+    return Values(_range("a whole number", low, high, of), {"type": "integer", "minimum": low, "maximum": high}, int)
 
 
 def or_word(word: str, numbers: Values, *more: str) -> Values:
     """One word, or one of several, or a number."""
     words = (word, *more)
-
-    def read(value: Any) -> Any:
-        return value if isinstance(value, str) and value in words else numbers.read(value)
-
     # In JSON Schema, `pattern` applies only to texts, and `minimum` and `maximum` only to numbers.
     pattern = f"^{word}$" if not more else f"^({'|'.join(words)})$"
     schema = {**numbers.schema, "type": ["string", numbers.schema["type"]], "pattern": pattern}
     said = ", ".join(f'"{one}"' for one in words)
-    return Values(f"{said} or {numbers.words}", schema, read)
+    return Values(f"{said} or {numbers.words}", schema, lambda value: value if isinstance(value, str) else numbers.made(value))
 
 
 def text(words: str) -> Values:
     """A text that is not empty."""
-    return Values(words, {"type": "string", "minLength": 1}, _text)
+    return Values(words, _TEXT, _text)
 
 
 def place(words: str) -> Values:
     """A path or an address, as text. `~` is expanded."""
-    return Values(words, text(words).schema, _place)
+    return Values(words, _TEXT, _place)
 
 
 def key_files(words: str) -> Values:
     """A dict of paths by the addresses of servers; of a path alone, by "". `~` is expanded."""
 
-    def read(value: Any) -> dict[str, str]:
+    def made(value: Any) -> dict[str, str]:
         if not isinstance(value, dict):
             return {"": _place(value)}
         if wrong := [address for address in value if not str(address).startswith(("http://", "https://"))]:
             raise ValueError(f"{quoted(wrong[0])} in it is not the http(s):// address of a server")
         return {_text(address): _place(file) for address, file in value.items()}
 
-    files = {"^https?://": {"type": "string", "minLength": 1}}
-    schema = {"type": ["string", "object"], "minLength": 1, "patternProperties": files, "additionalProperties": False}
-    return Values(words, schema, read)
+    schema = {"type": ["string", "object"], "minLength": 1, "patternProperties": {"^https?://": _TEXT}, "additionalProperties": False}
+    return Values(words, schema, made)
 
 
 def file(words: str) -> Values:
     """A Path. `~` is expanded."""
-    return Values(words, text(words).schema, lambda value: Path(_place(value)))
+    return Values(words, _TEXT, lambda value: Path(_place(value)))
 
 
 def texts(words: str, each: str) -> Values:
     """A frozenset of texts that are not empty. each: what one of them is, in words."""
-
-    def read(value: Any) -> frozenset[str]:
-        if not isinstance(value, list | tuple):
-            raise ValueError
-        for item in value:
-            if not isinstance(item, str) or not item:
-                raise ValueError(f"{quoted(item)} in it is not {each}")
-        return frozenset(value)
-
-    return Values(words, {"type": "array", "items": {"type": "string", "minLength": 1}}, read)
+    return Values(words, {"type": "array", "items": _TEXT}, frozenset, each)
 
 
 def folders(words: str) -> Values:
     """A frozenset of Paths. `~` is expanded."""
-
-    def read(value: Any) -> frozenset[Path]:
-        if not isinstance(value, list | tuple):
-            raise ValueError
-        return frozenset(Path(_place(item)) for item in value)
-
-    return Values(words, {"type": "array", "items": {"type": "string", "minLength": 1}}, read)
+    return Values(words, {"type": "array", "items": _TEXT}, lambda value: frozenset(Path(_place(item)) for item in value))
 
 
 def quoted(value: Any) -> str:

@@ -64,7 +64,7 @@ class Ollama(Handler):
             "/api/ps": self.running,
             "/api/version": lambda _: {"version": "0.14.1"},
         }
-        return {"/v1/models": self.models, "/v1/completions": self.templated, **own}
+        return {"/v1/models": self.models, **own}
 
     def models(self, _: dict[str, Any]) -> object:
         return {"object": "list", "data": [{"id": name, "object": "model", "owned_by": "library"} for name in self.models_there]}
@@ -133,16 +133,6 @@ class Ollama(Handler):
             top = {"top_logprobs": [told(number, row) for number in likely]} if likely else {}
             event["logprobs"] = [told(token, row) | top]
         return event
-
-    def templated(self, body: dict[str, Any]) -> object | None:
-        """`/v1/completions`: the same with another form, and never raw."""
-        if (prompt := self.prompt_of(body | {"raw": False})) is None:
-            return None
-        self.shown.append(prompt)
-        text = "".join(map(text_of, generated(encode(prompt), body["max_tokens"])))
-        return self.stream(body, encode(prompt), list(generated(encode(prompt), body["max_tokens"]))) if body["stream"] else {
-            "choices": [{"index": 0, "text": text, "finish_reason": "length"}], "usage": {"prompt_tokens": len(encode(prompt))}
-        }  # fmt: skip
 
 
 def told(number: int, row: Sequence[float]) -> dict[str, Any]:

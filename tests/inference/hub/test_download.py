@@ -15,11 +15,11 @@ from hub_server import COMMIT, Hub, hub_of
 from huggingface_hub import constants
 from needs import needs
 
+from assay.inference.errors import DownloadFailed
 from assay.inference.found import huggingface
 from assay.inference.hub import download as downloads
 from assay.inference.hub.catalogue import Entry
 from assay.inference.hub.download import cached, download
-from assay.inference.hub.errors import DownloadFailed
 
 ENTRY = Entry("tiny", "org/tiny-GGUF", "tiny-q4_k_m.gguf", 1_000, "apache-2.0", "qwen2.5-coder")
 PINNED = replace(ENTRY, revision="a" * 40)

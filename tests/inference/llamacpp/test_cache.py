@@ -59,15 +59,6 @@ def test_whatever_was_asked_and_cancelled_before_the_logprobs_are_a_fresh_models
     assert tiny.next_token_logprobs(last, ["a", "z"]) == pytest.approx(fresh.next_token_logprobs(last, ["a", "z"]), abs=TOLERANCE)
 
 
-def test_only_what_differs_is_decoded(tiny: LlamaModel) -> None:
-    tiny.forget()
-    prompt = Prompt(tuple(range(100, 200)), "left_to_right")
-    generation = tiny.generate(prompt, stop=NONE, max_tokens=4)
-    typed = Prompt((*prompt.tokens, generation.tokens[0].id, 97), "left_to_right")
-    assert tiny.generate(typed, stop=NONE, max_tokens=1).timings.reused_tokens == len(prompt.tokens) + 1
-    assert tiny.generate(Prompt(prompt.tokens[:50], "left_to_right"), stop=NONE, max_tokens=1).timings.reused_tokens == 49
-
-
 def test_a_cancel_takes_effect_within_one_token(tiny: LlamaModel) -> None:
     tiny.forget()
     prompt = tiny.fim("x", "")

@@ -238,22 +238,6 @@ def test_two_models_at_once_do_not_disturb_each_other(tiny: LlamaModel, open_tin
         assert [token.id for token in first.generate(prompt, stop=NONE, max_tokens=5).tokens] == [token.id for token in alone.tokens]
 
 
-def test_the_caller_ends_a_generation_at_any_token_and_the_next_goes_on_from_there(tiny: LlamaModel) -> None:
-    prompt = free(tiny.fim(CODE, ""))
-    tiny.forget()
-    whole = tiny.generate(prompt, stop=NONE, max_tokens=12)
-    for count in range(1, 12):
-        counter = itertools.count(1)
-        part = tiny.generate(prompt, stop=NONE, max_tokens=12, on_token=lambda _token, _text: next(counter) == count)  # noqa: B023
-        assert (len(part.tokens), part.stopped_by) == (count, StopReason.CALLER)
-        longer = Prompt((*prompt.tokens, *(token.id for token in part.tokens)), prompt.layout)
-        rest = tiny.generate(longer, stop=NONE, max_tokens=12 - count)
-        # The last token was taken but not decoded.
-        assert rest.timings.reused_tokens == len(longer.tokens) - 1
-        ids = [token.id for token in (*part.tokens, *rest.tokens)]
-        assert ids == [token.id for token in whole.tokens]
-
-
 def test_a_layout_that_is_not_known_is_refused(open_tiny: OpenTiny) -> None:
     with pytest.raises(UnknownLayout, match=r"assay\.fim\.layout is 'middle_out', Assay knows anchored and psm and spm"):
         open_tiny(TinyModel(metadata={"assay.fim.layout": "middle_out"}))
@@ -314,9 +298,3 @@ def test_top_p_takes_the_smallest_set_that_reaches_it() -> None:
     random = np.random.default_rng(7)
     assert {row.sample(1.0, 0.4, random) for _ in range(200)} == {1}
     assert {row.sample(1.0, 0.7, random) for _ in range(200)} == {1, 2}
-
-
-@given(LOGITS, st.floats(0.01, 5), st.floats(0.01, 1), st.integers(0, 2**32))
-def test_a_sample_is_always_a_token_that_can_come(values: list[float], temperature: float, top_p: float, seed: int) -> None:
-    row = distribution(np.array([*values, -np.inf], dtype=np.float32))
-    assert 0 <= row.sample(temperature, top_p, np.random.default_rng(seed)) < len(values)

@@ -224,11 +224,6 @@ def test_a_server_that_loads_or_is_busy_is_asked_again() -> None:
         opened([(429, {"Retry_After": "3600"}, b"{}")])
 
 
-def test_no_server_is_said_so() -> None:
-    with pytest.raises(ServerUnreachable, match="can't be reached"):
-        RemoteModel(f"http://127.0.0.1:{free_port()}", timeouts=QUICK)
-
-
 def test_a_model_that_is_not_there_and_a_server_without_completions() -> None:
     with serving(Speech()) as address:
         with pytest.raises(NoSuchServedModel, match=NAME):

@@ -16,8 +16,8 @@ from assay.inference.errors import AnswerCutOff, ContextTooLong, NoSuchServedMod
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Capabilities, StopReason
 from assay.inference.opening import EMBEDDED, ModelChoice
+from assay.inference.remote.http import whole_lines
 from assay.inference.remote.model import RemoteModel
-from assay.inference.remote.server_sent_events import EventStream, LineStream
 from assay.inference.stopping.stop import LINE, NONE
 
 from ..completion_server import MID, Speech, encode, logprobs, serving
@@ -152,21 +152,6 @@ def test_a_model_that_runs_elsewhere_is_told() -> None:
         assert model.warnings == (f"{address}: {QWEN} runs at https://ollama.example:443, so what it is shown is sent there.",)
 
 
-def test_ollama_behind_a_proxy_that_passes_only_v1_on_is_asked_with_a_suffix() -> None:
-    class OnlyV1(an_ollama()):  # type: ignore[misc]
-        def paths(self) -> dict[str, Any]:
-            return {path: answer for path, answer in super().paths().items() if path.startswith("/v1")}
-
-    with serving(as_ollama(), handler=OnlyV1) as address:
-        with RemoteModel(address, model=QWEN) as model:
-            assert model.generate(model.fim("x", "\n"), stop=LINE, max_tokens=8).text == "abc"
-            assert OnlyV1.shown[-1] == "<|fim_prefix|>x<|fim_suffix|>\n<|fim_middle|>"
-            assert model.warnings == ()
-        with RemoteModel(address, model=LLAMA) as model:
-            (warning,) = model.warnings
-            assert "chat template" in warning
-
-
 def test_any_server_that_puts_what_it_continues_into_a_chat_template_is_told() -> None:
     def counted(tokens: int) -> Speech:
         return Speech(kind="openai", garble=lambda answer: answer | {"usage": {"prompt_tokens": tokens}} if "choices" in answer else answer)
@@ -176,56 +161,14 @@ def test_any_server_that_puts_what_it_continues_into_a_chat_template_is_told() -
             assert len(model.warnings) == told
 
 
-LINES = st.text(st.characters(exclude_characters="\r\n", exclude_categories=("Cs",)))
-EVENTS = st.lists(st.lists(LINES, min_size=1, max_size=3).map("\n".join), max_size=5)
-ENDS = st.sampled_from(["\n", "\r", "\r\n"])
-
-
-def written(events: list[str], end: str, noise: str) -> bytes:
-    """A stream of these events, with comments and other fields between."""
-    text = ""
-    for event in events:
-        text += f": {noise}{end}event: x{end}id: 7{end}"
-        text += "".join(f"data: {line}{end}" for line in event.split("\n")) + end
-    return text.encode()
-
-
-@given(EVENTS, ENDS, LINES, st.lists(st.integers(0, 400)))
-def test_events_are_the_same_wherever_the_stream_is_cut(events: list[str], end: str, noise: str, cuts: list[int]) -> None:
-    data = written(events, end, noise)
-    places = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
-    stream = EventStream()
-    found = [event for start, stop in pairwise(places) for event in stream.feed(data[start:stop])]
-    assert found == events
-
-
-@pytest.mark.parametrize(
-    ("data", "events"),
-    [
-        (b"data:no space\n\n", ["no space"]),
-        (b"data: two\ndata:  lines\n\n", ["two\n lines"]),
-        (b"data\n\n", [""]),
-        (b"\n\n\n", []),
-        (b"\xef\xbb\xbfdata: x\n\n", ["x"]),
-        (b"data: \xff\n\n", ["\ufffd"]),
-        (b"data: not ended", []),
-        (b"data: not ended\n", []),
-    ],
-)
-def test_single_streams(data: bytes, events: list[str]) -> None:
-    assert EventStream().feed(data) == events
-
-
-@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
-def test_the_last_line_of_a_stream_needs_no_end(end: str) -> None:
-    stream = LineStream()
-    lines = [*stream.feed(b'{"a":'), *stream.feed(b" 1}\n{}" + end.encode()), *stream.end()]
-    assert [line.strip() for line in lines] == ['{"a": 1}', "{}"]
-
-
-def test_an_event_without_a_blank_line_behind_it_is_none() -> None:
-    stream = EventStream()
-    assert [*stream.feed(b"data: a\n\ndata: b\n"), *stream.end()] == ["a"]
+@given(st.lists(st.text(st.characters(exclude_characters="\r\n", exclude_categories=("Cs",)))), st.sampled_from(["\n", "\r\n"]), st.data())
+def test_lines_are_the_same_wherever_a_stream_is_cut(lines: list[str], end: str, data: st.DataObject) -> None:
+    stream = "".join(line + end for line in [*lines, "last"]).encode()
+    places = sorted({0, len(stream), *data.draw(st.lists(st.integers(0, len(stream))))})
+    rest = bytearray()
+    found = [line for start, stop in pairwise(places) for line in whole_lines(rest, stream[start:stop])]
+    assert [line.decode() for line in found if line] == [*filter(None, lines), "last"]
+    assert not rest
 
 
 def test_what_a_servers_model_wrote_is_replayed_with_its_tokens() -> None:
