@@ -11,10 +11,11 @@ from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
 from ..sandbox.isolation.jail import Jail
+from ..sandbox.isolation.limits import Limits
 from . import cache as kept
 from .altered_tests import in_place, with_other_values
 from .baseline import Baseline, Coverage
-from .baseline_runs import run_baseline, run_coverage, run_lines, times_of
+from .baseline_runs import run_baseline, run_coverage, run_lines
 from .changes import affected_lines, changed_lines, only_within, with_statements
 from .copying import copy_project
 from .interpreter import probe
@@ -24,7 +25,7 @@ from .report import NOT_AGAIN, NOT_STEADY, ProcessEnd, Report, TestOutcome, Verd
 from .scratch_folder import ScratchFolder, replaced
 from .sources import NotJudged as NotJudged
 from .sources import encoded, source_of, uncompilable, unwritable
-from .suite import Suite, SuiteLimits, compile_sources, install_plugin
+from .suite import SUITE_LIMITS, Suite, compile_sources, install_plugin
 
 WAYS: tuple[Way, ...] = ("process", "whole")
 MAX_PROFILED = 40
@@ -75,7 +76,7 @@ class Oracle(AbstractContextManager["Oracle"]):
         *,
         cache: Path | None = None,
         runs: int = 3,
-        allowed: SuiteLimits | None = None,
+        allowed: Limits = SUITE_LIMITS,
         some_pass: bool = True,
         instead: Mapping[str, str] | None = None,
         tell: Callable[[str], None] = lambda _: None,
@@ -88,7 +89,7 @@ class Oracle(AbstractContextManager["Oracle"]):
             changed = {file: encoded(text) for file, text in (instead or {}).items()}
             copied = copy_project(project, self._folder.path / "project", changed)
             install_plugin(self._folder.path)
-            self.suite = Suite(copied, self._folder.path, python, jail, allowed or SuiteLimits())
+            self.suite = Suite(copied, self._folder.path, python, jail, allowed)
             compile_sources(self.suite)
         except BaseException:
             self._folder.close()
@@ -365,7 +366,7 @@ class Oracle(AbstractContextManager["Oracle"]):
     def _run(self, way: Way, tests: Sequence[str], *, to_the_end: bool = False) -> tuple[Report, ProcessEnd]:
         """Run tests, up to the first whose outcome is not the baseline's, or to the end."""
         expected = {} if to_the_end else {test: self.baseline().outcomes[test] for test in tests}
-        report, ended, _ = self.suite.run(select=tests, expected=expected, times=times_of(self.baseline()), whole=way == "whole")
+        report, ended, _ = self.suite.run(select=tests, expected=expected, times=self.baseline(), whole=way == "whole")
         return report, ended
 
     def _changed(self, file: str, text: str) -> AbstractContextManager[None]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import landlock, rlimits, seccomp
-from .limits import MAX_OPEN_FILES, Limits
+from .limits import Limits
 
 
 class ConfinementError(Exception):
@@ -42,7 +42,6 @@ class Confinement:
                 cpu_s=limits.cpu_s + used.ru_utime + used.ru_stime,
                 memory_bytes=limits.memory_bytes,
                 file_bytes=limits.file_bytes,
-                open_files=MAX_OPEN_FILES,
                 address_bytes=limits.memory_bytes + self.address_space,
             )
             filter_ = self.filter or _filter(os.getpid())

@@ -6,6 +6,7 @@ import math
 import resource
 
 GRACE_S = 1
+MAX_OPEN_FILES = 512
 
 
 def lower(kind: int, value: float) -> None:
@@ -16,7 +17,7 @@ def lower(kind: int, value: float) -> None:
     resource.setrlimit(kind, (bound, bound))
 
 
-def bound_process(*, cpu_s: float, memory_bytes: int, file_bytes: int, open_files: int, address_bytes: int | None = None) -> None:
+def bound_process(*, cpu_s: float, memory_bytes: int, file_bytes: int, address_bytes: int | None = None) -> None:
     """Limit the calling process, which may then leave no core dump.
 
     Parameters:
@@ -27,7 +28,7 @@ def bound_process(*, cpu_s: float, memory_bytes: int, file_bytes: int, open_file
     lower(resource.RLIMIT_CORE, 0)
     lower(resource.RLIMIT_CPU, math.ceil(cpu_s) + GRACE_S if not math.isinf(cpu_s) else cpu_s)
     lower(resource.RLIMIT_FSIZE, file_bytes)
-    lower(resource.RLIMIT_NOFILE, open_files)
+    lower(resource.RLIMIT_NOFILE, MAX_OPEN_FILES)
     if hasattr(resource, "RLIMIT_DATA"):
         lower(resource.RLIMIT_DATA, memory_bytes)
     if address_bytes is not None:
