@@ -193,9 +193,7 @@ class Oracle(AbstractContextManager["Oracle"]):
         asked = self._asked(file, text, lines, ways)
         if isinstance(asked, Verdict):
             return profile_of(asked)
-        tests = chosen_tests(asked.tests, asked.tiers, most, seed)
-        found = self._by_first_way(asked.ways, tests, lambda way: self._profile_by(way, asked, tests))
-        return profile_of(found) if isinstance(found, Verdict) else found
+        return self._told(asked, chosen_tests(asked.tests, asked.tiers, most, seed))
 
     def told_by(self, tests: Sequence[str], file: str, text: str, *, ways: Sequence[Way] = WAYS, most_ends: int = MAX_ENDS) -> Profile:
         """What some tests of the baseline say of the project with `text` in the place of a file, whatever lines they touch.
@@ -203,10 +201,11 @@ class Oracle(AbstractContextManager["Oracle"]):
         tests: in the order of the suite. most_ends: after so many ends of their process no more are run. Raises NotJudged.
         """
         file = self._named(file)
-        return self._told(_Trial(file, self.source(file), text, list(tests), (), ways), most_ends)
+        return self._told(_Trial(file, self.source(file), text, list(tests), (), ways), list(tests), most_ends)
 
-    def _told(self, asked: _Trial, most_ends: int = MAX_ENDS) -> Profile:
-        found = self._by_first_way(asked.ways, asked.tests, lambda way: self._profile_by(way, asked, asked.tests, most_ends))
+    def _told(self, asked: _Trial, tests: list[str], most_ends: int = MAX_ENDS) -> Profile:
+        """The profile by some of the tests, by the first way that works."""
+        found = self._by_first_way(asked.ways, tests, lambda way: self._profile_by(way, asked, tests, most_ends))
         return profile_of(found) if isinstance(found, Verdict) else found
 
     def doubts(self, tests: Sequence[str], file: str, text: str, ways: Sequence[Way]) -> Mapping[str, tuple[TestOutcome | None, str]]:
@@ -219,7 +218,7 @@ class Oracle(AbstractContextManager["Oracle"]):
         if not (asked := [test for test in tests if test in found.tests]):
             return {}
         present = _Trial(file, self.source(file), text, asked, (), ways, found.present)
-        said = self._told(present)
+        said = self._told(present, asked)
         if not said.tests:
             return dict.fromkeys(asked, (None, said.reason))
         try:

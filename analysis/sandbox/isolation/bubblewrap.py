@@ -24,8 +24,8 @@ from functools import cache
 from pathlib import Path
 
 from . import cgroup, kernel, view
+from .kernel import GRACE_S, MAX_OPEN_FILES
 from .limits import Limits
-from .rlimits import GRACE_S, MAX_OPEN_FILES
 from .running_jail import READY, JailEnd, JailError, RunningJail
 from .seccomp import jail_filter
 

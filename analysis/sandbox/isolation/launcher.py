@@ -15,7 +15,7 @@ import resource
 import sys
 import time
 
-from . import kernel, landlock, removal, rlimits, seccomp
+from . import kernel, landlock, removal, seccomp
 
 # typing and collections.abc cost more than the rest of a launcher's start
 TYPE_CHECKING = False
@@ -44,11 +44,11 @@ def tasks_of(uid: int) -> int:
 
 def bound(order: dict[str, Any]) -> None:
     """Put the limits on the calling process."""
-    rlimits.bound_process(**order["bounds"])
+    kernel.bound_process(**order["bounds"])
     if LINUX and (order["uid"] is not None or os.geteuid() != 0):
         # a user made for this jail has no other task
         others = 0 if order["uid"] is not None else tasks_of(os.geteuid()) - 1
-        rlimits.lower(resource.RLIMIT_NPROC, others + order["processes"])
+        kernel.lower(resource.RLIMIT_NPROC, others + order["processes"])
 
 
 def confine(order: dict[str, Any]) -> None:

@@ -118,11 +118,9 @@ def test_a_refusal_counts_whatever_the_test_catches(sandbox: PythonSandbox) -> N
     assert failed(sandbox.check("class A: pass\ndef f(x): return A()", test), "equality", "class A")
     assert failed(sandbox.check("import os\ndef f(x): os._exit(0)", test), "status 0")
     assert failed(sandbox.check("def f(x): raise SystemExit", test), "SystemExit")
-
-
-def test_the_program_can_not_end_a_loop_of_the_test_early(sandbox: PythonSandbox) -> None:
-    test = "assert all(map(lambda n: f(n) == n + 1, [1, 2]))\n"
-    assert failed(sandbox.check("def f(x): raise StopIteration", test), "StopIteration")
+    # nor does the program end a loop of the test early
+    looped = "assert all(map(lambda n: f(n) == n + 1, [1, 2]))\n"
+    assert failed(sandbox.check("def f(x): raise StopIteration", looped), "StopIteration")
 
 
 def test_the_judges_own_builtins_and_modules_are_used_whatever_the_program_calls_so(sandbox: PythonSandbox) -> None:
@@ -318,10 +316,25 @@ def test_a_helper_that_a_test_binds_in_whatever_way_is_the_tests(sandbox: Python
             "    for _ in range(150): grid.insert(0, []); grid = grid[0]",
             "grid = [[0, 1], [1, 0]]\nf(grid)\nf(grid)\nf(grid)",
         ),
+        # by what it gives
+        ("def f(x): return 'x' * 1000", "x = f(1)\nassert f(x * 1_000_000) == 42"),
+        ("def f(x):\n    a = []\n    for _ in range(199): a = [a]\n    return a", "x = f(1)\nassert f([x]) == 42"),
+        ("class A: pass\ndef f(x): return A()", "x = f(1)\nassert f(type(x)) == 42"),
+        ("def f(x): return int", "x = f(1)\nassert f(x | str) == 42"),
+        # by a function of the test
+        ("def f(g): return g(int, str)", "assert f(lambda a, b: a | b) == 42"),
+        pytest.param("def f(g): return g(10, 10 ** 7)", "assert f(lambda a, b: a ** b) == 42", marks=pytest.mark.slow),
+        pytest.param("def f(g): return g('x', 10 ** 8)", "assert f(lambda a, b: a * b) == 42", marks=pytest.mark.slow),
+        ("def f(g): return g(list, int)", "assert f(lambda a, b: a[b]) == 42"),
+        ("def f(g): return g('', 1)", "assert f(lambda a, b: (a, b, a.upper)) == 42"),
+        ("def f(g):\n    class A: pass\n    return g(A())", "assert f(lambda a: type(a)) == 42"),
+        ("def f(g): return g([1])", "assert f(lambda a: iter(a)) == 42"),
+        ("def f(g): return g(1)", "class Box:\n    def __init__(self, value): self.value = value\nassert f(lambda a: Box(a)) == 42"),
     ],
 )
-def test_what_a_program_makes_the_test_hand_over_is_the_programs_failure(sandbox: PythonSandbox, program: str, test: str) -> None:
-    assert sandbox.check(program, test).label is False
+def test_what_a_program_makes_the_test_do_that_it_can_not_is_the_programs_failure(sandbox: PythonSandbox, program: str, test: str) -> None:
+    result = sandbox.check(program, test, limits=Limits(cpu_s=30, wall_s=60))
+    assert result.label is False, result
 
 
 @pytest.mark.parametrize(
@@ -516,42 +529,6 @@ assert f({handed}) == 42
 
 def test_a_function_of_the_test_may_return_a_function_of_the_test(sandbox: PythonSandbox) -> None:
     assert sandbox.check("def f(g): return g(40)(2)", "assert f(lambda x: lambda y: x + y) == 42", "f").outcome is ProgramOutcome.PASSED
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("handed", "program"),
-    [
-        ("lambda a, b: a | b", "def f(g): return g(int, str)"),
-        ("lambda a, b: a ** b", "def f(g): return g(10, 10 ** 7)"),
-        ("lambda a, b: a * b", "def f(g): return g('x', 10 ** 8)"),
-        ("lambda a, b: a[b]", "def f(g): return g(list, int)"),
-        ("lambda a, b: (a, b, a.upper)", "def f(g): return g('', 1)"),
-        ("lambda a: type(a)", "def f(g):\n    class A: pass\n    return g(A())"),
-        ("lambda a: iter(a)", "def f(g): return g([1])"),
-        ("lambda a: Box(a)", "def f(g): return g(1)"),
-    ],
-)
-def test_a_program_that_has_a_function_of_the_test_give_what_cannot_travel_has_failed(
-    sandbox: PythonSandbox, handed: str, program: str
-) -> None:
-    test = f"class Box:\n    def __init__(self, value): self.value = value\nassert f({handed}) == 42\n"
-    result = sandbox.check(program, test, "f", limits=Limits(cpu_s=30, wall_s=60))
-    assert result.label is False, result
-
-
-@pytest.mark.parametrize(
-    ("test", "program"),
-    [
-        ("x = f(1)\nassert f(x * 1_000_000) == 42", "def f(x): return 'x' * 1000"),
-        ("x = f(1)\nassert f([x]) == 42", "def f(x):\n    a = []\n    for _ in range(199): a = [a]\n    return a"),
-        ("x = f(1)\nassert f(type(x)) == 42", "class A: pass\ndef f(x): return A()"),
-        ("x = f(1)\nassert f(x | str) == 42", "def f(x): return int"),
-    ],
-)
-def test_a_program_that_gives_the_test_what_cannot_be_given_back_has_failed(sandbox: PythonSandbox, test: str, program: str) -> None:
-    result = sandbox.check(program, test, "f")
-    assert result.label is False, result
 
 
 @pytest.mark.slow
