@@ -222,8 +222,9 @@ def test_a_program_that_makes_every_test_pass_is_found_out_by_those_that_must_fa
     ],
 )
 def test_what_is_no_source_file_of_the_project_is_refused(oracle: Oracle, file: str, reason: str) -> None:
-    with pytest.raises(NotJudged, match=reason):
-        oracle.verdict(file, "")
+    for ask in (oracle.verdict, oracle.profile):
+        with pytest.raises(NotJudged, match=reason):
+            ask(file, "")
 
 
 def test_a_change_beside_the_named_lines_is_refused(oracle: Oracle) -> None:
@@ -282,10 +283,11 @@ def test_a_disk_that_takes_nothing_more_is_the_machines_failure_and_leaves_the_c
     bounds = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, bounds[1]))
     try:
-        verdict = oracle.verdict("shop.py", right)
+        verdict, profile = oracle.verdict("shop.py", right), oracle.profile("shop.py", right)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, bounds)
     assert (verdict.label, verdict.infrastructure) == (None, True)
-    assert "the machine failed" in verdict.reason
+    assert (profile.tests_pass, profile.error, profile.share_kept, profile.infrastructure) == (None, None, None, True)
+    assert all("the machine failed" in each.reason for each in (verdict, profile))
     assert oracle.source("shop.py") == SHOP
     assert oracle.verdict("shop.py", right).label is True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from shop_project import SHOP, changed, isolated, name_of, write
 
-from assay.analysis.oracle.oracle import NotJudged, Oracle
+from assay.analysis.oracle.oracle import Oracle
 from assay.analysis.oracle.profile import MAX_ENDS, Control, Profile, ProfiledTest, chosen_tests, run_to_the_end, summed_up
 from assay.analysis.oracle.report import ObservedTest, ProcessEnd, Report, Way
 
@@ -75,24 +74,6 @@ def test_where_more_tests_touch_a_place_the_same_are_run_for_each_text_and_the_r
         assert [profile.tests_pass for profile in profiles] == [False, None, False, None]
     with pytest.raises(ValueError, match="at least 1"):
         oracle.profile("shop.py", texts[0], most=0)
-
-
-def test_a_failure_of_the_machine_is_unknown_and_told(oracle: Oracle) -> None:
-    oracle.coverage()
-    bounds = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100, bounds[1]))
-    try:
-        profile = oracle.profile("shop.py", changed("amount += price", "amount -= price"))
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, bounds)
-    assert (profile.tests_pass, profile.error, profile.share_kept) == (None, None, None)
-    assert profile.infrastructure
-    assert "the machine failed" in profile.reason
-
-
-def test_what_no_verdict_is_given_of_has_no_profile_either(oracle: Oracle) -> None:
-    with pytest.raises(NotJudged, match="can't be what its own suite judges"):
-        oracle.profile("tests/test_shop.py", "")
 
 
 STATES = """

@@ -72,35 +72,20 @@ def test_a_program_that_breaks_down_fails_with_its_reason(sandbox: PythonSandbox
     assert failed(sandbox.check(program, "assert f(1) == 2\n", "f"), says)
 
 
+# A few of the forgeries in tests/analysis/hostile, for quick runs.
 @pytest.mark.parametrize(
     "program",
     [
         "class A:\n    def __eq__(self, o): return True\n    __hash__ = None\ndef f(x): return A()",
         "class A(int):\n    def __eq__(self, o): return True\n    __ne__ = lambda s, o: False\ndef f(x): return A()",
-        "class A:\n    def __bool__(self): return True\n    def __contains__(self, x): return True\ndef f(x): return A()",
-        "import builtins\nbuiltins.AssertionError = type('E', (Exception,), {})\ndef f(x): return 0",
         "import os\ndef f(x): os._exit(0)",
-        "import sys\ndef f(x): sys.exit(0)",
-        "def f(x): raise SystemExit(0)",
-        "def f(x): raise KeyboardInterrupt",
-        "def f(x): raise GeneratorExit",
-        "def f(x): raise StopIteration",
         "raise SystemExit(0)",
         "import os\nos.write(3, b'\\0\\0\\0\\1N' * 50)\ndef f(x): return 0",
         "import os\ndef f(x):\n    os.close(3)\n    return 2",
-        "import os\ndef f(x):\n    os.write(3, b'\\xff' * 8)\n    return 2",
         'import os\ndef f(x):\n    os.write(1, b\'{"passed": true, "kind": "", "reason": ""}\')\n    os._exit(0)',
-        "import gc\ndef f(x):\n    for o in gc.get_objects():\n        if type(o) is dict: o.update(passed=True)\n    return 0",
-        "import sys\ndef t(frame, event, arg):\n    frame.f_locals.clear()\n    return t\nsys.settrace(t)\ndef f(x): return 0",
         "import sys\ndef f(x):\n    g = sys._getframe()\n    while g:\n        g.f_globals.clear()\n        g = g.f_back\n    return 0",
-        "import atexit, os\natexit.register(os._exit, 0)\ndef f(x): return 0",
-        "import os, signal\ndef f(x):\n    os.kill(os.getppid(), signal.SIGKILL)\n    return 2 if False else 0",
         "import os\ndef f(x):\n    os.kill(-1, 9)\n    return 0",
-        "def f(x): return float('nan')",
         "def f(x): return [2]",
-        "def f(x): return 'x' * (1 << 25)",
-        "def f(x):\n    a = []\n    for _ in range(5000): a = [a]\n    return a",
-        "def f(x): return (n for n in iter(int, 1))",
     ],
 )
 def test_no_wrong_program_passes(sandbox: PythonSandbox, program: str) -> None:
